@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tests.crawl.source_world import look
 from tidemark.crawl.errors import ProbeError
-from tidemark.crawl.probes.sql_table import _engine, _url
+from tidemark.crawl.probes.sql_table import _engine, database_url
 
 if TYPE_CHECKING:
     from tests.components.postgres import Postgres
@@ -43,10 +43,13 @@ def test_postgresql(postgres_server: Postgres) -> None:
     assert seen("sql: {url: '${DB}', table: clicks, time_column: plain, watermark: plain}", env) == day
     column = ODD.replace("'", "''")
     assert seen(f"sql: {{url: '${{DB}}', table: clicks, partition: {{'{column}': '{{key}}'}}}}", env) == [(True, 1)] * 2
-    engine = _engine(_url(postgres_server.url), 5)
+    engine = _engine(database_url(postgres_server.url), 5)
     with pytest.raises(DBAPIError, match="read-only"), engine.connect() as connection:
         connection.exec_driver_sql("DELETE FROM clicks")
-    with pytest.raises(DBAPIError, match="timeout"), _engine(_url(postgres_server.url), 1).connect() as connection:
+    with (
+        pytest.raises(DBAPIError, match="timeout"),
+        _engine(database_url(postgres_server.url), 1).connect() as connection,
+    ):
         connection.exec_driver_sql("SELECT pg_sleep(30)")
     with pytest.raises(ProbeError, match="does not exist") as raised:
         look("sql: {url: '${DB}', table: nowhere, time_column: at}", DAY, env=env)
@@ -69,7 +72,7 @@ def test_mariadb(mariadb_server: MariaDb) -> None:
         column = ODD.replace("'", "''")
         by_day = f"sql: {{url: '${{DB}}', table: clicks, partition: {{'{column}': '{{key}}'}}}}"
         assert seen(by_day, {"DB": url}) == day
-        with pytest.raises(DBAPIError, match="READ ONLY"), _engine(_url(url), 5).connect() as connection:
+        with pytest.raises(DBAPIError, match="READ ONLY"), _engine(database_url(url), 5).connect() as connection:
             connection.exec_driver_sql("DELETE FROM clicks")
         with pytest.raises(ProbeError) as raised:
             look(by_day, DAY, env={"DB": url.replace("canary-pass", "canary-wrong")})

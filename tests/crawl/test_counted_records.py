@@ -52,6 +52,7 @@ def test_one_slot_completes_an_hour_ten_minutes_and_two_times_five() -> None:
 def test_what_is_seen_is_said() -> None:
     sight = look(PROBE, "2022-08-01T15", period="hour", counts=story(30_000))
     assert (sight.rows, sight.why) == (270_000, "270000 of 280000 records, 96.429%; 1 of 7 slots are open")
+    assert dict(sight.figures) == {"source_records": 280_000, "lake_records": 270_000, "percent": 100 * 27 / 28}
     assert not look(PROBE, "2022-08-02T15", period="hour", counts=story(40_000)).is_there, "no other day"
 
 

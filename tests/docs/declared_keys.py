@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from tidemark.dependency_model.entity.completeness import Completeness
 from tidemark.dependency_model.entity.dependency import Dependency, Weak
 from tidemark.dependency_model.entity.entity import CapturedSource, Entity, EntityState
 from tidemark.dependency_model.entity.probe import (
@@ -52,6 +53,11 @@ def _of_dependency(text: str) -> str:
 
 def _rule(text: str) -> str:
     return f"period: day\nquality:\n  - {text}"
+
+
+def _completeness(more: str) -> str:
+    query = "sql: [{url: '${SHOP}', table: shop.orders_0}, {url: '${SHOP}', table: shop.orders_1}]"
+    return f"period: day\nstart: 2026-03-23\ncompleteness:\n  time_column: created_at\n  {more or query}"
 
 
 def _probe(*lines: str) -> str:
@@ -165,6 +171,11 @@ SECTIONS: Final = (
             "probe": Key(
                 "how a slice of `kind: Virtual` is looked at in the system that makes it (see below)",
                 _probe("files: {path: '/data/clicks/dt={start:%Y-%m-%d}', marker: _SUCCESS}"),
+            ),
+            "completeness": Key(
+                "where the records of a table are counted at their source; `probe: {counts: {of: ..}}` of other "
+                "entities waits for them (see below)",
+                _completeness(""),
             ),
             "ready_by": Key(
                 "the time of day, in its zone, by which a slice is promised: `tidemark status` and "
@@ -321,6 +332,38 @@ SECTIONS: Final = (
                 "without a heartbeat for so long an instance is broken (default `5m`)",
                 "kind: Snapshot\nperiod: day\nkey: [id]\nsource: {table: school.users, instances: [a], "
                 "broken_after: 2m}",
+            ),
+        },
+    ),
+    Section(
+        "How records are counted",
+        "[docs/probes.md](../probes.md) says what windows are made of the counts. The source is `sql` or `kafka`.",
+        Completeness,
+        {
+            "time_column": Key(
+                "the column that tells the minute of a row, in the lake and at the source; it never changes in a row",
+                _completeness(""),
+            ),
+            "time_zone": Key(
+                "the clock of a column without a zone (default: UTC)",
+                _completeness("sql: [{url: '${SHOP}', table: orders}]\n  time_zone: Europe/Paris"),
+            ),
+            "sql": Key("tables of PostgreSQL, MySQL, MariaDB or SQLite: the shards together", _completeness("")),
+            "kafka": Key(
+                "a topic, by its offsets at timestamps: one without transactions, whose records carry that time",
+                _completeness("kafka: {servers: '${KAFKA}', topic: clicks}"),
+            ),
+            "settle_for": Key(
+                "a minute's count is final so long after it is over (default `5m`)",
+                _completeness("kafka: {servers: '${KAFKA}', topic: clicks}\n  settle_for: 10m"),
+            ),
+            "recount_for": Key(
+                "so long it is counted again, as records come late (default `1h`)",
+                _completeness("kafka: {servers: '${KAFKA}', topic: clicks}\n  recount_for: 6h"),
+            ),
+            "timeout_seconds": Key(
+                "no count takes longer (default 20)",
+                _completeness("kafka: {servers: '${KAFKA}', topic: clicks}\n  timeout_seconds: 60"),
             ),
         },
     ),

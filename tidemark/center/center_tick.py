@@ -43,7 +43,7 @@ class CenterTick:
         )
         self.backfills = BackfillDriver(self.center, lambda: datetime.now(UTC))
         self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center, self.store.read)
-        self.outside = OutsideWorld(self.center, self.store, os.environ)
+        self.outside = OutsideWorld(self.center, self.store, os.environ, warehouse.table_path)
         self._storage = StorageDetector(warehouse, self.center, self.store)
         self._events: EventLogDetector | None = None
         self._due: dict[str, float] = {}

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from tidemark.center.detectors.counted_tables import CountedTables
 from tidemark.center.detectors.late_counts import LateCountsDetector
 from tidemark.center.detectors.observed_in_dagster import MaterializedAssets
 from tidemark.center.detectors.outside import OutsideDetector
@@ -19,6 +20,7 @@ from tidemark.state_store.record_counts import RecordCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     import dagster as dg
 
@@ -49,11 +51,14 @@ def look_once(
 class OutsideWorld:
     """A crawler, the detector that it reports to, and the threads in which probes look."""
 
-    def __init__(self, center: DependencyCenter, store: StateStore, env: Mapping[str, str]) -> None:
+    def __init__(
+        self, center: DependencyCenter, store: StateStore, env: Mapping[str, str], path_of: Callable[[str], Path]
+    ) -> None:
         self._center, self._database, self._secrets = center, store.database, ConnectionSecrets(env)
         self._assets: MaterializedAssets | None = None
         self._counts = RecordCounts(store.database)
         self._late = LateCountsDetector(self._counts, center, store.read, self._look)
+        self.counting = CountedTables(self._entities, path_of, self._counts, self._secrets, _now)
         self._detector = self._new_detector()
 
     def poll(self, instance: dg.DagsterInstance) -> int:
@@ -61,7 +66,11 @@ class OutsideWorld:
         if self._assets is None:
             self._assets = MaterializedAssets(instance)
         self._assets.instance = instance
+        self.counting.poll()
         return self._detector.poll(instance) + self._late.poll()
+
+    def _entities(self) -> list[Entity]:
+        return [self._center.graph.entity(name) for name in self._center.graph]
 
     def begin_anew(self) -> None:
         """Another center may have been active: what is watched follows from what is stored."""
@@ -74,6 +83,7 @@ class OutsideWorld:
             "watched": len(crawler),
             "looks": crawler.figures.looks,
             "failures": crawler.figures.failures,
+            "tables_not_counted": len(self.counting.troubles),
             "systems_not_answering": sum(
                 system.breaker.state is not CircuitState.CLOSED for system in crawler.systems.values()
             ),

@@ -23,6 +23,7 @@ from tidemark.state_store.schema import (
     CATALOG_SCHEMAS,
     CATALOG_TABLES,
     CODE_VERSIONS,
+    COUNTED_LOGS,
     CURSORS,
     LEASES,
     MIGRATIONS,
@@ -125,6 +126,7 @@ ALL: Final = (
     Migration(11, "the code that computed each slice", _create(CODE_VERSIONS, SLICE_CODES)),
     Migration(12, "backfills and their slices", _create(BACKFILLS, BACKFILL_SLICES)),
     Migration(13, "alerts", _create(ALERTS, ALERT_DELIVERIES)),
+    Migration(14, "up to which commit the lake is counted", _create(COUNTED_LOGS)),
 )
 
 

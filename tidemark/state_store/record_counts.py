@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from tidemark.state_store.schema import RECORD_COUNTS
+from tidemark.state_store.schema import COUNTED_LOGS, RECORD_COUNTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from sqlalchemy import Connection
 
     from tidemark.state_store.database import Database
 
 Side = Literal["source", "lake"]
+_AT_ONCE: Final = 500
+"""So many parts in one statement."""
 _FINAL: Final = "final"
 """The side of the one row a name that holds, as its records, the minute up to which the source's counts are final."""
 
@@ -68,6 +70,45 @@ class RecordCounts:
         )
         with self._database.reading() as connection:
             return [(row.minute, row.side, row.part, row.records) for row in connection.execute(query)]
+
+    def position(self, name: str) -> tuple[int, str] | None:
+        """The commit up to which the lake was counted, and the stamp of its file; None where it was not."""
+        columns = COUNTED_LOGS.c
+        with self._database.reading() as connection:
+            row = connection.execute(select(columns.version, columns.stamp).where(columns.name == name)).one_or_none()
+        return None if row is None else (row.version, row.stamp)
+
+    def report_lake(
+        self,
+        name: str,
+        counts: Sequence[RecordCount],
+        removed: Collection[str] | None,
+        position: tuple[int, str] | None,
+    ) -> None:
+        """Take what commits added, up to a position, in one transaction; parts that they `removed` have nothing more.
+
+        Without `removed` no part that was known is there any more. Raises StateStoreDownError.
+        """
+        columns = RECORD_COUNTS.c
+        of_lake = (columns.name == name) & (columns.side == "lake") & (columns.records != 0)
+        parts = [None] if removed is None else sorted(removed)
+        with self._database.writing() as connection:
+            number = connection.execute(select(func.coalesce(func.max(columns.report), 0))).scalar_one() + 1
+            for start in range(0, len(parts), _AT_ONCE):
+                these = of_lake if removed is None else of_lake & columns.part.in_(parts[start : start + _AT_ONCE])
+                connection.execute(RECORD_COUNTS.update().where(these).values(records=0, report=number))
+            if counts:
+                _put(connection, [{**count._asdict(), "report": number} for count in counts])
+            connection.execute(COUNTED_LOGS.delete().where(COUNTED_LOGS.c.name == name))
+            if position is not None:
+                connection.execute(COUNTED_LOGS.insert().values(name=name, version=position[0], stamp=position[1]))
+
+    def forget_before(self, name: str, minute: int) -> None:
+        """Hold no count that is older; those that are final stay so."""
+        columns = RECORD_COUNTS.c
+        old = (columns.name == name) & (columns.minute < minute) & (columns.side != _FINAL)
+        with self._database.writing() as connection:
+            connection.execute(RECORD_COUNTS.delete().where(old))
 
     def final_until(self, name: str) -> int:
         """The minute up to which the source's counts are final; 0 where it never said."""

@@ -193,6 +193,15 @@ RECORD_COUNTS = Table(
 )
 """How many records of a minute (since 1970) a part of the source, or of the lake, has; `report` numbers reports."""
 
+COUNTED_LOGS = Table(
+    "counted_logs",
+    METADATA,
+    Column("name", String, primary_key=True),
+    Column("version", BigInteger, nullable=False),
+    Column("stamp", String, nullable=False),
+)
+"""Up to which commit the lake's records of a table are counted."""
+
 CODE_VERSIONS = Table(
     "code_versions",
     METADATA,

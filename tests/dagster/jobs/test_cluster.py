@@ -35,6 +35,22 @@ def test_what_is_declared_has_a_schedule_and_a_sensor(tmp_path: Path) -> None:
     assert [sensor.name for sensor in cluster_sensors(warehouse)] == ["cluster_sales"]
 
 
+def test_an_hour_that_is_complete_by_counts_lets_its_files_be_compacted(tmp_path: Path) -> None:
+    """No window of a day asks for it: its 24 hours did."""
+    counted = "start: 2026-03-23\nprobe: {counts: {of: sales}}\n"
+    texts = {"sales_by_hour": f"kind: Virtual\nperiod: hour\n{counted}"}
+    texts |= {"sales_by_day": f"kind: Virtual\nperiod: day\n{counted}"}
+    warehouse = small_warehouse(tmp_path, {"sales": (YAML, SQL)} | {name: (text, "") for name, text in texts.items()})
+    sensors = {sensor.name: sensor for sensor in cluster_sensors(warehouse)}
+    assert sorted(sensors) == ["cluster_sales", "cluster_sales_by_hour"]
+    with dg.DagsterInstance.ephemeral() as instance:
+        hour = dg.AssetMaterialization("sales_by_hour", partition="2026-03-23-04:00")
+        instance.report_runless_asset_event(hour)
+        context = dg.build_sensor_context(instance=instance)
+        result = sensors["cluster_sales_by_hour"].evaluate_tick(context)
+    assert [request.run_config for request in result.run_requests or ()] == [run_config("sales", "")]
+
+
 @pytest.mark.spark
 def test_a_slice_then_the_rest_then_nothing(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = warehouse_of(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -23,12 +24,52 @@ WRITER = """
 import sys, duckdb
 duckdb.sql("COPY (SELECT 1 AS id, 10 AS amount, 'cn' AS region) TO '%s/part.parquet' (FORMAT parquet)" % sys.argv[1])
 """
+OTHER_LOCATION = """
+import dagster as dg
+
+@dg.asset(partitions_def=dg.DailyPartitionsDefinition("2026-03-23", end_date="2026-03-26"))
+def scores():
+    return None
+
+defs = dg.Definitions(assets=[scores])
+"""
 
 
 @pytest.fixture
 def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
     with dg.instance_for_test(temp_dir=str(tmp_path)) as opened:
         yield opened
+
+
+def test_an_asset_of_another_process_and_code_location_releases_its_day(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    """The other location shares Dagster's storage alone: its run is a process of its own."""
+    location = tmp_path / "other_location.py"
+    location.write_text(OTHER_LOCATION)
+    command = [sys.executable, "-m", "dagster", "asset", "materialize", "-f", str(location)]
+    command += ["--select", "scores", "--partition", "2026-03-24"]
+    home = {**os.environ, "DAGSTER_HOME": str(tmp_path)}
+    probe = "probe: {dagster: {asset: scores, partition: '{key}'}, settle_for: 0m, fresh_for: 0m}"
+    sales = f"period: day\nkind: Virtual\nend: 2026-03-26\n{probe}\n"
+    declared = {name: (f"{yaml}end: 2026-03-26\n", sql) for name, (yaml, sql) in DECLARED.items()}
+    warehouse = small_warehouse(tmp_path, {**declared, "sales": (sales, DECLARED["sales"][1])})
+    assert asked_for(readiness_sensor(warehouse), instance, 0.5) == []
+    subprocess.run(command, check=True, timeout=300, env=home, capture_output=True)
+    later = readiness_sensor(warehouse)  # that process has looked, and would not look again for some minutes
+    assert asked_for(later, instance, _WITHIN_SECONDS) == [("totals", "2026-03-24")]
+    assert instance.get_materialized_partitions(dg.AssetKey(["sales"])) == {"2026-03-24"}
+
+
+def asked_for(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, seconds: float) -> list[tuple[str, str]]:
+    """The runs that the sensor asks for, at the latest after so many seconds."""
+    requests: list[dg.RunRequest] = []
+    until = time.monotonic() + seconds
+    while not requests and time.monotonic() < until:
+        result = sensor(dg.build_sensor_context(instance=instance))
+        requests += list(result.run_requests or ()) if isinstance(result, dg.SensorResult) else []
+        time.sleep(0.05)
+    return runs_of(requests)
 
 
 def test_a_day_that_another_program_delivers_is_asked_for(tmp_path: Path, instance: dg.DagsterInstance) -> None:
@@ -40,13 +81,7 @@ def test_a_day_that_another_program_delivers_is_asked_for(tmp_path: Path, instan
     declared = {name: (f"{yaml}end: 2026-03-26\n", sql) for name, (yaml, sql) in DECLARED.items()}
     warehouse = small_warehouse(tmp_path, {**declared, "sales": (sales, DECLARED["sales"][1])})
     sensor = readiness_sensor(warehouse)
-    requests: list[dg.RunRequest] = []
-    until = time.monotonic() + _WITHIN_SECONDS
-    while not requests and time.monotonic() < until:
-        result = sensor(dg.build_sensor_context(instance=instance))
-        requests += list(result.run_requests or ()) if isinstance(result, dg.SensorResult) else []
-        time.sleep(0.05)
-    assert runs_of(requests) == [("totals", "2026-03-24")]
+    assert asked_for(sensor, instance, _WITHIN_SECONDS) == [("totals", "2026-03-24")]
     assert instance.get_materialized_partitions(dg.AssetKey(["sales"])) == {"2026-03-24"}
     (observed,) = instance.fetch_observations(dg.AssetKey(["sales"]), limit=10).records
     assert observed.partition_key == "2026-03-24"

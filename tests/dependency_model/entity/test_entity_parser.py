@@ -93,6 +93,16 @@ def test_everything_is_reported_at_once_with_file_line_and_key() -> None:
         ("period: day\nsub_partitions: {region: []}\n", "sub_partitions"),
         ("period: day\nsub_partitions:\n  region: {eu: {}}\n  land: {fr: {within: ue}}\n", "'fr' lies within no value"),
         ("period: day\nsub_partitions: {region: {eu: {start: 2024-13-01}}}\n", "start"),
+        (
+            "{kind: Virtual, period: day, start: 2024-01-01, completeness: {time_column: a, sql: [{url: b,table: c}]}}",
+            "only a table of the lake is counted",
+        ),
+        ("period: day\ncompleteness: {time_column: at, kafka: {servers: a, topic: b}}\n", "from when on"),
+        ("period: day\nstart: 2024-01-01\ncompleteness: {time_column: at}\n", "expected exactly one of sql, kafka"),
+        (
+            "period: day\nstart: 2024-01-01\ncompleteness: {time_column: a, sql: [{url: 'my://a:b@c/d', table: t}]}\n",
+            "a password in a declaration",
+        ),
         ("period: day\nquorum: 2\n", "a quorum is of sub-partitions"),
         ("period: day\nquorum: 3\nsub_partitions: {region: [eu, us]}\n", "more than there are"),
         ("period: day\nquorum: 120%\nsub_partitions: {region: [eu, us]}\n", "quorum"),

@@ -73,7 +73,7 @@ class Reference:
         slices |= {f"sold@{day}" for day in over if self.is_whole(self.sold, day)}
         slices |= {f"totals@{day}" for day in over if self.is_whole(self.totals, day)}
         for day in over:
-            if all(self.is_whole(self.totals, one) for one in (day - timedelta(days=1), day) if one >= FIRST):
+            if all(self.is_whole(self.totals, read) for read in (day - timedelta(days=1), day) if read >= FIRST):
                 slices.add(f"world@{day}")
         return slices
 
@@ -120,15 +120,16 @@ def _compare(seed: int) -> None:
     told = [("sold", *place) for place in places] + [("totals", *place) for place in places]
     chance.shuffle(told)
     computed: set[tuple[str, date]] = set()
-    for entity, name, day in told:
+    for number, (entity, name, day) in enumerate(told):
         if chance.random() < 0.3:
             arrivals.go_on(chance.randrange(30))
         is_good = chance.random() < 0.8
         arrivals.part(entity, name, day, is_good=is_good)
         if entity == "totals":
             computed.add((name, day))
-        done = {f"totals@{day}/region={name}" for name, day in computed}
-        assert arrivals.settle() - done == arrivals.reference.released() - done
+        if number % 5 == 4:
+            done = {f"totals@{day}/region={name}" for name, day in computed}
+            assert arrivals.settle() - done == arrivals.reference.released() - done
     arrivals.go_on(24 * 7)
     for name, day in places:
         arrivals.part("totals", name, day, is_good=True)

@@ -30,7 +30,8 @@ def show_observation(
     """An observation and a result of each check; where the slice `is_new` its partition counts as there, too."""
     key, partition = dg.AssetKey([entity.name]), partition_of(entity, slice_)
     told = {"seen": sight.why, ROWS_KEY: sight.rows, "version": sight.version, "watermark": sight.watermark}
-    metadata = {PROBE_KEY: True, **{name: value for name, value in told.items() if value is not None}}
+    metadata: dict[str, int | float | str | bool] = {PROBE_KEY: True}
+    metadata |= {name: value for name, value in told.items() if value is not None} | dict(sight.figures)
     instance.report_runless_asset_event(dg.AssetObservation(asset_key=key, partition=partition, metadata=metadata))
     if is_new:
         event = dg.AssetMaterialization(asset_key=key, partition=partition, metadata=metadata)

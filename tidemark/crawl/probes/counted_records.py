@@ -56,7 +56,9 @@ def look(source: CountsProbe, probed: ProbedSlice, context: ProbeContext) -> Sig
     if counted.open_slots:
         why += f"; {len(counted.open_slots)} of {len(counted.slots)} slots are open"
     content = content_of((slot.start, slot.source, slot.lake) for slot, _ in counted.slots)
-    return Sight(is_there=not counted.open_slots, why=why, content=content, rows=counted.lake)
+    share = counted.lake / counted.source if counted.source else float(not counted.lake)
+    figures = (("source_records", counted.source), ("lake_records", counted.lake), ("percent", 100 * share))
+    return Sight(is_there=not counted.open_slots, why=why, content=content, rows=counted.lake, figures=figures)
 
 
 def counted_window(source: CountsProbe, probed: ProbedSlice, counts: CountedRecords) -> CountedWindow:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
     from tidemark.dependency_model.entity.probe import KafkaProbe
 
-_SETTINGS: Final = {"group.id": "tidemark.probe", "enable.auto.commit": False, "log_level": 0}
+SETTINGS: Final = {"group.id": "tidemark.probe", "enable.auto.commit": False, "log_level": 0}
 
 
 def look(source: KafkaProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
@@ -26,9 +26,9 @@ def look(source: KafkaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
     window = probed.window
     if window is None:
         raise ProbeError("a topic is looked at by windows", found=str(probed.slice))
-    consumer = Consumer({**librdkafka(context.secrets.fill(source.servers)), **_SETTINGS})
+    consumer = Consumer({**librdkafka(context.secrets.fill(source.servers)), **SETTINGS})
     try:
-        topic = _Topic(consumer, source.topic, context.timeout_seconds)
+        topic = TopicOffsets(consumer, source.topic, context.timeout_seconds)
         starts, ends, ahead = (topic.offsets(when) for when in (window.start, window.end, context.clock() + AHEAD))
         highs = topic.highs()
     except KafkaException as error:
@@ -53,7 +53,9 @@ def sight_of(starts: Sequence[int], ends: Sequence[int], ahead: Sequence[int], h
     return Sight(is_there=True, why=f"{rows} records in {len(highs)} partitions", content=f"{first} {last}", rows=rows)
 
 
-class _Topic:
+class TopicOffsets:
+    """One topic's offsets, by a consumer that is the caller's. Raises ProbeError where there is none."""
+
     def __init__(self, consumer: Consumer, name: str, seconds: int) -> None:
         self._consumer, self._name, self._seconds = consumer, name, float(seconds)
         metadata = consumer.list_topics(name, timeout=self._seconds).topics[name]
@@ -69,5 +71,6 @@ class _Topic:
         return [answer.offset if answer.offset >= 0 else 1 << 62 for answer in answers]
 
     def highs(self) -> list[int]:
+        """By partition, the offset that the next record gets."""
         asked = [TopicPartition(self._name, number) for number in self._numbers]
         return [self._consumer.get_watermark_offsets(place, timeout=self._seconds)[1] for place in asked]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import contextmanager
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,10 +18,10 @@ from tidemark.dependency_model.arrival.sighting import Sight
 from tidemark.quoting import mysql, standard
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
 
-    from sqlalchemy import URL, Engine
+    from sqlalchemy import URL, Connection, Engine
 
     from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
     from tidemark.dependency_model.entity.probe import SqlProbe
@@ -32,18 +33,12 @@ _SQLITE_STEPS: Final = 10_000
 
 def look(source: SqlProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
     """See SqlProbe. Raises ProbeError, in the database's own words without a secret."""
-    url = _url(context.secrets.fill(source.url))
+    url = database_url(context.secrets.fill(source.url))
     dialect = url.get_backend_name()
     query, values = statement(source, probed, dialect)
     try:
-        engine = _engine(url, context.timeout_seconds)
-        try:
-            with engine.connect() as connection:
-                if dialect in _OF_MYSQL:
-                    connection.exec_driver_sql("SET time_zone = '+00:00'")
-                rows, newest = connection.exec_driver_sql(query, values).one()
-        finally:
-            engine.dispose()
+        with session(url, context.timeout_seconds) as connection:
+            rows, newest = connection.exec_driver_sql(query, values).one()
     except (SQLAlchemyError, OSError) as error:
         words = str(getattr(error, "orig", None) or error)
         raise ProbeError("the database did not answer", found=context.secrets.mask(words)[:300]) from None
@@ -53,6 +48,19 @@ def look(source: SqlProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
     return by_watermark(seen, source.watermark, newest, probed, context.clock()) if rows else seen
 
 
+@contextmanager
+def session(url: URL, seconds: int) -> Iterator[Connection]:
+    """A session that cannot write, on UTC, whose statements end by themselves after so many seconds."""
+    engine = _engine(url, seconds)
+    try:
+        with engine.connect() as connection:
+            if url.get_backend_name() in _OF_MYSQL:
+                connection.exec_driver_sql("SET time_zone = '+00:00'")
+            yield connection
+    finally:
+        engine.dispose()
+
+
 def statement(source: SqlProbe, probed: ProbedSlice, dialect: str) -> tuple[str, tuple[Any, ...]]:
     """The query and the values that are bound to it: count of the slice's rows, and the table's watermark.
 
@@ -60,23 +68,23 @@ def statement(source: SqlProbe, probed: ProbedSlice, dialect: str) -> tuple[str,
     Raises IdentifierError for a name that the database cannot hold.
     """
     mark = "?" if dialect == "sqlite" else "%s"
-    table = ".".join(_quote(part, dialect) for part in source.table.split("."))
+    table = ".".join(quote_name(part, dialect) for part in source.table.split("."))
     conditions: list[tuple[str, object]] = [("1 =", 1)]  # drivers read a text otherwise where nothing is bound
-    conditions += [(f"{_quote(name, dialect)} =", value) for name, value in probed.texts(source.partition).items()]
+    conditions += [(f"{quote_name(name, dialect)} =", value) for name, value in probed.texts(source.partition).items()]
     if source.time_column is not None and probed.window is not None:
-        column = _quote(source.time_column, dialect)
+        column = quote_name(source.time_column, dialect)
         conditions.append((f"{column} >=", _bound(probed.window.start, dialect)))
         conditions.append((f"{column} <", _bound(probed.window.end, dialect)))
     where = " AND ".join(f"{condition} {mark}" for condition, _ in conditions)
     watermark = "NULL"
     if source.watermark is not None:
-        watermark = f"(SELECT max({_quote(source.watermark, dialect)}) FROM {table})"  # noqa: S608 - every name is quoted
+        watermark = f"(SELECT max({quote_name(source.watermark, dialect)}) FROM {table})"  # noqa: S608 - every name is quoted
     query = f"SELECT count(*), {watermark} FROM {table} WHERE {where}"  # noqa: S608 - every name is quoted
     return query, tuple(value for _, value in conditions)
 
 
-def _quote(name: str, dialect: str) -> str:
-    """The name for a driver: those that bind by `%s` read two percent signs as one."""
+def quote_name(name: str, dialect: str) -> str:
+    """The name, quoted for a driver: those that bind by `%s` read two percent signs as one."""
     if dialect == "sqlite":
         return standard.quote(name, "sqlite")
     quoted = standard.quote(name, "postgresql") if dialect == "postgresql" else mysql.quote(name)
@@ -91,7 +99,8 @@ def _bound(instant: datetime, dialect: str) -> object:
     return naive.isoformat(" ") if dialect == "sqlite" else naive
 
 
-def _url(given: str) -> URL:
+def database_url(given: str) -> URL:
+    """The URL with the driver that is installed. Raises ProbeSettingError."""
     try:
         url = make_url(given)
     except (ArgumentError, ValueError):

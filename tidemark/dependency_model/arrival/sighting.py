@@ -19,7 +19,8 @@ LOOKS: Final = 2
 class Sight:
     """What one probe saw. `content` is another text whenever the slice's data is other; `why` is for people.
 
-    `rows` is None where the source does not say; `version` and `watermark` are the source's own words.
+    `rows` is None where the source does not say; `version` and `watermark` are the source's own words. `figures` are
+    what people see plotted over the slices.
     """
 
     is_there: bool
@@ -28,6 +29,7 @@ class Sight:
     rows: int | None = None
     version: str | None = None
     watermark: str | None = None
+    figures: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ def broken_rules(entity: Entity) -> Broken:
     yield from _probe(entity)
     yield from _partition_columns(entity)
     yield from _columns(entity)
+    yield from _completeness(entity)
 
 
 def _period(entity: Entity) -> Broken:
@@ -149,8 +150,8 @@ def _parts(entity: Entity) -> Broken:
         for value, declared in values.items():
             if declared.within is not None and declared.within not in others:
                 message = f"'{value}' lies within no value of another dimension"
-                found, expected = declared.within, ", ".join(sorted(others)) or "a second dimension"
-                problem = EntityError(message, expected=expected, found=found, hint=did_you_mean(found, others))
+                around, expected = declared.within, ", ".join(sorted(others)) or "a second dimension"
+                problem = EntityError(message, expected=expected, found=around, hint=did_you_mean(around, others))
                 yield f"sub_partitions.{dimension}.{value}.within", problem
             try:
                 _instant(declared.time_zone or entity.time_zone, entity.week_start, declared.start)
@@ -233,6 +234,16 @@ def _partition_columns(entity: Entity) -> Broken:
     taken = next((column.name for column in entity.times if column.name in entity.sub_partitions), None)
     if taken is not None:
         yield "partition_columns", EntityError(f"'{taken}' is a sub-partition and a column of time")
+
+
+def _completeness(entity: Entity) -> Broken:
+    if entity.completeness is None:
+        return
+    if entity.snapshot_of or entity.kind in (EntityKind.VIRTUAL, EntityKind.PROJECT):
+        kind = "snapshot_of" if entity.snapshot_of else entity.kind.value
+        yield "completeness", EntityError("only a table of the lake is counted", expected="a table", found=kind)
+    if entity.start is None:
+        yield "completeness", EntityError("nobody says from when on records are counted", expected="start")
 
 
 @lru_cache(maxsize=1024)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 from pydantic.dataclasses import dataclass
 
+from tidemark.dependency_model.entity.completeness import Completeness
 from tidemark.dependency_model.entity.dependency import COMPLETED, AtLeastField, Dependency, DependencyField
 from tidemark.dependency_model.entity.field_types import (
     LOG_CHANNEL,
@@ -113,6 +114,8 @@ class Entity:
     A slice is promised by `ready_by`; a predicted finish within `alert_margin` of it is a risk; `priority` tells
     people how much the promise matters. `notify` are the channels on which alerts about its slices are told.
 
+    Where `completeness` says at which source, records are counted: `probe: {counts: ..}` of others waits for them.
+
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
     Of its sub-partitions a `quorum` completes a business time, where not all are needed: for the whole, and for whoever
     depends on all of them.
@@ -143,6 +146,7 @@ class Entity:
     columns: tuple[ColumnField, ...] = ()
     quality: tuple[QualityField, ...] = ()
     probe: Probe | None = None
+    completeness: Completeness | None = None
     ready_by: TimeOfDayField | None = None
     notify: tuple[ChannelField, ...] = (LOG_CHANNEL,)
     priority: Annotated[int, Field(ge=1, le=9)] = 5

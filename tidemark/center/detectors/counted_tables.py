@@ -1,0 +1,130 @@
+"""Counting by itself: what the sources have and what the lake's commits brought, of tables that declare it (C4).
+
+Each table is counted in turn, at most once a minute, in a thread of its own: a source that hangs keeps nobody waiting.
+A source that does not answer leaves its counts as they were, and nothing is final meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Final
+
+from tidemark.crawl.lake_counts import lake_counts
+from tidemark.crawl.source_counts import source_counts
+from tidemark.delta.table_changes import LogPosition
+from tidemark.dependency_model.time.window import seconds_of
+from tidemark.dependency_model.time.zone import Zone
+from tidemark.errors import TidemarkError
+from tidemark.state_store.record_counts import RecordCount
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from tidemark.crawl.connection_secrets import ConnectionSecrets
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.entity.completeness import Completeness
+    from tidemark.state_store.record_counts import RecordCounts
+
+_EVERY: Final = timedelta(minutes=1)
+_AT_ONCE: Final = 1_440
+"""Minutes of a source that one pass counts; the next one goes on."""
+_MINUTE: Final = timedelta(minutes=1)
+_KEPT: Final = 30 * 1_440
+"""So many minutes before the newest final one are counted: what changes in older ones is told by the reconciliation."""
+
+
+@dataclass
+class CountedTables:
+    """Counts the tables of one warehouse into one state store; `path_of` says where an entity's table is."""
+
+    entities: Callable[[], Iterable[Entity]]
+    path_of: Callable[[str], Path]
+    counts: RecordCounts
+    secrets: ConnectionSecrets
+    clock: Callable[[], datetime]
+    troubles: dict[str, str] = field(default_factory=dict)
+    _next: dict[str, datetime] = field(default_factory=dict)
+    _running: set[str] = field(default_factory=set)
+    _lock: Lock = field(default_factory=Lock)
+
+    def poll(self) -> int:
+        """Let each table whose time has come be counted beside the caller; returns how many."""
+        begun = 0
+        for entity in self.entities():
+            if entity.completeness is None or not self._take(entity.name):
+                continue
+            Thread(target=self._beside, args=(entity, entity.completeness), daemon=True).start()
+            begun += 1
+        return begun
+
+    def count(self, entity: Entity, declared: Completeness) -> None:
+        """Count one table now. Raises TidemarkError; the lake is counted where the source does not answer, too."""
+        self._count_lake(entity, declared)
+        self._count_source(entity, declared)
+
+    def _take(self, name: str) -> bool:
+        with self._lock:
+            now = self.clock()
+            if name in self._running or now < self._next.get(name, now):
+                return False
+            self._running.add(name)
+            self._next[name] = now + _EVERY
+            return True
+
+    def _beside(self, entity: Entity, declared: Completeness) -> None:
+        try:
+            self.count(entity, declared)
+            self.troubles.pop(entity.name, None)
+        except TidemarkError as error:
+            self.troubles[entity.name] = self.secrets.mask(str(error))
+        except Exception as error:  # noqa: BLE001 - the boundary of a table; drivers of others raise what they like
+            self.troubles[entity.name] = self.secrets.mask(f"{type(error).__name__}: {error}")[:300]
+        finally:
+            with self._lock:
+                self._running.discard(entity.name)
+
+    def _count_lake(self, entity: Entity, declared: Completeness) -> None:
+        name = entity.name
+        known = self.counts.position(name)
+        seen = None if known is None else LogPosition(*known)
+        zone = Zone.load(declared.time_zone) if declared.time_zone else None
+        lake = lake_counts(self.path_of(name), seen, declared.time_column, zone)
+        if lake.position == seen and not lake.is_anew:
+            return
+        oldest = max(_begins(entity), self.counts.final_until(name) - _KEPT)
+        rows = [
+            RecordCount(name, minute, "lake", part, records)
+            for part, minutes in lake.added.items()
+            for minute, records in minutes.items()
+            if minute >= oldest
+        ]
+        self.counts.report_lake(name, rows, None if lake.is_anew else lake.removed, lake.position)
+        self.counts.forget_before(name, oldest)
+
+    def _count_source(self, entity: Entity, declared: Completeness) -> None:
+        name, until, begins = entity.name, self._until(entity, declared), _begins(entity)
+        final = max(begins, self.counts.final_until(name))
+        first = max(begins, min(final, until) - declared.recount_for // _MINUTE)
+        end = min(until, max(first, final) + _AT_ONCE)
+        if end <= first:
+            return
+        counted, sure = source_counts(declared, first, end, self.secrets)
+        known = {(minute, part) for minute, side, part, _ in self.counts.within(name, first, end) if side == "source"}
+        told = {**dict.fromkeys(known, 0), **counted}
+        self.counts.report(
+            [RecordCount(name, minute, "source", part, records) for (minute, part), records in told.items()],
+            {name: sure},
+        )
+
+    def _until(self, entity: Entity, declared: Completeness) -> int:
+        """The minute before which records may be counted as final."""
+        now = self.clock() - declared.settle_for
+        end = entity.calendar.start_of(entity.end) if entity.end else now
+        return seconds_of(min(now, end)) // 60
+
+
+def _begins(entity: Entity) -> int:
+    return seconds_of(entity.calendar.start_of(entity.start or "1970-01-01")) // 60
