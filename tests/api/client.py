@@ -68,5 +68,7 @@ def serving(
 ) -> Iterator[Client]:
     """A client of a server on a small world."""
     world = CenterWorld(folder, **CHAIN)
-    with serve_in_thread(world.center, options or ApiOptions(token=TOKEN), connections=connections) as url:
+    with serve_in_thread(
+        world.center, world.forecast(), options or ApiOptions(token=TOKEN), connections=connections
+    ) as url:
         yield Client(world, url)

@@ -21,7 +21,10 @@ def main(folder: str, files: str) -> None:
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (int(files), limit))
     world, figures = CenterWorld(Path(folder), **CHAIN), {"ticks": 0}
-    with stop_signals() as signals, serve_in_thread(world.center, ApiOptions(), status=lambda: figures) as url:
+    with (
+        stop_signals() as signals,
+        serve_in_thread(world.center, world.forecast(), ApiOptions(), status=lambda: figures) as url,
+    ):
         sys.stdout.write(f"{url}\n")
         sys.stdout.flush()
         while not signals:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+CATALOGS = ("/v1/catalog", "/v1/catalog/{entity}")
+BASELINES = ("/v1/baseline", "/v1/baseline/{entity}")
+
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
@@ -74,12 +77,32 @@ def test_the_interface_is_described(client: Client) -> None:
     status, described = client.ask("GET", "/openapi.json")
     assert (status, set(described["paths"])) == (
         200,
-        {"/v1/reports", "/v1/slices", "/v1/impact", "/v1/catalog", "/v1/catalog/{entity}", "/health", "/metrics"},
+        {"/v1/reports", "/v1/slices", "/v1/impact", "/v1/backfills", *CATALOGS, *BASELINES, "/health", "/metrics"},
     )
     body = described["paths"]["/v1/reports"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert "event_time" in body["oneOf"][0]["properties"]
     assert client.ask("GET", "/docs")[0] == 200
     assert client.ask("GET", "/openapi.json", token=None)[0] == 401
+
+
+def test_promises_are_asked_of_all_entities_and_of_one(tmp_path: Path) -> None:
+    world = CenterWorld(tmp_path, **CHAIN, ads='{period: day, depends_on: [dwd], ready_by: "18:00", owner: data}')
+    world.tell("ods@2024-06-01", "observed")
+    with serve_in_thread(world.center, world.forecast(), ApiOptions(token=TOKEN)) as url:
+        client = Client(world, url)
+        status, answer = client.ask("GET", "/v1/baseline")
+        assert status == 200
+        by_slice = {baseline["slice"]: baseline for baseline in answer["baselines"]}
+        today = by_slice["ads@2024-06-02"]
+        assert (today["owner"], today["ready_by"], today["state"]) == ("data", "2024-06-03T16:00:00Z", "over")
+        assert [step["slice"] for step in today["key_path"]][-1] == "ads@2024-06-02"
+        assert today["why_late"][0].startswith("ods@2024-06-02 ")
+        assert client.ask("GET", "/v1/baseline/ads") == (200, answer)
+        assert client.ask("GET", "/v1/baseline/dwd")[1]["baselines"] == []
+        assert client.ask("GET", "/v1/baseline/adss")[0] == 404
+        assert client.ask("GET", "/v1/baseline", token=None)[0] == 401
+        assert client.ask("GET", "/v1/baseline/ads", token="wrong")[0] == 401
+        assert client.ask("POST", "/v1/baseline")[0] == 405
 
 
 def test_the_catalog_is_asked_of_all_entities_and_of_one(client: Client) -> None:
@@ -202,14 +225,15 @@ def test_what_another_center_wrote_is_told_and_a_report_goes_on_from_there(clien
 
 
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
-    center = CenterWorld(tmp_path, **CHAIN).center
-    with serve_in_thread(center, ApiOptions()) as url:
+    world = CenterWorld(tmp_path, **CHAIN)
+    center, forecast = world.center, world.forecast()
+    with serve_in_thread(center, forecast, ApiOptions()) as url:
         assert url.startswith("http://127.0.0.1:")
         taken = ApiOptions(port=int(url.rpartition(":")[2]))
-        with pytest.raises(ApiSettingsError, match="cannot listen there"), serve_in_thread(center, taken):
+        with pytest.raises(ApiSettingsError, match="cannot listen there"), serve_in_thread(center, forecast, taken):
             pass
     elsewhere = ApiOptions(host="203.0.113.1", token=TOKEN)
-    with pytest.raises(ApiSettingsError, match="cannot listen there"), serve_in_thread(center, elsewhere):
+    with pytest.raises(ApiSettingsError, match="cannot listen there"), serve_in_thread(center, forecast, elsewhere):
         pass
 
 

@@ -92,7 +92,9 @@ def test_requests_that_are_answered_do_not_give_way(tmp_path: Path) -> None:
         return {}
 
     with (
-        serve_in_thread(world.center, ApiOptions(token=TOKEN), status=status, connections=connections) as url,
+        serve_in_thread(
+            world.center, world.forecast(), ApiOptions(token=TOKEN), status=status, connections=connections
+        ) as url,
         ThreadPoolExecutor(2) as threads,
     ):
         client = Client(world, url)

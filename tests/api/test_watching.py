@@ -44,7 +44,7 @@ def test_each_number_is_a_metric_and_texts_are_none() -> None:
 def test_health_needs_no_token_and_figures_do(tmp_path: Path, idle: float, code: int) -> None:
     figures = {**STATUS, "seconds_since_tick": idle}
     world = CenterWorld(tmp_path, **CHAIN)
-    with serve_in_thread(world.center, ApiOptions(token=TOKEN), status=lambda: figures) as url:
+    with serve_in_thread(world.center, world.forecast(), ApiOptions(token=TOKEN), status=lambda: figures) as url:
         client = Client(world, url)
         assert client.ask("GET", "/health", token=None) == (code, {"healthy": code == 200, "active": True})
         assert client.ask("GET", "/metrics", token=None)[0] == 401
@@ -54,7 +54,7 @@ def test_health_needs_no_token_and_figures_do(tmp_path: Path, idle: float, code:
 
 def test_latencies_are_histograms(tmp_path: Path) -> None:
     world = CenterWorld(tmp_path, **CHAIN)
-    with serve_in_thread(world.center, ApiOptions(token=TOKEN)) as url:
+    with serve_in_thread(world.center, world.forecast(), ApiOptions(token=TOKEN)) as url:
         client = Client(world, url)
         client.report(GOOD)
         client.report(GOOD)
@@ -84,7 +84,7 @@ def test_what_was_released_is_launched_once() -> None:
 def test_one_that_stands_by_takes_no_report(tmp_path: Path) -> None:
     world = CenterWorld(tmp_path, **CHAIN)
     world.store.write.fence = Fence(CENTER, 0, "")
-    with serve_in_thread(world.center, ApiOptions()) as url:
+    with serve_in_thread(world.center, world.forecast(), ApiOptions()) as url:
         client = Client(world, url)
         status, refused = client.report(GOOD)
         assert (status, refused["error"]["message"]) == (503, "another center is active")

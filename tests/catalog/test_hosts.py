@@ -10,9 +10,12 @@ from tests.catalog.lake import DAYS, Lake
 from tests.components.fixtures import ON_POSTGRESQL
 from tests.state_store.conftest import empty_database
 from tidemark.api.center_queries import Queries
+from tidemark.center.baseline import CenterForecast
 from tidemark.center.center_tick import CenterTick
+from tidemark.center.pools import Pools
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
+from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +58,7 @@ def test_the_interface_answers_with_what_the_command_shows(tmp_path: Path) -> No
     lake = Lake(tmp_path)
     lake.write(FIRST, [1, 2])
     lake.poll()
-    queries = Queries(lake.center)
+    queries = Queries(lake.center, CenterForecast(lake.center, Pools({}), utc_now))
     entry = {entry.entity: entry for entry in queries.catalog().entities}["sales"]
     assert (entry.slices.completed, entry.rows, entry.table_version) == (1, 2, 0)
     page = queries.catalog_page("sales", 10, "")

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.dependency_model.world import entity, graph
+from tidemark.center.baseline import CenterForecast
 from tidemark.center.center import DependencyCenter
 from tidemark.center.fact import Fact
+from tidemark.center.pools import Pools
 from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState
@@ -42,6 +44,9 @@ class CenterWorld:
 
     def open_center(self) -> DependencyCenter:
         return DependencyCenter(self.graph, self.store, since=SINCE, clock=lambda: self.now)
+
+    def forecast(self) -> CenterForecast:
+        return CenterForecast(self.center, Pools({"default": 2}), lambda: self.now)
 
     def tell(self, text: str, event: str, event_id: str = "", **more: object) -> int:
         """Report one fact; how much of it was new. `run=` names the run."""

@@ -40,7 +40,7 @@ document.body.appendChild(form).submit();
 
 def test_another_page_writes_nothing_and_the_own_one_does(tmp_path: Path, browser: WebDriver) -> None:
     world, report = CenterWorld(tmp_path, **CHAIN), json.dumps(GOOD)
-    with serve_in_thread(world.center, ApiOptions()) as url, page_server() as port:
+    with serve_in_thread(world.center, world.forecast(), ApiOptions()) as url, page_server() as port:
         reports = f"{url}/v1/reports"
         browser.get(f"http://localhost:{port}/")
         assert browser.execute_async_script(POSTED, reports, "no-cors", "text/plain", report) == "opaque 0"

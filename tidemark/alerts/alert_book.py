@@ -78,8 +78,13 @@ class AlertBook:
             for alert in gone.values():
                 _recover(connection, alert, now)
             for name, position in (cursors or {}).items():
-                connection.execute(delete(CURSORS).where(CURSORS.c.name == name))
-                connection.execute(CURSORS.insert().values(name=name, position=position))
+                _set_cursor(connection, name, position)
+
+    def note(self, name: str, position: str) -> None:
+        """How far something was done."""
+        with self._database.writing() as connection:
+            require_lease(connection, self._fence())
+            _set_cursor(connection, name, position)
 
     def forget(self, before: datetime) -> None:
         """Those that were over before an instant."""
@@ -89,6 +94,11 @@ class AlertBook:
             numbers = select(ALERTS.c.number).where(over)
             connection.execute(delete(ALERT_DELIVERIES).where(ALERT_DELIVERIES.c.alert.in_(numbers)))
             connection.execute(delete(ALERTS).where(over))
+
+
+def _set_cursor(connection: Connection, name: str, position: str) -> None:
+    connection.execute(delete(CURSORS).where(CURSORS.c.name == name))
+    connection.execute(CURSORS.insert().values(name=name, position=position))
 
 
 def alert_of(row: Any) -> Alert:

@@ -6,6 +6,8 @@
     GET  /v1/backfills           the newest backfills, with how many of their slices are how far
     GET  /v1/catalog             what is there of each entity: slices, rows, size, schema, last reader
     GET  /v1/catalog/ENTITY      the same of one, with its schemas and newest slices; ?limit=, ?before=KEY
+    GET  /v1/baseline            when promised slices will be there, and what makes them late
+    GET  /v1/baseline/ENTITY     the same of one entity
     GET  /health                 200 while it works or stands by, 503 when it is stuck; needs no token
     GET  /metrics                metrics in Prometheus' text format
     GET  /openapi.json, /docs    this interface described
@@ -33,6 +35,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from tidemark.api.backfill_models import BackfillsModel  # noqa: TC001 - FastAPI reads annotations
+from tidemark.api.baseline_models import BaselinesModel  # noqa: TC001 - FastAPI reads annotations
 from tidemark.api.catalog_models import CatalogModel, CatalogPageModel  # noqa: TC001 - FastAPI reads annotations
 from tidemark.api.center_queries import Queries
 from tidemark.api.description_page import add_description
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
     from tidemark.api.options import ApiOptions
+    from tidemark.center.baseline import CenterForecast
     from tidemark.center.center import DependencyCenter
     from tidemark.system.http_guard import AsgiApp
 
@@ -58,12 +62,14 @@ if TYPE_CHECKING:
 HEALTH: Final = "/health"
 CATALOG: Final = "/v1/catalog"
 BACKFILLS: Final = "/v1/backfills"
+BASELINE: Final = "/v1/baseline"
 _PATHS: Final = (
     "/v1/reports",
     "/v1/slices",
     "/v1/impact",
     BACKFILLS,
     CATALOG,
+    BASELINE,
     HEALTH,
     "/metrics",
     "/openapi.json",
@@ -89,11 +95,13 @@ _REPORT_BODY: Final = {
 }
 
 
-def api_app(center: DependencyCenter, options: ApiOptions, status: StatusOf = dict) -> AsgiApp:
-    """The endpoints on one center, guarded; `status` is the service's own."""
+def api_app(
+    center: DependencyCenter, forecast: CenterForecast, options: ApiOptions, status: StatusOf = dict
+) -> AsgiApp:
+    """The endpoints on one center and its forecast, guarded; `status` is the service's own."""
     metrics = Metrics(status, center.latency)
     guarded = HttpGuard(
-        _routes(Queries(center), metrics, status), options.host_names, options.token, open_paths=[HEALTH]
+        _routes(Queries(center, forecast), metrics, status), options.host_names, options.token, open_paths=[HEALTH]
     )
     limited = RequestLimits(guarded, TokenBuckets(options.writes_per_second))
     return TimedRequests(limited, metrics.http, _PATHS)
@@ -156,6 +164,16 @@ def _add_endpoints(app: FastAPI, queries: Queries, threads: Threads) -> None:
     ) -> CatalogPageModel:
         """Say what is there of one entity, with its newest slices; `before` is the key of the last one shown."""
         return await run_in(threads.queries, partial(queries.catalog_page, entity, limit, before))
+
+    @app.get(BASELINE)
+    async def baseline() -> BaselinesModel:
+        """Say of each promised slice that is open when it will be there, and what makes it late."""
+        return await run_in(threads.queries, queries.baseline)
+
+    @app.get(f"{BASELINE}/{{entity}}")
+    async def baseline_of(entity: Annotated[str, PathText(max_length=TEXT_LIMIT)]) -> BaselinesModel:
+        """The same of one entity."""
+        return await run_in(threads.queries, partial(queries.baseline, entity))
 
 
 def _add_watching(app: FastAPI, metrics: Metrics, status: StatusOf, threads: Threads) -> None:

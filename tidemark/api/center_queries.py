@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from tidemark.api.backfill_models import BackfillsModel, backfill_model
+from tidemark.api.baseline_models import baselines_model
 from tidemark.api.catalog_models import catalog_model, page_model
 from tidemark.api.errors import TookTooLongError
 from tidemark.api.explanation import explanation_model
@@ -23,23 +24,28 @@ from tidemark.state_store.errors import StateConflictError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tidemark.api.baseline_models import BaselinesModel
     from tidemark.api.catalog_models import CatalogModel, CatalogPageModel
     from tidemark.api.explanation import ExplanationModel
     from tidemark.api.response_models import ImpactModel
+    from tidemark.center.baseline import CenterForecast
     from tidemark.center.center import DependencyCenter
     from tidemark.center.fact import Fact
     from tidemark.dependency_model.slice import Slice
 
 _TRIES: Final = 3
 _QUERY_SECONDS: Final = 5.0
+_FORECAST_SECONDS: Final = 5.0
 _MOST_DOWNSTREAM: Final = 20_000
 
 
 class Queries:
     """Reads and writes of one center; `clock` is monotonic."""
 
-    def __init__(self, center: DependencyCenter, clock: Callable[[], float] = time.monotonic) -> None:
-        self._center, self._clock = center, clock
+    def __init__(
+        self, center: DependencyCenter, forecast: CenterForecast, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._center, self._forecast, self._clock = center, forecast, clock
 
     def report(self, body: bytes) -> ReceiptModel:
         """Take all reports of a body, or none. Raises TidemarkError."""
@@ -86,6 +92,15 @@ class Queries:
     def catalog_page(self, entity: str, most: int, before: str) -> CatalogPageModel:
         """One entity with its newest slices. Raises UnknownEntityError."""
         return page_model(Catalog(self._center.graph, self._center.store.database).page(entity, most, before))
+
+    def baseline(self, entity: str | None = None) -> BaselinesModel:
+        """How the promises stand: a forecast of some seconds ago will do. Raises UnknownEntityError."""
+        if entity is not None:
+            self._center.graph.entity(entity)
+        self._center.catch_up()
+        judged = self._forecast.judge(_FORECAST_SECONDS)
+        judged = judged if entity is None else judged.of(entity)
+        return baselines_model(judged.now, len(judged.promised), judged.open)
 
     def _report(self, facts: Sequence[Fact]) -> ReceiptModel:
         receipt = self._center.report(facts, strict=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from tidemark.api.options import ApiOptions
+    from tidemark.center.baseline import CenterForecast
     from tidemark.center.center import DependencyCenter
 
 _POLL_SECONDS: Final = 0.01
@@ -33,6 +34,7 @@ _KEEP_ALIVE_SECONDS: Final = 5
 @contextmanager
 def serve_in_thread(
     center: DependencyCenter,
+    forecast: CenterForecast,
     options: ApiOptions,
     *,
     status: Callable[[], Mapping[str, Any]] = dict,
@@ -42,7 +44,7 @@ def serve_in_thread(
 
     The end takes a few seconds at most: requests that are under way are answered, half-sent ones are not waited for.
     """
-    server = _server(center, options, status, connections or Connections())
+    server = _server(center, forecast, options, status, connections or Connections())
     with _listening(options.host, options.port) as listener:
         thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="api")
         thread.start()
@@ -58,13 +60,14 @@ def serve_in_thread(
 
 def _server(
     center: DependencyCenter,
+    forecast: CenterForecast,
     options: ApiOptions,
     status: Callable[[], Mapping[str, Any]],
     connections: Connections,
 ) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
-            api_app(center, options, status),
+            api_app(center, forecast, options, status),
             http=partial(DeadlineProtocol, connections=connections),  # type: ignore[arg-type]  # called like the class
             ws="none",
             log_level="error",

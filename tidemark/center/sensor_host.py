@@ -60,7 +60,7 @@ class SensorHost:
         self._intake.upkeep(_WIPED_SECONDS)
         self._dispatch.recover()
         self._dispatch.step()
-        self._alerts.poll()
+        self._alerts.poll(instance)
         return self._requests.take()
 
     def _is_active(self, instance: dg.DagsterInstance) -> bool:

@@ -189,7 +189,7 @@ class Service:
             self._tell("launched", runs=launched, under_way=len(self.center.under_way()))
         self._tell_unreadable()
         self._intake.upkeep(_WIPED_SECONDS)
-        self._alerts.poll()
+        self._alerts.poll(self._instance)
 
     def _tell_unreadable(self) -> None:
         """Name each slice of which a stored value cannot be read, once."""

@@ -7,12 +7,12 @@ from itertools import groupby
 from math import ceil
 from typing import TYPE_CHECKING, Any, Self
 
+from tidemark.api.baseline_models import repair_model
 from tidemark.center.backfill_planning import plan_of
 from tidemark.center.baseline import Baselines, RunHistory
 from tidemark.center.baseline.open_slices import SliceSource
 from tidemark.center.dispatch import TOGETHER
 from tidemark.center.pools import Pools, tag_of
-from tidemark.console.baseline_model import repair_model
 from tidemark.console.errors import NothingComputedError
 from tidemark.dependency_model.backfill.progress import ACTIVE
 from tidemark.dependency_model.status import SliceStatus

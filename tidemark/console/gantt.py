@@ -1,7 +1,8 @@
-"""The key path of a promise as bars on a line of time."""
+"""The key path of a promise as bars on a line of time, eighty columns wide: read without colours, too."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidemark.console.output import print_line
@@ -13,38 +14,81 @@ if TYPE_CHECKING:
     from tidemark.center.baseline import Baseline, PathStep
 
 _WIDTH: Final = 48
+_INDENT: Final = " " * 29
+"""As wide as `    predicted 00:00 - 00:48  `."""
 
 
 def print_gantt(promise: Baseline, zone: ZoneInfo) -> None:
-    """A line a slice, first to last: `#` while it runs or is awaited, `.` while it waits for room, `|` its promise."""
-    begin = min(step.start for step in promise.path)
-    end = max(*(step.finish for step in promise.path), promise.ready_by)
-    names = [f"{step.slice}" for step in promise.path]
-    widest = max(map(len, names))
-    for name, step in zip(names, promise.path, strict=True):
-        times = f"{_clock(step.start, zone)} - {_clock(step.finish, zone)}"
-        bar = _bar(step, promise.ready_by, begin, end)
+    """Of each slice of the key path, first to last, what is off its norm, and two bars.
+
+    `#` while it is predicted to run or to be awaited, after `.` while it waits for room; `-` the last time at which it
+    can run and keep the promise, which is `|`.
+    """
+    scale = _Scale.of(promise)
+    for step in promise.path:
+        why = [sentence.removeprefix(f"{step.slice} ") for sentence in promise.causes if _is_about(sentence, step)]
+        print_line(f"  {step.slice}  {'; '.join(why) or 'as usual'}  (history: {step.label.value})", _style(why))
+        latest = step.repair_by, step.repair_by + (step.finish - step.start)
+        is_late = step.finish > latest[1]
         print_line(
-            f"  {name:{widest}}  {times}  {bar}  repair by {_clock(step.repair_by, zone)}  history {step.label.value}"
+            _row("predicted", step.start, step.finish, scale.predicted(step), zone), "red" if is_late else "green"
         )
-    print_line(f"  {'':{widest}}  {'promised ' + _clock(promise.ready_by, zone):>17}")
+        print_line(_row("at latest", *latest, scale.bar("-", *latest), zone), "dim")
+    print_line(f"{_INDENT}{scale.axis(promise.ready_by, zone)}")
 
 
-def _bar(step: PathStep, ready_by: datetime, begin: datetime, end: datetime) -> str:
-    cells = [" "] * (_WIDTH + 1)
-    first, last = _place(step.start, begin, end), _place(step.finish, begin, end)
-    for place in range(_place(max(step.start - step.room, begin), begin, end), first):
-        cells[place] = "."
-    for place in range(first, max(last, first + 1)):
-        cells[place] = "#"
-    cells[_place(ready_by, begin, end)] = "|"
-    return "".join(cells)
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Where instants lie on the line."""
+
+    begin: datetime
+    end: datetime
+    ready_by: datetime
+
+    @classmethod
+    def of(cls, promise: Baseline) -> _Scale:
+        begin = min(step.start - step.room for step in promise.path)
+        end = max(*(step.finish for step in promise.path), promise.ready_by)
+        return cls(min(begin, promise.ready_by), end, promise.ready_by)
+
+    def predicted(self, step: PathStep) -> str:
+        """The bar of a slice, with its wait for room before it."""
+        waited = self.bar(".", step.start - step.room, step.start) if step.room else ""
+        run = self.bar("#", step.start, step.finish)
+        return "".join(
+            there if there != " " else before for there, before in zip(run, waited.ljust(len(run)), strict=True)
+        )
+
+    def bar(self, mark: str, first: datetime, last: datetime) -> str:
+        """At least one mark long, where any of it is on the line; the promise is marked on every bar."""
+        cells = [" "] * (_WIDTH + 1)
+        if last >= self.begin:
+            start = self.place(first)
+            for place in range(start, max(self.place(last), start + 1)):
+                cells[place] = mark
+        cells[self.place(self.ready_by)] = "|"
+        return "".join(cells)
+
+    def place(self, instant: datetime) -> int:
+        """From 0 to the width; what lies outside is put to the ends."""
+        whole = (self.end - self.begin).total_seconds()
+        passed = (instant - self.begin).total_seconds()
+        return round(_WIDTH * min(max(passed, 0.0), whole) / whole) if whole else 0
+
+    def axis(self, ready_by: datetime, zone: ZoneInfo) -> str:
+        """When the promise is, below its mark."""
+        text = f"promised {ready_by.astimezone(zone):%m-%d %H:%M}"
+        place = self.place(ready_by)
+        return f"{text:>{place}} ^" if place > len(text) else f"{'':{place}}^ {text}"
 
 
-def _place(instant: datetime, begin: datetime, end: datetime) -> int:
-    whole = (end - begin).total_seconds()
-    return round(_WIDTH * max(0.0, (instant - begin).total_seconds()) / whole) if whole else 0
+def _is_about(sentence: str, step: PathStep) -> bool:
+    return sentence.startswith(f"{step.slice} ")
 
 
-def _clock(instant: datetime, zone: ZoneInfo) -> str:
-    return f"{instant.astimezone(zone):%H:%M}"
+def _style(why: list[str]) -> str:
+    return "yellow" if why else ""
+
+
+def _row(name: str, first: datetime, last: datetime, bar: str, zone: ZoneInfo) -> str:
+    return f"    {name} {first.astimezone(zone):%H:%M} - {last.astimezone(zone):%H:%M}  {bar}".rstrip()

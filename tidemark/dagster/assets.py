@@ -15,6 +15,7 @@ from tidemark.dagster.metadata.asset_columns_and_files import code_references, c
 from tidemark.dagster.metadata.rules_in_words import rule_in_words
 from tidemark.dagster.olap_export import export_step
 from tidemark.dagster.partitions import slice_partitions
+from tidemark.dagster.promise_results import baseline_spec
 from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.dagster.slice_results import StepResult
 from tidemark.dependency_model.entity import Entity
@@ -106,7 +107,7 @@ def _check_specs(warehouse: Warehouse, entity: Entity) -> list[dg.AssetCheckSpec
             name, asset=entity.name, blocking=True, description=rule_in_words(rule), partitions_def=partitions
         )
         for name, rule in zip(check_names(entity.quality), entity.quality, strict=True)
-    ]
+    ] + list(baseline_spec(entity, partitions))
 
 
 def _kinds(warehouse: Warehouse, entity: Entity) -> set[str]:

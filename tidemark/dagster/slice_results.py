@@ -12,6 +12,7 @@ import dagster as dg
 
 from tidemark.compute.errors import QualityError
 from tidemark.dagster.metadata.slice import figures, files_aside, slice_metadata
+from tidemark.dagster.promise_results import baseline_results
 from tidemark.warehouse.dagster_partition_keys import partition_of
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tidemark.compute.slice_computer import ComputedSlice
     from tidemark.dagster.metadata.slice import Metadata
     from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
 
 StepResult = dg.Output[None] | dg.AssetCheckEvaluation | dg.MaterializeResult[Any]
@@ -29,6 +31,7 @@ StepResult = dg.Output[None] | dg.AssetCheckEvaluation | dg.MaterializeResult[An
 def slice_results(
     context: dg.AssetExecutionContext,
     entity: Entity,
+    graph: DependencyGraph,
     computed: Sequence[ComputedSlice],
     shown: Mapping[Slice, Metadata],
     common: Metadata | None = None,
@@ -52,6 +55,7 @@ def slice_results(
         raise QualityError.of(refused[0].slice, refused[0].audit.broken, [result.slice for result in refused[1:]])
     for key, metadata in told.items():
         context.add_asset_metadata(metadata, partition_key=key)
+    yield from baseline_results(context, entity, graph, [result.slice for result in computed])
     yield dg.MaterializeResult(metadata=common or {})
 
 

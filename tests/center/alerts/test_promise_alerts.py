@@ -137,7 +137,7 @@ def test_without_promises_nothing_is_read(tmp_path: Path, monkeypatch: pytest.Mo
     world = BaselineWorld(tmp_path, ext=COMPANY["ext"], dwd=COMPANY["dwd"])
     monkeypatch.setattr("tidemark.center.baseline.center_forecast.timings", None)
     judged = CenterForecast(world.center, Pools({"default": 1}), lambda: world.now).judge()
-    assert (judged.promised, judged.open) == (0, ())
+    assert (judged.promised, judged.open) == ((), ())
 
 
 def test_the_history_that_grows_is_the_one_that_is_read_anew(watched: Watched) -> None:

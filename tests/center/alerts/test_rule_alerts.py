@@ -9,8 +9,6 @@ import pytest
 from tests.center.test_center import NOW, CenterWorld
 from tidemark.alerts.alert_book import AlertBook
 from tidemark.center.alerts import AlertWatch
-from tidemark.center.baseline import CenterForecast
-from tidemark.center.pools import Pools
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,9 +29,8 @@ class RuleWorld(CenterWorld):
         self.restart()
 
     def restart(self) -> None:
-        forecast = CenterForecast(self.center, Pools({"default": 1}), lambda: self.now)
         settings = Settings.at(self.folder, forecast_seconds="0.000001")
-        self.watch = AlertWatch(self.center, forecast, settings, {}, lambda: self.now)
+        self.watch = AlertWatch(self.center, self.forecast(), settings, {}, lambda: self.now)
 
     def judge(self, day: str, event: str, why: str = "", round_: int = 1) -> None:
         self.tell(f"ext@{day}", event, f"{day} {event} {round_}", why=why)

@@ -56,7 +56,12 @@ def test_one_entity_is_drawn_and_its_repair_estimated(tmp_path: Path, monkeypatc
     key = f"{datetime.now(UTC) - timedelta(days=2):%Y-%m-%d}"
     lines = _run("ads_a", "--repair", key, code=1).stdout.splitlines()
     assert lines[0].split("\t")[:3] == ["slice", "owner", "priority"]
-    assert any(line.strip().startswith("ads_a@") and "#" in line and "repair by" in line for line in lines)
+    assert any(line.startswith("  ext@") and "has not arrived in its usual time (" in line for line in lines)
+    drawn = [line for line in lines if line.startswith(("    predicted ", "    at latest "))]
+    assert len(drawn) >= 4
+    assert all("|" in line and ("#" in line or "-" in line[29:] or "at latest" in line) for line in drawn)
+    assert any("promised" in line and "^" in line for line in lines)
+    assert max(len(line) for line in drawn) <= 80
     assert any(line.startswith("computing ") and "anew takes" in line for line in lines)
 
 

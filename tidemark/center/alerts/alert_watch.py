@@ -17,6 +17,7 @@ from tidemark.alerts.alert_book import AlertBook
 from tidemark.alerts.channels import Channels
 from tidemark.alerts.courier import Courier
 from tidemark.alerts.outbox import Outbox
+from tidemark.center.alerts.promise_checks import PromiseChecks
 from tidemark.center.alerts.promise_troubles import promise_troubles
 from tidemark.center.alerts.rule_troubles import rule_troubles
 from tidemark.state_store.broken_rules import broken_rules
@@ -25,6 +26,8 @@ from tidemark.system.utc_clock import utc_now
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
+
+    import dagster as dg
 
     from tidemark.center.baseline import CenterForecast
     from tidemark.center.center import DependencyCenter
@@ -62,18 +65,23 @@ class AlertWatch:
         self._book = AlertBook(database, lambda: center.store.write.fence)
         self._outbox = Outbox(database, lambda: center.store.write.fence)
         self._courier = Courier(self._outbox, Channels(env).send, clock)
+        self._checks = PromiseChecks(self._book, center.graph)
         self._why: dict[Slice, str] = {}
         self._due: dict[str, float] = {}
         self._looked_until: int | None = None
         self._asked, self._closed = Event(), Event()
         self._thread: Thread | None = None
 
-    def poll(self) -> None:
-        """The lease is held: have looked for alerts, and sent what is due, while this returns at once."""
+    def poll(self, instance: dg.DagsterInstance) -> None:
+        """The lease is held: have looked for alerts, and sent what is due, while this goes on.
+
+        Dagster is told which promises have come to be at risk, or are so no more: some at a time.
+        """
         if self._thread is None or not self._thread.is_alive():
             self._thread = Thread(target=self._serve, name="alerts", daemon=True)
             self._thread.start()
         self._asked.set()
+        self._checks.report(instance)
 
     def close(self) -> None:
         """Let what is under way end, for some seconds."""
@@ -115,6 +123,8 @@ class AlertWatch:
         judged = self._forecast.judge()
         troubles = promise_troubles(judged.open, alerts, self._center.graph, self._center.status)
         self._book.reconcile(AlertKind.BASELINE, troubles, judged.now)
+        at_risk = {slice_: trouble.cause for trouble in troubles for slice_ in trouble.slices}
+        self._checks.put(self._book.open(AlertKind.BASELINE) if troubles else (), judged.open, at_risk)
 
     def _look_at_rules(self) -> None:
         """Of what happened since the last time; a slice in an open alert is looked at by itself."""

@@ -30,11 +30,18 @@ _READ_ANEW_SECONDS: Final = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class JudgedPromises:
-    """How the promises stood at an instant: so many slices are `promised`, `open` are those that are not there."""
+    """How the promises stood at an instant: of the slices that are `promised`, `open` are those that are not there."""
 
     now: datetime
-    promised: int
+    promised: tuple[Slice, ...]
     open: tuple[Baseline, ...]
+
+    def of(self, entity: str) -> JudgedPromises:
+        """Those of one entity."""
+        promised = tuple(slice_ for slice_ in self.promised if slice_.entity == entity)
+        return JudgedPromises(
+            self.now, promised, tuple(promise for promise in self.open if promise.slice.entity == entity)
+        )
 
 
 class CenterForecast:
@@ -71,9 +78,9 @@ class CenterForecast:
         blank = RunHistory(self._center.graph, ())
         promised = self._baselines(names, blank, now).promised
         if all(self._is_there(slice_) for slice_ in promised):
-            return JudgedPromises(now, len(promised), ())
+            return JudgedPromises(now, tuple(promised), ())
         told = self._baselines(names, self._grown(names, now), now)
-        return JudgedPromises(now, len(told.promised), tuple(told.all()))
+        return JudgedPromises(now, tuple(told.promised), tuple(told.all()))
 
     def _baselines(self, names: Iterable[str], history: RunHistory, now: datetime) -> Baselines:
         return Baselines(SliceSource(self._center.graph, self._center.status, history, self._pools, now), names)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from dagster import DagsterEventType
 
+from tidemark.dependency_model.baseline.promise import BASELINE_CHECK
+
 if TYPE_CHECKING:
     import dagster as dg
 
@@ -26,14 +28,14 @@ class RunChecks:
     def have_passed(self, run_id: str, entity: Entity, partition: str | None) -> bool:
         """Whether the run evaluated as many checks of the entity as it has rules, and all passed for this partition.
 
-        A check without partitions speaks for all of them.
+        The check of its promise says nothing of its rows. A check without partitions speaks for all of them.
         """
         if run_id not in self._passed:
             self._passed[run_id] = self._results(run_id)
         results = [
             passed
-            for (asset, _, of), passed in self._passed[run_id].items()
-            if asset == entity.name and of in (None, partition)
+            for (asset, name, of), passed in self._passed[run_id].items()
+            if asset == entity.name and name != BASELINE_CHECK and of in (None, partition)
         ]
         return len(results) >= max(len(entity.quality), 1) and all(results)
 

@@ -41,6 +41,8 @@ def baseline(entity: str | None, *, repair: str | None, as_json: bool) -> None:
     With ENTITY only the promises of one entity, each with its key path (the chain that decides, drawn as a gantt chart
     with the time until which a failure can be repaired) and with what on it is not as usual.
 
+    The same is answered by GET /v1/baseline and GET /v1/baseline/ENTITY of `tidemark center`.
+
     \b
     Exit codes: 0 every promise is safe; 1 one is at risk or over; 2 called wrongly;
                 75 the state store does not answer.
@@ -49,7 +51,7 @@ def baseline(entity: str | None, *, repair: str | None, as_json: bool) -> None:
                   "key_path": [{"slice", "start", "finish", "history", "room_seconds", "repair_by"}]}]}; with --repair
                   also "repair": {"slices", "p50_seconds", "p90_seconds", "p99_seconds", "work_seconds"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.console.baseline_model import baselines_model, repair_model  # noqa: PLC0415 - keeps --help fast
+    from tidemark.api.baseline_models import baselines_model, repair_model  # noqa: PLC0415 - keeps --help fast
     from tidemark.console.project_baselines import project_baselines  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
@@ -88,8 +90,8 @@ def _row(promise: Baseline, zone: ZoneInfo) -> list[str]:
         promise.owner,
         str(promise.priority),
         _time(promise.ready_by, zone),
-        _time(promise.p50, zone),
-        _time(promise.p90, zone),
+        _clock(promise.p50, promise.ready_by, zone),
+        _clock(promise.p90, promise.ready_by, zone),
         _length(promise.margin),
         promise.state.value,
     ]
@@ -102,6 +104,12 @@ def _print_repair(estimate: RepairTime) -> None:
 
 def _time(instant: datetime | None, zone: ZoneInfo) -> str:
     return f"{instant.astimezone(zone):%Y-%m-%d %H:%M}" if instant else ""
+
+
+def _clock(instant: datetime | None, beside: datetime, zone: ZoneInfo) -> str:
+    """The time alone, where the date is that of the other one."""
+    is_same_day = instant is not None and instant.astimezone(zone).date() == beside.astimezone(zone).date()
+    return f"{instant.astimezone(zone):%H:%M}" if instant and is_same_day else _time(instant, zone)
 
 
 def _length(length: timedelta | None) -> str:

@@ -94,7 +94,7 @@ def center(
     ):
         service = Service(load_warehouse(settings), instance, location, _tell)
         with (
-            serve_in_thread(service.center, options, status=service.status) as url,
+            serve_in_thread(service.center, service.forecast, options, status=service.status) as url,
             WorkerHostSupervisor(home, settings.data / "logs" / "workers.log", os.environ) as workers,
         ):
             service.serve(lambda: bool(signals), watch=workers.check, started=lambda: _announce(url, as_json=as_json))
@@ -115,6 +115,6 @@ def _announce(url: str, *, as_json: bool) -> None:
     print_line(f"Center       {url}", "bold green")
     print_line("  report     POST /v1/reports")
     print_line("  ask        GET  /v1/slices?subject=ods_orders@2026-03-29")
-    print_line("             GET  /v1/catalog, /v1/catalog/ods_orders")
+    print_line("             GET  /v1/catalog, /v1/catalog/ods_orders, /v1/baseline")
     print_line("  watch      GET  /health, /metrics")
     print_line("  stop       Ctrl-C")

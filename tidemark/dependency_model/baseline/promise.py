@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LIKELY: Final = 0.75
 """A promise is told to be over, or at risk, from this probability on: of those that are kept few are told of."""
 _LOST: Final = 1e9
+BASELINE_CHECK: Final = "baseline"
+"""The check, beside those of rules, that tells how a slice's promise stands."""
 
 
 class PromiseState(Enum):

@@ -1,4 +1,4 @@
-"""The baselines for programs: what `tidemark baseline --json` prints. Instants are in UTC."""
+"""The baselines for programs: what the HTTP interface and `tidemark baseline --json` answer. Instants are in UTC."""
 
 from __future__ import annotations
 
