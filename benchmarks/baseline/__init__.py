@@ -24,17 +24,26 @@ DeadlineAlert AVERAGE_RUNTIME). Days of overload go through the real center, wit
     promises_kept_ratio          in overload, by margin
     kept_by_chain_ratio          by the longest chain
     kept_by_first_come_ratio     first come, first served
+    replay_*                     with `--replay FILE`: the slices that a replay of this project computed, as its state
+                                 store tells, each day forecast from the days before: coverage, seconds off (median)
 """
 
 from __future__ import annotations
 
 import random
 import statistics
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.baseline.back_test import BEFORE, BackTest
 from benchmarks.baseline.overload import measure_overload
+from benchmarks.baseline.replay import measure_replay
 from benchmarks.baseline.speed import measure_speed
+from tidemark.state_store.database import Database
+from tidemark.state_store.timings import timings
+from tidemark.system.settings import Settings
+from tidemark.warehouse.warehouse import load_warehouse
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +56,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="1 is 80,000 entities; 0 leaves the large company out")
     parser.add_argument("--events", type=int, default=2_000, help="so many events of it")
     parser.add_argument("--days", type=int, default=90, help="simulated days that are judged; 0 leaves them out")
-    parser.add_argument("--overloads", type=int, default=5, help="so many days of overload")
+    parser.add_argument("--overloads", type=int, default=5, help="so many days of overload; 0 leaves them out")
+    parser.add_argument("--replay", type=Path, help="the state store of a replay of this project: data/state.db")
     parser.add_argument("--seed", type=int, help="of an earlier run, to replay it; drawn where it is not given")
 
 
@@ -55,7 +65,15 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     seed = random.SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
     speed = measure_speed(arguments.scale, arguments.events) if arguments.scale else {}
     judged = judged_figures(BackTest(seed, arguments.days).run()) if arguments.days else {}
-    return {**speed, "seed": seed, **judged, **_overload(seed, arguments.overloads)}
+    overload = _overload(seed, arguments.overloads) if arguments.overloads else {}
+    replay = _replay(arguments.replay) if arguments.replay else {}
+    return {**speed, "seed": seed, **judged, **overload, **replay}
+
+
+def _replay(file: Path) -> dict[str, Any]:
+    database = Database.at(file)
+    told = timings(database, datetime.fromtimestamp(0, UTC))
+    return measure_replay(load_warehouse(Settings.load()).graph, told)
 
 
 def judged_figures(judged: Judged) -> dict[str, Any]:

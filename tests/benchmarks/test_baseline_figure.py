@@ -7,8 +7,13 @@ import random
 from typing import TYPE_CHECKING
 
 from benchmarks.__main__ import figures, main
+from benchmarks.baseline.replay import measure_replay
 from benchmarks.baseline.simulated_company import draw_company
 from benchmarks.baseline.simulated_days import DAY, HOUR, SimulatedDays
+from tests.dependency_model.world import graph
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import RunState
+from tidemark.state_store.timings import Timing
 
 if TYPE_CHECKING:
     import pytest
@@ -46,3 +51,20 @@ def test_the_simulation_starts_nothing_before_its_inputs_and_holds_the_slots() -
         assert all(days.finish[input_] <= at for input_ in needed), seed
         assert at >= hour * HOUR + length * HOUR, seed
     assert max(days.finish.values()) > 3 * DAY
+
+
+def test_a_replay_is_forecast_from_the_days_before() -> None:
+    world = graph(raw="{period: day, time_zone: UTC, kind: Virtual}", sums="{period: day, depends_on: [raw]}")
+    told, at = list[Timing](), 1_000_000.0
+    for day, took in enumerate((60.0, 66.0, 58.0, 62.0, 600.0), 1):
+        slice_ = Slice("sums", f"2024-06-0{day}")
+        told += [
+            Timing(slice_, "launched", RunState.LAUNCHED, at, 1),
+            Timing(slice_, "started", RunState.RUNNING, at + 1.0, 1),
+            Timing(slice_, "completed", RunState.COMPLETED, at + 1.0 + took, 1),
+        ]
+        at += 1_000.0
+    figure = measure_replay(world, told)
+    assert (figure["replay_days"], figure["replay_slices"], figure["replay_with_history"]) == (5, 5, 4)
+    assert figure["replay_coverage_p90"] == 0.75
+    assert figure["replay_by_day"]["2024-06-05"] == {"coverage_p90": 0.0, "predicted_s": 61.0, "real_s": 600.0}

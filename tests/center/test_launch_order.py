@@ -136,3 +136,11 @@ def test_latest_starts_are_those_of_a_slow_recursion(
         assert {slice_.entity: order.latest_start(slice_) for slice_ in ready} == {
             slice_.entity: latest(slice_.entity) for slice_ in ready
         }
+
+
+def test_what_an_entity_that_is_gone_took_is_passed_over(tmp_path: Path) -> None:
+    world = _world(tmp_path, kept=', ready_by: "05:00"', gone=', ready_by: "04:00"')
+    world.graph.remove("gone")
+    times = TypicalTimes(world.graph, world.store.database)
+    times.refresh()
+    assert times.seconds("kept") == times.seconds("gone") == 0.0

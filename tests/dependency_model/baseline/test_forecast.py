@@ -21,7 +21,8 @@ def _world(chance: random.Random) -> tuple[list[Task], list[int]]:
     capacity = [chance.randint(1, 4) for _ in range(chance.randint(1, 3))]
     tasks: list[Task] = []
     for number in range(chance.randint(1, 40)):
-        inputs = sorted(chance.sample(range(number), min(number, chance.randint(0, 3))))
+        most = 3 if chance.random() < 0.9 else 12
+        inputs = sorted(chance.sample(range(number), min(number, chance.randint(0, most))))
         latest = [float(chance.randint(1, 300)) if chance.random() < 0.1 else float("inf") for _ in inputs]
         pool = -1 if chance.random() < 0.2 else chance.randrange(len(capacity))
         task = Task(chance.randint(0, 200), chance.randint(1, 60), pool, inputs, latest)

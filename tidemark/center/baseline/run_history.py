@@ -46,8 +46,7 @@ class RunHistory:
         self.running: dict[Slice, float] = {}
         self.failed: dict[Slice, int] = defaultdict(int)
         for timing in told:
-            if timing.slice.entity in graph:
-                self.note(timing)
+            self.note(timing)
 
     @classmethod
     def read(
@@ -88,8 +87,10 @@ class RunHistory:
         return local.weekday() if window.duration >= _DAY else local.hour
 
     def note(self, timing: Timing) -> None:
-        """Take in what happened next."""
+        """Take in what happened next; of an entity that is gone nothing."""
         slice_ = timing.slice
+        if slice_.entity not in self._graph:
+            return
         if timing.event == Event.FAILED.value:
             self._failures[slice_.entity] += 1
             self._runs[slice_.entity] += 1

@@ -32,6 +32,7 @@ DAYS: Final = 64
 """So many days are played."""
 _SEED: Final = 26
 _MOVED: Final = 0.5
+_FEW: Final = 4
 _TAIL: Final = 2.0
 _LONGEST: Final = 8.0
 _SCHEDULED: Final = 20_000
@@ -114,10 +115,10 @@ class Forecast:
         release, arrives = self.network.release, self.network.pool < 0
         ready = np.where(arrives, release, np.maximum(release, now)).astype(np.float32)[:, None]
         for first, stop in pairwise(levels):
-            begin = ready[first:stop]
+            begin = np.repeat(ready[first:stop], self.took.shape[1], axis=1)
             if bounds[first] != bounds[stop]:
                 edges = slice(bounds[first], bounds[stop])
-                begin = np.maximum(begin, self._inputs(edges, bounds[first:stop] - bounds[first]))
+                np.maximum(begin, self._inputs(edges, bounds[first:stop] - bounds[first]), out=begin)
             self._put(slice(first, stop), begin)
 
     def event(self, number: int, finish: float) -> Numbers:
@@ -150,9 +151,9 @@ class Forecast:
         while open_:
             level = min(open_)
             numbers = np.unique(np.concatenate(open_.pop(level)))
-            before = self.finish[numbers]
-            self._move(numbers)
-            changed = numbers[np.any(np.abs(self.finish[numbers] - before) > _MOVED, axis=1)]
+            moved_by = self.finish[numbers]
+            moved_by -= self._move(numbers)
+            changed = numbers[np.any(np.abs(moved_by, out=moved_by) > _MOVED, axis=1)]
             if len(changed):
                 told.append(changed)
                 self._open(open_, down.others[down.places(changed)[0]], levels)
@@ -165,26 +166,47 @@ class Forecast:
         for level in np.unique(at):
             open_.setdefault(int(level), []).append(numbers[at == level])
 
-    def _move(self, numbers: Numbers) -> None:
+    def _move(self, numbers: Numbers) -> Days:
+        """Work slices out anew; returns their finishes."""
         places, begins = self.network.up.places(numbers)
-        begin = np.maximum(self.network.release[numbers].astype(np.float32)[:, None], self._inputs(places, begins))
-        self._put(numbers, begin)
+        begin = self._inputs(places, begins)
+        np.maximum(begin, self.network.release[numbers].astype(np.float32)[:, None], out=begin)
+        return self._put(numbers, begin)
 
     def _inputs(self, places: slice | Numbers, begins: Numbers) -> Days:
-        """When the last input of each slice is there; `begins` are where its edges begin."""
-        up, latest = self.network.up, self.network.latest[places]
-        finished = self.finish[up.others[places]]
-        if not np.all(np.isinf(latest)):
-            finished = np.minimum(finished, latest.astype(np.float32)[:, None])
-        maximum: Days = np.maximum.reduceat(finished, begins, axis=0)
-        return maximum
+        """When the last input of each slice is there; `begins` are where its edges begin.
 
-    def _put(self, numbers: slice | Numbers, begin: Days) -> None:
-        """Starts and finishes of slices that could start at `begin`."""
-        running = self.durations.running[numbers].astype(np.float32)[:, None]
-        start = np.where(np.isnan(running), np.maximum(begin, self.room[numbers]), running)
+        Most slices have few inputs: the first of all, then the second of those that have one, and so on.
+        """
+        others, latest = self.network.up.others[places], self.network.latest[places].astype(np.float32)
+        sizes = np.diff(np.append(begins, len(others)))
+        last = self._finished(others, latest, begins)
+        for place in range(1, min(int(sizes.max()), _FEW)):
+            more = np.flatnonzero((sizes > place) & (sizes <= _FEW))
+            last[more] = np.maximum(last[more], self._finished(others, latest, begins[more] + place))
+        many = np.flatnonzero(sizes > _FEW)
+        if len(many):
+            edges = np.flatnonzero(np.repeat(sizes > _FEW, sizes))
+            first = np.cumsum(sizes[many]) - sizes[many]
+            last[many] = np.maximum.reduceat(self._finished(others, latest, edges), first, axis=0)
+        return last
+
+    def _finished(self, others: Numbers, latest: Days, edges: Numbers) -> Days:
+        """When these edges are waited for no longer."""
+        finished: Days = self.finish[others[edges]]
+        cut = latest[edges]
+        return finished if np.all(np.isinf(cut)) else np.minimum(finished, cut[:, None])
+
+    def _put(self, numbers: slice | Numbers, begin: Days) -> Days:
+        """Starts and finishes of slices that could start at `begin`, which is used up; returns the finishes."""
+        start = np.maximum(begin, self.room[numbers], out=begin)
+        running = self.durations.running[numbers]
+        is_running = np.flatnonzero(~np.isnan(running))
+        start[is_running] = running[is_running].astype(np.float32)[:, None]
         self.start[numbers] = start
-        self.finish[numbers] = start + self.took[numbers]
+        finish: Days = start + self.took[numbers]
+        self.finish[numbers] = finish
+        return finish
 
 
 def quantiles_of(played: Days, levels: Sequence[float]) -> Days:
