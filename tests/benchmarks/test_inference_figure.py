@@ -6,9 +6,18 @@ import json
 from typing import TYPE_CHECKING
 
 from benchmarks.__main__ import main
+from benchmarks.inference import load, write
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
+
+
+def test_wide_windows_are_decided(tmp_path: Path) -> None:
+    write(tmp_path / "declared", 24, is_wide=True)
+    (tmp_path / "data").mkdir()
+    assert load(tmp_path / "declared", tmp_path / "data")["decided"] == 14
 
 
 def test_a_small_folder_is_measured(capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,7 +87,7 @@ SELECT user_id, sum(if(dt = :biz_date, amount, 0)) AS d1, sum(if(dt >= date_sub(
 FROM d_orders WHERE dt BETWEEN date_sub(:biz_date, 29) AND :biz_date GROUP BY user_id;
 
 -- case: last_three_days_by_exploding_days
--- reads: d_orders = undecidable: the function explode
+-- reads: d_orders = Range -2..0
 SELECT recent_days, count(*) FROM d_orders LATERAL VIEW explode(array(1, 2, 3)) tmp AS recent_days
 WHERE dt BETWEEN date_sub(:biz_date, 2) AND :biz_date AND dt >= date_sub(:biz_date, recent_days - 1) GROUP BY recent_days;
 

@@ -59,7 +59,7 @@ SELECT user_id, x FROM d_orders QUALIFY rank() OVER (PARTITION BY user_id ORDER 
 SELECT o.user_id, e.k FROM d_orders AS o LATERAL VIEW explode(array(o.x, o.user_id)) e AS k WHERE o.dt = :biz_date AND e.k > 0;
 
 -- case: lateral_view_of_days
--- reads: d_orders = undecidable: the function explode
+-- reads: d_orders = Set -1,0
 SELECT o.user_id, o.x FROM d_orders AS o LATERAL VIEW explode(array(o.dt, date_add(o.dt, 1))) e AS d
 WHERE e.d = :biz_date AND o.dt BETWEEN date_sub(:biz_date, 9) AND :biz_date;
 
