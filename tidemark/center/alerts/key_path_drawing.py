@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tidemark.center.baseline import Baseline, PathStep
 
 _AT_ONCE: Final = 999
-_WIDTH, _ROW = 440, 16
+_WIDTH, _ROW = 440, 22
 _SAFE: Final = "/:=',;-.~!*@$&?"
 
 
@@ -38,8 +38,8 @@ def _drawing(promise: Baseline, steps: Sequence[PathStep]) -> str:
     for at, step in enumerate(steps):
         first, last = (place((instant - begin).total_seconds()) for instant in (step.start, step.finish))
         top, colour = at * _ROW, "d86f33" if step.finish > promise.ready_by else "06799d"
-        rows.append(f"<path d='M{first},{top + 8}H{max(last, first + 2)}' stroke='#{colour}' stroke-width='11'/>")
-        rows.append(f"<text x='4' y='{top + 12}'>{_words(step)}</text>")
+        rows.append(f"<path d='M{first},{top + 16}H{max(last, first + 2)}' stroke='#{colour}' stroke-width='7'/>")
+        rows.append(f"<text x='4' y='{top + 10}'>{_words(step)}</text>")
     height = len(steps) * _ROW
     line = place((promise.ready_by - begin).total_seconds())
     rows.append(f"<path d='M{line},0V{height}' stroke='#b00'/>")
