@@ -11,15 +11,24 @@ from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from pyspark.sql import DataFrame
 
 
-def snapshot(entity: str, slice_key: str) -> DataFrame:
+def snapshot(entity: str, slice_key: str, *, as_of: datetime | None = None) -> DataFrame:
     """A captured table as it was at the end of a slice, late changes of a restated one included.
 
-    Raises SnapshotMissingError.
+    With `as_of` (aware) the slice, also of a computed table, as it stood at that time: what a dashboard read then.
+
+    Raises SnapshotMissingError; with `as_of` NothingThereThenError where there was nothing by then, VersionGoneError
+    where that version is not kept any more, and ValueError for a time without a zone.
     """
-    return _snapshots().read(entity, slice_key)
+    if as_of is None:
+        return _snapshots().read(entity, slice_key)
+    if as_of.tzinfo is None:
+        raise ValueError("as_of needs a time zone: datetime(2026, 3, 31, 10, tzinfo=UTC)")
+    return _snapshots().read_as_of(entity, slice_key, as_of)
 
 
 def sql(text: str) -> DataFrame:

@@ -63,6 +63,20 @@ class SnapshotRestatedError(TerminalError):
         )
 
 
+class NothingThereThenError(TerminalError):
+    """At a past instant nobody had told a version of a slice."""
+
+    @classmethod
+    def of(cls, slice_: Slice, when: datetime, told: str) -> Self:
+        return cls(
+            "no version of the slice is known as of then",
+            expected="one that was told by then",
+            found=repr(told) if told else f"nothing by {when.isoformat(sep=' ', timespec='seconds')}",
+            where=str(slice_),
+            hint="`tidemark explain ENTITY SLICE --as-of TIME` says how it stood",
+        )
+
+
 class InputMissingError(TransientError):
     """Input slices are not computed yet."""
 

@@ -13,11 +13,13 @@ import sqlglot
 from sqlglot import TokenType
 
 from tidemark.compute.input_views import Inputs
+from tidemark.compute.past_slices import PastSlices
 from tidemark.dependency_model.slice import Slice
 from tidemark.quoting.spark import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
     from pyspark.sql import DataFrame, SparkSession
     from sqlglot import Token
@@ -34,6 +36,7 @@ class Snapshots:
     def __init__(self, spark: SparkSession, runtime: Runtime) -> None:
         self._session = spark.newSession()
         self._inputs = Inputs(self._session, runtime.warehouse, runtime.registry)
+        self._past = PastSlices(self._session, runtime)
 
     @classmethod
     def of(cls, runtime: Runtime) -> Self:
@@ -46,6 +49,15 @@ class Snapshots:
         Raises SnapshotMissingError.
         """
         return self._inputs.snapshots([Slice(entity, slice_key)])
+
+    def read_as_of(self, entity: str, slice_key: str, when: datetime) -> DataFrame:
+        """A slice, also of a computed table, as it was at a past instant (aware): at the version that was told by then.
+
+        Raises what PastSlices raises: a clear error where the version is not kept.
+        """
+        slice_ = Slice(entity, slice_key)
+        past = self._past.read(slice_, when)
+        return self._inputs.snapshots([slice_]) if past is None else past
 
     def sql(self, text: str) -> DataFrame:
         """A query in which `snapshot('entity', 'slice')` stands for a table. Raises SnapshotMissingError."""

@@ -16,6 +16,7 @@ from tidemark.dependency_model.readiness.overview import EntityOverview, SlicesI
 from tidemark.dependency_model.status import RunState, SliceStatus
 from tidemark.state_store.code_registry import CodeRegistry
 from tidemark.state_store.database import Database
+from tidemark.state_store.past_states import states_at
 from tidemark.state_store.store import StateStore
 from tidemark.state_store.stored_known_slices import StoredSlices
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
@@ -53,22 +54,27 @@ def slices_older_than_their_code(
 
 
 class WarehouseStatus:
-    """A project's slices as of `now` (aware). Raises StateStoreDownError where the store does not answer."""
+    """A project's slices as of `now` (aware). Raises StateStoreDownError where the store does not answer.
 
-    def __init__(self, warehouse: Warehouse, store: StateStore | None, now: datetime) -> None:
-        self.warehouse, self.store, self.now = warehouse, store, now
+    One that is `is_past` tells how they stood at `now`, from the transitions alone, by today's declarations.
+    """
+
+    def __init__(self, warehouse: Warehouse, store: StateStore | None, now: datetime, *, is_past: bool = False) -> None:
+        self.warehouse, self.store, self.now, self._is_past = warehouse, store, now, is_past
         self.stored = StoredSlices(warehouse.graph, store.read) if store else None
 
     @classmethod
-    def of(cls, settings: Settings, now: datetime) -> WarehouseStatus:
+    def of(cls, settings: Settings, now: datetime, *, is_past: bool = False) -> WarehouseStatus:
         """Of the project; where nothing was ever computed there is no store, and everything waits."""
         exists = settings.state or settings.state_db.exists()
-        return cls(load_warehouse(settings), StateStore.of(settings) if exists else None, now)
+        return cls(load_warehouse(settings), StateStore.of(settings) if exists else None, now, is_past=is_past)
 
     @cached_property
     def _statuses(self) -> Mapping[Slice, SliceStatus]:
         if self.store is None:
             return {}
+        if self._is_past:
+            return {state.slice: state.status for state in states_at(self.store.database, self.now)}
         _, currents = self.store.read.everything()
         return {current.slice: current.status for current in currents}
 
@@ -87,7 +93,7 @@ class WarehouseStatus:
 
     def because(self, slice_: Slice) -> list[str]:
         """Why a slice without missing inputs is not there: its capture, its run, or nobody who reported it."""
-        if self.warehouse.is_snapshot(slice_.entity):
+        if self.warehouse.is_snapshot(slice_.entity) and not self._is_past:
             return self.snapshot_blockers(slice_)
         run_state = self._statuses.get(slice_, SliceStatus()).run_state
         if self.warehouse.graph.entity(slice_.entity).kind is EntityKind.VIRTUAL and run_state is RunState.WAITING:
@@ -111,8 +117,8 @@ class WarehouseStatus:
 
     @cached_property
     def outdated_slices(self) -> Mapping[str, Sequence[str]]:
-        """By entity the keys of the slices that are older than their query."""
-        if self.store is None:
+        """By entity the keys of the slices that are older than their code; nothing of the past."""
+        if self.store is None or self._is_past:
             return {}
         return outdated_slices(CodeRegistry(self.store.database), self.warehouse, self.warehouse.entities.values())
 

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -80,6 +81,13 @@ def table_metrics(path: Path, partition: Partition | None = None, version: int |
         files=files.num_rows,
         size_bytes=pc.sum(files["size_bytes"]).as_py() or 0,
     )
+
+
+def files_gone(path: Path, version: int, partition: Partition | None = None) -> tuple[list[str], int]:
+    """The files of a version, of the whole table or one partition, that are not on disk; and how many it has."""
+    files = _live_files(DeltaTable(str(path), version=version), partition or {})
+    names = [unquote(name) for name in files["path"].to_pylist()]
+    return [name for name in names if not (path / name).is_file()], len(names)
 
 
 def first_rows(path: Path, count: int, version: int | None = None) -> pa.Table:

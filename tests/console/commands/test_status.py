@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
 
-from tests.console.commands.slices_there import DONE, report
+from tests.console.commands.slices_there import DONE, THEN, report
 from tidemark.console.commands.status import StatusLook, watched
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.main import main
@@ -52,6 +53,18 @@ def test_what_is_there_is_counted_and_what_is_promised_is_late(settings: Setting
     assert told["dws_course_orders_1d"]["completed"] == 1
     assert len(told["ods_orders"]["late"]) == 7
     assert told["dws_user_activity_7d"]["late"] == []
+
+
+def test_a_past_time_tells_what_was_recorded_by_then(settings: Settings) -> None:
+    report(settings)
+    for minutes, completed in ((-1, 0), (1, 1)):
+        when = THEN + timedelta(minutes=minutes)
+        told = json.loads(status("--json", "--as-of", when.strftime("%Y-%m-%dT%H:%M:%S")))
+        assert datetime.fromisoformat(told["now"]) == when
+        by_name = {entry["entity"]: entry for entry in told["entities"]}
+        assert by_name["dws_course_orders_1d"]["completed"] == completed
+        assert by_name["ods_orders"]["completed"] == 2 * completed
+    assert "do not go together" in CliRunner().invoke(main, ["status", "--watch", "--as-of", "2026-03-30"]).output
 
 
 def test_a_failed_slice_is_where_the_waiting_begins(settings: Settings) -> None:

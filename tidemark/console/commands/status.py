@@ -50,8 +50,18 @@ _AGAIN: Final = timedelta(minutes=1)
 @click.option(
     "--every", default=5.0, show_default=True, type=click.FloatRange(0.1), metavar="SECONDS", help="With --watch."
 )
+@click.option("--as-of", type=click.DateTime(), help="How everything stood at this time (UTC).")
 @json_option
-def status(*, layer: str | None, owner: str | None, everything: bool, watch: bool, every: float, as_json: bool) -> None:
+def status(
+    *,
+    layer: str | None,
+    owner: str | None,
+    everything: bool,
+    watch: bool,
+    every: float,
+    as_of: datetime | None,
+    as_json: bool,
+) -> None:
     """Say which slices are late, failed, flawed, running or waiting, entity by entity, and what they wait for.
 
     A slice is late when its `ready_by` has passed and it is not there. Of the slices that wait, the first one of each
@@ -59,6 +69,9 @@ def status(*, layer: str | None, owner: str | None, everything: bool, watch: boo
 
     Flaws are: invalid (a rule is broken), tainted (an input was found wrong since), foreign (somebody else has changed
     its data), absent (its data is gone) and incomplete (it was computed without some inputs).
+
+    With --as-of it says how the slices stood then, as it was recorded by then: from the stored transitions, with the
+    entities that are declared now. Of what is older than `history_days` the last state of each slice is known.
 
     \b
     Exit codes: 0 nothing is late, failed, invalid, tainted, foreign or absent; 1 something is, with --watch when it was
@@ -69,7 +82,10 @@ def status(*, layer: str | None, owner: str | None, everything: bool, watch: boo
                   "waits_for": {"slice", "because": [...]} | null, "outdated": [...]}]}; slices are keys, outdated
                   ones were computed by another version of the query. With --watch such a line for each change.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    look = StatusLook(layer, owner, everything=everything, as_json=as_json)
+    if as_of is not None and watch:
+        raise click.UsageError("the past does not change: --watch and --as-of do not go together")
+    when = as_of.replace(tzinfo=UTC) if as_of else None
+    look = StatusLook(layer, owner, everything=everything, as_json=as_json, as_of=when)
     if not watch:
         raise SystemExit(look.tell())
     with stop_signals() as signals:
@@ -94,6 +110,7 @@ class StatusLook:
     owner: str | None
     everything: bool
     as_json: bool
+    as_of: datetime | None = None
     _seen: int = -1
     _looked_at: datetime | None = None
     _told: list[dict[str, Any]] | None = None
@@ -103,8 +120,8 @@ class StatusLook:
         from tidemark.console.warehouse_status import WarehouseStatus  # noqa: PLC0415 - keeps --help fast
         from tidemark.system.settings import Settings  # noqa: PLC0415
 
-        now = self._looked_at = datetime.now(UTC)
-        stands = WarehouseStatus.of(Settings.load(), now)
+        self._looked_at = datetime.now(UTC)
+        stands = WarehouseStatus.of(Settings.load(), self.as_of or self._looked_at, is_past=self.as_of is not None)
         self._seen = stands.store.read.last() if stands.store else 0
         entries = [entry for entry in stands.entries if self._is_wanted(entry)]
         told = [_as_data(stands, entry) for entry in entries]

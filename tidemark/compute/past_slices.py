@@ -1,0 +1,82 @@
+"""Slices as they were at a past instant, in Spark: opened at exactly the versions that were told by then (D8).
+
+A version is readable as long as its files are kept: of captured tables those of tags, of computed ones until VACUUM
+takes what no later version has. A part of a slice's rows is never read for all of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tidemark.compute.business_time import slice_values, time_values
+from tidemark.compute.errors import NothingThereThenError, SnapshotRestatedError
+from tidemark.delta.delta_rs_table import files_gone, is_readable, read_table
+from tidemark.delta.errors import VersionGoneError
+from tidemark.delta.partition_predicate import literal, partition_predicate, partitions_last
+from tidemark.dependency_model.status import Event
+from tidemark.warehouse.dagster_partition_keys import period_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tidemark.compute.runtime import Runtime
+    from tidemark.dependency_model.slice import Slice
+
+_BY_CAPTURE: Final = "capture"
+
+
+class PastSlices:
+    """Of a warehouse, in one session."""
+
+    def __init__(self, session: SparkSession, runtime: Runtime) -> None:
+        self._session, self._runtime = session, runtime
+
+    def read(self, slice_: Slice, when: datetime) -> DataFrame | None:
+        """The rows as they were at `when` (aware), business time last; None where they are those of the tag now.
+
+        Raises NothingThereThenError where nothing had been written by then, VersionGoneError for what is not kept, and
+        SnapshotRestatedError where it was restated by then and again since.
+        """
+        warehouse = self._runtime.warehouse
+        warehouse.graph.window(slice_)
+        is_snapshot = warehouse.is_snapshot(slice_.entity)
+        if is_snapshot and self._is_restated_as_now(slice_, when):
+            return None
+        version, path = self._version(slice_, when), warehouse.table_path(slice_.entity)
+        partition = {} if is_snapshot else slice_values(warehouse.entities[slice_.entity], slice_)
+        if not is_readable(path, version):
+            raise VersionGoneError.log(path, version, "the log has it no more")
+        gone, wanted = files_gone(path, version, partition)
+        if gone:
+            raise VersionGoneError.files(path, version, gone, wanted)
+        rows = read_table(self._session, path, version)
+        if not is_snapshot:
+            return partitions_last(rows.where(partition_predicate(partition)), partition) if partition else rows
+        times = time_values(warehouse.entities[slice_.entity], slice_)
+        return rows.drop(*times).withColumns({name: literal(value) for name, value in times.items()})
+
+    def _version(self, slice_: Slice, when: datetime) -> int:
+        history = self._runtime.state.history(slice_)
+        told = [step.facts.snapshot_id for step in history if step.record_time <= when and step.facts.snapshot_id]
+        if not told or not told[-1].isdecimal():
+            raise NothingThereThenError.of(slice_, when, told[-1] if told else "")
+        return int(told[-1])
+
+    def _is_restated_as_now(self, slice_: Slice, when: datetime) -> bool:
+        """Whether late changes had been added by then, and are the ones that are there now."""
+        tagged = self._runtime.registry.get(
+            slice_.entity, period_of(self._runtime.warehouse.graph, slice_.entity), slice_.key
+        )
+        if tagged is None or not tagged.is_restated:
+            return False
+        asked = [
+            step
+            for step in self._runtime.state.history(slice_)
+            if step.event is Event.BACKFILL_REQUESTED and step.who == _BY_CAPTURE
+        ]
+        by_then = sum(step.record_time <= when for step in asked)
+        if 0 < by_then < len(asked):
+            raise SnapshotRestatedError.of(slice_, tagged.version)
+        return by_then > 0
