@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from tests.project import write_project
@@ -35,6 +36,8 @@ FILES: Final = {
     "ads/report.yaml": "period: day\n",
     "ads/report.sql": "SELECT count(*) AS n, max(amount) AS most FROM amounts WHERE dt = :biz_date",
 }
+ONCE: Final = "released launched started completed"
+AGAIN: Final = "backfill_requested released launched started backfilled"
 TABLES: Final = ("sales", "amounts", "twices", "report")
 
 
@@ -47,18 +50,19 @@ def warehouse_at(root: Path) -> Warehouse:
     return load_warehouse(Settings.at(root / "data", root=root), root / "warehouse_assets", broken)
 
 
-def compute(root: Path, *, told: bool = True) -> None:
-    """All tables of these days are computed by what is declared."""
+def compute(root: Path, *, told: bool = True, later: timedelta | None = None) -> None:
+    """All tables of these days are computed by what is declared; again, where that is so much `later`."""
     warehouse = warehouse_at(root)
     store = StateStore.of(warehouse.settings)
     for name in TABLES:
         code = entity_code(warehouse, warehouse.entities[name], warehouse.columns.outside)
         facts = Facts(code=code.id, code_content=code.to_json()) if told else NOTHING_TOLD
         for day in DAYS:
-            last = store.read.last()
-            store.write.append(
-                chain(Slice(name, day), "released launched started completed", last + 1, facts=facts), after=last
-            )
+            last, current = store.read.last(), store.read.current(Slice(name, day))
+            status = current.status if current else None
+            steps = chain(Slice(name, day), AGAIN if status else ONCE, last + 1, status, facts)
+            moved = [replace(step, record_time=step.record_time + (later or timedelta())) for step in steps]
+            store.write.append(moved, after=last)
     store.close()
 
 

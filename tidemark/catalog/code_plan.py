@@ -17,7 +17,7 @@ from tidemark.warehouse.code_version import EntityCode, entity_code
 from tidemark.warehouse.column_reach import columns_reached
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from tidemark.dependency_model.graph.edge import Edge
@@ -64,14 +64,28 @@ class _Piece:
     change: CodeChange
     slices: tuple[Slice, ...]
 
+    def of(self, only: Container[Slice]) -> _Piece:
+        """The same of some slices."""
+        return replace(self, slices=tuple(slice_ for slice_ in self.slices if slice_ in only))
+
 
 def code_plan(
-    warehouse: Warehouse, registry: CodeRegistry, read: StateReader, now: datetime, chosen: Iterable[str] = ()
+    warehouse: Warehouse,
+    registry: CodeRegistry,
+    read: StateReader,
+    now: datetime,
+    chosen: Iterable[str] = (),
+    only: Container[Slice] | None = None,
 ) -> CodePlan:
-    """Of all entities, or of the chosen ones, as of `now` (aware). Raises UnknownEntityError, StateStoreDownError."""
+    """Of all entities, or of the chosen ones, as of `now` (aware); of outdated slices `only` some, where given.
+
+    Raises UnknownEntityError and StateStoreDownError.
+    """
     computed = {*warehouse.queries, *warehouse.functions} & {*warehouse.entities}
     names = {warehouse.graph.entity(name).name for name in chosen} & computed if chosen else computed
     pieces = _pieces(warehouse, registry, names)
+    if only is not None:
+        pieces = {name: [piece.of(only) for piece in own] for name, own in pieces.items()}
     planned = (
         _planned(warehouse, read, name, pieces[name], now) for name in warehouse.graph.topological() if name in pieces
     )

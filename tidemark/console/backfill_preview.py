@@ -53,7 +53,11 @@ class BackfillPreview:
 
     def plan(self, roots: Sequence[Slice], until: datetime) -> None:
         """What is rebuilt with these slices, of all that begins by `until` (aware)."""
-        self.planned = plan_of(self.graph, self._store, roots, until)
+        self.take(plan_of(self.graph, self._store, roots, until))
+
+    def take(self, planned: BackfillPlan) -> None:
+        """A plan that was made elsewhere, with how long it probably takes."""
+        self.planned = planned
         _, currents = self._store.read.everything()
         statuses = {current.slice: current.status for current in currents}
         history = RunHistory.read(self.graph, self._store.database, self._now)

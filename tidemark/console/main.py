@@ -28,6 +28,7 @@ COMMANDS: Final = (
     CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
     CommandEntry("impact", "The model", "Say what a slice touches downstream, and what may have made it wrong."),
     CommandEntry("plan", "The model", "Say what a change of code outdates, what it touches and what it costs."),
+    CommandEntry("apply", "The model", "Compute again what a change of code outdates."),
     CommandEntry("taint", "The model", "Mark slices as wrong, with all that was built from them."),
     CommandEntry("backfill", "The model", "Plan to compute slices again, and exactly what was built from them."),
     CommandEntry("backfills", "The model", "Show how far backfills are; approve, pause, resume, cancel, decide."),

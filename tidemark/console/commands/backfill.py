@@ -84,12 +84,13 @@ def backfill(
         phase_name = None if number is None else phase.value
         print_json({"number": number, "phase": phase_name, "dry_run": dry_run, **preview.as_data()})
     else:
-        _print(preview, number, is_begun=approve)
+        print_planned(preview, number, is_begun=approve)
     preview.close()
     raise SystemExit(ExitCode.OK)
 
 
-def _print(preview: BackfillPreview, number: int | None, *, is_begun: bool) -> None:
+def print_planned(preview: BackfillPreview, number: int | None, *, is_begun: bool) -> None:
+    """The plan for people; `number` is None where it was not kept."""
     print_table(["wave", "entity", "reprocess", "pool", "slices", ""], preview.rows())
     print_line(preview.summary(), "bold")
     for other, count in preview.also_in().items():

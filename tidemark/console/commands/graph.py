@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -26,6 +27,7 @@ _ALL = 1_000_000
 @click.option("--tag", "tags", multiple=True, metavar="KEY=VALUE", help="Only entities with this tag; may be repeated.")
 @click.option("--layer", "layers", multiple=True, help="Only entities of this layer; may be repeated.")
 @click.option("--format", "form", type=click.Choice(["text", "mermaid", "json"]), default="text", show_default=True)
+@click.option("--as-of", type=click.DateTime(), help="As the tables were computed at this time (UTC).")
 @json_option
 def graph(
     entity: str | None,
@@ -35,12 +37,16 @@ def graph(
     tags: Sequence[str],
     layers: Sequence[str],
     form: str,
+    as_of: datetime | None,
     as_json: bool,
 ) -> None:
     """Show which entity reads which: all of them, or those around ENTITY.
 
     As text, one line an entity in the order of computation, with its upstream entities and their offsets; as a mermaid
     flow chart for documents; or as JSON for programs.
+
+    With --as-of it shows what the code read by which each table had been computed last by then; what nobody had
+    computed by then, nor read, is left out.
 
     \b
     Exit codes: 0 shown, 1 no such entity or a declaration cannot be read, 2 called wrongly.
@@ -51,8 +57,14 @@ def graph(
     from tidemark.dependency_model.graph.view import neighbourhood, tagged_entities, view  # noqa: PLC0415
     from tidemark.system.garbage_collection import pause_collection  # noqa: PLC0415
 
+    settings, declared = read_project()
+    entities = declared.require_no_problems().entities
+    if as_of is not None:
+        from tidemark.console.past_project import past_project  # noqa: PLC0415 - opens the state store
+
+        entities = past_project(settings, declared, as_of.replace(tzinfo=UTC)).entities
     with pause_collection():
-        whole = DependencyGraph.build(read_project()[1].require_no_problems().entities)
+        whole = DependencyGraph.build(entities)
     names = tagged_entities(whole, _parse_tags(tags), layers)
     if entity is not None:
         names &= neighbourhood(whole, entity, up, down)

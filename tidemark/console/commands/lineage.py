@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -38,12 +39,17 @@ class TreeSize:
 @click.option("--down", "directions", flag_value="down", multiple=True, help="What comes from it.")
 @click.option("--depth", type=click.IntRange(1, 500), default=_DEPTH, show_default=True, help="So many levels.")
 @click.option("--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, help="So many columns a tree.")
+@click.option("--as-of", type=click.DateTime(), help="By the queries that had computed the tables by then (UTC).")
 @json_option
-def lineage(name: str, *, directions: Sequence[str], depth: int, limit: int, as_json: bool) -> None:
+def lineage(
+    name: str, *, directions: Sequence[str], depth: int, limit: int, as_of: datetime | None, as_json: bool
+) -> None:
     """Show which columns a column is computed of, back to the source tables, or which are computed of it, as a tree.
 
     Of an entity alone, each of its columns. Columns that decide which rows there are - conditions, joins, groups - are
     listed apart, once an entity, as "indirect". A tree follows each column once: where it comes again, it says so.
+
+    With --as-of it is the lineage of the queries by which the tables had been computed last by then.
 
     \b
     Exit codes: 0 shown, 1 no such entity or column, or a declaration cannot be read; 2 called wrongly.
@@ -57,10 +63,16 @@ def lineage(name: str, *, directions: Sequence[str], depth: int, limit: int, as_
 
     settings, declared = read_project()
     read = declared.require_no_problems()
+    entities, queries, root = read.entities, read.queries, settings.declarations
+    if as_of is not None:
+        from tidemark.console.past_project import past_project  # noqa: PLC0415 - opens the state store
+
+        past = past_project(settings, read, as_of.replace(tzinfo=UTC))
+        entities, queries, root = past.entities, past.queries, root / "as of then"
     with pause_collection():
-        order = DependencyGraph.build(read.entities).topological()
-    graph = column_graph(order, read.entities, read.queries, settings.declarations, settings)
-    wanted = _wanted(name, graph, read.entities)
+        order = DependencyGraph.build(entities).topological()
+    graph = column_graph(order, entities, queries, root, settings)
+    wanted = _wanted(name, graph, entities)
     ways = tuple(dict.fromkeys(directions)) or ("up",)
     size = TreeSize(depth, limit)
     if as_json:

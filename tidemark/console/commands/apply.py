@@ -1,0 +1,130 @@
+"""`tidemark apply`: the cascading backfill of what a change of code outdates."""
+
+from __future__ import annotations
+
+import getpass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from tidemark.console.asked_slices import asked_slices, confirm
+from tidemark.console.commands.backfill import print_planned
+from tidemark.console.entity_argument import declared_names
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.output import json_option, print_json, print_line
+
+if TYPE_CHECKING:
+    from tidemark.catalog.code_plan import CodePlan
+    from tidemark.state_store.store import StateStore
+    from tidemark.warehouse.warehouse import Warehouse
+
+_ASKED_BEFORE: Final = 1_000
+
+
+@click.command()
+@click.argument("entities", nargs=-1, metavar="[ENTITY]...", shell_complete=declared_names)
+@click.option("--slices", metavar="SLICES", help="Of each ENTITY only these, as in `tidemark impact`.  [default: all]")
+@click.option("--reason", default="its code has changed", show_default=True, metavar="TEXT", help="Why.")
+@click.option("--author", default=getpass.getuser, show_default="you", help="Who asks for it; kept with the backfill.")
+@click.option("--dry-run", is_flag=True, help="Say what would be rebuilt, and keep no plan.")
+@click.option("--approve", is_flag=True, help="Begin at once.  [default: `tidemark backfills approve NUMBER` begins]")
+@click.option("--yes", is_flag=True, help="Do not ask where more than 1,000 slices would be rebuilt.")
+@json_option
+def apply(
+    entities: tuple[str, ...],
+    *,
+    slices: str | None,
+    reason: str,
+    author: str,
+    dry_run: bool,
+    approve: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Plan to compute the outdated slices again, and what was built of them: what `tidemark plan` names.
+
+    One backfill for all of it, as `tidemark backfill` makes one: in waves, each slice once, by each declaration's
+    `reprocess`. Of what is downstream only such slices are in it that use a column that has changed. With ENTITY it is
+    of the outdated slices of these alone. The runs compute by the code that Dagster has loaded: apply what is deployed.
+
+    \b
+    Examples:
+      tidemark apply --dry-run
+      tidemark apply dws_course_attendance_1d --slices 2026-03-01..2026-03-31 --approve
+    \b
+    Exit codes: 0 planned, or no slice is outdated; 1 no such entity or slice, or a query is broken; 2 called wrongly;
+                75 the state store does not answer.
+    With --json what `tidemark backfill --json` says; {"number": null, "slices": []} where no slice is outdated.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.catalog.code_plan import CodePlan  # noqa: PLC0415 - keeps --help fast
+    from tidemark.state_store.store import StateStore  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
+
+    if dry_run and approve:
+        raise click.UsageError("--dry-run begins nothing: leave out --approve")
+    if slices and not entities:
+        raise click.UsageError("--slices are those of an ENTITY: name it")
+    settings, told, store = Settings.load(), CodePlan((), {}), None
+    warehouse = load_warehouse(settings)
+    for name in entities:
+        warehouse.graph.entity(name)
+    if settings.state or settings.state_db.exists():
+        store = StateStore.of(settings)
+        told = _plan(warehouse, store, entities, slices, yes=yes)
+    if store is None or not told.slices:
+        _tell_nothing(as_json=as_json)
+        raise SystemExit(ExitCode.OK)
+    if approve and not yes and len(told.slices) > _ASKED_BEFORE:
+        confirm(f"{len(told.slices):,} slices would be rebuilt")
+    asked = f"apply {' '.join(entities)}{f' --slices {slices}' if slices else ''}".strip()
+    _keep(warehouse, store, told, (author, reason, asked), is_kept=not dry_run, is_begun=approve, as_json=as_json)
+    store.close()
+    raise SystemExit(ExitCode.OK)
+
+
+def _plan(warehouse: Warehouse, store: StateStore, names: tuple[str, ...], text: str | None, *, yes: bool) -> CodePlan:
+    from tidemark.catalog.code_plan import code_plan  # noqa: PLC0415 - keeps --help fast
+    from tidemark.state_store.code_registry import CodeRegistry  # noqa: PLC0415
+
+    only = None
+    if text:
+        only = frozenset(slice_ for name in names for slice_ in asked_slices(warehouse.graph, name, text, yes=yes))
+    return code_plan(warehouse, CodeRegistry(store.database), store.read, datetime.now(UTC), names, only)
+
+
+def _keep(
+    warehouse: Warehouse,
+    store: StateStore,
+    told: CodePlan,
+    request: tuple[str, str, str],
+    *,
+    is_kept: bool,
+    is_begun: bool,
+    as_json: bool,
+) -> None:
+    from tidemark.center.pools import Pools  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.backfill_preview import BackfillPreview  # noqa: PLC0415
+    from tidemark.dependency_model.backfill import BackfillPhase, plan_backfill  # noqa: PLC0415
+    from tidemark.state_store.backfills import BackfillRequest  # noqa: PLC0415
+
+    roots = dict.fromkeys(slice_ for planned in told.entities for slice_ in planned.outdated)
+    there = [slice_ for slice_ in told.slices if slice_ not in roots]
+    statuses = {current.slice: current.status for current in store.read.currents(told.slices)}
+    preview = BackfillPreview(warehouse.graph, store, Pools.parse(warehouse.settings.pools), datetime.now(UTC))
+    preview.take(plan_backfill(warehouse.graph, roots, there, statuses, store.read.reads(there)))
+    phase = BackfillPhase.RUNNING if is_begun else BackfillPhase.PLANNED
+    number = preview.backfills.add(preview.planned, BackfillRequest(*request), phase) if is_kept else None
+    if as_json:
+        shown = {"number": number, "phase": phase.value if number else None, "dry_run": not is_kept}
+        print_json({**shown, **preview.as_data()})
+    else:
+        print_planned(preview, number, is_begun=is_begun)
+
+
+def _tell_nothing(*, as_json: bool) -> None:
+    if as_json:
+        print_json({"number": None, "slices": []})
+    else:
+        print_line("no slice is outdated", "green")

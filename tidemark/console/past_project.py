@@ -1,0 +1,91 @@
+"""The project as it computed at a past instant: which entities there were, what they read, and by which queries (D7).
+
+Of each entity the code of the slice that was computed last by then is taken. Layers, tags and owners are today's, and
+so is what was computed before code was kept; entities that nobody had computed by then, nor read, are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.entity import Dependency, EntityState
+from tidemark.dependency_model.offset import Offset
+from tidemark.state_store.code_registry import CodeRegistry
+from tidemark.state_store.past_states import states_at
+from tidemark.state_store.store import StateStore
+from tidemark.warehouse.code_version import EntityCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.state_store.past_states import PastState
+    from tidemark.system.settings import Settings
+    from tidemark.warehouse.declarations import Declarations
+
+
+@dataclass(frozen=True)
+class PastProject:
+    """`entities` with the dependencies that they had, and `queries` as they ran."""
+
+    entities: Mapping[str, Entity]
+    queries: Mapping[str, str]
+
+
+def past_project(settings: Settings, read: Declarations, when: datetime) -> PastProject:
+    """As of an aware instant. Raises StateStoreDownError."""
+    if not settings.state and not settings.state_db.exists():
+        return PastProject({}, {})
+    store = StateStore.of(settings)
+    try:
+        last = _last_computed(states_at(store.database, when))
+        contents = {(stored.entity, stored.code): stored.content for stored in CodeRegistry(store.database).codes()}
+        codes = {name: contents.get((name, _code_of(store, state, when)), "") for name, state in last.items()}
+    finally:
+        store.close()
+    return _project(read, codes)
+
+
+def _last_computed(states: Iterable[PastState]) -> dict[str, PastState]:
+    """Of each entity the slice to which something happened last, of those that were there."""
+    last: dict[str, PastState] = {}
+    for state in states:
+        name = state.slice.entity
+        if state.status.states and (name not in last or last[name].seq < state.seq):
+            last[name] = state
+    return last
+
+
+def _code_of(store: StateStore, state: PastState, when: datetime) -> str:
+    told = (step.facts.code for step in store.read.history(state.slice) if step.record_time <= when)
+    return ([code for code in told if code] or [""])[-1]
+
+
+def _project(read: Declarations, codes: Mapping[str, str]) -> PastProject:
+    known = {name: content for name, content in codes.items() if name in read.entities}
+    parsed = {name: EntityCode.of_json(content) for name, content in known.items() if content}
+    entities = {
+        name: _entity_then(read.entities[name], parsed[name]) if name in parsed else read.entities[name]
+        for name in known
+    }
+    needed = {dependency.entity for entity in entities.values() for dependency in _dependencies(entity)}
+    entities |= {name: read.entities[name] for name in needed if name in read.entities and name not in entities}
+    queries = {name: parsed[name].query if name in parsed else read.queries.get(name, "") for name in known}
+    return PastProject(entities, {name: query for name, query in queries.items() if query})
+
+
+def _dependencies(entity: Entity) -> Iterable[Dependency]:
+    return (dependency for state in entity.states for dependency in state.depends_on)
+
+
+def _entity_then(entity: Entity, code: EntityCode) -> Entity:
+    """The entity with the dependencies of a code, as `code_version` writes them."""
+    needed: dict[str, list[Dependency]] = {state.entity_state: [] for state in entity.states}
+    for text in filter(None, code.rows.get("depends_on", "").split("; ")):
+        state, name, *rest = text.partition(" {")[0].split(" ")
+        offset, states = " ".join(rest[:-1]), tuple(rest[-1].split(","))
+        parsed = None if offset == "None" else Offset.parse(offset)
+        needed.setdefault(state, []).append(Dependency(name, parsed, states))
+    return replace(entity, states=tuple(EntityState(state, tuple(own)) for state, own in needed.items()))
