@@ -49,6 +49,12 @@ PROOFS: Final = (
         "completed, part by part",
         "test_parts.py::test_each_part_is_computed_when_its_own_day_is_there",
     ),
+    (
+        "TimeSeries, sub-partitioned",
+        "a quorum of the parts",
+        "partial, then completed",
+        "test_parts.py::test_a_quorum_of_regions_goes_on_and_the_last_one_is_computed_into_it",
+    ),
     ("Sliding", "strong", "completed", f"{_KINDS}::test_sliding_begins_with_the_days_that_there_are"),
     ("Cumulative", "strong", "completed", f"{_KINDS}::test_cumulative_grows_within_its_granularity"),
     ("Snapshot, computed", "strong", "completed", f"{_KINDS}::test_static_is_one_table_without_partitions"),

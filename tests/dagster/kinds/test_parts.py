@@ -45,6 +45,24 @@ def test_each_part_is_computed_when_its_own_day_is_there(spark: SparkSession, tm
         assert not world.by_hand(f"totals@{TUESDAY}/region=us").success
 
 
+def test_a_quorum_of_regions_goes_on_and_the_last_one_is_computed_into_it(spark: SparkSession, tmp_path: Path) -> None:
+    """A third region is there from Tuesday on: nobody waits for its Monday."""
+    regions = REGIONS.replace("us: {", "jp: {time_zone: UTC+9, start: 2026-03-24}, us: {")
+    declared = PARTED | {"totals.yaml": f"period: day\nquorum: 1\n{regions}", "sold.yaml": PARTED["sold.yaml"]}
+    declared["sold.yaml"] = f"kind: Virtual\nperiod: day\n{regions}"
+    with running(spark, tmp_path, declared, project=TWO_DAYS) as world:
+        world.arrive(f"sold@{MONDAY}/region=cn", [(2,), (3,)], "n INT")
+        assert world.run() == [(f"totals@{MONDAY}/region=cn",), (f"world@{MONDAY}",)]
+        assert world.rows(f"world@{MONDAY}") == [(1, 5)]
+        assert world.states(f"world@{MONDAY}") == {"completed", "partial"}
+        assert world.states(f"sold@{MONDAY}") == {"waiting"}, "of what comes from outside all regions are needed"
+        world.arrive(f"sold@{MONDAY}/region=us", [(10,)], "n INT")
+        assert world.run() == [(f"totals@{MONDAY}/region=us",), (f"world@{MONDAY}",)]
+        assert world.rows(f"world@{MONDAY}") == [(2, 15)]
+        assert "partial" not in world.states(f"world@{MONDAY}")
+        assert world.states(f"sold@{MONDAY}") == {"completed"}
+
+
 def test_two_first_writers_of_a_table(spark: SparkSession, tmp_path: Path) -> None:
     def write(day: int) -> Any:
         frame = spark.range(day).selectExpr("id")
