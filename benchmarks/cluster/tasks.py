@@ -51,6 +51,17 @@ def tasks_of(spark: SparkSession, group: str) -> Tasks:
     return Tasks(tuple(task for stage in stages if (task := _of_stage(spark, stage))))
 
 
+def rows_read(spark: SparkSession, group: str) -> int:
+    """Rows that the tasks of all jobs of a job group read from files."""
+    tracker = spark.sparkContext.statusTracker()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    stages = sorted({stage for job in jobs if job for stage in job.stageIds})
+    listed = [
+        task for stage in stages for task in python_of(Jvm(spark), status_store(spark).taskList(stage, 0, 100_000))
+    ]
+    return sum(int(task["taskMetrics"]["inputMetrics"]["recordsRead"]) for task in listed if task.get("taskMetrics"))
+
+
 def _of_stage(spark: SparkSession, stage: int) -> tuple[float, ...]:
     listed = python_of(Jvm(spark), status_store(spark).taskList(stage, 0, 100_000))
     tasks = sorted(listed, key=lambda task: int(task["taskId"]))

@@ -38,6 +38,10 @@ class Project:
         declared = {"ods/ods_orders.yaml": ORDERS, "dws/dws_gmv.yaml": "period: day\n", "dws/dws_gmv.sql": gmv}
         write_project(self.root, {**declared, "ads/ads_gmv.yaml": "period: day\n", "ads/ads_gmv.sql": above})
 
+    def write_rules(self, *rules: str) -> None:
+        lines = "".join(f"  - {rule}\n" for rule in rules)
+        (self.root / "warehouse_assets" / "dws" / "dws_gmv.yaml").write_text(f"period: day\nquality:\n{lines}")
+
     def capture(self, columns: dict[str, pa.Array]) -> None:
         path = self.settings.warehouse / "ods_orders"
         write_deltalake(str(path), pa.table(columns), mode="overwrite", schema_mode="overwrite")
@@ -106,3 +110,18 @@ def test_a_cache_that_cannot_be_read_is_none(project: Project) -> None:
     for path in (project.settings.data / "cache").glob("*"):
         path.write_text(json.dumps([]))
     assert project.problems(None) == []
+
+
+@pytest.mark.spark
+def test_a_rule_over_a_column_that_is_not_there_is_told_at_its_line(project: Project, spark: SparkSession) -> None:
+    project.capture(COLUMNS)
+    project.write_rules("not_null: [city]", "range: {column: gmw, min: 0}")
+    ((where, message),) = project.problems(spark)
+    assert where == "dws/dws_gmv.yaml:4"
+    assert message.startswith("range: [UNRESOLVED_COLUMN")
+    assert project.problems(None) == [(where, message)]
+    project.write_rules("not_null: [city]", "range: {column: gmv, min: 0}", "expression: {holds: gmv + city > DATE'x'}")
+    ((where, message),) = project.problems(spark)
+    assert (where, message.partition(":")[0]) == ("dws/dws_gmv.yaml:5", "expression")
+    project.write_rules("not_null: {columns: [city, dt], where: gmv > 0}", "unique: [city]")
+    assert project.problems(spark) == []

@@ -11,12 +11,14 @@ import time
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
+from unittest.mock import Mock
 
 from deltalake import DeltaTable
 from pyspark.sql import functions as sf
 
 from tidemark.compute.quality_checks import audit
+from tidemark.compute.rule_surroundings import Surroundings
 from tidemark.delta.delta_rs_table import current_version, read_rows
 from tidemark.delta.replace_partition import replace_partitions
 from tidemark.dependency_model.entity.quality_rules import AcceptedValues, NotNull, RowCount, Unique
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from tidemark.compute.input_views import Inputs
 
 RULES: Final = (NotNull(("id",)), Unique(("id",)), AcceptedValues("kind", ("a", "b")), RowCount(min=2))
 DAYS: Final = tuple(date(2026, 3, day) for day in range(23, 27))
@@ -75,7 +76,7 @@ def write(spark: SparkSession, path: Path, told: Write) -> tuple[bool, ...]:
     slices = {(day,): Slice("t", day.isoformat()) for day in told.rows}
 
     def release(rows: DataFrame) -> list[bool]:
-        audits = audit(RULES, rows, slices, cast("Inputs", None))
+        audits = audit(RULES, rows, slices, Mock(Surroundings))
         return [not audits[slice_].blocks for slice_ in slices.values()]
 
     parts = [({"dt": day}, _frame(spark, rows)) for day, rows in told.rows.items()]

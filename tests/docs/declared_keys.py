@@ -23,7 +23,20 @@ from tidemark.dependency_model.entity.probe import (
     Probe,
     SqlProbe,
 )
-from tidemark.dependency_model.entity.quality_rules import AcceptedValues, NotNull, Reconcile, RowCount, Unique
+from tidemark.dependency_model.entity.quality_rules import (
+    AcceptedValues,
+    Expression,
+    Freshness,
+    NoRows,
+    NotNull,
+    Pattern,
+    QualityRule,
+    Reconcile,
+    Referential,
+    RowCount,
+    Unique,
+    WithinRange,
+)
 
 INTERNAL: Final = frozenset({"name", "layer", "file", "computed"})
 """What the files themselves say."""
@@ -496,6 +509,29 @@ SECTIONS: Final = (
         },
     ),
     Section(
+        "Keys of every rule",
+        "Entries of `quality`. All rules of a run's slices are counted in one pass over the files that were written, "
+        "before they are the table's; `referential` and `query` are a job of their own for each slice, and so is the "
+        "source's side of `reconcile`. `not_null` and `unique` may be a list of columns. A rule that crashes is "
+        "unknown: it does not hold.",
+        QualityRule,
+        {
+            "severity": Key(
+                "`block` (the default) keeps a slice that breaks the rule from being published; `warn` tells of it",
+                _rule("not_null: {columns: [gmv], severity: warn}"),
+            ),
+            "where": Key(
+                "the rows that the rule is about, an SQL condition (not of `query` and `reconcile`)",
+                _rule("unique: {columns: [payment_id], where: status = 'paid'}"),
+            ),
+            "quarantine": Key(
+                "rows that break it are kept, up to 10,000, as JSON with the slice and the rule, in a Delta table that "
+                "the check names; of rules about single rows",
+                _rule("range: {column: gmv, min: 0, quarantine: true}"),
+            ),
+        },
+    ),
+    Section(
         "The rule `not_null`",
         "An entry of `quality`.",
         NotNull,
@@ -514,6 +550,14 @@ SECTIONS: Final = (
         {
             "min": Key("a slice has at least so many rows", _rule("row_count: {min: 1}")),
             "max": Key("and at most so many", _rule("row_count: {min: 1, max: 5000}")),
+            "growth": Key(
+                "how far from the number of the slice before, as a share", _rule("row_count: {min: 1, growth: 0.5}")
+            ),
+            "same_weekday": Key(
+                "how far from the median of the same time one to four weeks before, as a share (of days and shorter); "
+                "slices that are not there are not compared with",
+                _rule("row_count: {same_weekday: 0.3}"),
+            ),
         },
     ),
     Section(
@@ -523,6 +567,83 @@ SECTIONS: Final = (
         {
             "column": Key("the column", _rule("accepted_values: {column: status, values: [paid, open]}")),
             "values": Key("what it may hold", _rule("accepted_values: {column: status, values: [paid, open]}")),
+        },
+    ),
+    Section(
+        "The rule `range`",
+        "An entry of `quality`. NULL passes.",
+        WithinRange,
+        {
+            "column": Key("the column", _rule("range: {column: gmv, min: 0}")),
+            "min": Key(
+                "the least value, or a date or time as text", _rule('range: {column: paid_on, min: "2020-01-01"}')
+            ),
+            "max": Key("the greatest value", _rule("range: {column: rate, min: 0, max: 1}")),
+        },
+    ),
+    Section(
+        "The rule `pattern`",
+        "An entry of `quality`. NULL passes.",
+        Pattern,
+        {
+            "column": Key("the column", _rule("pattern: {column: email, matches: '^[^@]+@[^@]+$'}")),
+            "matches": Key(
+                "a regular expression (Java's), found anywhere in the text",
+                _rule("pattern: {column: city, matches: '^[A-Z]'}"),
+            ),
+        },
+    ),
+    Section(
+        "The rule `expression`",
+        "An entry of `quality`.",
+        Expression,
+        {
+            "holds": Key(
+                "a condition in SQL that holds for each row; NULL passes, as in a CHECK constraint",
+                _rule("expression: {holds: paid_at >= created_at}"),
+            )
+        },
+    ),
+    Section(
+        "The rule `referential`",
+        "An entry of `quality`. NULL passes.",
+        Referential,
+        {
+            "columns": Key(
+                "the columns of a row that point at the other entity",
+                _rule("referential: {columns: [course_id], entity: dwd_course}"),
+            ),
+            "entity": Key(
+                "the other entity, in the slices that this one reads of it",
+                _rule("referential: {columns: [course_id], entity: dwd_course}"),
+            ),
+            "key": Key(
+                "its columns (default: of the same names)",
+                _rule("referential: {columns: [course_id], entity: dwd_course, key: [id]}"),
+            ),
+        },
+    ),
+    Section(
+        "The rule `freshness`",
+        "An entry of `quality`.",
+        Freshness,
+        {
+            "column": Key("a column of times", _rule("freshness: {column: paid_at, within: 2h}")),
+            "within": Key(
+                "its newest value is not longer before the slice's end",
+                _rule("freshness: {column: paid_at, within: 2h}"),
+            ),
+        },
+    ),
+    Section(
+        "The rule `query`",
+        "An entry of `quality`.",
+        NoRows,
+        {
+            "no_rows": Key(
+                "a query that gives no row; `slice_rows` are the rows of the slice, beside them what the entity reads",
+                _rule('query: {no_rows: "SELECT city FROM slice_rows GROUP BY city HAVING sum(gmv) < 0"}'),
+            )
         },
     ),
     Section(

@@ -20,6 +20,7 @@ from tidemark.delta.delta_rs_table import current_version, is_readable, read_tab
 from tidemark.delta.partition_predicate import literal
 from tidemark.delta.version_reader import VersionReader
 from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
+from tidemark.errors import EntityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -80,6 +81,13 @@ class Inputs:
     def _declared(self, slice_: Slice) -> dict[str, list[UsedSlice]]:
         required = required_slices(self._warehouse, slice_)
         return {name: [UsedSlice(input_, 1) for input_ in slices] for name, slices in required.items()}
+
+    def view(self, name: str, slice_: Slice) -> DataFrame:
+        """The rows of an upstream that the slice reads. Raises EntityError for one that it does not read."""
+        self.register(slice_)
+        if name not in self._views[slice_]:
+            raise EntityError(f"{slice_.entity} does not read it", found=name)
+        return self._views[slice_][name]
 
     def query(self, slice_: Slice) -> DataFrame:
         """The entity's SQL or function over its inputs, bound to the slice's business time."""

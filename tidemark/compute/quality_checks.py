@@ -1,7 +1,8 @@
 """Quality rules of an entity as SQL over the files of a slice, before they are the table's (A5, C1).
 
 All rules of all slices of a run are one aggregate query: one scan, however many rules. A reconciliation adds the query
-that it compares with.
+that it compares with; `referential` and `query` are a job of their own for each slice. A rule that crashes is unknown:
+it does not hold, and says why.
 """
 
 from __future__ import annotations
@@ -9,51 +10,52 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as sf
 
-from tidemark.dependency_model.entity.quality_rules import (
-    AcceptedValues,
-    NotNull,
-    QualityRule,
-    Reconcile,
-    RowCount,
-    Unique,
-    check_names,
-)
-from tidemark.quoting.spark import quote, sql_literal
+from tidemark.compute.rule_measures import Judgement, measure
+from tidemark.compute.rule_queries import judge_by_query
+from tidemark.delta.partition_predicate import partition_predicate
+from tidemark.dependency_model.entity.quality_rules import QualityRule, Severity, check_names
+from tidemark.errors import TidemarkError
+from tidemark.quoting.spark import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
-    from tidemark.compute.input_views import Inputs
+    from tidemark.compute.rule_measures import Measure
+    from tidemark.compute.rule_surroundings import Surroundings
     from tidemark.dependency_model.slice import Slice
 
 _TIME_TYPES: Final = ("timestamp", "timestamp_ntz")
 _ENDS: Final = ("min", "max")
+_ROWS: Final = "rows of the slice"
+_LONGEST: Final = 400
+_CRASHES: Final = (PySparkException, Py4JError, TidemarkError)
+"""What an expression or query of a rule can raise; anything else is a fault of the engine."""
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One rule's verdict on one slice; `reason` says what was expected and found, `figures` are what was measured."""
+    """One rule's verdict on one slice; `reason` says what was expected and found, `figures` are what was measured.
+
+    A rule that crashed is unknown, and has not passed.
+    """
 
     name: str
     passed: bool
     reason: str
     figures: Mapping[str, Any]
+    severity: Severity = "block"
+    is_unknown: bool = False
 
-
-@dataclass(frozen=True)
-class _Measure:
-    """The aggregate expression that a check needs; `equals` is the query that a reconciliation compares it with."""
-
-    name: str
-    expression: str
-    judge: Callable[[Any], tuple[bool, str]]
-    of_no_rows: Any = 0
-    equals: str | None = None
-    tolerance: float = 0.0
+    @property
+    def blocks(self) -> bool:
+        """Whether it keeps the slice from being published."""
+        return not self.passed and self.severity == "block"
 
 
 @dataclass(frozen=True)
@@ -71,105 +73,113 @@ class Audit:
     @property
     def broken(self) -> dict[str, str]:
         """Why not: the reason by rule."""
-        return {check.name: check.reason for check in self.checks if not check.passed}
+        return {check.name: check.reason for check in self.checks if check.blocks}
+
+
+@dataclass(frozen=True)
+class _Scan:
+    """What the scan of all rules told, by partition: each rule's figure; `crashed` are rules that it failed on."""
+
+    figures: Mapping[tuple[Any, ...], Mapping[str, Any]]
+    crashed: Mapping[str, str]
 
 
 def audit(
-    rules: Sequence[QualityRule], rows: DataFrame, slices: Mapping[tuple[Any, ...], Slice], inputs: Inputs
+    rules: Sequence[QualityRule], rows: DataFrame, slices: Mapping[tuple[Any, ...], Slice], around: Surroundings
 ) -> dict[Slice, Audit]:
     """Judge the rows of slices by `rules`, in their order, and find the times that they span, in one scan.
 
     `slices` are by the values of the partition columns, which are the last columns of `rows`.
     """
-    measures = [_measure(name, rule) for name, rule in zip(check_names(rules), rules, strict=True)]
+    named = dict(zip(check_names(rules), rules, strict=True))
+    measures = {name: measured for name, rule in named.items() if (measured := measure(name, rule))}
     partition = rows.columns[len(rows.columns) - len(next(iter(slices))) :]
     times = [name for name, kind in rows.dtypes if kind in _TIME_TYPES and name not in partition]
-    figures = _measure_rows(rows, measures, times, partition)
-    return {
-        slice_: _audit_slice(measures, times, figures.get(key, {}), slice_, inputs) for key, slice_ in slices.items()
-    }
+    scan = _scan(rows, list(measures.values()), times, partition)
+    around.now_counted({slice_: scan.figures.get(key, {}).get(_ROWS, 0) for key, slice_ in slices.items()})
+    audits = {}
+    for key, slice_ in slices.items():
+        own = rows.where(partition_predicate(dict(zip(partition, key, strict=True))))
+        figures = scan.figures.get(key, {})
+        checks = tuple(
+            _check(name, rule, measures.get(name), _Subject(own, slice_, figures, scan.crashed, around))
+            for name, rule in named.items()
+        )
+        audits[slice_] = Audit(checks, _span(figures, times))
+    return audits
 
 
-def _measure_rows(
-    rows: DataFrame, measures: Sequence[_Measure], times: Sequence[str], partition: Sequence[str]
+@dataclass(frozen=True)
+class _Subject:
+    """A slice to be judged: its rows, and what the scan told of them."""
+
+    rows: DataFrame
+    slice: Slice
+    figures: Mapping[str, Any]
+    crashed: Mapping[str, str]
+    around: Surroundings
+
+
+def _check(name: str, rule: QualityRule, measured: Measure | None, subject: _Subject) -> CheckResult:
+    if name in subject.crashed:
+        return _unknown(name, rule, subject.crashed[name])
+    try:
+        if measured is None:
+            verdict, value = judge_by_query(rule, subject.rows, subject.slice, subject.around.inputs), None
+        else:
+            value = subject.figures.get(name, measured.of_no_rows)
+            verdict = measured.judge(value, subject.slice, subject.around)
+    except _CRASHES as error:
+        return _unknown(name, rule, _first_lines(error))
+    return CheckResult(name, verdict.passed, verdict.reason, _figures(name, verdict, value), rule.severity)
+
+
+def _figures(name: str, verdict: Judgement, value: Any) -> Mapping[str, Any]:
+    if verdict.figures is not None:
+        return verdict.figures
+    return {} if value is None else {name: value}
+
+
+def _unknown(name: str, rule: QualityRule, error: str) -> CheckResult:
+    return CheckResult(name, False, f"unknown, as the rule crashed: {error}", {}, rule.severity, is_unknown=True)  # noqa: FBT003
+
+
+def _scan(rows: DataFrame, measures: Sequence[Measure], times: Sequence[str], partition: Sequence[str]) -> _Scan:
+    """All rules at once; where that crashes each by itself, so that the others are told."""
+    spans = {f"{end} {name}": f"CAST({end}({quote(name)}) AS STRING)" for name in times for end in _ENDS}
+    always = {**spans, **({_ROWS: "count(*)"} if measures else {})}
+    of_rules = {measured.name: measured.expression for measured in measures}
+    try:
+        return _Scan(_aggregate(rows, {**always, **of_rules}, partition), {})
+    except _CRASHES:
+        figures = {key: dict(row) for key, row in _aggregate(rows, always, partition).items()}
+    crashed = {}
+    for name, expression in of_rules.items():
+        try:
+            for key, row in _aggregate(rows, {name: expression}, partition).items():
+                figures[key].update(row)
+        except _CRASHES as error:
+            crashed[name] = _first_lines(error)
+    return _Scan(figures, crashed)
+
+
+def _aggregate(
+    rows: DataFrame, expressions: Mapping[str, str], partition: Sequence[str]
 ) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """By partition: the figure of each rule, and both ends of each column of times."""
-    expressions = [f"{measure.expression} AS {quote(measure.name)}" for measure in measures]
-    expressions += [
-        f"CAST({end}({quote(name)}) AS STRING) AS {quote(f'{end} {name}')}" for name in times for end in _ENDS
-    ]
+    """By partition: each expression's value. Raises what Spark raises."""
     if not expressions:
         return {}
-    aggregated = rows.groupBy(*partition).agg(*map(sf.expr, expressions)).collect()
-    return {tuple(row[name] for name in partition): row.asDict() for row in aggregated}
+    named = [sf.expr(expression).alias(name) for name, expression in expressions.items()]
+    aggregated = rows.groupBy(*map(quote, partition)).agg(*named).collect()
+    return {tuple(row[name] for name in partition): {name: row[name] for name in expressions} for row in aggregated}
 
 
-def _audit_slice(
-    measures: Sequence[_Measure], times: Sequence[str], figures: Mapping[str, Any], slice_: Slice, inputs: Inputs
-) -> Audit:
-    checks = tuple(
-        _judge(measure, figures.get(measure.name, measure.of_no_rows), slice_, inputs) for measure in measures
-    )
+def _span(figures: Mapping[str, Any], times: Sequence[str]) -> tuple[str, str] | None:
     ends = [figures.get(f"{end} {name}") for name in times for end in _ENDS]
     spanned = [end for end in ends if end is not None]
-    return Audit(checks, (min(spanned), max(spanned)) if spanned else None)
+    return (min(spanned), max(spanned)) if spanned else None
 
 
-def _judge(measure: _Measure, value: Any, slice_: Slice, inputs: Inputs) -> CheckResult:
-    if measure.equals is not None:
-        return _reconcile(measure, value, slice_, inputs)
-    passed, reason = measure.judge(value)
-    return CheckResult(measure.name, passed, reason, {measure.name: value})
-
-
-def _reconcile(measure: _Measure, mine: Any, slice_: Slice, inputs: Inputs) -> CheckResult:
-    """Two ways to one figure: from the slice, and from what it was made of. NULL (the sum of no rows) equals NULL."""
-    inputs.register(slice_)
-    row = inputs.sql(measure.equals or "", slice_).first()
-    other = row[0] if row else None
-    passed = mine == other or _near(mine, other, measure.tolerance)
-    reason = f"{measure.expression} is {mine}" + ("" if passed else f", the source says {other}")
-    return CheckResult(measure.name, passed, reason, {"value": mine, "source": other})
-
-
-def _near(mine: Any, other: Any, tolerance: float) -> bool:
-    if not tolerance or mine is None or other is None:
-        return False
-    return abs(float(mine) - float(other)) <= tolerance * abs(float(other))
-
-
-def _measure(name: str, rule: QualityRule) -> _Measure:
-    match rule:
-        case NotNull(columns=columns):
-            nulls = _count_if(" OR ".join(f"{quote(column)} IS NULL" for column in columns))
-            return _Measure(name, nulls, _none(f"with NULL in {_list(columns)}"))
-        case Unique(columns=columns):
-            distinct = f"count(*) - count(DISTINCT struct({', '.join(quote(column) for column in columns)}))"
-            return _Measure(name, distinct, _none(f"with a key ({_list(columns)}) seen before"))
-        case RowCount(min=low, max=high):
-            return _Measure(name, "count(*)", _within(low, high))
-        case AcceptedValues(column=column, values=values):
-            accepted = ", ".join(sql_literal(str(value)) for value in values)
-            outside = _count_if(f"CAST({quote(column)} AS STRING) NOT IN ({accepted})")
-            return _Measure(name, outside, _none(f"with {column} outside of {_list(values)}"))
-        case Reconcile(value=value, equals=equals, tolerance=tolerance):
-            return _Measure(name, value, _none(""), None, equals, tolerance)
-        case _:
-            raise TypeError(f"no measure for the quality rule {rule!r}")
-
-
-def _count_if(condition: str) -> str:
-    return f"count_if({condition})"
-
-
-def _none(what: str) -> Callable[[Any], tuple[bool, str]]:
-    return lambda count: (count == 0, f"{count} rows {what}")
-
-
-def _within(low: int, high: int | None) -> Callable[[Any], tuple[bool, str]]:
-    band = f"at least {low}" if high is None else f"{low} to {high}"
-    return lambda count: (count >= low and (high is None or count <= high), f"{count} rows, expected {band}")
-
-
-def _list(values: Iterable[object]) -> str:
-    return ", ".join(str(value) for value in values)
+def _first_lines(error: Exception) -> str:
+    """What an error says, without its trace."""
+    return " ".join(str(error).partition("JVM stacktrace")[0].split())[:_LONGEST]

@@ -1,4 +1,4 @@
-"""Queries analysed by Spark over the columns that are known: a wrong column, function or type is told by `check`.
+"""Queries and rules analysed by Spark over known columns: a wrong column, function or type is told by `check`.
 
 The columns of an upstream are those of its query, else those of its table; a query with an upstream of unknown columns
 is passed over. What Spark said of a query is kept until the query or a column of its upstreams changes, so that a check
@@ -18,22 +18,23 @@ from deltalake import DeltaTable
 
 from tidemark.compute.business_time import slice_column_types, sql_parameters
 from tidemark.delta.delta_rs_table import table_exists
+from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.errors import EntityError
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 from tidemark.warehouse.dagster_partition_keys import first_slice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
-    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.entity import Entity, QualityRule
     from tidemark.warehouse.warehouse import Warehouse
 
 _PLACE: Final = re.compile(r"line (\d+),? pos (\d+)")
 _SQLSTATE: Final = re.compile(r"\s*SQLSTATE: \w+.*", re.DOTALL)
 _LONGEST: Final = 400
-_FORMAT: Final = "1"
+_FORMAT: Final = "2"
 """A new number voids what is kept."""
 
 Schema = dict[str, Any]
@@ -42,12 +43,16 @@ Schema = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Analysis:
-    """What Spark said of a query: the columns of its result, or what is wrong, at a line and position of the query."""
+    """What Spark said of a query: the columns of its result, or what is wrong, at a line and position of the query.
+
+    Where something is wrong with a quality rule, `rule` is its place in `quality`.
+    """
 
     schema: Schema | None
     message: str = ""
     line: int = 1
     position: int = 1
+    rule: int | None = None
 
     def as_data(self) -> dict[str, Any]:
         return vars(self)
@@ -107,7 +112,8 @@ class QueryAnalysis:
 
     def _key(self, name: str, query: str, upstreams: Mapping[str, Schema]) -> str:
         parameters = sorted(sql_parameters(self._warehouse.graph, first_slice(self._warehouse.graph, name)))
-        text = json.dumps([_FORMAT, query, parameters, upstreams], sort_keys=True)
+        rules = [repr(rule) for rule in self._warehouse.entities[name].quality]
+        text = json.dumps([_FORMAT, query, parameters, upstreams, rules], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @cached_property
@@ -126,11 +132,36 @@ class QueryAnalysis:
             result = session.sql(self._warehouse.queries[name], args=dict(parameters))
         except (AnalysisException, ParseException) as error:
             return _wrong(str(error))
-        return _Analysis(_with_time(result.schema.jsonValue(), self._warehouse.entities[name]))
+        entity = self._warehouse.entities[name]
+        schema = _with_time(result.schema.jsonValue(), entity)
+        return _wrong_rule(session, entity.quality, schema) or _Analysis(schema)
 
     def _problem(self, name: str, analysis: _Analysis) -> EntityError:
-        path = self._warehouse.files[name][0].relative_to(self._warehouse.settings.declarations).as_posix()
+        root = self._warehouse.settings.declarations
+        if analysis.rule is not None:
+            file = self._warehouse.entities[name].file
+            document = read_document((root / file).read_text(encoding="utf-8"), file)
+            return EntityError(analysis.message, where=f"{file}:{document.line(('quality', analysis.rule))}")
+        path = self._warehouse.files[name][0].relative_to(root).as_posix()
         return EntityError(analysis.message, where=f"{path}:{analysis.line}:{analysis.position}")
+
+
+def _wrong_rule(session: SparkSession, rules: Sequence[QualityRule], schema: Schema) -> _Analysis | None:
+    """The first rule of the scan that Spark cannot evaluate over these columns."""
+    from pyspark.errors import AnalysisException, ParseException  # noqa: PLC0415 - where nothing changed, no Spark
+    from pyspark.sql import functions as sf  # noqa: PLC0415
+    from pyspark.sql.types import StructType  # noqa: PLC0415
+
+    from tidemark.compute.rule_measures import measure  # noqa: PLC0415
+
+    rows = session.createDataFrame([], StructType.fromJson(schema))
+    for at, rule in enumerate(rules):
+        measured = measure(rule.NAME, rule)
+        try:
+            rows.agg(sf.expr(measured.expression if measured else "count(*)")).schema  # noqa: B018 - analysed when asked
+        except (AnalysisException, ParseException) as error:
+            return _Analysis(schema, f"{rule.NAME}: {_wrong(str(error)).message}", rule=at)
+    return None
 
 
 def _wrong(message: str) -> _Analysis:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 from tidemark.compute.business_time import slice_values
 from tidemark.compute.input_views import Inputs
 from tidemark.compute.quality_checks import Audit, audit
+from tidemark.compute.quarantine import quarantined
+from tidemark.compute.rule_surroundings import Surroundings
 from tidemark.delta.delta_rs_table import first_rows, first_rows_by_partition, read_table, table_metrics
 from tidemark.delta.partition_predicate import partition_predicate, partitions_last
 from tidemark.delta.replace_partition import replace_partitions
-from tidemark.dependency_model.entity.quality_rules import Reconcile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,6 +65,7 @@ class Computer:
         self._session = spark.newSession()
         self._warehouse = warehouse
         self._inputs = Inputs(self._session, warehouse, registry)
+        self._around = Surroundings(self._inputs, warehouse, registry)
         self._usage = usage
 
     def compute(
@@ -95,7 +97,7 @@ class Computer:
         audits: dict[Slice, Audit] = {}
 
         def release(rows: DataFrame) -> list[bool]:
-            audits.update(audit(self._entity(slices[0]).quality, rows, by_partition, self._inputs))
+            audits.update(self._judge(rows, by_partition))
             return [not audits[slice_].blocks for slice_ in slices]
 
         written = replace_partitions(parts, path, release)
@@ -120,10 +122,14 @@ class Computer:
     def check_rows(self, slice_: Slice, rows: DataFrame) -> Audit:
         """What the rules say of rows that are to be the slice, partition columns last. Raises SnapshotMissingError."""
         self._inputs.forget()
-        if any(isinstance(rule, Reconcile) for rule in self._entity(slice_).quality):
-            self._inputs.register(slice_)
         by_partition = {tuple(self._partition(slice_).values()): slice_}
-        return audit(self._entity(slice_).quality, rows, by_partition, self._inputs)[slice_]
+        return self._judge(rows, by_partition)[slice_]
+
+    def _judge(self, rows: DataFrame, slices: Mapping[tuple[PartitionValue, ...], Slice]) -> dict[Slice, Audit]:
+        """What the rules say of slices of one entity; rows that break a rule go into quarantine where it says so."""
+        entity = self._entity(next(iter(slices.values())))
+        audits = audit(entity.quality, rows, slices, self._around)
+        return quarantined(entity.quality, audits, rows, slices, self._around)
 
     def check_stored_slice(self, slice_: Slice, told: Audit | None = None) -> ComputedSlice:
         """Check and describe a slice as it is in storage; nothing is written. Raises SnapshotMissingError.
@@ -176,7 +182,7 @@ class Computer:
         for start in range(0, len(slices), _TABLES_A_JOB):
             some = slices[start : start + _TABLES_A_JOB]
             by_partition = {tuple(self._partition(slice_).values()): slice_ for slice_ in some}
-            audits.update(audit(rules, self._inputs.snapshots(some), by_partition, self._inputs))
+            audits.update(self._judge(self._inputs.snapshots(some), by_partition))
         return audits
 
     def _entity(self, slice_: Slice) -> Entity:

@@ -104,7 +104,11 @@ def _check_specs(warehouse: Warehouse, entity: Entity) -> list[dg.AssetCheckSpec
     partitions = slice_partitions(entity, warehouse.graph)
     return [
         dg.AssetCheckSpec(
-            name, asset=entity.name, blocking=True, description=rule_in_words(rule), partitions_def=partitions
+            name,
+            asset=entity.name,
+            blocking=rule.severity == "block",
+            description=rule_in_words(rule),
+            partitions_def=partitions,
         )
         for name, rule in zip(check_names(entity.quality), entity.quality, strict=True)
     ] + list(baseline_spec(entity, partitions))

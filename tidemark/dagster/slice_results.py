@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tidemark.compute.slice_computer import ComputedSlice
     from tidemark.dagster.metadata.slice import Metadata
     from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.entity.quality_rules import Severity
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
 
@@ -79,8 +80,14 @@ def _evaluation(
         asset_key=spec.asset_key,
         check_name=spec.name,
         passed=check.passed,
+        severity=check_severity(check.severity),
         metadata={**figures(check.figures), **aside},
         description=check.reason,
-        blocking=True,
+        blocking=check.severity == "block",
         partition=key,
     )
+
+
+def check_severity(severity: Severity) -> dg.AssetCheckSeverity:
+    """A rule's severity in Dagster's words."""
+    return dg.AssetCheckSeverity.WARN if severity == "warn" else dg.AssetCheckSeverity.ERROR

@@ -26,7 +26,7 @@ def overwrite_by_statement(overwrite: PartitionOverwrite) -> Replaced:
     try:
         overwrite.whole.write.parquet(str(beside))
         copied = spark.read.schema(overwrite.whole.schema).parquet(str(beside))
-        released = overwrite.verdicts(partitions_last(copied, overwrite.partitions[0]))
+        released = overwrite.verdicts(partitions_last(copied, overwrite.partitions[0]), copied.count())
         return _publish(overwrite, copied, released)
     finally:
         shutil.rmtree(beside, ignore_errors=True)

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from tidemark.delta.delta_rs_table import Partition, TableMetrics
 from tidemark.delta.live_file import LiveFile, bytes_of, rows_of
 from tidemark.delta.partition_predicate import partition_predicate
+from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.system.crash_points import crash_point
 
 Release = Callable[[DataFrame], Sequence[bool]]
@@ -65,10 +66,11 @@ class PartitionOverwrite:
         """The partitions as the log writes them."""
         return [{name: str(value) for name, value in partition.items()} for partition in self.partitions]
 
-    def verdicts(self, rows: DataFrame) -> tuple[bool, ...]:
-        """Which partitions the written rows of may be published, in order."""
+    def verdicts(self, rows: DataFrame, count: int) -> tuple[bool, ...]:
+        """Which partitions may be published, in order; `rows` were written, `count` of them."""
         crash_point("delta.files_written")
-        released = tuple(self.release(rows))
+        with settings(self.whole.sparkSession, worth_compiling(count)):
+            released = tuple(self.release(rows))
         crash_point("delta.audited")
         return released
 

@@ -13,7 +13,7 @@ from tidemark.delta.delta_rs_table import Partition, read_table, table_exists
 from tidemark.delta.file_statistics import file_statistics
 from tidemark.delta.internals.overwrite_transaction import OverwriteTransaction
 from tidemark.delta.internals.probe import has_private_interfaces
-from tidemark.delta.live_file import LiveFile, write_counts
+from tidemark.delta.live_file import LiveFile, rows_of, write_counts
 from tidemark.delta.overwrite_by_statement import overwrite_by_statement
 from tidemark.delta.partition_overwrite import PartitionOverwrite, Release, Replaced, files_of, release_all
 from tidemark.delta.partition_predicate import literal, partitions_last
@@ -123,7 +123,7 @@ def _judge(txn: OverwriteTransaction, overwrite: PartitionOverwrite) -> _Judged:
     added = txn.write(txn.cast_to_table(overwrite.whole))
     files = [LiveFile(described, handle) for described, handle in zip(txn.describe(added), added, strict=True)]
     rows = partitions_last(txn.read(added), overwrite.partitions[0])
-    return _Judged(files, rows, overwrite.verdicts(rows), txn.definition)
+    return _Judged(files, rows, overwrite.verdicts(rows, rows_of(files)), txn.definition)
 
 
 def _publish(txn: OverwriteTransaction, overwrite: PartitionOverwrite, judged: _Judged) -> Replaced:
@@ -143,7 +143,7 @@ def _by_spark(txn: OverwriteTransaction, overwrite: PartitionOverwrite) -> Repla
     """Spark's own overwrite in two steps: it makes tables, adds columns, and knows of columns with other names."""
     written = txn.write_overwrite(overwrite.whole, overwrite.columns, overwrite.predicate)
     rows = partitions_last(txn.read_overwrite(written), overwrite.partitions[0])
-    released, version = overwrite.verdicts(rows), txn.version
+    released, version = overwrite.verdicts(rows, rows_of(written.added)), txn.version
     if any(released):
         let = overwrite.only(released)
         kept = written.only(let.texts) if let.columns else written

@@ -23,6 +23,7 @@ from tidemark.warehouse.entity_files import read_entities
 from tidemark.warehouse.inference_cache import InferenceCache, QueryText
 from tidemark.warehouse.project_sql import ProjectSql
 from tidemark.warehouse.python_function import PythonFunction, read_function
+from tidemark.warehouse.rule_problems import rule_problems
 from tidemark.warehouse.views import read_views
 
 if TYPE_CHECKING:
@@ -161,7 +162,10 @@ class _ReadSoFar:
             name: tuple(path for path in (self.files.get(name), self.root / entity.file) if path)
             for name, entity in self.agreed.items()
         }
-        problems, differences = tuple(self.problems), tuple(self.differences)
+        of_rules = (
+            problem for entity in self.agreed.values() for problem in rule_problems(entity, self.root, self.sql)
+        )
+        problems, differences = (*self.problems, *of_rules), tuple(self.differences)
         return Declarations(
             self.agreed,
             self.queries,

@@ -42,7 +42,8 @@ def show_observation(
             check_name=verdict.name,
             passed=verdict.passed,
             metadata={"reason": dg.MetadataValue.text(verdict.reason), "slice": str(slice_)},
-            blocking=True,
+            blocking=not verdict.warns,
+            severity=dg.AssetCheckSeverity.WARN if verdict.warns else dg.AssetCheckSeverity.ERROR,
         )
         instance.report_runless_asset_event(evaluation)
 

@@ -109,7 +109,7 @@ class OutsideDetector:
             self.crawler.forget(slice_)
             return 0
         verdicts = judge(entity, sight)
-        is_good, is_new = all(verdict.passed for verdict in verdicts), status.run_state in _ABSENT
+        is_good, is_new = not any(verdict.holds_back for verdict in verdicts), status.run_state in _ABSENT
         if is_new or is_good or status.quality is not Quality.FAILED:
             show_observation(instance, entity, slice_, sight, verdicts, is_new=is_new)
         new = self._center.report(list(_facts(settled, status, verdicts, is_good=is_good))).new
@@ -136,7 +136,7 @@ def _facts(
     yield Fact(event_id, slice_, Event.OBSERVED, seen, who, sight.why, data=_data(sight))
     if verdicts:
         event = Event.QUALITY_PASSED if is_good else Event.QUALITY_FAILED
-        why = "; ".join(verdict.reason for verdict in verdicts if is_good or not verdict.passed)
+        why = "; ".join(verdict.reason for verdict in verdicts if is_good or verdict.holds_back)
         yield Fact(f"{event_id}:{event.value}", slice_, event, seen, who, why)
 
 

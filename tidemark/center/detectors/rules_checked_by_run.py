@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import dagster as dg
 from dagster import DagsterEventType
 
 from tidemark.dependency_model.baseline.promise import BASELINE_CHECK
 
 if TYPE_CHECKING:
-    import dagster as dg
-
     from tidemark.dependency_model.entity import Entity
 
 
@@ -26,9 +25,10 @@ class RunChecks:
         self._passed: dict[str, dict[tuple[str, str, str | None], bool]] = {}
 
     def have_passed(self, run_id: str, entity: Entity, partition: str | None) -> bool:
-        """Whether the run evaluated as many checks of the entity as it has rules, and all passed for this partition.
+        """Whether the run evaluated as many checks of the entity as it has rules, and all held for this partition.
 
-        The check of its promise says nothing of its rows. A check without partitions speaks for all of them.
+        The check of its promise says nothing of its rows. A check without partitions speaks for all of them; one that
+        only warns is told and keeps nothing back.
         """
         if run_id not in self._passed:
             self._passed[run_id] = self._results(run_id)
@@ -49,5 +49,6 @@ class RunChecks:
         ]
         return {
             (evaluation.asset_key.to_user_string(), evaluation.check_name, evaluation.partition): evaluation.passed
+            or evaluation.severity is dg.AssetCheckSeverity.WARN
             for evaluation in evaluations
         }

@@ -12,11 +12,17 @@ if TYPE_CHECKING:
 
 
 class RuleVerdict(NamedTuple):
-    """One rule on one slice; `reason` says what was expected and found."""
+    """One rule on one slice; `reason` says what was expected and found; one that `warns` is told and nothing else."""
 
     name: str
     passed: bool
     reason: str
+    warns: bool = False
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether the slice must not be read."""
+        return not self.passed and not self.warns
 
 
 def judge(entity: Entity, sight: Sight) -> tuple[RuleVerdict, ...]:
@@ -27,7 +33,10 @@ def judge(entity: Entity, sight: Sight) -> tuple[RuleVerdict, ...]:
 
 def _judge(name: str, rule: RowCount, rows: int | None) -> RuleVerdict:
     band = f"at least {rule.min}" if rule.max is None else f"{rule.min} to {rule.max}"
+    warns = rule.severity == "warn"
     if rows is None:
-        return RuleVerdict(name, passed=False, reason=f"the source does not tell how many rows, expected {band}")
+        return RuleVerdict(
+            name, passed=False, reason=f"the source does not tell how many rows, expected {band}", warns=warns
+        )
     passed = rows >= rule.min and (rule.max is None or rows <= rule.max)
-    return RuleVerdict(name, passed=passed, reason=f"{rows} rows, expected {band}")
+    return RuleVerdict(name, passed=passed, reason=f"{rows} rows, expected {band}", warns=warns)

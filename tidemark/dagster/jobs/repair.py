@@ -16,6 +16,7 @@ from tidemark.compute.slice_computer import ComputedSlice
 from tidemark.dagster.metadata.slice import slice_metadata
 from tidemark.dagster.resources import LakeResource, SparkResource, StateStoreResource
 from tidemark.dagster.resources.runtimes import Runtimes
+from tidemark.dagster.slice_results import check_severity
 from tidemark.delta.repair import RepairReport
 from tidemark.warehouse.dagster_partition_keys import partition_of
 from tidemark.warehouse.warehouse import Warehouse
@@ -91,7 +92,14 @@ def check_evaluations(warehouse: Warehouse, written: ComputedSlice | None) -> li
     key = dg.AssetKey([written.slice.entity])
     partition = partition_of(warehouse.entities[written.slice.entity], written.slice)
     return [
-        dg.AssetCheckEvaluation(key, check.name, check.passed, description=check.reason, partition=partition)
+        dg.AssetCheckEvaluation(
+            key,
+            check.name,
+            check.passed,
+            description=check.reason,
+            partition=partition,
+            severity=check_severity(check.severity),
+        )
         for check in written.audit.checks
     ]
 

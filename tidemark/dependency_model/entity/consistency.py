@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, LateEvents
-from tidemark.dependency_model.entity.quality_rules import RowCount
+from tidemark.dependency_model.entity.quality_rules import Freshness, QualityRule, RowCount
 from tidemark.dependency_model.entity.slice_text import KEY, TIMES
 from tidemark.dependency_model.entity.sub_partition import SUB_PARTITION_LIMIT, combinations
 from tidemark.dependency_model.suggestion import did_you_mean
@@ -40,7 +40,8 @@ _OF_TABLES: Final = (
     *("partition_by", "cluster_by", "snapshot_of", "series", "export", "own_asset"),
 )
 """Keys of what has slices that no default of a project can bring."""
-Broken = Iterator[tuple[str, EntityError]]
+Broken = Iterator[tuple[str | tuple[str | int, ...], EntityError]]
+"""A key, or the way to it, and what is wrong there."""
 
 
 def broken_rules(entity: Entity) -> Broken:
@@ -59,6 +60,22 @@ def broken_rules(entity: Entity) -> Broken:
     yield from _partition_columns(entity)
     yield from _columns(entity)
     yield from _completeness(entity)
+    yield from _rules(entity)
+
+
+def _rules(entity: Entity) -> Broken:
+    """A rule that compares times needs slices of time."""
+    for at, rule in enumerate(entity.quality):
+        place = ("quality", at)
+        if isinstance(rule, Freshness) and entity.period is None:
+            yield place, EntityError("freshness is before a slice's end", expected="an entity with a period")
+        if not isinstance(rule, RowCount):
+            continue
+        if rule.looks_back and entity.period is None:
+            yield place, EntityError("there are no other slices to compare with", expected="an entity with a period")
+        elif rule.same_weekday is not None and entity.period is not None and Period.DAY.is_finer_than(entity.period):
+            problem = EntityError("a slice has no weekday", expected="day or shorter", found=f"a {entity.period}")
+            yield place, problem
 
 
 def _period(entity: Entity) -> Broken:
@@ -194,11 +211,19 @@ def _probe(entity: Entity) -> Broken:
 
 
 def _probed_rules(entity: Entity, probe: Probe) -> Broken:
-    others = sorted({rule.NAME for rule in entity.quality} - {RowCount.NAME})
+    others = sorted({_in_short(rule) for rule in entity.quality} - {RowCount.NAME})
     if others:
         yield "quality", EntityError("a probe counts rows alone", expected=RowCount.NAME, found=", ".join(others))
     if entity.quality and not probe.counts_rows:
         yield "quality", EntityError("the probe counts no rows", hint="give http the field that does: rows: data.count")
+
+
+def _in_short(rule: QualityRule) -> str:
+    """A rule's name, with what needs more than a number of rows."""
+    needs: tuple[str, ...] = ("where",) if rule.where else ()
+    if isinstance(rule, RowCount):
+        needs += tuple(name for name in ("growth", "same_weekday") if getattr(rule, name) is not None)
+    return f"{rule.NAME} with {' and '.join(needs)}" if needs else rule.NAME
 
 
 def _partition_columns(entity: Entity) -> Broken:

@@ -22,6 +22,7 @@ from tidemark.dependency_model.entity.probe import (
     Probe,
     SqlProbe,
 )
+from tidemark.dependency_model.entity.quality_rules import RULES
 from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.errors import EntityError, TidemarkError
 
@@ -45,7 +46,7 @@ _PROBES = (
     CountsProbe,
     OwnProbe,
 )
-_MODELS = (Entity, EntityState, Dependency, Weak, CapturedSource, *_PROBES)
+_MODELS = (Entity, EntityState, Dependency, Weak, CapturedSource, *_PROBES, *RULES.values())
 _KEYS = sorted({f.name for cls in _MODELS for f in fields(cls)} | {"dates"})
 
 
@@ -83,7 +84,7 @@ def problems_in(document: Document, file: str, defaults: Mapping[str, Any]) -> I
             yield _error_of(document, file, detail)
         return
     for key, problem in broken_rules(entity):
-        yield _at(document, file, tuple(key.split(".")), problem)
+        yield _at(document, file, tuple(key.split(".")) if isinstance(key, str) else key, problem)
 
 
 def _error_of(document: Document, file: str, detail: Any) -> EntityError:

@@ -1,28 +1,55 @@
 """Quality rules: one class a rule. YAML names a rule by its key: `not_null: [course_id]`.
 
 A new rule is a class with a `NAME`, listed in `RULES`; its fields are validated like everything else that is declared.
+A rule that is about single rows (`OF_ROWS`) can keep those that break it in quarantine.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, InstanceOf, model_validator
+from pydantic import BeforeValidator, Field, InstanceOf, StringConstraints, model_validator
 from pydantic.dataclasses import dataclass
 
-from tidemark.dependency_model.entity.field_types import STRICT, ColumnField
+from tidemark.dependency_model.entity.field_types import STRICT, ColumnField, DurationField, NameField
 from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.errors import EntityError
 
 Columns = Annotated[tuple[ColumnField, ...], Field(min_length=1)]
+Severity = Literal["block", "warn"]
+SqlField = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+Bound = int | float | str
+Share = Annotated[float, Field(gt=0)]
+SLICE_ROWS = "slice_rows"
+"""What a rule's query calls the rows of the slice."""
+# What Java's regular expressions refuse, too; what only Python's refuse is let through.
+_NO_PATTERN = re.compile(r"unterminated|unbalanced|missing|nothing to repeat|multiple repeat")
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class QualityRule:
-    """A rule that a slice's rows must keep."""
+    """A rule that a slice's rows must keep: all of them, or those for which `where` (an SQL condition) holds.
+
+    A broken one keeps the slice from being published; with the severity `warn` it is told and nothing else.
+    `quarantine`: rows that break it are kept, with its name.
+    """
 
     NAME: ClassVar[str] = ""
+    OF_ROWS: ClassVar[bool] = False
+    HAS_WHERE: ClassVar[bool] = True
+    severity: Severity = Field(default="block", kw_only=True)
+    where: SqlField | None = Field(default=None, kw_only=True)
+    quarantine: bool = Field(default=False, kw_only=True)
+
+    @model_validator(mode="after")
+    def _check_common_keys(self) -> "QualityRule":
+        if self.quarantine and not self.OF_ROWS:
+            raise ValueError(f"{self.NAME} is not about single rows: it has none to quarantine")
+        if self.where is not None and not self.HAS_WHERE:
+            raise ValueError(f"{self.NAME} takes no where: write the condition into its SQL")
+        return self
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
@@ -30,6 +57,7 @@ class NotNull(QualityRule):
     """No row lacks a value in these columns."""
 
     NAME: ClassVar[str] = "not_null"
+    OF_ROWS: ClassVar[bool] = True
     columns: Columns
 
 
@@ -38,21 +66,35 @@ class Unique(QualityRule):
     """No two rows share the values of these columns."""
 
     NAME: ClassVar[str] = "unique"
+    OF_ROWS: ClassVar[bool] = True
     columns: Columns
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class RowCount(QualityRule):
-    """The number of rows lies in this band."""
+    """The number of rows lies in this band, and near those of other slices.
+
+    `growth` is how far it may be from that of the slice before, `same_weekday` from the median of the same time one to
+    four weeks before, both as a share. Slices that are not there are not compared with.
+    """
 
     NAME: ClassVar[str] = "row_count"
     min: Annotated[int, Field(ge=0)] = 0
     max: Annotated[int, Field(ge=0)] | None = None
+    growth: Share | None = None
+    same_weekday: Share | None = None
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether other slices are counted, too."""
+        return self.growth is not None or self.same_weekday is not None
 
     @model_validator(mode="after")
     def _is_a_band(self) -> "RowCount":
         if self.max is not None and self.max < self.min:
             raise ValueError(f"min {self.min} is above max {self.max}")
+        if self.looks_back and self.where is not None:
+            raise ValueError("row_count compares whole slices: growth and same_weekday take no where")
         return self
 
 
@@ -61,8 +103,100 @@ class AcceptedValues(QualityRule):
     """A column holds these values only."""
 
     NAME: ClassVar[str] = "accepted_values"
+    OF_ROWS: ClassVar[bool] = True
     column: ColumnField
     values: Annotated[tuple[str | int | float | bool, ...], Field(min_length=1)]
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class WithinRange(QualityRule):
+    """A column lies between two bounds, which belong to it: numbers, or dates and times as text. NULL passes."""
+
+    NAME: ClassVar[str] = "range"
+    OF_ROWS: ClassVar[bool] = True
+    column: ColumnField
+    min: Bound | None = None
+    max: Bound | None = None
+
+    @model_validator(mode="after")
+    def _has_bounds(self) -> "WithinRange":
+        low, high = self.min, self.max
+        if low is None and high is None:
+            raise ValueError("range needs min, max or both")
+        if low is not None and high is not None:
+            if isinstance(low, str) != isinstance(high, str):
+                raise ValueError(f"min {low!r} and max {high!r} are of different types")
+            if low > high:  # type: ignore[operator]
+                raise ValueError(f"min {low} is above max {high}")
+        return self
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class Pattern(QualityRule):
+    """A regular expression is found in each text of a column; `^` and `$` tie it to the ends. NULL passes."""
+
+    NAME: ClassVar[str] = "pattern"
+    OF_ROWS: ClassVar[bool] = True
+    column: ColumnField
+    matches: SqlField
+
+    @model_validator(mode="after")
+    def _is_a_pattern(self) -> "Pattern":
+        try:
+            re.compile(self.matches)
+        except re.error as error:
+            if _NO_PATTERN.search(error.msg):
+                raise ValueError(f"{self.matches!r} is no regular expression: {error}") from error
+        return self
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class Referential(QualityRule):
+    """Each row's columns are the `key` of a row of another entity, in the slices that this one reads. NULL passes."""
+
+    NAME: ClassVar[str] = "referential"
+    OF_ROWS: ClassVar[bool] = True
+    columns: Columns
+    entity: NameField
+    key: tuple[ColumnField, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns of the other entity; of the same names where none are given."""
+        return self.key or self.columns
+
+    @model_validator(mode="after")
+    def _has_a_key(self) -> "Referential":
+        if len(self.keys) != len(self.columns):
+            raise ValueError(f"{len(self.columns)} columns cannot be a key of {len(self.keys)}")
+        return self
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class Freshness(QualityRule):
+    """The newest time of a column is not longer before the slice's end than `within`."""
+
+    NAME: ClassVar[str] = "freshness"
+    column: ColumnField
+    within: DurationField
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class Expression(QualityRule):
+    """An SQL condition holds for each row; where it is NULL the row passes, as in a CHECK constraint."""
+
+    NAME: ClassVar[str] = "expression"
+    OF_ROWS: ClassVar[bool] = True
+    holds: SqlField
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
+class NoRows(QualityRule):
+    """A query over `slice_rows`, the rows of the slice, and over its inputs gives no row."""
+
+    NAME: ClassVar[str] = "query"
+    HAS_WHERE: ClassVar[bool] = False
+    no_rows: SqlField
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
@@ -70,13 +204,27 @@ class Reconcile(QualityRule):
     """An expression over the slice's rows equals a query over its inputs, within a relative tolerance."""
 
     NAME: ClassVar[str] = "reconcile"
-    value: str
-    equals: str
+    HAS_WHERE: ClassVar[bool] = False
+    value: SqlField
+    equals: SqlField
     tolerance: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
 
 RULES: dict[str, type[QualityRule]] = {
-    rule.NAME: rule for rule in (NotNull, Unique, RowCount, AcceptedValues, Reconcile)
+    rule.NAME: rule
+    for rule in (
+        NotNull,
+        Unique,
+        AcceptedValues,
+        WithinRange,
+        Pattern,
+        Expression,
+        Referential,
+        RowCount,
+        Freshness,
+        Reconcile,
+        NoRows,
+    )
 }
 
 

@@ -1,0 +1,44 @@
+"""A rule that only warns is told, and keeps nothing back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+import pytest
+
+from tests.center.detectors.test_rules_checked_by_run import DAY, DAYS, poll_state
+from tests.center.test_center import CenterWorld
+from tests.dependency_model.world import entity
+from tidemark.center.detectors.slice_rules import judge
+from tidemark.dependency_model.arrival.sighting import Sight
+from tidemark.dependency_model.status import Quality, RunState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("severity", "quality", "ready"),
+    [("WARN", Quality.PASSED, [f"ads@{DAY}"]), ("ERROR", Quality.UNKNOWN, [])],
+)
+def test_a_failed_check_of_a_run_holds_by_its_severity(
+    tmp_path: Path, severity: str, quality: Quality, ready: list[str]
+) -> None:
+    @dg.asset(name="dwd", partitions_def=DAYS, check_specs=[dg.AssetCheckSpec("not_null", asset="dwd")])
+    def computed() -> Any:
+        yield dg.AssetCheckResult(passed=False, severity=dg.AssetCheckSeverity[severity], check_name="not_null")
+        yield dg.MaterializeResult()
+
+    declared = "{period: day, quality: [{not_null: [id]}]}"
+    world = CenterWorld(tmp_path, dwd=declared, ads="{period: day, depends_on: [dwd]}")
+    with dg.instance_for_test(temp_dir=str(tmp_path)) as instance:
+        assert dg.materialize([computed], instance=instance, partition_key=DAY).success
+        assert poll_state(world, instance) == (RunState.COMPLETED, quality, ready)
+
+
+@pytest.mark.parametrize(("severity", "holds_back"), [("block", True), ("warn", False)])
+def test_a_broken_rule_of_external_data_holds_by_its_severity(severity: str, *, holds_back: bool) -> None:
+    text = f"{{kind: Virtual, period: day, quality: [{{row_count: {{min: 5, severity: {severity}}}}}]}}"
+    (verdict,) = judge(entity("clicks", text), Sight(is_there=True, why="", rows=1))
+    assert (verdict.passed, verdict.holds_back) == (False, holds_back)

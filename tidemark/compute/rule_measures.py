@@ -1,0 +1,170 @@
+"""Rules that are one figure of a slice's rows: an aggregate expression each, so that all of them are one scan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tidemark.dependency_model.entity.quality_rules import (
+    AcceptedValues,
+    Expression,
+    Freshness,
+    NotNull,
+    Pattern,
+    QualityRule,
+    Reconcile,
+    RowCount,
+    Unique,
+    WithinRange,
+)
+from tidemark.quoting.spark import quote, sql_literal, text_literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from tidemark.compute.rule_surroundings import Surroundings
+    from tidemark.dependency_model.slice import Slice
+
+
+class Judgement(NamedTuple):
+    """Whether a rule holds, what was expected and found, and what was measured, where it is more than one figure."""
+
+    passed: bool
+    reason: str
+    figures: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The aggregate expression that a rule needs; `judge` says of its value, for a slice, whether the rule holds."""
+
+    name: str
+    expression: str
+    judge: Callable[[Any, Slice, Surroundings], Judgement]
+    of_no_rows: Any = 0
+
+
+def measure(name: str, rule: QualityRule) -> Measure | None:
+    """What a rule counts in the scan of all rules; None for one that needs a query of its own."""
+    condition = breaking_condition(rule)
+    if condition is not None:
+        return Measure(name, f"count_if({_and(rule.where, condition)})", _none(_words(rule)))
+    match rule:
+        case Unique(columns=columns):
+            key = f"struct({', '.join(map(quote, columns))})"
+            keys = key if rule.where is None else f"CASE WHEN {rule.where} THEN {key} END"
+            return Measure(name, f"{_count(rule)} - count(DISTINCT {keys})", _none(_words(rule)))
+        case RowCount():
+            return Measure(name, _count(rule), lambda count, slice_, around: _counted(rule, count, slice_, around))
+        case Freshness(column=column):
+            newest = quote(column) if rule.where is None else f"CASE WHEN {rule.where} THEN {quote(column)} END"
+            micros = f"unix_micros(CAST(max({newest}) AS TIMESTAMP))"
+            return Measure(name, micros, lambda at, slice_, around: _fresh(rule, at, slice_, around), None)
+        case Reconcile(value=value):
+            return Measure(name, value, lambda mine, slice_, around: _reconciled(rule, mine, slice_, around), None)
+    return None
+
+
+def breaking_condition(rule: QualityRule) -> str | None:
+    """What holds for a row that breaks the rule, in SQL; None where a row alone does not tell. `where` is not in it."""
+    match rule:
+        case NotNull(columns=columns):
+            return " OR ".join(f"{quote(column)} IS NULL" for column in columns)
+        case AcceptedValues(column=column, values=values):
+            accepted = ", ".join(sql_literal(str(value)) for value in values)
+            return f"CAST({quote(column)} AS STRING) NOT IN ({accepted})"
+        case WithinRange(column=column, min=low, max=high):
+            ends = ((low, "<"), (high, ">"))
+            return " OR ".join(f"{quote(column)} {sign} {_bound(end)}" for end, sign in ends if end is not None)
+        case Pattern(column=column, matches=pattern):
+            return f"NOT (CAST({quote(column)} AS STRING) RLIKE {text_literal(pattern)})"
+        case Expression(holds=condition):
+            return f"NOT ({condition})"
+    return None
+
+
+def _and(where: str | None, condition: str) -> str:
+    return condition if where is None else f"({where}) AND ({condition})"
+
+
+def _count(rule: QualityRule) -> str:
+    return "count(*)" if rule.where is None else f"count_if({rule.where})"
+
+
+def _bound(value: float | str) -> str:
+    return text_literal(value) if isinstance(value, str) else repr(value)
+
+
+def _words(rule: QualityRule) -> str:
+    match rule:
+        case NotNull(columns=columns):
+            return f"with NULL in {listed(columns)}"
+        case Unique(columns=columns):
+            return f"with a key ({listed(columns)}) seen before"
+        case AcceptedValues(column=column, values=values):
+            return f"with {column} outside of {listed(values)}"
+        case WithinRange(column=column, min=low, max=high):
+            return f"with {column} outside of {'...' if low is None else low} to {'...' if high is None else high}"
+        case Pattern(column=column, matches=pattern):
+            return f"with {column} that does not match {pattern}"
+        case Expression(holds=condition):
+            return f"for which {condition} does not hold"
+    raise TypeError(f"no words for the quality rule {rule!r}")
+
+
+def _none(what: str) -> Callable[[Any, Slice, Surroundings], Judgement]:
+    return lambda count, _slice, _around: Judgement(count == 0, f"{count} rows {what}")
+
+
+def _counted(rule: RowCount, count: int, slice_: Slice, around: Surroundings) -> Judgement:
+    """In the band, and near other slices; the first complaint is the reason."""
+    band = f"at least {rule.min}" if rule.max is None else f"{rule.min} to {rule.max}"
+    if count < rule.min or (rule.max is not None and count > rule.max):
+        return Judgement(passed=False, reason=f"{count} rows, expected {band}")
+    told = f"{count} rows, expected {band}"
+    for share, what, other in (
+        (rule.growth, "the slice before", lambda: around.rows_before(slice_)),
+        (rule.same_weekday, "the same weekday", lambda: around.rows_of_same_weekday(slice_)),
+    ):
+        if share is None:
+            continue
+        expected = other()
+        if expected is None:
+            told += f"; nothing of {what} to compare with"
+            continue
+        if abs(count - expected) > share * expected:
+            reason = f"{count} rows, {what} has {expected:g}: expected {share:.0%} more or less"
+            return Judgement(passed=False, reason=reason)
+        told += f"; {what} has {expected:g}"
+    return Judgement(passed=True, reason=told)
+
+
+def _fresh(rule: Freshness, at: int | None, slice_: Slice, around: Surroundings) -> Judgement:
+    if at is None:
+        return Judgement(passed=False, reason=f"no row has a {rule.column}")
+    newest = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=at)
+    age = around.end_of(slice_) - newest
+    expected = f"expected at most {rule.within} before the slice's end"
+    return Judgement(age <= rule.within, f"the newest {rule.column} is {newest:%Y-%m-%d %H:%M:%S} UTC, {expected}")
+
+
+def _reconciled(rule: Reconcile, mine: Any, slice_: Slice, around: Surroundings) -> Judgement:
+    """Two ways to one figure: from the slice, and from what it was made of. NULL (the sum of no rows) equals NULL."""
+    around.inputs.register(slice_)
+    row = around.inputs.sql(rule.equals, slice_).first()
+    other = row[0] if row else None
+    passed = mine == other or _near(mine, other, rule.tolerance)
+    reason = f"{rule.value} is {mine}" + ("" if passed else f", the source says {other}")
+    return Judgement(passed, reason, {"value": mine, "source": other})
+
+
+def _near(mine: Any, other: Any, tolerance: float) -> bool:
+    if not tolerance or mine is None or other is None:
+        return False
+    return abs(float(mine) - float(other)) <= tolerance * abs(float(other))
+
+
+def listed(values: Iterable[object]) -> str:
+    """`a, b`."""
+    return ", ".join(str(value) for value in values)

@@ -1,0 +1,72 @@
+"""What rules look at beside the rows of a slice: its inputs, its window, the rows of other slices of its table."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from tidemark.compute.business_time import slice_values
+from tidemark.delta.delta_rs_table import table_exists, table_metrics
+from tidemark.warehouse.dagster_partition_keys import period_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from tidemark.compute.input_views import Inputs
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.snapshot_registry import SnapshotRegistry
+    from tidemark.warehouse.warehouse import Warehouse
+
+_WEEKS: Final = (1, 2, 3, 4)
+
+
+class Surroundings:
+    """Of the slices of one audit; rows of other slices are counted by the table's log, without a scan."""
+
+    def __init__(self, inputs: Inputs, warehouse: Warehouse, registry: SnapshotRegistry) -> None:
+        self.inputs = inputs
+        self._warehouse, self._registry = warehouse, registry
+        self._counted: dict[Slice, int] = {}
+
+    def quarantine_of(self, entity: str) -> Path:
+        """Where rows that broke a rule of the entity are kept, in a table of their own beside the others."""
+        return self._warehouse.settings.warehouse / "_quarantine" / entity
+
+    def now_counted(self, rows: Mapping[Slice, int]) -> None:
+        """Slices that are judged in the same audit are compared with as they will be."""
+        self._counted = dict(rows)
+
+    def end_of(self, slice_: Slice) -> datetime:
+        """When the slice's window ends; aware."""
+        return self._warehouse.graph.window(slice_).end
+
+    def rows_before(self, slice_: Slice) -> int | None:
+        """How many rows the slice before has; None where it is not there."""
+        node = self._warehouse.graph.node(slice_.entity)
+        before = node.ordinal(slice_) - 1
+        return self._rows_of(node.slice(before, slice_.sub)) if before in node.existing_of(slice_.sub) else None
+
+    def rows_of_same_weekday(self, slice_: Slice) -> float | None:
+        """The median of the slices of the same time one to four weeks before, of those that are there."""
+        graph, window = self._warehouse.graph, self._warehouse.graph.window(slice_)
+        middle = window.start + (window.end - window.start) / 2  # an hour of summer time leads into no other day
+        earlier = [graph.slice_at(slice_.entity, middle - timedelta(weeks=weeks), slice_.sub) for weeks in _WEEKS]
+        counts = [self._rows_of(other) for other in earlier if graph.exists(other)]
+        there = [count for count in counts if count is not None]
+        return median(there) if there else None
+
+    def _rows_of(self, slice_: Slice) -> int | None:
+        if slice_ in self._counted:
+            return self._counted[slice_]
+        path = self._warehouse.table_path(slice_.entity)
+        if not table_exists(path):
+            return None
+        if self._warehouse.is_snapshot(slice_.entity):
+            period = period_of(self._warehouse.graph, slice_.entity)
+            tagged = self._registry.get(slice_.entity, period, slice_.key)
+            return None if tagged is None else table_metrics(path, version=tagged.version).rows
+        metrics = table_metrics(path, slice_values(self._warehouse.entities[slice_.entity], slice_))
+        return metrics.rows if metrics.files else None
