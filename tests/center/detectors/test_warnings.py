@@ -1,4 +1,4 @@
-"""A rule that only warns is told, and keeps nothing back."""
+"""A rule that only warns is told, and keeps nothing back; what broke is kept in the state store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tests.center.test_center import CenterWorld
 from tests.dependency_model.world import entity
 from tidemark.center.detectors.slice_rules import judge
 from tidemark.dependency_model.arrival.sighting import Sight
-from tidemark.dependency_model.status import Quality, RunState
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event, Quality, RunState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +36,27 @@ def test_a_failed_check_of_a_run_holds_by_its_severity(
     with dg.instance_for_test(temp_dir=str(tmp_path)) as instance:
         assert dg.materialize([computed], instance=instance, partition_key=DAY).success
         assert poll_state(world, instance) == (RunState.COMPLETED, quality, ready)
+    told = world.store.read.history(Slice("dwd", DAY))[-1].why
+    assert ("with warnings: not_null: broken" in told) == (severity == "WARN")
+
+
+def test_what_a_refused_slice_broke_is_kept_with_its_failure(tmp_path: Path) -> None:
+    @dg.asset(name="dwd", partitions_def=DAYS, check_specs=[dg.AssetCheckSpec("not_null", asset="dwd")])
+    def refused() -> Any:
+        yield dg.AssetCheckResult(
+            passed=False, check_name="not_null", description="unknown, as the rule crashed: 1 / 0"
+        )
+        raise ValueError("not released")
+
+    declared = "{period: day, quality: [{not_null: [id]}]}"
+    world = CenterWorld(tmp_path, dwd=declared, ads="{period: day, depends_on: [dwd]}")
+    with dg.instance_for_test(temp_dir=str(tmp_path)) as instance:
+        assert not dg.materialize([refused], instance=instance, partition_key=DAY, raise_on_error=False).success
+        poll_state(world, instance)  # the run that ended is known to have begun
+        assert poll_state(world, instance) == (RunState.FAILED, Quality.UNKNOWN, [])
+    last = world.store.read.history(Slice("dwd", DAY))[-1]
+    assert last.event is Event.FAILED
+    assert last.why.endswith("without it: not_null: unknown, as the rule crashed: 1 / 0")
 
 
 @pytest.mark.parametrize(("severity", "holds_back"), [("block", True), ("warn", False)])

@@ -166,7 +166,9 @@ class EventLogDetector:
                 yield Fact(f"{event_id}:missing", slice_, Event.LACKING, when, "dagster", f"without {told.missing}")
             if entity.quality and checks.have_passed(entry.run_id, entity, event.partition):
                 passed = Event.QUALITY_PASSED
-                yield Fact(f"{event_id}:quality", slice_, passed, when, "dagster", "its checks passed", changed=changed)
+                warned = checks.broken(entry.run_id, entity, event.partition)
+                held = f"its checks passed, with warnings: {warned}" if warned else "its checks passed"
+                yield Fact(f"{event_id}:quality", slice_, passed, when, "dagster", held, changed=changed)
 
     def _slices(self, event: dg.DagsterEvent) -> Iterator[Slice]:
         """The slices of an event; none for an asset that is no entity, or has no such partition."""
@@ -207,9 +209,14 @@ class EventLogDetector:
         return ended
 
     def _unfinished(self, ended: dict[str, dg.DagsterRun]) -> Iterator[Fact]:
+        checks = RunChecks(self.instance)
         for slice_, (run, _) in self._center.under_way().items():
             if run in ended:
-                yield _ending(ended[run], run, slice_)
+                entity = self._center.graph.entity(slice_.entity)
+                broken = (
+                    checks.broken(ended[run].run_id, entity, partition_of(entity, slice_)) if entity.quality else ""
+                )
+                yield _ending(ended[run], run, slice_, broken)
 
     def inspect_wiped(self) -> int:
         """What Dagster was made to forget is absent: who waits for it waits on. To be asked after `poll`.
@@ -246,10 +253,14 @@ class EventLogDetector:
         return set(self.instance.get_materialized_partitions(key))
 
 
-def _ending(run: dg.DagsterRun, name: str, slice_: Slice) -> Fact:
-    """What became of a slice whose run ended without it: refused before anything was computed, or failed."""
+def _ending(run: dg.DagsterRun, name: str, slice_: Slice, broken: str) -> Fact:
+    """What became of a slice whose run ended without it: refused before anything was computed, or failed.
+
+    `broken` are the rules of it that did not hold, or crashed.
+    """
     is_refused = slice_.entity in run.tags.get(REFUSED_TAG, "").split(",")
     event = Event.REFUSED if is_refused else Event.FAILED
     why = f"run {name} ended ({run.status.value.lower()}) without it{': its inputs are not there' * is_refused}"
+    why += f": {broken}" if broken else ""
     data = Facts(run_id=name)
     return Fact(f"ended:{name}:{slice_}", slice_, event, datetime.now(UTC), "dagster", why, data=data)

@@ -6,7 +6,7 @@ data: a slice is `quality unknown` until a run of the entity's own asset has che
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import dagster as dg
 from dagster import DagsterEventType
@@ -17,12 +17,23 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
 
 
+_LONGEST: Final = 500
+
+
+class RuleResult(NamedTuple):
+    """What a run found of one rule on one partition; one that `warns` keeps nothing back."""
+
+    passed: bool
+    warns: bool
+    reason: str
+
+
 class RunChecks:
     """The check results in one Dagster storage, read once a run; to be made anew for each look at the event log."""
 
     def __init__(self, instance: dg.DagsterInstance) -> None:
         self._instance = instance
-        self._passed: dict[str, dict[tuple[str, str, str | None], bool]] = {}
+        self._told: dict[str, dict[tuple[str, str, str | None], RuleResult]] = {}
 
     def have_passed(self, run_id: str, entity: Entity, partition: str | None) -> bool:
         """Whether the run evaluated as many checks of the entity as it has rules, and all held for this partition.
@@ -30,16 +41,26 @@ class RunChecks:
         The check of its promise says nothing of its rows. A check without partitions speaks for all of them; one that
         only warns is told and keeps nothing back.
         """
-        if run_id not in self._passed:
-            self._passed[run_id] = self._results(run_id)
-        results = [
-            passed
-            for (asset, name, of), passed in self._passed[run_id].items()
-            if asset == entity.name and name != BASELINE_CHECK and of in (None, partition)
-        ]
-        return len(results) >= max(len(entity.quality), 1) and all(results)
+        results = self._of_slice(run_id, entity, partition)
+        held = [result.passed or result.warns for result in results.values()]
+        return len(held) >= max(len(entity.quality), 1) and all(held)
 
-    def _results(self, run_id: str) -> dict[tuple[str, str, str | None], bool]:
+    def broken(self, run_id: str, entity: Entity, partition: str | None) -> str:
+        """Each rule that did not hold, and what was expected and found, cut to some length; empty where all held."""
+        results = self._of_slice(run_id, entity, partition)
+        told = [f"{name}: {result.reason}" for name, result in results.items() if not result.passed]
+        return "; ".join(told).replace("\0", "")[:_LONGEST]
+
+    def _of_slice(self, run_id: str, entity: Entity, partition: str | None) -> dict[str, RuleResult]:
+        if run_id not in self._told:
+            self._told[run_id] = self._results(run_id)
+        return {
+            name: result
+            for (asset, name, of), result in self._told[run_id].items()
+            if asset == entity.name and name != BASELINE_CHECK and of in (None, partition)
+        }
+
+    def _results(self, run_id: str) -> dict[tuple[str, str, str | None], RuleResult]:
         """By asset, check and partition; nothing without a run. The last one counts: a step may be tried again."""
         if not self._instance.has_run(run_id):
             return {}
@@ -48,7 +69,10 @@ class RunChecks:
             entry.dagster_event.asset_check_evaluation_data for entry in events if entry.dagster_event is not None
         ]
         return {
-            (evaluation.asset_key.to_user_string(), evaluation.check_name, evaluation.partition): evaluation.passed
-            or evaluation.severity is dg.AssetCheckSeverity.WARN
+            (evaluation.asset_key.to_user_string(), evaluation.check_name, evaluation.partition): RuleResult(
+                evaluation.passed,
+                evaluation.severity is dg.AssetCheckSeverity.WARN,
+                evaluation.description or "broken",
+            )
             for evaluation in evaluations
         }
