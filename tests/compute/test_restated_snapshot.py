@@ -67,9 +67,8 @@ def runtime(tmp_path: Path, spark: SparkSession) -> Runtime:
 
 
 def computer(spark: SparkSession, runtime: Runtime) -> Computer:
-    return Computer(
-        spark, runtime.warehouse, runtime.registry, UsageRecorder(usage_log(runtime.warehouse.settings.data))
-    )
+    usage = UsageRecorder(usage_log(runtime.warehouse.settings.data))
+    return Computer(spark, runtime.warehouse, runtime.registry, usage, runtime.profiles)
 
 
 def restate(runtime: Runtime, late_batch: int) -> None:

@@ -10,6 +10,7 @@ import pytest
 from deltalake import DeltaTable
 
 from tests.compute.small_warehouse import DECLARED, small_warehouse
+from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.compute.errors import InputMissingError, SnapshotMissingError
 from tidemark.compute.slice_computer import Computer
 from tidemark.dagster.definitions import build_definitions
@@ -21,6 +22,8 @@ from tidemark.delta.replace_partition import replace_partitions
 from tidemark.dependency_model.entity.quality_rules import check_names
 from tidemark.dependency_model.slice import Slice
 from tidemark.olap import open_store
+from tidemark.state_store.database import Database
+from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
 if TYPE_CHECKING:
@@ -56,7 +59,8 @@ def fill(spark: SparkSession, warehouse: Warehouse, sales: dict[date, list[tuple
 
 def computer(spark: SparkSession, warehouse: Warehouse) -> Computer:
     usage = UsageRecorder(usage_log(warehouse.settings.data))
-    return Computer(spark, warehouse, SnapshotRegistry.at(warehouse.settings.state_db), usage)
+    database = Database.at(warehouse.settings.state_db)
+    return Computer(spark, warehouse, SnapshotRegistry(database), usage, SliceProfiles(database))
 
 
 def rows(warehouse: Warehouse, name: str, day: date) -> list[tuple[object, ...]]:
@@ -288,9 +292,8 @@ class TestInDagster:
         ]
         checks = result.get_asset_check_evaluations()
         assert {check.partition for check in checks} == {"2026-03-23", "2026-03-24"}
-        assert {check.check_name for check in checks if check.partition == "2026-03-24"} == set(
-            check_names(warehouse.entities["totals"].quality)
-        )
+        rules = check_names(warehouse.entities["totals"].quality)
+        assert {check.check_name for check in checks if check.partition == "2026-03-24"} == {*rules, CHECK_NAME}
 
 
 def materialize(

@@ -23,6 +23,7 @@ from tidemark.dependency_model.entity.probe import (
     Probe,
     SqlProbe,
 )
+from tidemark.dependency_model.entity.profile_settings import ProfileSettings
 from tidemark.dependency_model.entity.quality_rules import (
     AcceptedValues,
     Expression,
@@ -180,6 +181,21 @@ SECTIONS: Final = (
             "quality": Key(
                 "rules that a slice's rows must keep before others may read it (see below)",
                 "period: day\nquality: [{unique: [course_id]}]",
+            ),
+            "profile": Key(
+                "which columns of a slice are measured, or `off` (see below; default: all of computed slices, none of "
+                "snapshots, which are whole tables)",
+                "period: day\nprofile: off",
+            ),
+            "anomalies": Key(
+                "what becomes of a slice whose profile is not as those before it let expect: `warn` shows it, `block` "
+                "keeps the slice back as a broken rule does, `off` compares nothing",
+                "period: day\nanomalies: block",
+            ),
+            "quality_on_anomaly": Key(
+                "deeper rules, written as `quality`, which run only where the profile has an anomaly; one that is "
+                "broken keeps the slice back, whatever `anomalies` says",
+                "period: day\nquality_on_anomaly: [{unique: [order_id]}]",
             ),
             "probe": Key(
                 "how a slice of `kind: Virtual` is looked at in the system that makes it (see below)",
@@ -506,6 +522,19 @@ SECTIONS: Final = (
         {
             "entry_point": Key("its name", _probe(_OWN)),
             "settings": Key("what the function gets, variables filled in", _probe(_OWN)),
+        },
+    ),
+    Section(
+        "Profiles",
+        "What is written below `profile`.",
+        ProfileSettings,
+        {
+            "columns": Key("only these columns (default: all)", "period: day\nprofile: {columns: [order_id, city]}"),
+            "exclude": Key("all but these columns", "period: day\nprofile: {exclude: [payload]}"),
+            "max_columns": Key(
+                "no more than so many columns, the first ones of the table (default: 32); 0 is `off`",
+                "period: day\nprofile: {max_columns: 100}",
+            ),
         },
     ),
     Section(

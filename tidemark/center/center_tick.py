@@ -16,6 +16,7 @@ from tidemark.center.detectors.storage import StorageDetector
 from tidemark.center.outside_world import OutsideWorld
 from tidemark.dagster_internals.step_output_files import remove_step_logs
 from tidemark.state_store.compaction import compact
+from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.state_store.store import StateStore
 
@@ -72,7 +73,7 @@ class CenterTick:
         """What is done less often: slices are reconciled with what Dagster has and with what is in storage.
 
         What the catalog counts is noted, and the schedule's position; transitions that are older than what is kept are
-        compacted, and what steps printed then is removed.
+        compacted, profiles forgotten, and what steps printed then is removed.
         """
         if self._events and self._has_come("wiped", wiped_seconds):
             self._events.inspect_wiped()
@@ -83,6 +84,7 @@ class CenterTick:
             self.center.checkpoint()
         if self._has_come("compacted", _COMPACTED_SECONDS):
             compact(self.store.database, datetime.now(UTC) - self._history, _COMPACTED_AT_ONCE)
+            SliceProfiles(self.store.database).forget(datetime.now(UTC), self._history)
         if self._events and self._has_come("step logs", _COMPACTED_SECONDS):
             remove_step_logs(self._events.instance, datetime.now(UTC) - self._history, _LOGS_AT_ONCE)
 

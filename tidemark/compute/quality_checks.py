@@ -14,10 +14,12 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as sf
 
+from tidemark.compute.check_result import CheckResult
+from tidemark.compute.profile_aggregates import ProfileAggregates
 from tidemark.compute.rule_measures import Judgement, measure
 from tidemark.compute.rule_queries import judge_by_query
 from tidemark.delta.partition_predicate import partition_predicate
-from tidemark.dependency_model.entity.quality_rules import QualityRule, Severity, check_names
+from tidemark.dependency_model.entity.quality_rules import QualityRule, check_names
 from tidemark.errors import TidemarkError
 from tidemark.quoting.spark import quote
 
@@ -26,8 +28,12 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from tidemark.compute.anomaly_verdict import AnomalyVerdict
     from tidemark.compute.rule_measures import Measure
     from tidemark.compute.rule_surroundings import Surroundings
+    from tidemark.dependency_model.entity.profile_settings import ProfileSettings
+    from tidemark.dependency_model.profile.figures import SliceFigures
+    from tidemark.dependency_model.profile.slice_profile import SliceProfile
     from tidemark.dependency_model.slice import Slice
 
 _TIME_TYPES: Final = ("timestamp", "timestamp_ntz")
@@ -39,31 +45,18 @@ _CRASHES: Final = (PySparkException, Py4JError, TidemarkError)
 
 
 @dataclass(frozen=True)
-class CheckResult:
-    """One rule's verdict on one slice; `reason` says what was expected and found, `figures` are what was measured.
-
-    A rule that crashed is unknown, and has not passed.
-    """
-
-    name: str
-    passed: bool
-    reason: str
-    figures: Mapping[str, Any]
-    severity: Severity = "block"
-    is_unknown: bool = False
-
-    @property
-    def blocks(self) -> bool:
-        """Whether it keeps the slice from being published."""
-        return not self.passed and self.severity == "block"
-
-
-@dataclass(frozen=True)
 class Audit:
-    """What one look at a slice's rows tells; `event_times` are the least and greatest time in them, as text."""
+    """What one look at a slice's rows tells; `event_times` are the least and greatest time in them, as text.
+
+    `profile` is in the form that merges, `figures` are what is shown of it, both None where it is not measured;
+    `anomaly` is what they came to against their history, None where they are not compared.
+    """
 
     checks: tuple[CheckResult, ...]
     event_times: tuple[str, str] | None
+    profile: SliceProfile | None = None
+    figures: SliceFigures | None = None
+    anomaly: AnomalyVerdict | None = None
 
     @property
     def blocks(self) -> bool:
@@ -73,7 +66,8 @@ class Audit:
     @property
     def broken(self) -> dict[str, str]:
         """Why not: the reason by rule."""
-        return {check.name: check.reason for check in self.checks if check.blocks}
+        own = {check.name: check.reason for check in self.checks if check.blocks}
+        return own | (self.anomaly.broken if self.anomaly else {})
 
 
 @dataclass(frozen=True)
@@ -82,20 +76,27 @@ class _Scan:
 
     figures: Mapping[tuple[Any, ...], Mapping[str, Any]]
     crashed: Mapping[str, str]
+    profile: ProfileAggregates | None
 
 
 def audit(
-    rules: Sequence[QualityRule], rows: DataFrame, slices: Mapping[tuple[Any, ...], Slice], around: Surroundings
+    rules: Sequence[QualityRule],
+    rows: DataFrame,
+    slices: Mapping[tuple[Any, ...], Slice],
+    around: Surroundings,
+    profiled: ProfileSettings | None = None,
 ) -> dict[Slice, Audit]:
     """Judge the rows of slices by `rules`, in their order, and find the times that they span, in one scan.
 
+    In the same scan their profile is measured, of the columns that `profiled` says; there is none where that crashes.
     `slices` are by the values of the partition columns, which are the last columns of `rows`.
     """
     named = dict(zip(check_names(rules), rules, strict=True))
     measures = {name: measured for name, rule in named.items() if (measured := measure(name, rule))}
     partition = rows.columns[len(rows.columns) - len(next(iter(slices))) :]
     times = [name for name, kind in rows.dtypes if kind in _TIME_TYPES and name not in partition]
-    scan = _scan(rows, list(measures.values()), times, partition)
+    profile = ProfileAggregates(rows.schema, tuple(partition), profiled) if profiled else None
+    scan = _scan(rows, list(measures.values()), times, partition, profile)
     around.now_counted({slice_: scan.figures.get(key, {}).get(_ROWS, 0) for key, slice_ in slices.items()})
     audits = {}
     for key, slice_ in slices.items():
@@ -105,7 +106,7 @@ def audit(
             _check(name, rule, measures.get(name), _Subject(own, slice_, figures, scan.crashed, around))
             for name, rule in named.items()
         )
-        audits[slice_] = Audit(checks, _span(figures, times))
+        audits[slice_] = Audit(checks, _span(figures, times), scan.profile.profile(figures) if scan.profile else None)
     return audits
 
 
@@ -144,13 +145,20 @@ def _unknown(name: str, rule: QualityRule, error: str) -> CheckResult:
     return CheckResult(name, False, f"unknown, as the rule crashed: {error}", {}, rule.severity, is_unknown=True)  # noqa: FBT003
 
 
-def _scan(rows: DataFrame, measures: Sequence[Measure], times: Sequence[str], partition: Sequence[str]) -> _Scan:
+def _scan(
+    rows: DataFrame,
+    measures: Sequence[Measure],
+    times: Sequence[str],
+    partition: Sequence[str],
+    profile: ProfileAggregates | None,
+) -> _Scan:
     """All rules at once; where that crashes each by itself, so that the others are told."""
     spans = {f"{end} {name}": f"CAST({end}({quote(name)}) AS STRING)" for name in times for end in _ENDS}
     always = {**spans, **({_ROWS: "count(*)"} if measures else {})}
     of_rules = {measured.name: measured.expression for measured in measures}
+    of_profile = profile.expressions() if profile else {}
     try:
-        return _Scan(_aggregate(rows, {**always, **of_rules}, partition), {})
+        return _Scan(_aggregate(rows, {**always, **of_rules, **of_profile}, partition), {}, profile)
     except _CRASHES:
         figures = {key: dict(row) for key, row in _aggregate(rows, always, partition).items()}
     crashed = {}
@@ -160,7 +168,7 @@ def _scan(rows: DataFrame, measures: Sequence[Measure], times: Sequence[str], pa
                 figures[key].update(row)
         except _CRASHES as error:
             crashed[name] = _first_lines(error)
-    return _Scan(figures, crashed)
+    return _Scan(figures, crashed, None)
 
 
 def _aggregate(

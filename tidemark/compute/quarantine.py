@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from tidemark.compute.quality_checks import Audit, CheckResult
+    from tidemark.compute.check_result import CheckResult
+    from tidemark.compute.quality_checks import Audit
     from tidemark.compute.rule_surroundings import Surroundings
     from tidemark.delta.delta_rs_table import Partition
     from tidemark.dependency_model.slice import Slice

@@ -16,6 +16,7 @@ from tidemark.spark.session import spark_session
 from tidemark.state_store.code_registry import CodeRegistry
 from tidemark.state_store.database import Database
 from tidemark.state_store.reader import SqlStateReader
+from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 
 if TYPE_CHECKING:
@@ -58,6 +59,11 @@ class Runtime:
         return CodeRegistry(Database.of(self.warehouse.settings))
 
     @functools.cached_property
+    def profiles(self) -> SliceProfiles:
+        """Profiles of slices."""
+        return SliceProfiles(Database.of(self.warehouse.settings))
+
+    @functools.cached_property
     def ingestion(self) -> Ingestion:
         """The capture of every declared source table. Raises PreflightError, before anything is written."""
         settings = self.warehouse.settings
@@ -78,7 +84,7 @@ class Runtime:
 
     def computer(self) -> Computer:
         """A computer with a session of its own."""
-        return Computer(self.spark, self.warehouse, self.registry, self.usage)
+        return Computer(self.spark, self.warehouse, self.registry, self.usage, self.profiles)
 
 
 def _intake(settings: Settings) -> Intake | None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.compute.business_time import slice_values
 from tidemark.compute.input_views import Inputs
-from tidemark.compute.quality_checks import Audit, audit
+from tidemark.compute.quality_checks import Audit
 from tidemark.compute.quarantine import quarantined
 from tidemark.compute.rule_surroundings import Surroundings
+from tidemark.compute.staged_audit import StagedAudit
 from tidemark.delta.delta_rs_table import first_rows, first_rows_by_partition, read_table, table_metrics
 from tidemark.delta.partition_predicate import partition_predicate, partitions_last
 from tidemark.delta.replace_partition import replace_partitions
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.time.partition_columns import PartitionValue
+    from tidemark.state_store.slice_profiles import SliceProfiles
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
     from tidemark.warehouse.warehouse import Warehouse
 
@@ -60,13 +62,19 @@ class Computer:
     """Computes slices with one Spark session of its own; not for several threads at once."""
 
     def __init__(
-        self, spark: SparkSession, warehouse: Warehouse, registry: SnapshotRegistry, usage: UsageRecorder
+        self,
+        spark: SparkSession,
+        warehouse: Warehouse,
+        registry: SnapshotRegistry,
+        usage: UsageRecorder,
+        profiles: SliceProfiles,
     ) -> None:
         self._session = spark.newSession()
         self._warehouse = warehouse
         self._inputs = Inputs(self._session, warehouse, registry)
         self._around = Surroundings(self._inputs, warehouse, registry)
         self._usage = usage
+        self._audits = StagedAudit(warehouse, profiles, self._around)
 
     def compute(
         self, slices: Sequence[Slice], manifests: Mapping[Slice, SliceManifest] = MappingProxyType({})
@@ -102,6 +110,8 @@ class Computer:
 
         written = replace_partitions(parts, path, release)
         self._usage.ran((slices[0].entity, self._inputs.read_tables), parts[-1][1], len(parts))
+        published = (slice_ for slice_, is_there in zip(slices, written.published, strict=True) if is_there)
+        self._audits.keep(audits, dict.fromkeys(published, written.version))
         there = [part for part, is_there in zip(partitions, written.published, strict=True) if is_there]
         samples = iter(first_rows_by_partition(path, SAMPLE_ROWS, there, written.version) if there else [])
         seconds = (time.monotonic() - started) / len(slices)
@@ -128,7 +138,7 @@ class Computer:
     def _judge(self, rows: DataFrame, slices: Mapping[tuple[PartitionValue, ...], Slice]) -> dict[Slice, Audit]:
         """What the rules say of slices of one entity; rows that break a rule go into quarantine where it says so."""
         entity = self._entity(next(iter(slices.values())))
-        audits = audit(entity.quality, rows, slices, self._around)
+        audits = self._audits.audit(entity, rows, slices)
         return quarantined(entity.quality, audits, rows, slices, self._around)
 
     def check_stored_slice(self, slice_: Slice, told: Audit | None = None) -> ComputedSlice:
@@ -142,6 +152,7 @@ class Computer:
         if told is None:
             rows = read_table(self._session, path, metrics.version).where(partition_predicate(partition))
             told = self.check_rows(slice_, partitions_last(rows, partition))
+        self._audits.keep({slice_: told}, {slice_: metrics.version})
         (sample,) = first_rows_by_partition(path, SAMPLE_ROWS, [partition], metrics.version)
         return ComputedSlice(slice_, path, metrics, time.monotonic() - started, told, sample)
 
@@ -151,6 +162,7 @@ class Computer:
         path = self._warehouse.table_path(slices[0].entity)
         tagged = [self._inputs.snapshot_tag(slice_) for slice_ in slices]
         audits = self._audit(slices)
+        self._audits.keep(audits, {slice_: tag.version for slice_, tag in zip(slices, tagged, strict=True)})
         samples = self._samples(path, list(zip(slices, tagged, strict=True)))
         metrics = [self._metrics(path, slice_, snapshot) for slice_, snapshot in zip(slices, tagged, strict=True)]
         seconds = (time.monotonic() - started) / len(slices)
@@ -175,8 +187,8 @@ class Computer:
 
     def _audit(self, slices: Sequence[Slice]) -> dict[Slice, Audit]:
         """What the rules say of tagged snapshots, a few full tables in one job."""
-        rules = self._entity(slices[0]).quality
-        if not rules:
+        entity = self._entity(slices[0])
+        if not entity.quality and entity.profiled is None:
             return dict.fromkeys(slices, Audit((), None))
         audits: dict[Slice, Audit] = {}
         for start in range(0, len(slices), _TABLES_A_JOB):

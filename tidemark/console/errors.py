@@ -1,6 +1,7 @@
 """Errors of the command line itself.
 
 TerminalError
+├── NoProfileError         a slice, or a part of it, has no profile
 ├── NothingComputedError   a question about slices of a project that has none yet
 └── ProjectFolderError     a new project would be written over something
 """
@@ -12,7 +13,27 @@ from typing import TYPE_CHECKING, Self
 from tidemark.errors import TerminalError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from tidemark.dependency_model.slice import Slice
+
+_SHOWN = 5
+
+
+class NoProfileError(TerminalError):
+    """A slice, or a part of it, has no profile."""
+
+    @classmethod
+    def of(cls, slice_: Slice, missing: Sequence[Slice]) -> Self:
+        """`missing` are the slices without one that it would be made of, or it itself."""
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        return cls(
+            "there is no profile of this slice",
+            found=f"none of {', '.join(map(str, missing[:_SHOWN]))}{more}" if missing else None,
+            where=str(slice_),
+            hint="a run of the slice measures it, unless its declaration says 'profile: off'; parts merge for a month",
+        )
 
 
 class NothingComputedError(TerminalError):

@@ -12,11 +12,13 @@ from tidemark.capture.operations.snapshot_blockers import blockers_of
 from tidemark.capture.operations.untagged_reason import untagged_reason
 from tidemark.catalog.outdated_slices import outdated_slices
 from tidemark.dependency_model.entity import EntityKind
+from tidemark.dependency_model.profile.comparison import words
 from tidemark.dependency_model.readiness.overview import EntityOverview, SlicesInMemory, overview, root_cause
 from tidemark.dependency_model.status import RunState, SliceStatus
 from tidemark.state_store.code_registry import CodeRegistry
 from tidemark.state_store.database import Database
 from tidemark.state_store.past_states import states_at
+from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.store import StateStore
 from tidemark.state_store.stored_known_slices import StoredSlices
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
@@ -81,7 +83,18 @@ class WarehouseStatus:
     @cached_property
     def entries(self) -> list[EntityOverview]:
         """One an entity, upstream before downstream."""
-        return overview(self.warehouse.graph, self._statuses, self.now)
+        entries = overview(self.warehouse.graph, self._statuses, self.now)
+        by_name = {entry.entity: entry for entry in entries}
+        for slice_ in self.anomalies:
+            if slice_.entity in by_name:
+                by_name[slice_.entity].anomalous.append(slice_)
+        return entries
+
+    @cached_property
+    def anomalies(self) -> Mapping[Slice, str]:
+        """Slices whose profile is unusual, in order of time, with what of it is."""
+        told = SliceProfiles(self.store.database).anomalous() if self.store else []
+        return {stored.slice: words(stored.anomalies) for stored in told}
 
     def waits_for(self, entry: EntityOverview) -> tuple[Slice, list[str]] | None:
         """Of the first slice that waits the one furthest upstream that it waits for, and why that one is not there."""

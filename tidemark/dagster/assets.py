@@ -9,6 +9,7 @@ from typing import Any
 
 import dagster as dg
 
+from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.dagster.asset_bodies import AssetBody, snapshot_step, sql_step
 from tidemark.dagster.mappings import BuiltInMapping, partition_mapping
 from tidemark.dagster.metadata.asset_columns_and_files import code_references, column_metadata
@@ -19,6 +20,7 @@ from tidemark.dagster.promise_results import baseline_spec
 from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.dagster.slice_results import StepResult
 from tidemark.dependency_model.entity import Entity
+from tidemark.dependency_model.entity.profile_settings import Anomalies
 from tidemark.dependency_model.entity.quality_rules import check_names
 from tidemark.warehouse.code_version import code_version
 from tidemark.warehouse.warehouse import EXPORT_LAYER, Warehouse
@@ -100,9 +102,9 @@ def _mappings(warehouse: Warehouse, entity: Entity) -> dict[str, BuiltInMapping]
 
 
 def _check_specs(warehouse: Warehouse, entity: Entity) -> list[dg.AssetCheckSpec]:
-    """A check a rule, with a result a slice: it has the partitions of its asset."""
+    """A check a rule, and one for anomalies, with a result a slice: they have the partitions of their asset."""
     partitions = slice_partitions(entity, warehouse.graph)
-    return [
+    checks = [
         dg.AssetCheckSpec(
             name,
             asset=entity.name,
@@ -112,6 +114,20 @@ def _check_specs(warehouse: Warehouse, entity: Entity) -> list[dg.AssetCheckSpec
         )
         for name, rule in zip(check_names(entity.quality), entity.quality, strict=True)
     ] + list(baseline_spec(entity, partitions))
+    if has_anomaly_check(entity):
+        description = "Its profile is as the slices before it let expect; where it is not, the deeper rules hold."
+        checks.append(
+            dg.AssetCheckSpec(
+                CHECK_NAME, asset=entity.name, blocking=True, description=description, partitions_def=partitions
+            )
+        )
+    return checks
+
+
+def has_anomaly_check(entity: Entity) -> bool:
+    """Whether profiles of its slices are compared with those before."""
+    is_compared = entity.profiled is not None and entity.anomalies is not Anomalies.OFF
+    return is_compared and entity.layer != EXPORT_LAYER and entity.period is not None
 
 
 def _kinds(warehouse: Warehouse, entity: Entity) -> set[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.compute.errors import QualityError
 from tidemark.dagster.metadata.slice import figures, files_aside, slice_metadata
 from tidemark.dagster.promise_results import baseline_results
@@ -18,7 +19,8 @@ from tidemark.warehouse.dagster_partition_keys import partition_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tidemark.compute.quality_checks import CheckResult
+    from tidemark.compute.anomaly_verdict import AnomalyVerdict
+    from tidemark.compute.check_result import CheckResult
     from tidemark.compute.slice_computer import ComputedSlice
     from tidemark.dagster.metadata.slice import Metadata
     from tidemark.dependency_model.entity import Entity
@@ -67,10 +69,30 @@ def _check_results(
     by_name = {spec.name: spec for spec in specs}
     for check in next(iter(by_key.values())).audit.checks:
         yield dg.Output(None, output_name=by_name[check.name].get_python_identifier())
+    if CHECK_NAME in by_name:
+        yield dg.Output(None, output_name=by_name[CHECK_NAME].get_python_identifier())
     for key, result in by_key.items():
         aside = files_aside(result)
         for check in result.audit.checks:
             yield _evaluation(by_name[check.name], check, key, {} if check.passed else aside)
+        if result.audit.anomaly:
+            yield anomaly_evaluation(by_name[CHECK_NAME].asset_key, result.audit.anomaly, key, aside)
+
+
+def anomaly_evaluation(
+    asset: dg.AssetKey, verdict: AnomalyVerdict, key: str | None, aside: Metadata
+) -> dg.AssetCheckEvaluation:
+    """A warning, but where the slice is held back."""
+    return dg.AssetCheckEvaluation(
+        asset_key=asset,
+        check_name=CHECK_NAME,
+        passed=verdict.passed,
+        metadata={**figures(verdict.figures), **(aside if verdict.broken else {})},
+        description=verdict.reason,
+        severity=dg.AssetCheckSeverity.ERROR if verdict.broken else dg.AssetCheckSeverity.WARN,
+        blocking=True,
+        partition=key,
+    )
 
 
 def _evaluation(

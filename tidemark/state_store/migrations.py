@@ -27,6 +27,7 @@ from tidemark.state_store.schema import (
     CURSORS,
     LEASES,
     MIGRATIONS,
+    PROFILES,
     RECORD_COUNTS,
     SCHEDULES,
     SLICE_CODES,
@@ -127,6 +128,7 @@ ALL: Final = (
     Migration(12, "backfills and their slices", _create(BACKFILLS, BACKFILL_SLICES)),
     Migration(13, "alerts", _create(ALERTS, ALERT_DELIVERIES)),
     Migration(14, "up to which commit the lake is counted", _create(COUNTED_LOGS)),
+    Migration(15, "profiles of slices", _create(PROFILES)),
 )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, MetaData, String, Table, text
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, MetaData, String, Table, text
 
 METADATA = MetaData()
 
@@ -290,3 +290,24 @@ ALERT_DELIVERIES = Table(
 )
 """That an alert was raised, or recovered, told on one channel: written with the alert, sent later. One row each: what
 was sent is not sent again."""
+
+PROFILES = Table(
+    "profiles",
+    METADATA,
+    Column("entity", String, primary_key=True),
+    Column("key", String().with_variant(String(collation="C"), "postgresql"), primary_key=True),
+    Column("sub", String, primary_key=True),
+    Column("measured_at", BigInteger, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("figures", String, nullable=False),
+    Column("sketches", LargeBinary),
+    Column("history", String, nullable=False),
+    Column("anomalies", String, nullable=False),
+    Index("profiles_by_age", "measured_at"),
+    Index(
+        "profiles_anomalous", "entity", sqlite_where=text("anomalies <> ''"), postgresql_where=text("anomalies <> ''")
+    ),
+)
+"""What the rows of each slice looked like when they were last checked, in a version of its table (-1: they were not
+published). `figures` are JSON; `sketches` is the profile in the form that merges, for as long as it is kept.
+`anomalies` (JSON, empty for none) are what was not as `history` lets expect."""

@@ -236,11 +236,17 @@ def _written(entity: Entity) -> ComputedTable:
 
 def _of_rules(entity: Entity, root: Path, sql: ProjectSql) -> Iterator[QueryText]:
     """The queries that quality rules compare with."""
-    rules = [(at, rule) for at, rule in enumerate(entity.quality) if isinstance(rule, Reconcile)]
+    declared = {"quality": entity.quality, "quality_on_anomaly": entity.quality_on_anomaly}
+    rules = [
+        (key, at, rule)
+        for key, rules in declared.items()
+        for at, rule in enumerate(rules)
+        if isinstance(rule, Reconcile)
+    ]
     if not rules:
         return
     document = read_document((root / entity.file).read_text(encoding="utf-8"), entity.file)
-    for at, rule in rules:
-        line = document.line(("quality", at, "reconcile", "equals"))
+    for key, at, rule in rules:
+        line = document.line((key, at, "reconcile", "equals"))
         read = sql.read(rule.equals, entity.file)
         yield QueryText(read.means, entity.file, line, read.names, read.views)

@@ -14,6 +14,7 @@ from dagster_webserver.app import create_app_from_workspace_process_context
 
 from tests.center.test_center import CenterWorld
 from tidemark.center.detectors.event_log import EventLogDetector
+from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Quality, RunState
 
@@ -69,6 +70,34 @@ def test_a_run_whose_checks_were_not_all_seen_to_pass_is_unknown(
 ) -> None:
     run(instance, passed)
     assert poll_state(world, instance) == (RunState.COMPLETED, Quality.UNKNOWN, [])
+
+
+@pytest.mark.parametrize(
+    ("checks", "severity", "quality"),
+    [
+        pytest.param(CHECKS, dg.AssetCheckSeverity.WARN, Quality.PASSED, id="a warning holds nothing back"),
+        pytest.param(CHECKS, dg.AssetCheckSeverity.ERROR, Quality.UNKNOWN, id="an anomaly that blocks"),
+        pytest.param(CHECKS[:1], dg.AssetCheckSeverity.WARN, Quality.UNKNOWN, id="an anomaly is no rule"),
+    ],
+)
+def test_an_anomaly_is_no_rule_and_as_a_warning_holds_nothing_back(
+    world: CenterWorld,
+    instance: dg.DagsterInstance,
+    checks: tuple[str, ...],
+    severity: dg.AssetCheckSeverity,
+    quality: Quality,
+) -> None:
+    specs = [dg.AssetCheckSpec(check, asset="dwd") for check in (*checks, CHECK_NAME)]
+
+    @dg.asset(name="dwd", partitions_def=DAYS, check_specs=specs)
+    def computed() -> Any:
+        for check in checks:
+            yield dg.AssetCheckResult(passed=True, check_name=check)
+        yield dg.AssetCheckResult(passed=False, check_name=CHECK_NAME, severity=severity)
+        yield dg.MaterializeResult()
+
+    assert dg.materialize([computed], instance=instance, partition_key=DAY).success
+    assert poll_state(world, instance)[1] is quality
 
 
 def test_checks_of_another_asset_do_not_count(world: CenterWorld, instance: dg.DagsterInstance) -> None:

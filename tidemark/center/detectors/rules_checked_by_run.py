@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import dagster as dg
 from dagster import DagsterEventType
 
+from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.dependency_model.baseline.promise import BASELINE_CHECK
 
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ class RunChecks:
         only warns is told and keeps nothing back.
         """
         results = self._of_slice(run_id, entity, partition)
-        held = [result.passed or result.warns for result in results.values()]
-        return len(held) >= max(len(entity.quality), 1) and all(held)
+        of_rules = results.keys() - {CHECK_NAME}
+        held = all(result.passed or result.warns for result in results.values())
+        return len(of_rules) >= max(len(entity.quality), 1) and held
 
     def broken(self, run_id: str, entity: Entity, partition: str | None) -> str:
         """Each rule that did not hold, and what was expected and found, cut to some length; empty where all held."""

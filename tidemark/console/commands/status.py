@@ -34,10 +34,10 @@ _HEADINGS: Final = (
     "running",
     "waiting",
 )
-_FLAWS: Final = ("invalid", "tainted", "foreign", "absent", "incomplete")
+_FLAWS: Final = ("invalid", "tainted", "foreign", "absent", "incomplete", "anomalous")
 _LISTS: Final = ("late", "failed", *_FLAWS, "under_way", "waiting")
 _TROUBLE: Final = ("late", "failed", "invalid", "tainted", "foreign", "absent")
-"""What makes the exit code 1: not what is incomplete, as its declaration lets it be."""
+"""What makes the exit code 1: not what is incomplete or anomalous, as its declaration lets it be."""
 _SHOWN: Final = 20
 _AGAIN: Final = timedelta(minutes=1)
 
@@ -68,7 +68,8 @@ def status(
     entity is followed upstream to where the waiting begins; `tidemark explain` follows any other one.
 
     Flaws are: invalid (a rule is broken), tainted (an input was found wrong since), foreign (somebody else has changed
-    its data), absent (its data is gone) and incomplete (it was computed without some inputs).
+    its data), absent (its data is gone), incomplete (it was computed without some inputs) and anomalous (its rows are
+    not what those of the slices before it let expect; `tidemark profile` shows them).
 
     With --as-of it says how the slices stood then, as it was recorded by then: from the stored transitions, with the
     entities that are declared now. Of what is older than `history_days` the last state of each slice is known.
@@ -78,9 +79,10 @@ def status(
                 stopped; 2 called wrongly; 75 the state store or Kafka does not answer.
     With --json: {"now", "entities": [{"entity", "layer", "owner", "completed", "newest", "late": [...],
                   "failed": [...], "invalid": [...], "tainted": [...], "foreign": [...], "absent": [...],
-                  "incomplete": [...], "under_way": [...], "waiting": [...],
-                  "waits_for": {"slice", "because": [...]} | null, "outdated": [...]}]}; slices are keys, outdated
-                  ones were computed by another version of the query. With --watch such a line for each change.
+                  "incomplete": [...], "anomalous": [...], "under_way": [...], "waiting": [...],
+                  "anomalies": {slice: what is unusual}, "waits_for": {"slice", "because": [...]} | null,
+                  "outdated": [...]}]}; slices are keys, outdated ones were computed by another version of the query.
+                  With --watch such a line for each change.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     if as_of is not None and watch:
         raise click.UsageError("the past does not change: --watch and --as-of do not go together")
@@ -174,6 +176,7 @@ def _as_data(stands: WarehouseStatus, entry: EntityOverview) -> dict[str, Any]:
         "completed": entry.completed,
         "newest": _short(entry.newest) if entry.newest else None,
         **{name: [_short(slice_) for slice_ in getattr(entry, name)] for name in _LISTS},
+        "anomalies": {_short(slice_): stands.anomalies[slice_] for slice_ in entry.anomalous},
         "waits_for": {"slice": str(waits[0]), "because": waits[1]} if waits else None,
         "outdated": list(stands.outdated_slices.get(entry.entity, ())),
     }
@@ -195,6 +198,9 @@ def _print(stands: WarehouseStatus, entries: Sequence[EntityOverview]) -> None:
             for entry in entries
         ]
         print_table(_HEADINGS, rows)
+    unusual = [slice_ for entry in entries for slice_ in entry.anomalous]
+    for slice_ in unusual[-_SHOWN:]:
+        print_line(f"{slice_} is unusual: {stands.anomalies[slice_]}", "yellow")
     # Entities that wait for the same slice are told together.
     waiting: dict[Slice, tuple[list[str], list[str]]] = {}
     for entry in entries:

@@ -16,7 +16,7 @@ from tidemark.compute.slice_computer import ComputedSlice
 from tidemark.dagster.metadata.slice import slice_metadata
 from tidemark.dagster.resources import LakeResource, SparkResource, StateStoreResource
 from tidemark.dagster.resources.runtimes import Runtimes
-from tidemark.dagster.slice_results import check_severity
+from tidemark.dagster.slice_results import anomaly_evaluation, check_severity
 from tidemark.delta.repair import RepairReport
 from tidemark.warehouse.dagster_partition_keys import partition_of
 from tidemark.warehouse.warehouse import Warehouse
@@ -91,7 +91,7 @@ def check_evaluations(warehouse: Warehouse, written: ComputedSlice | None) -> li
         return []
     key = dg.AssetKey([written.slice.entity])
     partition = partition_of(warehouse.entities[written.slice.entity], written.slice)
-    return [
+    evaluations = [
         dg.AssetCheckEvaluation(
             key,
             check.name,
@@ -102,6 +102,9 @@ def check_evaluations(warehouse: Warehouse, written: ComputedSlice | None) -> li
         )
         for check in written.audit.checks
     ]
+    return evaluations + (
+        [anomaly_evaluation(key, verdict, partition, {})] if (verdict := written.audit.anomaly) else []
+    )
 
 
 def as_data(entity: str, planned: PlannedRepair, report: RepairReport | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 
 from tidemark.dagster.metadata.ads_slice_chart import SHOWN_AT_ONCE, Series, bars, lines
 from tidemark.dagster.metadata.column_types import table_schema
+from tidemark.dagster.metadata.profile import profile_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,6 +40,8 @@ def slice_metadata(computed: ComputedSlice) -> Metadata:
     if computed.sample is not None:
         metadata["preview"] = dg.MarkdownMetadataValue(preview_table(computed.sample))
         metadata["dagster/column_schema"] = dg.MetadataValue.table_schema(table_schema(computed.sample.schema))
+    if computed.audit.figures is not None:
+        metadata.update(profile_metadata(computed.audit.figures))
     if computed.audit.event_times:
         first, last = computed.audit.event_times
         metadata["min_event_time"] = dg.TextMetadataValue(first)

@@ -8,6 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, LateEvents
+from tidemark.dependency_model.entity.profile_settings import Anomalies
 from tidemark.dependency_model.entity.quality_rules import Freshness, QualityRule, RowCount
 from tidemark.dependency_model.entity.slice_text import KEY, TIMES
 from tidemark.dependency_model.entity.sub_partition import SUB_PARTITION_LIMIT, combinations
@@ -61,6 +62,7 @@ def broken_rules(entity: Entity) -> Broken:
     yield from _columns(entity)
     yield from _completeness(entity)
     yield from _rules(entity)
+    yield from _anomalies(entity)
 
 
 def _rules(entity: Entity) -> Broken:
@@ -107,6 +109,13 @@ def _columns(entity: Entity) -> Broken:
 def _promise(entity: Entity) -> Broken:
     if entity.alert_margin and entity.ready_by is None:
         yield "alert_margin", EntityError("nothing is promised of the entity", expected="ready_by beside alert_margin")
+
+
+def _anomalies(entity: Entity) -> Broken:
+    is_compared = entity.profiled is not None and entity.anomalies is not Anomalies.OFF and entity.period is not None
+    if entity.quality_on_anomaly and not is_compared:
+        hint = "let its profile be measured and compared, or write the rules below quality"
+        yield "quality_on_anomaly", EntityError("no anomaly is ever looked for, so these rules never run", hint=hint)
 
 
 def _granularity(entity: Entity) -> Broken:

@@ -26,7 +26,8 @@ from tidemark.dependency_model.entity.field_types import (
     TimeZoneField,
 )
 from tidemark.dependency_model.entity.probe import Probe
-from tidemark.dependency_model.entity.quality_rules import QualityField
+from tidemark.dependency_model.entity.profile_settings import Anomalies, ProfileField, ProfileSettings
+from tidemark.dependency_model.entity.quality_rules import QualityField, QualityRule
 from tidemark.dependency_model.entity.sub_partition import SubPartitionsField
 from tidemark.dependency_model.time.local_calendar import Calendar
 from tidemark.dependency_model.time.partition_columns import PartitionColumn, time_columns
@@ -115,6 +116,9 @@ class Entity:
     people how much the promise matters. `notify` are the channels on which alerts about its slices are told.
 
     Where `completeness` says at which source, records are counted: `probe: {counts: ..}` of others waits for them.
+    Each computed slice has a `profile`, which is compared with those before it; a snapshot, which is its whole table,
+    only where the declaration says which columns. Where something is not as expected the rules of `quality_on_anomaly`
+    are run, too, and `anomalies` says whether that alone keeps the slice back.
 
     Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
     Of its sub-partitions a `quorum` completes a business time, where not all are needed: for the whole, and for whoever
@@ -145,6 +149,9 @@ class Entity:
     partition_columns: PartitionColumnsField = ()
     columns: tuple[ColumnField, ...] = ()
     quality: tuple[QualityField, ...] = ()
+    profile: ProfileField = None
+    anomalies: Anomalies = Anomalies.WARN
+    quality_on_anomaly: tuple[QualityField, ...] = ()
     probe: Probe | None = None
     completeness: Completeness | None = None
     ready_by: TimeOfDayField | None = None
@@ -188,6 +195,18 @@ class Entity:
     def is_project(self) -> bool:
         """A canvas of other entities, with a root and an end."""
         return self.kind is EntityKind.PROJECT
+
+    @property
+    def all_rules(self) -> tuple[QualityRule, ...]:
+        """Those of each slice, and those of slices with an anomaly."""
+        return self.quality + self.quality_on_anomaly
+
+    @property
+    def profiled(self) -> ProfileSettings | None:
+        """What of its slices is measured; None for nothing."""
+        is_whole_table = self.source is not None or self.snapshot_of is not None
+        wanted = self.profile or (None if is_whole_table else ProfileSettings())
+        return None if wanted is None or wanted.is_off else wanted
 
     @property
     def depends_on(self) -> tuple[Dependency, ...]:

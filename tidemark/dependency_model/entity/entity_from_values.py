@@ -22,6 +22,7 @@ from tidemark.dependency_model.entity.probe import (
     Probe,
     SqlProbe,
 )
+from tidemark.dependency_model.entity.profile_settings import ProfileSettings
 from tidemark.dependency_model.entity.quality_rules import RULES
 from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.errors import EntityError, TidemarkError
@@ -46,7 +47,7 @@ _PROBES = (
     CountsProbe,
     OwnProbe,
 )
-_MODELS = (Entity, EntityState, Dependency, Weak, CapturedSource, *_PROBES, *RULES.values())
+_MODELS = (Entity, EntityState, Dependency, Weak, CapturedSource, ProfileSettings, *_PROBES, *RULES.values())
 _KEYS = sorted({f.name for cls in _MODELS for f in fields(cls)} | {"dates"})
 
 

@@ -32,7 +32,8 @@ class EntityOverview:
     """The slices of one entity whose time has come, oldest first; `late` ones are among those that are not there.
 
     A failed quality reaches `invalid` ones, an input of `tainted` ones was found wrong, `incomplete` ones went without
-    some inputs; the data of `absent` ones is gone, that of `foreign` ones somebody else has changed.
+    some inputs; the data of `absent` ones is gone, that of `foreign` ones somebody else has changed. The profile of
+    `anomalous` ones is not as those before it let expect, as their stored profiles say: not told by their status.
     """
 
     entity: str
@@ -47,6 +48,7 @@ class EntityOverview:
     incomplete: list[Slice] = field(default_factory=list)
     absent: list[Slice] = field(default_factory=list)
     foreign: list[Slice] = field(default_factory=list)
+    anomalous: list[Slice] = field(default_factory=list)
     under_way: list[Slice] = field(default_factory=list)
     waiting: list[Slice] = field(default_factory=list)
 

@@ -1,0 +1,63 @@
+"""What became of a slice's profile against its history, in the two stages of C9's seed story.
+
+An anomaly alone is a doubt: the deeper rules are run. The slice is held back only if one of them says so, or the
+declaration (`anomalies: block`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tidemark.dependency_model.entity.profile_settings import Anomalies
+from tidemark.dependency_model.profile.comparison import words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.compute.check_result import CheckResult
+    from tidemark.dependency_model.profile.comparison import HistoryComparison
+
+CHECK_NAME: Final = "anomaly"
+
+
+@dataclass(frozen=True)
+class AnomalyVerdict:
+    """One slice: `deeper` are the results of the rules that ran as there was an anomaly."""
+
+    comparison: HistoryComparison
+    policy: Anomalies
+    deeper: tuple[CheckResult, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Everything is as its history lets expect."""
+        return not self.comparison.anomalies
+
+    @property
+    def broken(self) -> dict[str, str]:
+        """Why the slice is held back, by rule; empty where it is not."""
+        deeper = {check.name: check.reason for check in self.deeper if check.blocks}
+        if not self.passed and self.policy is Anomalies.BLOCK:
+            return {CHECK_NAME: self.reason, **deeper}
+        return deeper
+
+    @property
+    def reason(self) -> str:
+        """What is not as expected, and what the deeper rules said to it."""
+        if self.passed:
+            compared, history = self.comparison.compared, self.comparison.history.value
+            return f"as expected: {compared} measures compared, history: {history}"
+        told = [f"{check.name}: {check.reason}" for check in self.deeper]
+        return words(self.comparison.anomalies) + (f" - deeper rules: {'; '.join(told)}" if told else "")
+
+    @property
+    def figures(self) -> Mapping[str, Any]:
+        """Measured figures, for Dagster to plot."""
+        worst = self.comparison.anomalies[0].score if self.comparison.anomalies else 0.0
+        return {
+            "history": self.comparison.history.value,
+            "measures compared": self.comparison.compared,
+            "anomalies": len(self.comparison.anomalies),
+            "worst score": worst,
+        }

@@ -1,0 +1,113 @@
+"""A slice's profile by aggregates of the query that also judges its rules: no pass of its own (C9).
+
+Sketches are made in the JVM by Spark's own functions, in the format that tidemark.dependency_model.profile merges. A
+column has one or two: distinct values, with quantiles (numbers and times) or frequent values (texts and flags). Of
+arrays, maps, structs and binaries only values are counted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from pyspark.sql import types
+
+from tidemark.dependency_model.profile.sketches import LOG_REGISTERS, QUANTILE_K, TRACKED_VALUES, merge_distinct
+from tidemark.dependency_model.profile.slice_profile import (
+    ColumnKind,
+    ColumnProfile,
+    SliceProfile,
+    without_sketches_over,
+)
+from tidemark.quoting.spark import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tidemark.dependency_model.entity.profile_settings import ProfileSettings
+
+_ROWS: Final = "profile"
+_TEXT_LENGTH: Final = 64
+MOST_SKETCH_BYTES: Final = 65_536
+"""Of a slice. A number takes some 4 kB, a text some 2 kB at most: the first fifteen columns and more."""
+
+
+class ProfileAggregates:
+    """The aggregates of one table's profile; `partition` are the columns that tell the slice, which have no profile."""
+
+    def __init__(self, schema: types.StructType, partition: tuple[str, ...], wanted: ProfileSettings) -> None:
+        own = tuple(field.name for field in schema if field.name not in partition)
+        self._fields = [schema[name] for name in wanted.of(own)]
+
+    def expressions(self) -> dict[str, str]:
+        """SQL by the name of its value."""
+        named = {_ROWS: "count(*)"}
+        for number, field in enumerate(self._fields):
+            named.update((_named(number, part), expression) for part, expression in _parts(field))
+        return named
+
+    def profile(self, figures: Mapping[str, Any]) -> SliceProfile:
+        """What the aggregates came to; without figures (no rows came) the profile of no rows."""
+        if _ROWS not in figures:
+            return SliceProfile(0)
+        columns = tuple(_column(field, number, figures) for number, field in enumerate(self._fields))
+        return without_sketches_over(SliceProfile(figures[_ROWS], columns), MOST_SKETCH_BYTES)
+
+
+def _named(number: int, part: str) -> str:
+    return f"{_ROWS} {number} {part}"
+
+
+def _parts(field: types.StructField) -> Iterator[tuple[str, str]]:
+    column, kind = quote(field.name), kind_of(field.dataType)
+    yield "values", f"count({column})"
+    if kind is ColumnKind.OTHER:
+        return
+    for end in ("min", "max"):
+        text = f"CAST({end}({column}) AS STRING)"
+        yield end, f"left({text}, {_TEXT_LENGTH})" if kind is ColumnKind.TEXT else text
+    # xxhash64 of NULL is its seed, a value.
+    yield "distinct", f"hll_sketch_agg(IF({column} IS NULL, NULL, xxhash64({column})), {LOG_REGISTERS})"
+    if kind is ColumnKind.TEXT:
+        text = f"left(CAST({column} AS STRING), {_TEXT_LENGTH})"
+        yield "frequent", f"approx_top_k_accumulate({text}, {TRACKED_VALUES})"
+    else:
+        yield "quantiles", f"kll_sketch_agg_double({_as_number(column, field.dataType)}, {QUANTILE_K})"
+
+
+def kind_of(data_type: types.DataType) -> ColumnKind:
+    """What is told of a column of this type."""
+    if isinstance(data_type, types.NumericType):
+        return ColumnKind.NUMBER
+    if isinstance(data_type, (types.TimestampType, types.TimestampNTZType, types.DateType)):
+        return ColumnKind.TIME
+    return ColumnKind.TEXT if isinstance(data_type, (types.StringType, types.BooleanType)) else ColumnKind.OTHER
+
+
+def _as_number(column: str, data_type: types.DataType) -> str:
+    if isinstance(data_type, types.NumericType):
+        return f"CAST({column} AS DOUBLE)"
+    if isinstance(data_type, types.DateType):
+        return f"CAST(unix_date({column}) * 86400000000D AS DOUBLE)"
+    return f"CAST(unix_micros(CAST({column} AS TIMESTAMP)) AS DOUBLE)"
+
+
+def _column(field: types.StructField, number: int, figures: Mapping[str, Any]) -> ColumnProfile:
+    def told(part: str) -> Any:
+        return figures.get(_named(number, part))
+
+    values = told("values")
+    frequent, distinct = told("frequent"), told("distinct")
+    return ColumnProfile(
+        field.name,
+        kind_of(field.dataType),
+        values,
+        told("min"),
+        told("max"),
+        merge_distinct([bytes(distinct)]) if values and distinct is not None else None,
+        _bytes(told("quantiles")) if values else None,
+        _bytes(frequent["sketch"]) if values and frequent is not None else None,
+    )
+
+
+def _bytes(sketch: object) -> bytes | None:
+    return None if sketch is None else bytes(sketch)  # type: ignore[call-overload]

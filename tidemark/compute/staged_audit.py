@@ -1,0 +1,114 @@
+"""All that is asked of a slice's rows: rules and profile in one scan, deeper rules where the profile is unusual.
+
+The second story of the seed document (C9): a profile finds an anomaly, a more comprehensive check decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from pyspark.sql import functions as sf
+
+from tidemark.compute.anomaly_verdict import AnomalyVerdict
+from tidemark.compute.quality_checks import audit
+from tidemark.delta.partition_predicate import literal
+from tidemark.dependency_model.entity.profile_settings import Anomalies
+from tidemark.dependency_model.profile.comparison import NOT_COMPARED
+from tidemark.dependency_model.profile.figures import figures_of
+from tidemark.state_store.slice_profiles import NOT_PUBLISHED, StoredProfile
+from tidemark.warehouse.profile_history import ProfileHistory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import DataFrame
+
+    from tidemark.compute.check_result import CheckResult
+    from tidemark.compute.quality_checks import Audit
+    from tidemark.compute.rule_surroundings import Surroundings
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.slice_profiles import SliceProfiles
+    from tidemark.warehouse.warehouse import Warehouse
+
+_MOST_INPUTS: Final = 400
+
+
+@dataclass(frozen=True)
+class StagedAudit:
+    """Audits slices of a warehouse, and keeps their profiles. Raises StateStoreDownError."""
+
+    warehouse: Warehouse
+    profiles: SliceProfiles
+    around: Surroundings
+
+    def audit(self, entity: Entity, rows: DataFrame, slices: Mapping[tuple[Any, ...], Slice]) -> dict[Slice, Audit]:
+        """What rules and profiles say; slices are by the values of the partition columns, the last ones of `rows`."""
+        told = audit(entity.quality, rows, slices, self.around, entity.profiled)
+        audits = {slice_: self._with_figures(slice_, audited) for slice_, audited in told.items()}
+        if entity.anomalies is Anomalies.OFF or entity.period is None:
+            return audits
+        history = ProfileHistory(entity, self.profiles)
+        compared = {
+            slice_: history.compared(slice_, audited.figures)
+            for slice_, audited in audits.items()
+            if audited.figures is not None
+        }
+        doubtful = {key: slice_ for key, slice_ in slices.items() if slice_ in compared and compared[slice_].anomalies}
+        deeper = self._deeper(entity, rows, doubtful)
+        verdicts = {
+            slice_: AnomalyVerdict(comparison, entity.anomalies, deeper.get(slice_, ()))
+            for slice_, comparison in compared.items()
+        }
+        return {slice_: replace(audited, anomaly=verdicts.get(slice_)) for slice_, audited in audits.items()}
+
+    def keep(self, audits: Mapping[Slice, Audit], versions: Mapping[Slice, int]) -> None:
+        """Put profiles into the state store; a slice without a version was not published."""
+        now, stored = datetime.now(UTC), []
+        for slice_, told in audits.items():
+            if told.profile is not None and told.figures is not None:
+                comparison = told.anomaly.comparison if told.anomaly else NOT_COMPARED
+                past = (comparison.history, comparison.anomalies)
+                version = versions.get(slice_, NOT_PUBLISHED)
+                stored.append((StoredProfile(slice_, now, version, told.figures, *past), told.profile))
+        self.profiles.put(stored)
+
+    def _deeper(
+        self, entity: Entity, rows: DataFrame, doubtful: Mapping[tuple[Any, ...], Slice]
+    ) -> dict[Slice, tuple[CheckResult, ...]]:
+        if not doubtful or not entity.quality_on_anomaly:
+            return {}
+        columns = rows.columns[len(rows.columns) - len(next(iter(doubtful))) :]
+        audits = audit(entity.quality_on_anomaly, rows.where(_among(columns, list(doubtful))), doubtful, self.around)
+        return {slice_: told.checks for slice_, told in audits.items()}
+
+    def _with_figures(self, slice_: Slice, told: Audit) -> Audit:
+        if told.profile is None:
+            return told
+        return replace(told, figures=figures_of(told.profile, self._input_rows(slice_)))
+
+    def _input_rows(self, slice_: Slice) -> dict[str, int]:
+        """By input the rows of the slices that are read, where all of them have a profile."""
+        wanted: dict[str, set[Slice]] = {}
+        for requirement in self.warehouse.graph.requirements(slice_):
+            if not requirement.or_older and len(requirement.slices) <= _MOST_INPUTS:
+                wanted.setdefault(requirement.dependency.entity, set()).update(requirement.slices)
+        known = self.profiles.of({part for parts in wanted.values() for part in parts})
+        return {
+            name: sum(known[part].figures.rows for part in parts)
+            for name, parts in wanted.items()
+            if name != slice_.entity and all(part in known and known[part].version != NOT_PUBLISHED for part in parts)
+        }
+
+
+def _among(columns: Sequence[str], keys: Sequence[tuple[Any, ...]]) -> Any:
+    """Of the partitions with these values alone."""
+    condition = sf.expr("FALSE")
+    for key in keys:
+        same = sf.expr("TRUE")
+        for name, value in zip(columns, key, strict=True):
+            same = same & (sf.col(name) == literal(value))
+        condition = condition | same
+    return condition

@@ -1,0 +1,162 @@
+"""What of a slice is compared with its history: numbers on scales on which noise is even, each with its own error.
+
+Counts by their logarithm; shares by the arcsine of their root (their noise is then 1/sqrt(n), whatever the share);
+quantiles of numbers by a logarithm of both signs, of times by their place in the slice's window.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tidemark.dependency_model.profile.figures import RANKS, SHOWN_FREQUENT
+from tidemark.dependency_model.profile.scale import Scale, log, numbers, share
+from tidemark.dependency_model.profile.sketches import DISTINCT_ERROR, RANK_ERROR, TRACKED_VALUES
+from tidemark.dependency_model.profile.slice_profile import ColumnKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidemark.dependency_model.profile.figures import ColumnFigures, SliceFigures
+    from tidemark.dependency_model.time.window import Window
+
+_STANDARD_RANK_ERROR: Final = RANK_ERROR / 2.6
+"""Stated at 99 % confidence."""
+_FEW: Final = 100
+_OF_A_KEY: Final = 0.9
+_COMPARED_SHARES: Final = 6
+_MICROS: Final = 1_000_000
+_WITH_NEIGHBOURS: Final = ((0.5, 0.25, 0.75), (0.95, 0.75, 0.99))
+"""A rank, and the ranks that tell how dense values lie around it."""
+
+
+class ProfileMeasure(NamedTuple):
+    """What is compared: of the slice, of a column, or of a value of a column."""
+
+    name: str
+    column: str = ""
+    value: str = ""
+
+    def __str__(self) -> str:
+        words = self.name if not self.column else f"{self.name} of {self.column}"
+        return f"{words} = {self.value}" if self.value else words
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A figure on its scale; `error` is the standard error that sketches and the number of rows alone give it."""
+
+    value: float
+    error: float
+    scale: Scale
+
+
+ROWS: Final = ProfileMeasure("rows")
+SHARE: Final = "share"
+MEDIAN: Final = "median"
+HIGH_QUANTILE: Final = "95 % quantile"
+MIX: Final = frozenset({SHARE, MEDIAN, HIGH_QUANTILE})
+"""Who buys what: another one on holidays."""
+DISTINCT: Final = "distinct values for a value"
+"""Falls as rows grow, where values repeat: it tells little of a day with other rows than usual."""
+
+
+def measures_of(figures: SliceFigures, window: Window | None) -> dict[ProfileMeasure, Measured]:
+    """All that is compared of a slice but shares of values, which go by what is frequent in its history."""
+    told = {ROWS: Measured(math.log1p(figures.rows), 1 / math.sqrt(figures.rows + 1), log)}
+    for entity, rows in figures.inputs.items():
+        if rows and figures.rows:
+            told[ProfileMeasure(f"rows for a row of {entity}")] = _ratio(figures.rows, rows)
+    for name, column in figures.columns.items():
+        if figures.rows:
+            told[ProfileMeasure("nulls", name)] = _share(figures.nulls(name), figures.rows)
+        if column.values >= _FEW:
+            told.update(_of_values(name, column, window))
+    return told
+
+
+def _ratio(rows: int, of: int) -> Measured:
+    """Where a row is made of each row, or of a part of them, the noise is the part's; of sums history tells it."""
+    ratio = rows / of
+    return Measured(math.log(ratio), math.sqrt(abs(1 - ratio) / rows) + 1 / of, numbers(math.exp, 4))
+
+
+def _share(part: float, of: int) -> Measured:
+    return Measured(2 * math.asin(math.sqrt(min(max(part, 0.0), 1.0))), 1 / math.sqrt(of), share)
+
+
+def _of_values(name: str, column: ColumnFigures, window: Window | None) -> Iterator[tuple[ProfileMeasure, Measured]]:
+    if column.distinct is not None and column.distinct >= _FEW:
+        log_share = math.log(column.distinct / column.values)
+        yield ProfileMeasure(DISTINCT, name), Measured(log_share, DISTINCT_ERROR, numbers(math.exp, 3))
+        yield from _key_density(name, column)
+    if len(column.quantiles) == len(RANKS):
+        for rank, low, high in _WITH_NEIGHBOURS:
+            measured = _quantile(column, (rank, low, high), window)
+            if measured is not None:
+                yield ProfileMeasure(MEDIAN if rank == 0.5 else HIGH_QUANTILE, name), measured
+
+
+def _key_density(name: str, column: ColumnFigures) -> Iterator[tuple[ProfileMeasure, Measured]]:
+    """Of whole numbers that are keys: values for a number between the least and the greatest; a gap lowers it."""
+    if column.kind is not ColumnKind.NUMBER or (column.distinct or 0) < _OF_A_KEY * column.values:
+        return
+    low, high = column.minimum or "", column.maximum or ""
+    if low.lstrip("-").isdecimal() and high.lstrip("-").isdecimal():
+        density = column.values / (int(high) - int(low) + 1)
+        yield (
+            ProfileMeasure("values in the range", name),
+            Measured(math.log(density), 2 / column.values, numbers(math.exp, 4)),
+        )
+
+
+def _quantile(column: ColumnFigures, ranks: tuple[float, float, float], window: Window | None) -> Measured | None:
+    at, low, high = (column.quantiles[RANKS.index(rank)] for rank in ranks)
+    rank_error = _STANDARD_RANK_ERROR + math.sqrt(ranks[0] * (1 - ranks[0]) / column.values)
+    if column.kind is ColumnKind.TIME:
+        if window is None:
+            return None
+        start, length = window.start.timestamp() * _MICROS, (window.end - window.start).total_seconds() * _MICROS
+        slope = (high - low) / length / (ranks[2] - ranks[1])
+        return Measured((at - start) / length, slope * rank_error, numbers(lambda value: value, 3))
+    slope = (_both_signs(high) - _both_signs(low)) / (ranks[2] - ranks[1])
+    step = _both_signs(abs(at) + 1) - _both_signs(abs(at)) if _are_whole(column) else 0.0
+    return Measured(_both_signs(at), max(slope * rank_error, step), numbers(lambda value: math.sinh(value) * _UNIT, 4))
+
+
+_UNIT: Final = 1e-3
+
+
+def _both_signs(value: float) -> float:
+    """The logarithm of a number, also of a negative one; about linear below a thousandth."""
+    return math.asinh(value / _UNIT)
+
+
+def _are_whole(column: ColumnFigures) -> bool:
+    return all((end or "").lstrip("-").isdecimal() for end in (column.minimum, column.maximum))
+
+
+def frequent_in(figures: SliceFigures) -> set[ProfileMeasure]:
+    """The values whose shares are compared: of columns with so few that each was counted exactly."""
+    return {
+        ProfileMeasure(SHARE, name, frequent.value)
+        for name, column in figures.columns.items()
+        if is_counted_exactly(column)
+        for frequent in column.frequent[:_COMPARED_SHARES]
+    }
+
+
+def is_counted_exactly(column: ColumnFigures) -> bool:
+    """Whether the frequent values have exact counts: there are no more than were tracked."""
+    return column.distinct is not None and column.distinct <= TRACKED_VALUES and column.values >= _FEW
+
+
+def share_in(figures: SliceFigures, measure: ProfileMeasure) -> Measured | None:
+    """The share of a value; of one that is not among those shown at most the share of the last one shown."""
+    column = figures.columns.get(measure.column)
+    if column is None or not is_counted_exactly(column) or not column.frequent:
+        return None
+    counts = {frequent.value: frequent.rows for frequent in column.frequent}
+    least = column.frequent[-1].rows if len(column.frequent) == SHOWN_FREQUENT else 0
+    return _share(counts.get(measure.value, least) / column.values, column.values)

@@ -1,0 +1,47 @@
+"""A profile as bytes and back: JSON, sketches in base64, compressed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from tidemark.dependency_model.profile.slice_profile import ColumnKind, ColumnProfile, SliceProfile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def encode_profile(profile: SliceProfile) -> bytes:
+    """Some hundred bytes and its sketches."""
+    columns = [
+        [
+            column.name,
+            column.kind.value,
+            column.values,
+            column.minimum,
+            column.maximum,
+            *(_text(sketch) for sketch in (column.distinct, column.quantiles, column.frequent)),
+        ]
+        for column in profile.columns
+    ]
+    return zlib.compress(json.dumps({"rows": profile.rows, "columns": columns}).encode(), 6)
+
+
+def decode_profile(encoded: bytes) -> SliceProfile:
+    """What `encode_profile` made."""
+    data: Mapping[str, Any] = json.loads(zlib.decompress(encoded))
+    columns = (
+        ColumnProfile(name, ColumnKind(kind), values, low, high, *map(_bytes, sketches))
+        for name, kind, values, low, high, *sketches in data["columns"]
+    )
+    return SliceProfile(data["rows"], tuple(columns))
+
+
+def _text(sketch: bytes | None) -> str | None:
+    return None if sketch is None else base64.b64encode(sketch).decode()
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)

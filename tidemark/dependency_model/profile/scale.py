@@ -1,0 +1,35 @@
+"""How a compared number reads to people."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """`shown` makes text of a number on the scale."""
+
+    shown: Callable[[float], str]
+
+
+log = Scale(lambda value: f"{math.expm1(value):,.0f}")
+share = Scale(lambda value: f"{math.sin(min(max(value, 0.0), math.pi) / 2) ** 2:.2%}")
+
+
+@cache
+def numbers(back: Callable[[float], float], digits: int) -> Scale:
+    """Of numbers that `back` brings from the scale, with so many significant digits."""
+
+    def shown(value: float) -> str:
+        try:
+            return f"{back(value):.{digits}g}"
+        except OverflowError:
+            return "out of range"
+
+    return Scale(shown)

@@ -1,0 +1,76 @@
+"""Sketches as bytes, in the format of Apache DataSketches: what Spark's own functions write is merged here.
+
+Each has a stated error. Distinct values (HyperLogLog, 2^11 registers): a standard error of 2.3 %. Quantiles (KLL,
+k = 128): the rank of a value is off by at most 2.1 % at 99 % confidence. Frequent values (2^6 counters): a count is off
+by at most 1/18 of all values, and each value more frequent than that is there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import datasketches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+LOG_REGISTERS: Final = 11
+QUANTILE_K: Final = 128
+TRACKED_VALUES: Final = 48
+"""Three quarters of the 2^6 counters."""
+LOG_COUNTERS: Final = 6
+DISTINCT_ERROR: Final = 0.023
+RANK_ERROR: Final = 0.021
+COUNT_ERROR: Final = 3.5 / 64
+
+
+class FrequentValue(NamedTuple):
+    """A value as text with about so many rows."""
+
+    value: str
+    rows: int
+
+
+def merge_distinct(parts: Iterable[bytes]) -> bytes:
+    """One sketch of the values in any of the parts."""
+    union = datasketches.hll_union(LOG_REGISTERS)
+    for part in parts:
+        union.update(datasketches.hll_sketch.deserialize(part))
+    return bytes(union.get_result(datasketches.HLL_4).serialize_compact())
+
+
+def distinct_values(sketch: bytes) -> float:
+    """How many different values there are, about."""
+    return float(datasketches.hll_sketch.deserialize(sketch).get_estimate())
+
+
+def merge_quantiles(parts: Iterable[bytes]) -> bytes:
+    """One sketch of all values of the parts."""
+    whole = datasketches.kll_doubles_sketch(QUANTILE_K)
+    for part in parts:
+        whole.merge(datasketches.kll_doubles_sketch.deserialize(part))
+    return bytes(whole.serialize())
+
+
+def quantiles(sketch: bytes, ranks: Sequence[float]) -> tuple[float, ...]:
+    """The values at these ranks (0 to 1); nothing of no values."""
+    whole = datasketches.kll_doubles_sketch.deserialize(sketch)
+    return () if whole.is_empty() else tuple(float(value) for value in whole.get_quantiles(list(ranks)))
+
+
+def merge_frequent(parts: Iterable[bytes]) -> bytes:
+    """One sketch of the frequent values of all parts."""
+    whole = datasketches.frequent_strings_sketch(LOG_COUNTERS)
+    for part in parts:
+        whole.merge(datasketches.frequent_strings_sketch.deserialize(part))
+    return bytes(whole.serialize())
+
+
+def frequent_values(sketch: bytes, most: int) -> tuple[FrequentValue, ...]:
+    """The most frequent values, the most frequent first; a tie goes by the text."""
+    whole = datasketches.frequent_strings_sketch.deserialize(sketch)
+    items = whole.get_frequent_items(datasketches.frequent_items_error_type.NO_FALSE_POSITIVES)
+    ordered = sorted(
+        (FrequentValue(item[0], int(item[1])) for item in items), key=lambda value: (-value.rows, value.value)
+    )
+    return tuple(ordered[:most])

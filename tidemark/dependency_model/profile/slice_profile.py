@@ -1,0 +1,115 @@
+"""The profile of a slice in a form that merges: the profiles of a day's hours make the day's profile.
+
+Counts, nulls, minimum and maximum are exact; distinct values, quantiles and frequent values within the stated errors of
+their sketches. A column that a part does not have is NULL in all its rows, as Delta reads it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from enum import Enum
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.profile.sketches import merge_distinct, merge_frequent, merge_quantiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class ColumnKind(Enum):
+    """What can be told of a column: of numbers and times their order as numbers, of others their frequent values."""
+
+    NUMBER = "number"
+    TIME = "time"
+    TEXT = "text"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProfile:
+    """One column: `values` are the rows that have one, both ends are texts, sketches are bytes.
+
+    Quantiles of times are of microseconds since 1970-01-01T00:00 (UTC). None where there are no values, where it is not
+    measured for the kind, or where the sizes allowed have been used up.
+    """
+
+    name: str
+    kind: ColumnKind
+    values: int
+    minimum: str | None = None
+    maximum: str | None = None
+    distinct: bytes | None = None
+    quantiles: bytes | None = None
+    frequent: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SliceProfile:
+    """All of a slice: its number of rows, and its columns in their order."""
+
+    rows: int
+    columns: tuple[ColumnProfile, ...] = ()
+
+
+def merge(parts: Sequence[SliceProfile]) -> SliceProfile:
+    """The profile of all rows of the parts; in any order, and in any grouping, the same within the stated errors."""
+    names = dict.fromkeys(column.name for part in parts for column in part.columns)
+    by_part = [{column.name: column for column in part.columns} for part in parts]
+    columns = tuple(_merge_columns([part[name] for part in by_part if name in part]) for name in names)
+    return SliceProfile(sum(part.rows for part in parts), columns)
+
+
+def _merge_columns(parts: Sequence[ColumnProfile]) -> ColumnProfile:
+    kinds = {part.kind for part in parts}
+    name, values = parts[0].name, sum(part.values for part in parts)
+    if len(kinds) > 1:
+        return ColumnProfile(name, ColumnKind.OTHER, values)
+    kind, filled = parts[0].kind, [part for part in parts if part.values]
+    ends = [end for part in filled for end in (part.minimum, part.maximum) if end is not None]
+    return ColumnProfile(
+        name,
+        kind,
+        values,
+        min(ends, key=_order(kind), default=None),
+        max(ends, key=_order(kind), default=None),
+        _merged([part.distinct for part in filled], merge_distinct),
+        _merged([part.quantiles for part in filled], merge_quantiles),
+        _merged([part.frequent for part in filled], merge_frequent),
+    )
+
+
+def _merged(sketches: Sequence[bytes | None], merged: Callable[[list[bytes]], bytes]) -> bytes | None:
+    """Nothing where one of the parts has none: it would be told as the whole."""
+    known = [sketch for sketch in sketches if sketch is not None]
+    return merged(known) if known and len(known) == len(sketches) else None
+
+
+def _order(kind: ColumnKind) -> Callable[[str], tuple[bool, Decimal | str]]:
+    return _by_number if kind is ColumnKind.NUMBER else lambda text: (False, text)
+
+
+def _by_number(text: str) -> tuple[bool, Decimal | str]:
+    """NaN is greater than all numbers, as in Spark."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return True, Decimal(0)
+    return (True, Decimal(0)) if number.is_nan() else (False, number)
+
+
+def sizes(profile: SliceProfile) -> int:
+    """How many bytes its sketches have."""
+    sketches = chain.from_iterable((column.distinct, column.quantiles, column.frequent) for column in profile.columns)
+    return sum(len(sketch) for sketch in sketches if sketch)
+
+
+def without_sketches_over(profile: SliceProfile, most: int) -> SliceProfile:
+    """The same with the sketches of its first columns only, so many as have at most `most` bytes together."""
+    left, columns = most, []
+    for column in profile.columns:
+        left -= sizes(SliceProfile(0, (column,)))
+        bare = ColumnProfile(column.name, column.kind, column.values, column.minimum, column.maximum)
+        columns.append(column if left >= 0 else bare)
+    return SliceProfile(profile.rows, tuple(columns))
