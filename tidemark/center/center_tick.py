@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.catalog.slice_counts import note_counts
 from tidemark.center.backfills import BackfillDriver
 from tidemark.center.center import DependencyCenter
+from tidemark.center.detectors.dagster_backfills import DagsterBackfillDetector
 from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.center.detectors.snapshots import SnapshotDetector
 from tidemark.center.detectors.storage import StorageDetector
@@ -43,6 +44,7 @@ class CenterTick:
             warehouse.graph, self.store, since=first_start(warehouse), clock=lambda: datetime.now(UTC), who=who
         )
         self.backfills = BackfillDriver(self.center, lambda: datetime.now(UTC))
+        self._begun_in_dagster = DagsterBackfillDetector(self.center, lambda: datetime.now(UTC))
         self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center, self.store.read)
         self.outside = OutsideWorld(self.center, self.store, os.environ, warehouse.table_path)
         self._storage = StorageDetector(warehouse, self.center, self.store)
@@ -58,6 +60,7 @@ class CenterTick:
         """
         if reconcile or self._events is None:
             self.center.catch_up()
+            self._begun_in_dagster.poll(instance)
             self.backfills.refresh()
         events = self._events or EventLogDetector(instance, self.center, self.store.read)
         self._events, events.instance = None, instance

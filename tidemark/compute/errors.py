@@ -2,7 +2,8 @@
 
 TransientError
 |-- SnapshotMissingError   an input snapshot is not tagged yet
-`-- InputMissingError      input slices are not computed yet
+|-- InputMissingError      input slices are not computed yet
+`-- SliceBusyError         another run is computing the slice
 TerminalError
 |-- UnreadFunctionError    nobody knows yet what the entity's Python function reads
 |-- RepairSourceError      it is not clear what to repair, or from what
@@ -90,6 +91,20 @@ class InputMissingError(TransientError):
             found=f"missing {names}{more}",
             where=str(slice_),
             hint="materialize those first; nothing was written",
+        )
+
+
+class SliceBusyError(TransientError):
+    """Another run is computing the slice: it has one writer at a time."""
+
+    @classmethod
+    def of(cls, slice_: Slice, run_id: str) -> Self:
+        return cls(
+            "another run is computing the slice",
+            expected="no run of it under way",
+            found=f"run {run_id}",
+            where=str(slice_),
+            hint="wait for its end, or terminate it; nothing was written",
         )
 
 

@@ -8,8 +8,9 @@ import dagster as dg
 
 from tidemark.center.detectors.event_log import FORCED_KEY, MISSING_KEY, REFUSED_TAG, STATE_KEY
 from tidemark.center.foreign_run_judge import RunJudge
-from tidemark.compute.errors import InputMissingError
+from tidemark.compute.errors import InputMissingError, SliceBusyError
 from tidemark.dependency_model.entity.dependency import COMPLETED
+from tidemark.dependency_model.status import RunState
 from tidemark.warm_runs.launcher import RUN_TAG
 
 if TYPE_CHECKING:
@@ -30,9 +31,12 @@ def granted_manifests(
 ) -> dict[Slice, SliceManifest]:
     """A manifest a slice. Raises InputMissingError where a slice has to wait: nothing has been written then.
 
+    Raises SliceBusyError where another run is computing one of them.
+
     Dagster clips ranges and knows no chosen offsets, so the exact set is asked for here. A refused run says so by a
     tag, so that it uses up no attempt.
     """
+    _require_no_other_run(context, runtime, slices)
     judge = RunJudge(runtime.warehouse.graph, runtime.state, context.instance)
     tags = context.run.tags
     manifests = judge.manifests(slices, tags.get(RUN_TAG, ""), tags.get(FORCE_TAG, ""))
@@ -42,6 +46,25 @@ def granted_manifests(
             missing = [slice_ for clause in manifest.unmet for slice_ in clause.missing]
             raise InputMissingError.of(manifest.slice, missing)
     return {manifest.slice: manifest for manifest in manifests}
+
+
+def _require_no_other_run(context: dg.AssetExecutionContext, runtime: Runtime, slices: Sequence[Slice]) -> None:
+    """Raise SliceBusyError where another run that goes on has one of the slices: a slice has one writer."""
+    own = {context.run.run_id, context.run.tags.get(RUN_TAG)}
+    for current in runtime.state.currents(slices):
+        is_under_way = current.status.run_state in (RunState.LAUNCHED, RunState.RUNNING)
+        if is_under_way and current.run_id not in own and _goes_on(context.instance, current.run_id):
+            _mark_refused(context, current.slice.entity)
+            raise SliceBusyError.of(current.slice, current.run_id or "")
+
+
+def _goes_on(instance: dg.DagsterInstance, run_id: str | None) -> bool:
+    """Whether a run that the center knows by this id has not ended; runs of others than Dagster are not known."""
+    if run_id is None:
+        return False
+    run = instance.get_run_by_id(run_id)
+    runs = [run] if run else instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run_id}), limit=1)
+    return any(not run.is_finished for run in runs)
 
 
 def manifest_metadata(manifest: SliceManifest) -> Metadata:

@@ -137,6 +137,16 @@ class Backfills:
         with self._database.writing() as connection:
             connection.execute(changed.where(columns.number == number, columns.place == bindparam("at")), values)
 
+    def abandon(self, number: int, slices: Collection[Slice]) -> None:
+        """Nobody else rebuilds these any more: what is pending of them is kept."""
+        columns = BACKFILL_SLICES.c
+        with self._database.writing() as connection:
+            pending = connection.execute(_slices(number).where(columns.progress == SliceProgress.PENDING.value)).all()
+            places = [row.place for row in pending if _slice(row) in slices]
+            kept = BACKFILL_SLICES.update().where(columns.number == number, columns.place.in_(places))
+            connection.execute(kept.values(progress=SliceProgress.KEPT.value, why="its own backfill ended without it"))
+            _change(connection, number)
+
     def answer(self, number: int, slices: Collection[Slice] | None, *, rebuild: bool) -> int:
         """Decide about slices that wait for a person, some or all; how many there were. Raises NoSuchBackfillError."""
         columns = BACKFILL_SLICES.c
@@ -159,6 +169,7 @@ def _rows(number: int, plan: BackfillPlan) -> Iterable[tuple[Any, ...]]:
             "needs": sorted(places[used] for used in member.needed),
             "root": member.is_root,
             "given": member.is_given,
+            "after": member.after,
         }
         slice_ = member.slice
         named = (slice_.entity, slice_.key, sub_text(slice_.sub), member.wave, member.policy.value)
@@ -181,9 +192,10 @@ def _member(row: Any, slices: list[Slice]) -> Member:
         Reprocess(row.policy),
         tuple(slices[place] for place in inputs["reads"]),
         frozenset(slices[place] for place in inputs["needs"]),
-        inputs["root"],
-        inputs["given"],
-        row.wave,
+        is_root=inputs["root"],
+        is_given=inputs["given"],
+        after=inputs.get("after"),
+        wave=row.wave,
     )
 
 

@@ -107,7 +107,7 @@ class SimulatedCenter:
             if is_own and is_restorable(backfill, self.reads[slice_], self):
                 self.apply(slice_, Event.RESTORED)
             return True
-        if step.act is Act.KEEP and not status.tainted:
+        if step.act is Act.KEEP and not (status.tainted and status.run_state is RunState.COMPLETED):
             return True
         if step.act is Act.ASK and status.run_state is not RunState.COMPLETED:
             return True
@@ -202,7 +202,7 @@ def drain(center: SimulatedCenter, changes: Callable[[Slice], bool] = lambda _: 
                 backfill.phase = BackfillPhase.RUNNING
             if backfill.phase in ACTIVE:
                 is_idle = not center.carry_out(backfill) and is_idle
-                answer(center, backfill)
+                is_idle = not answer(center, backfill) and is_idle
         for slice_ in center.slices:
             if center.status(slice_).run_state in UNDER_WAY:
                 center.end(slice_, Event.COMPLETED, changed=changes(slice_))
@@ -233,8 +233,8 @@ def _is_tainted(center: SimulatedCenter, slice_: Slice) -> bool:
     return status.tainted and status.run_state is RunState.COMPLETED
 
 
-def answer(center: SimulatedCenter, backfill: Backfill, *, rebuild: bool = True) -> None:
-    """A person decides about all slices that wait for one."""
+def answer(center: SimulatedCenter, backfill: Backfill, *, rebuild: bool = True) -> bool:
+    """A person decides about all slices that wait for one; whether there was any."""
     asking = [slice_ for slice_, progress in backfill.progress.items() if progress is SliceProgress.ASKING]
     if asking:
         policy = Reprocess.ALWAYS if rebuild else Reprocess.NEVER
@@ -242,3 +242,4 @@ def answer(center: SimulatedCenter, backfill: Backfill, *, rebuild: bool = True)
         plan = BackfillPlan({**backfill.plan.members, **decided})
         progress = {**backfill.progress, **dict.fromkeys(asking, SliceProgress.PENDING)}
         center.backfills[backfill.number] = Backfill(backfill.number, backfill.phase, plan, progress)
+    return bool(asking)

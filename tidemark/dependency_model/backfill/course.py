@@ -143,8 +143,11 @@ def _turns(backfill: Backfill, known: BackfillEvidence, room: int) -> Iterator[B
 def _turn(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> BackfillStep | None:
     """A slice that reads nothing open any more; None where it has to wait for somebody else who has it."""
     status = known.status(slice_)
-    if backfill.plan.members[slice_].is_given:
+    member = backfill.plan.members[slice_]
+    if member.is_given:
         return BackfillStep(slice_, Act.NOTHING, SliceProgress.REBUILT, "it is as another system made it")
+    if member.after is not None:
+        return _settled(backfill, slice_, known) if status.generation > member.after else None
     if status.run_state in _UNDER_WAY or known.holder(slice_) is not None:
         return None
     verdict = backfill.verdict(slice_)

@@ -36,7 +36,8 @@ class Member:
     """A slice of a plan. `inputs` are the members that it reads, `needed` those that it cannot go without.
 
     A `root` was asked for by a person. One that is `given` is not computed here: it is as it is, and what was built
-    from it is rebuilt. `wave` counts from 0: the longest way to it from a slice that reads no other member.
+    from it is rebuilt. One with `after` is rebuilt by a run of somebody else, once its generation is later than that.
+    `wave` counts from 0: the longest way to it from a slice that reads no other member.
     """
 
     slice: Slice
@@ -45,6 +46,7 @@ class Member:
     needed: frozenset[Slice] = frozenset()
     is_root: bool = False
     is_given: bool = False
+    after: int | None = None
     wave: int = 0
 
 
@@ -183,9 +185,9 @@ def _in_order(
             graph.entity(slice_.entity).reprocess,
             own[slice_],
             inputs[slice_][1] & reached,
-            slice_ in asked,
-            not is_scheduled(graph.entity(slice_.entity)),
-            waves[slice_],
+            is_root=slice_ in asked,
+            is_given=not is_scheduled(graph.entity(slice_.entity)),
+            wave=waves[slice_],
         )
         for slice_ in sorted(own, key=lambda slice_: (waves[slice_], place[slice_]))
     }

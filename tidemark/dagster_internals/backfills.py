@@ -1,0 +1,41 @@
+"""Dagster's own backfills: which go on, and which partitions they are about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from dagster._core.execution.backfill import BulkActionsFilter, BulkActionStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import dagster as dg
+    from dagster._core.execution.backfill import PartitionBackfill
+
+__all__ = ["OpenBackfill", "open_backfills"]
+
+_OPEN: Final = [
+    status
+    for name in ("REQUESTED", "CANCELING", "FAILING")
+    if (status := getattr(BulkActionStatus, name, None)) is not None
+]
+_MOST: Final = 100
+
+
+class OpenBackfill(NamedTuple):
+    """`targets` are assets with a partition, or None for one without partitions."""
+
+    backfill_id: str
+    targets: tuple[tuple[dg.AssetKey, str | None], ...]
+
+
+def open_backfills(instance: dg.DagsterInstance) -> list[OpenBackfill]:
+    """Backfills of assets that have not come to their end, the newest hundred."""
+    stored = instance.get_backfills(filters=BulkActionsFilter(statuses=_OPEN), limit=_MOST)
+    return [OpenBackfill(backfill.backfill_id, tuple(_targets(backfill))) for backfill in stored]
+
+
+def _targets(backfill: PartitionBackfill) -> Iterator[tuple[dg.AssetKey, str | None]]:
+    if backfill.asset_backfill_data is not None:
+        for target in backfill.asset_backfill_data.target_subset.iterate_asset_partitions():
+            yield target.asset_key, target.partition_key
