@@ -103,8 +103,8 @@ RULES: Final[Sequence[tuple[QualityRule, Callable[[date, list[Row], int | None],
         lambda _, rows, __: all(row["amount"] is None or 0 <= row["amount"] <= 90.5 for row in rows),
     ),
     (
-        WithinRange("at", max="2026-03-20 00:00:00"),
-        lambda _, rows, __: all(row["at"] is None or row["at"] <= datetime(2026, 3, 20, tzinfo=UTC) for row in rows),
+        WithinRange("at", max="2026-03-10 00:00:00"),
+        lambda _, rows, __: all(row["at"] is None or row["at"] <= datetime(2026, 3, 10, tzinfo=UTC) for row in rows),
     ),
     (
         Pattern("code", r"^[A-Z]\d+$"),
@@ -167,7 +167,7 @@ def judged(
 
 
 def test_every_rule_is_what_it_is_in_plain_words(spark: SparkSession) -> None:
-    chance = random.Random(11)
+    chance = random.Random(2)
     contents = {day: random_rows(chance, day) for day in DAYS}
     before = {day.isoformat(): chance.randrange(1, 7) for day in DAYS[::2]}
     audits = judged(spark, [rule for rule, _ in RULES], contents, before)
