@@ -13,7 +13,8 @@ from urllib.parse import unquote
 
 from tidemark.delta.errors import UnreadableLogError
 from tidemark.delta.internals.features import require_known
-from tidemark.delta.internals.log_files import LOG, LogFiles, commit_actions, commit_file
+from tidemark.delta.internals.log_files import LogFiles, commit_actions, commit_file
+from tidemark.delta.internals.log_folder import LOG
 from tidemark.delta.internals.vector_path import vector_path
 
 if TYPE_CHECKING:

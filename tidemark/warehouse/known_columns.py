@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidemark.capture.schema.column_names import META_COLUMNS
+from tidemark.delta.internals.log_folder import log_changed_at
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 
 if TYPE_CHECKING:
@@ -59,9 +60,8 @@ def _unlisted(entities: Mapping[str, Entity], computed: Collection[str]) -> Iter
 
 def _entry(path: Path, old: Any) -> dict[str, Any] | None:
     """The columns of a table, as they were at the newest commit; None where no table can be read there."""
-    try:
-        stamp = (path / "_delta_log").stat().st_mtime_ns
-    except OSError:
+    stamp = log_changed_at(path)
+    if stamp is None:
         return None
     if isinstance(old, dict) and old.get("stamp") == stamp and isinstance(old.get("columns"), list):
         return old

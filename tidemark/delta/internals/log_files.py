@@ -16,8 +16,8 @@ from urllib.parse import unquote, urlparse
 import pyarrow.parquet as pq
 
 from tidemark.delta.errors import UnreadableLogError
+from tidemark.delta.internals.log_folder import LOG
 
-LOG: Final = "_delta_log"
 _SIDECARS: Final = "_sidecars"
 _COMMIT: Final = re.compile(r"(\d{20})\.json")
 _CHECKPOINT: Final = re.compile(
