@@ -23,7 +23,7 @@ from tidemark.warehouse.entity_files import read_entities
 from tidemark.warehouse.inference_cache import InferenceCache, QueryText
 from tidemark.warehouse.project_sql import ProjectSql
 from tidemark.warehouse.python_function import PythonFunction, read_function
-from tidemark.warehouse.rule_problems import rule_problems
+from tidemark.warehouse.rule_problems import RuleTexts
 from tidemark.warehouse.views import read_views
 
 if TYPE_CHECKING:
@@ -86,7 +86,10 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
     with plans or InferenceCache.of(root, settings, kind="plans") as known:
         for name, path in _python_files(root, entities, queries):
             so_far.read_function(name, path, known)
-    return so_far.declarations()
+    rules = RuleTexts.of(root, settings)
+    declarations = so_far.declarations(rules)
+    rules.write()
+    return declarations
 
 
 @dataclass
@@ -156,14 +159,14 @@ class _ReadSoFar:
         self.functions[name], self.files[name] = function, path
         self.unread |= {name} if reads is None else set()
 
-    def declarations(self) -> Declarations:
-        """All that was read."""
+    def declarations(self, rules: RuleTexts) -> Declarations:
+        """All that was read, with what is wrong with rules."""
         written = {
             name: tuple(path for path in (self.files.get(name), self.root / entity.file) if path)
             for name, entity in self.agreed.items()
         }
         of_rules = (
-            problem for entity in self.agreed.values() for problem in rule_problems(entity, self.root, self.sql)
+            problem for entity in self.agreed.values() for problem in rules.problems(entity, self.root, self.sql)
         )
         problems, differences = (*self.problems, *of_rules), tuple(self.differences)
         return Declarations(

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from tidemark.dependency_model.entity.quality_rules import SLICE_ROWS, NoRows, QualityRule, Referential
 from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import EntityError
+from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tidemark.dependency_model.entity import Entity
+    from tidemark.system.settings import Settings
     from tidemark.warehouse.project_sql import ProjectSql
 
 _EXPRESSIONS: Final = ("where", "holds", "value")
@@ -32,13 +37,56 @@ class _Wrong:
     hint: str | None = None
 
 
-def rule_problems(entity: Entity, root: Path, sql: ProjectSql) -> Iterator[EntityError]:
-    """Each problem with its file and line; the file is read again only where there is one."""
-    for at, rule in enumerate(entity.quality):
-        for wrong in (*_unread(entity, rule), *_wrong_sql(entity, rule, sql)):
-            document = read_document((root / entity.file).read_text(encoding="utf-8"), entity.file)
-            line = document.line(("quality", at, rule.NAME, wrong.field))
-            yield EntityError(wrong.message, found=wrong.found, where=f"{entity.file}:{line}", hint=wrong.hint)
+@dataclass
+class RuleTexts:
+    """SQL of rules with nothing wrong, kept from process to process, so that no parser is loaded for it again."""
+
+    path: Path | None
+    _old: dict[str, Any] = field(default_factory=dict)
+    _right: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, root: Path, settings: Settings) -> Self:
+        """Those of a folder of declarations."""
+        path = cache_path("rules", root, settings)
+        return cls(path, read_cache(path))
+
+    def problems(self, entity: Entity, root: Path, sql: ProjectSql) -> Iterator[EntityError]:
+        """Each problem with its file and line; the file is read again only where there is one."""
+        for at, rule in enumerate(entity.quality):
+            for wrong in (*_unread(entity, rule), *self._wrong_sql(entity, rule, sql)):
+                document = read_document((root / entity.file).read_text(encoding="utf-8"), entity.file)
+                line = document.line(("quality", at, rule.NAME, wrong.field))
+                yield EntityError(wrong.message, found=wrong.found, where=f"{entity.file}:{line}", hint=wrong.hint)
+
+    def write(self) -> None:
+        """Keep what this process asked for."""
+        if self._right != self._old:
+            write_cache(self.path, self._right)
+
+    def _wrong_sql(self, entity: Entity, rule: QualityRule, sql: ProjectSql) -> Iterator[_Wrong]:
+        for name in _EXPRESSIONS:
+            text = getattr(rule, name, None)
+            if isinstance(text, str):
+                yield from self._wrong_text(entity, name, text)
+        if isinstance(rule, NoRows):
+            try:
+                yield from self._wrong_text(entity, "no_rows", sql.read(rule.no_rows, entity.file).means)
+            except EntityError as error:
+                yield _Wrong("no_rows", error.message, error.found or rule.no_rows[:_SHOWN], error.hint)
+
+    def _wrong_text(self, entity: Entity, name: str, text: str) -> Iterator[_Wrong]:
+        told = json.dumps([_code_version(), name, text, sorted(_reads(entity))])
+        key = hashlib.sha256(told.encode()).hexdigest()
+        wrong = () if key in self._old else tuple(_wrong_text(entity, name, text))
+        if not wrong:
+            self._right[key] = True
+        yield from wrong
+
+
+@lru_cache
+def _code_version() -> str:
+    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
 
 
 def _reads(entity: Entity) -> frozenset[str]:
@@ -51,37 +99,25 @@ def _unread(entity: Entity, rule: QualityRule) -> Iterator[_Wrong]:
         yield _Wrong("entity", f"{entity.name} does not read that entity", rule.entity, hint)
 
 
-def _wrong_sql(entity: Entity, rule: QualityRule, sql: ProjectSql) -> Iterator[_Wrong]:
-    for field in _EXPRESSIONS:
-        text = getattr(rule, field, None)
-        if isinstance(text, str):
-            yield from _wrong_text(entity, field, text)
-    if isinstance(rule, NoRows):
-        try:
-            yield from _wrong_text(entity, "no_rows", sql.read(rule.no_rows, entity.file).means)
-        except EntityError as error:
-            yield _Wrong("no_rows", error.message, error.found or rule.no_rows[:_SHOWN], error.hint)
-
-
-def _wrong_text(entity: Entity, field: str, text: str) -> Iterator[_Wrong]:
-    import sqlglot  # noqa: PLC0415 - commands over projects without such rules load no parser
+def _wrong_text(entity: Entity, name: str, text: str) -> Iterator[_Wrong]:
+    import sqlglot  # noqa: PLC0415 - a text that was right before loads no parser
     from sqlglot import exp  # noqa: PLC0415
     from sqlglot.errors import SqlglotError  # noqa: PLC0415
 
     try:
-        trees = sqlglot.parse(f"SELECT {text}" if field in _EXPRESSIONS else text, dialect="spark")
+        trees = sqlglot.parse(f"SELECT {text}" if name in _EXPRESSIONS else text, dialect="spark")
     except SqlglotError as error:
-        yield _Wrong(field, f"{field} is no SQL: {str(error).splitlines()[0]}", text[:_SHOWN])
+        yield _Wrong(name, f"{name} is no SQL: {str(error).splitlines()[0]}", text[:_SHOWN])
         return
     tree = trees[0] if len(trees) == 1 else None
-    if field in _EXPRESSIONS:
-        clauses = {name for name, value in tree.args.items() if value} if isinstance(tree, exp.Select) else set()
+    if name in _EXPRESSIONS:
+        clauses = {clause for clause, value in tree.args.items() if value} if isinstance(tree, exp.Select) else set()
         if clauses != {"expressions"} or tree is None or len(tree.expressions) != 1:
-            yield _Wrong(field, f"{field} is not one expression", text[:_SHOWN])
+            yield _Wrong(name, f"{name} is not one expression", text[:_SHOWN])
     elif isinstance(tree, exp.Query):
         yield from _tables_not_read(entity, tree)
     else:
-        yield _Wrong(field, f"{field} is not one query", text[:_SHOWN])
+        yield _Wrong(name, f"{name} is not one query", text[:_SHOWN])
 
 
 def _tables_not_read(entity: Entity, tree: Any) -> Iterator[_Wrong]:
