@@ -25,6 +25,7 @@ PRIVATE = {
     "dagster._core.errors": {"DagsterExecutionInterruptedError", "DagsterRunAlreadyExists"},
     "dagster._core.events": {"DagsterEvent", "DagsterEventType", "EngineEventData"},
     "dagster._core.execution.api": {"create_execution_plan", "execute_run_iterator"},
+    "dagster._core.execution.backfill": {"BulkActionStatus", "BulkActionsFilter", "PartitionBackfill"},
     "dagster._core.execution.compute_logs": {"redirect_to_file"},
     "dagster._core.launcher.base": {"CheckRunHealthResult", "LaunchRunContext", "RunLauncher", "WorkerStatus"},
     "dagster._core.definitions.repository_definition": {"SINGLETON_REPOSITORY_NAME"},
