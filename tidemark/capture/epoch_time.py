@@ -6,8 +6,3 @@ from datetime import UTC, datetime
 def utc(epoch_ms: int) -> datetime:
     """An instant from milliseconds since 1970."""
     return datetime.fromtimestamp(epoch_ms / 1000, tz=UTC)
-
-
-def utc_now() -> datetime:
-    """The present, in UTC."""
-    return datetime.now(tz=UTC)

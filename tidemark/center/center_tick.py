@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from tidemark.catalog.slice_counts import note_counts
@@ -20,6 +19,8 @@ from tidemark.state_store.compaction import compact
 from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.state_store.store import StateStore
+from tidemark.system.due_times import DueTimes
+from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -41,15 +42,15 @@ class CenterTick:
     def __init__(self, warehouse: Warehouse, who: str) -> None:
         self.store = StateStore.of(warehouse.settings)
         self.center = DependencyCenter(
-            warehouse.graph, self.store, since=first_start(warehouse), clock=lambda: datetime.now(UTC), who=who
+            warehouse.graph, self.store, since=first_start(warehouse), clock=utc_now, who=who
         )
-        self.backfills = BackfillDriver(self.center, lambda: datetime.now(UTC))
-        self._begun_in_dagster = DagsterBackfillDetector(self.center, lambda: datetime.now(UTC))
+        self.backfills = BackfillDriver(self.center, utc_now)
+        self._begun_in_dagster = DagsterBackfillDetector(self.center, utc_now)
         self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center, self.store.read)
         self.outside = OutsideWorld(self.center, self.store, os.environ, warehouse.table_path)
         self._storage = StorageDetector(warehouse, self.center, self.store)
         self._events: EventLogDetector | None = None
-        self._due: dict[str, float] = {}
+        self._due = DueTimes()
         self._history = timedelta(days=warehouse.settings.history_days)
 
     def tick(self, instance: dg.DagsterInstance, *, reconcile: bool = True) -> int:
@@ -78,22 +79,22 @@ class CenterTick:
         What the catalog counts is noted, and the schedule's position; transitions that are older than what is kept are
         compacted, profiles forgotten, and what steps printed then is removed.
         """
-        if self._events and self._has_come("wiped", wiped_seconds):
+        if self._events and self._due.has_come("wiped", wiped_seconds):
             self._events.inspect_wiped()
-        if self._has_come("storage", _STORAGE_SECONDS):
+        if self._due.has_come("storage", _STORAGE_SECONDS):
             self._storage.poll(_STORAGE_AT_ONCE)
             note_counts(self.store.database)
-        if self._has_come("noted", _NOTED_SECONDS):
+        if self._due.has_come("noted", _NOTED_SECONDS):
             self.center.checkpoint()
-        if self._has_come("compacted", _COMPACTED_SECONDS):
-            compact(self.store.database, datetime.now(UTC) - self._history, _COMPACTED_AT_ONCE)
-            SliceProfiles(self.store.database).forget(datetime.now(UTC), self._history)
-        if self._events and self._has_come("step logs", _COMPACTED_SECONDS):
-            remove_step_logs(self._events.instance, datetime.now(UTC) - self._history, _LOGS_AT_ONCE)
+        if self._due.has_come("compacted", _COMPACTED_SECONDS):
+            compact(self.store.database, utc_now() - self._history, _COMPACTED_AT_ONCE)
+            SliceProfiles(self.store.database).forget(utc_now(), self._history)
+        if self._events and self._due.has_come("step logs", _COMPACTED_SECONDS):
+            remove_step_logs(self._events.instance, utc_now() - self._history, _LOGS_AT_ONCE)
 
     def begin_anew(self) -> None:
         """Another center may have been active: the next tick begins with what is stored, and all upkeep is due."""
-        self._events, self._due = None, {}
+        self._events, self._due = None, DueTimes()
         self.backfills.forget()
         self.outside.begin_anew()
 
@@ -101,13 +102,6 @@ class CenterTick:
         """After an error the next tick begins with what is stored."""
         self._events = None
         self.backfills.forget()
-
-    def _has_come(self, what: str, seconds: float) -> bool:
-        now = time.monotonic()
-        if now < self._due.get(what, 0.0):
-            return False
-        self._due[what] = now + seconds
-        return True
 
 
 def first_start(warehouse: Warehouse) -> datetime:
@@ -118,4 +112,4 @@ def first_start(warehouse: Warehouse) -> datetime:
         node = graph.node(name)
         if node.grid is not None:
             starts.append(node.grid.window(node.existing.start).start)
-    return min(starts, default=datetime.now(UTC))
+    return min(starts, default=utc_now())

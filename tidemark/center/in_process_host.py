@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.center_tick import CenterTick
@@ -13,6 +13,7 @@ from tidemark.center.launchers.in_process_runs import InProcessRuns, close_inter
 from tidemark.center.pools import Pools
 from tidemark.dagster_internals.long_lived_connections import keep_connections
 from tidemark.dependency_model.status import Event
+from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -47,7 +48,7 @@ class InProcessHost:
             InProcessRuns(self._warehouse.graph, self._job, self._instance, self._name, watcher, on_pages),
             Pools.parse(self._warehouse.settings.pools).one_run_each(),
             policy=_POLICY,
-            clock=lambda: datetime.now(UTC),
+            clock=utc_now,
             backfills=self._intake.backfills,
         )
 
@@ -63,7 +64,7 @@ class InProcessHost:
             self._intake.tick(self._instance)
 
     def _retry_failed(self) -> None:
-        now = datetime.now(UTC)
+        now = utc_now()
         self.center.report(
             [
                 Fact(f"start:{now.isoformat()}:{slice_}", slice_, Event.RETRIED, now, self._name, "a new start")

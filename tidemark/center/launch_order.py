@@ -11,6 +11,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Protocol
 
+from tidemark.center.baseline.center_forecast import upstream_closure
 from tidemark.center.critical_path import chain_lengths
 from tidemark.dependency_model.readiness.earliest_time import ready_by
 from tidemark.dependency_model.status import RunState
@@ -114,10 +115,4 @@ class MarginOrder:
 def _promising(center: DependencyCenter) -> frozenset[str]:
     """Entities that are promised, or that a promised one needs."""
     graph = center.graph
-    promising = {name for name in graph if graph.entity(name).ready_by and not graph.entity(name).is_static}
-    open_ = list(promising)
-    while open_:
-        above = {edge.up.name for edge in graph.upstream_edges(open_.pop())} - promising
-        promising |= above
-        open_ += above
-    return frozenset(promising)
+    return frozenset(upstream_closure(graph, (name for name in graph if graph.entity(name).is_promised)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
 from tidemark.dependency_model.arrival.circuit_breaker import CircuitState
 from tidemark.state_store.record_counts import RecordCounts
+from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ def look_once(
     probe = graph.entity(slice_.entity).probe
     if probe is None:
         raise ProbeError("the entity has no probe", found=slice_.entity)
-    context = ProbeContext(secrets, _now, assets, counts, probe.timeout_seconds)
+    context = ProbeContext(secrets, utc_now, assets, counts, probe.timeout_seconds)
     return look_at(probe, ProbedSlice.of(graph, slice_), context)
 
 
@@ -58,7 +58,7 @@ class OutsideWorld:
         self._assets: MaterializedAssets | None = None
         self._counts = RecordCounts(store.database)
         self._late = LateCountsDetector(self._counts, center, store.read, self._look)
-        self.counting = CountedTables(self._entities, path_of, self._counts, self._secrets, _now)
+        self.counting = CountedTables(self._entities, path_of, self._counts, self._secrets, utc_now)
         self._detector = self._new_detector()
 
     def poll(self, instance: dg.DagsterInstance) -> int:
@@ -90,7 +90,7 @@ class OutsideWorld:
         }
 
     def _new_detector(self) -> OutsideDetector:
-        return OutsideDetector(Crawler(self._look, self._run), self._center, self._database, _now)
+        return OutsideDetector(Crawler(self._look, self._run), self._center, self._database, utc_now)
 
     def _look(self, slice_: Slice) -> Sight:
         if self._assets is None:
@@ -107,7 +107,3 @@ class OutsideWorld:
 
 def _asks_dagster(entity: Entity) -> bool:
     return entity.probe is not None and entity.probe.dagster is not None
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

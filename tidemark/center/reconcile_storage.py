@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.center import DependencyCenter
@@ -11,6 +10,7 @@ from tidemark.center.detectors.storage import StorageDetector
 from tidemark.center.errors import AnotherCenterError
 from tidemark.center.leadership import Leadership, holder_name
 from tidemark.state_store.lease import Lease
+from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
     from tidemark.center.detectors.storage import StorageReport
@@ -29,7 +29,5 @@ def reconcile_storage(warehouse: Warehouse, store: StateStore, *, verify: bool) 
         raise AnotherCenterError.of(held.holder)
     with Leadership(lease):
         store.write.fence = lease.fence
-        center = DependencyCenter(
-            warehouse.graph, store, since=first_start(warehouse), clock=lambda: datetime.now(UTC), who=_WHO
-        )
+        center = DependencyCenter(warehouse.graph, store, since=first_start(warehouse), clock=utc_now, who=_WHO)
         return StorageDetector(warehouse, center, store).poll(verify=verify)

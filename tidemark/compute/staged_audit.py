@@ -9,11 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from pyspark.sql import functions as sf
-
 from tidemark.compute.anomaly_verdict import AnomalyVerdict
 from tidemark.compute.quality_checks import audit
-from tidemark.delta.partition_predicate import literal
+from tidemark.delta.partition_predicate import any_partition_predicate
 from tidemark.dependency_model.entity.profile_settings import Anomalies
 from tidemark.dependency_model.profile.comparison import NOT_COMPARED
 from tidemark.dependency_model.profile.figures import figures_of
@@ -21,7 +19,7 @@ from tidemark.state_store.slice_profiles import NOT_PUBLISHED, StoredProfile
 from tidemark.warehouse.profile_history import ProfileHistory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from pyspark.sql import DataFrame
 
@@ -81,7 +79,9 @@ class StagedAudit:
         if not doubtful or not entity.quality_on_anomaly:
             return {}
         columns = rows.columns[len(rows.columns) - len(next(iter(doubtful))) :]
-        audits = audit(entity.quality_on_anomaly, rows.where(_among(columns, list(doubtful))), doubtful, self.around)
+        partitions = [dict(zip(columns, key, strict=True)) for key in doubtful]
+        own = rows.where(any_partition_predicate(partitions))
+        audits = audit(entity.quality_on_anomaly, own, doubtful, self.around)
         return {slice_: told.checks for slice_, told in audits.items()}
 
     def _with_figures(self, slice_: Slice, told: Audit) -> Audit:
@@ -101,14 +101,3 @@ class StagedAudit:
             for name, parts in wanted.items()
             if name != slice_.entity and all(part in known and known[part].version != NOT_PUBLISHED for part in parts)
         }
-
-
-def _among(columns: Sequence[str], keys: Sequence[tuple[Any, ...]]) -> Any:
-    """Of the partitions with these values alone."""
-    condition = sf.expr("FALSE")
-    for key in keys:
-        same = sf.expr("TRUE")
-        for name, value in zip(columns, key, strict=True):
-            same = same & (sf.col(name) == literal(value))
-        condition = condition | same
-    return condition

@@ -25,7 +25,7 @@ _LONG_AFTER: Final = timedelta(days=1)
 
 def baseline_spec(entity: Entity, partitions: dg.PartitionsDefinition[Any] | None) -> Iterator[dg.AssetCheckSpec]:
     """The check of an entity that promises its slices; none of any other."""
-    if entity.ready_by and not entity.is_static:
+    if entity.is_promised:
         yield dg.AssetCheckSpec(
             BASELINE_CHECK,
             asset=entity.name,

@@ -53,6 +53,11 @@ class LiveFile:
         return self.described.get("deletionVector") or {}
 
 
+def files_of(files: Sequence[LiveFile], partitions: Sequence[Mapping[str, str]]) -> list[LiveFile]:
+    """Those of the files that belong to one of the partitions, given as the log writes them."""
+    return [file for file in files if file.described["partitionValues"] in partitions]
+
+
 def rows_of(files: Sequence[LiveFile]) -> int:
     """Rows that are not hidden, as far as the log says."""
     return sum(file.rows or 0 for file in files)

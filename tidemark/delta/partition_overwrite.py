@@ -3,15 +3,15 @@
 Files are written, their rows are judged, and only what is released becomes the table's, in one commit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyspark.sql import DataFrame
 
 from tidemark.delta.delta_rs_table import Partition, TableMetrics
-from tidemark.delta.live_file import LiveFile, bytes_of, rows_of
-from tidemark.delta.partition_predicate import partition_predicate
+from tidemark.delta.live_file import LiveFile, bytes_of, files_of, rows_of
+from tidemark.delta.partition_predicate import any_partition_predicate
 from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.system.crash_points import crash_point
 
@@ -59,7 +59,7 @@ class PartitionOverwrite:
         """Which rows are replaced; None for all of them."""
         if not self.columns:
             return None
-        return " OR ".join(f"({partition_predicate(partition)})" for partition in self.partitions)
+        return any_partition_predicate(self.partitions)
 
     @property
     def texts(self) -> list[dict[str, str]]:
@@ -84,11 +84,6 @@ class PartitionOverwrite:
         metrics = tuple(TableMetrics(version, rows_of(some), len(some), bytes_of(some)) for some in own)
         aside = tuple(() if let else _paths(some) for some, let in zip(own, released, strict=True))
         return Replaced(version, metrics, rows, tuple(released), aside)
-
-
-def files_of(files: Sequence[LiveFile], partitions: Sequence[Mapping[str, str]]) -> list[LiveFile]:
-    """Those of the files that belong to one of the partitions, given as the log writes them."""
-    return [file for file in files if file.described["partitionValues"] in partitions]
 
 
 def _paths(files: Sequence[LiveFile]) -> tuple[str, ...]:

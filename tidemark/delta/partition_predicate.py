@@ -1,5 +1,6 @@
 """A partition in Spark SQL: as a condition, as columns of a frame, and at the end of its rows."""
 
+from collections.abc import Iterable
 from datetime import date
 
 from pyspark.sql import Column, DataFrame
@@ -15,6 +16,11 @@ def partition_predicate(partition: Partition) -> str:
     if not partition:
         return "TRUE"
     return " AND ".join(f"{quote(name)} = {sql_literal(value)}" for name, value in partition.items())
+
+
+def any_partition_predicate(partitions: Iterable[Partition]) -> str:
+    """Of the rows of these partitions, each as in `partition_predicate`."""
+    return " OR ".join(f"({partition_predicate(partition)})" for partition in partitions)
 
 
 def literal(value: PartitionValue) -> Column:

@@ -13,9 +13,9 @@ from tidemark.delta.delta_rs_table import Partition, read_table, table_exists
 from tidemark.delta.file_statistics import file_statistics
 from tidemark.delta.internals.overwrite_transaction import OverwriteTransaction
 from tidemark.delta.internals.probe import has_private_interfaces
-from tidemark.delta.live_file import LiveFile, rows_of, write_counts
+from tidemark.delta.live_file import LiveFile, files_of, rows_of, write_counts
 from tidemark.delta.overwrite_by_statement import overwrite_by_statement
-from tidemark.delta.partition_overwrite import PartitionOverwrite, Release, Replaced, files_of, release_all
+from tidemark.delta.partition_overwrite import PartitionOverwrite, Release, Replaced, release_all
 from tidemark.delta.partition_predicate import literal, partitions_last
 from tidemark.delta.schema_evolution import new_columns
 from tidemark.system.crash_points import crash_point

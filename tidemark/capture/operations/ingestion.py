@@ -22,7 +22,6 @@ from tidemark.capture.commits.capture_lease import CaptureLease
 from tidemark.capture.commits.commit_state import Commit, CommitState, last_commit
 from tidemark.capture.commits.foreign_writes import write_of_others
 from tidemark.capture.commits.read_progress import ReadProgress
-from tidemark.capture.epoch_time import utc_now
 from tidemark.capture.errors import ChangeFileError
 from tidemark.capture.heartbeat.liveness import note_look
 from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
@@ -58,6 +57,7 @@ from tidemark.system.crash_points import crash_point
 from tidemark.system.file_lock import only_one
 from tidemark.system.files import writable_directory
 from tidemark.system.settings import Settings
+from tidemark.system.utc_clock import utc_now
 
 THREADS = 2
 

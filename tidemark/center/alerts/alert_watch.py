@@ -21,6 +21,7 @@ from tidemark.center.alerts.promise_checks import PromiseChecks
 from tidemark.center.alerts.promise_troubles import promise_troubles
 from tidemark.center.alerts.rule_troubles import rule_troubles
 from tidemark.state_store.broken_rules import broken_rules
+from tidemark.system.due_times import DueTimes
 from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class AlertWatch:
         self._courier = Courier(self._outbox, Channels(env).send, clock)
         self._checks = PromiseChecks(self._book, center.graph)
         self._why: dict[Slice, str] = {}
-        self._due: dict[str, float] = {}
+        self._due = DueTimes()
         self._looked_until: int | None = None
         self._asked, self._closed = Event(), Event()
         self._thread: Thread | None = None
@@ -96,14 +97,13 @@ class AlertWatch:
 
         Raises StateStoreDownError and FencedError.
         """
-        if self._has_come("rules", self._pace):
+        if self._due.has_come("rules", self._pace):
             self._look_at_rules()
-        if self._has_come("promises", self._pace):
+        if self._due.has_come("promises", self._pace):
             begun = time.monotonic()
             self._look_at_promises()
-            ended = time.monotonic()
-            self._due["promises"] = ended + max(self._pace, _SHARE * (ended - begun))
-        if self._has_come("old ones", _KEPT_SECONDS):
+            self._due.put_off("promises", max(self._pace, _SHARE * (time.monotonic() - begun)))
+        if self._due.has_come("old ones", _KEPT_SECONDS):
             self._book.forget(self._clock() - self._history)
         self._courier.dispatch()
 
@@ -143,10 +143,3 @@ class AlertWatch:
         self._why = {slice_: why for slice_, why in self._why.items() if str(slice_) in named}
         self._book.reconcile(AlertKind.RULE, troubles, self._clock(), {CURSOR: str(last)})
         self._looked_until = last
-
-    def _has_come(self, what: str, seconds: float) -> bool:
-        now = time.monotonic()
-        if now < self._due.get(what, 0.0):
-            return False
-        self._due[what] = now + seconds
-        return True

@@ -77,7 +77,7 @@ class Baselines:
         self._source = source
         graph = source.graph
         chosen = list(graph) if names is None else list(names)
-        self._names = [name for name in chosen if graph.entity(name).ready_by and not graph.entity(name).is_static]
+        self._names = [name for name in chosen if graph.entity(name).is_promised]
 
     @cached_property
     def promised(self) -> dict[Slice, datetime]:

@@ -63,7 +63,7 @@ class CenterForecast:
     def names(self) -> list[str]:
         """The entities with promises, as the graph has them when it is first asked."""
         graph = self._center.graph
-        return [name for name in graph if graph.entity(name).ready_by and not graph.entity(name).is_static]
+        return [name for name in graph if graph.entity(name).is_promised]
 
     def judge(self, newer_than: float = 0.0) -> JudgedPromises:
         """How the promises stand; a forecast less than `newer_than` seconds old will do. Raises StateStoreDownError."""

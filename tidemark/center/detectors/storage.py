@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.catalog.partition_contents import DataCondition, DataVerdict
@@ -19,9 +18,11 @@ from tidemark.center.fact import Fact
 from tidemark.dependency_model.status import Event, Quality, RunState
 from tidemark.dependency_model.status.slice_status import FOREIGN
 from tidemark.errors import TerminalError
+from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from datetime import datetime
 
     from tidemark.catalog.notes import TableNote
     from tidemark.catalog.table_look import LookedTable
@@ -73,7 +74,7 @@ class StorageDetector:
         warehouse: Warehouse,
         center: DependencyCenter,
         store: StateStore,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self._center, self._read, self._clock = center, store.read, clock
         self._reconciliation = Reconciliation(warehouse, store)

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import getpass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
 from tidemark.console.asked_slices import asked_slices, confirm
-from tidemark.console.commands.backfill import print_planned
+from tidemark.console.commands.backfill import keep_and_tell
 from tidemark.console.entity_argument import declared_names
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
+from tidemark.dependency_model.subject import MAX_SLICES
 
 if TYPE_CHECKING:
     from tidemark.catalog.code_plan import CodePlan
     from tidemark.state_store.store import StateStore
     from tidemark.warehouse.warehouse import Warehouse
-
-_ASKED_BEFORE: Final = 1_000
 
 
 @click.command()
@@ -76,7 +75,7 @@ def apply(
     if store is None or not told.slices:
         _tell_nothing(as_json=as_json)
         raise SystemExit(ExitCode.OK)
-    if approve and not yes and len(told.slices) > _ASKED_BEFORE:
+    if approve and not yes and len(told.slices) > MAX_SLICES:
         confirm(f"{len(told.slices):,} slices would be rebuilt")
     asked = f"apply {' '.join(entities)}{f' --slices {slices}' if slices else ''}".strip()
     _keep(warehouse, store, told, (author, reason, asked), is_kept=not dry_run, is_begun=approve, as_json=as_json)
@@ -106,7 +105,7 @@ def _keep(
 ) -> None:
     from tidemark.center.pools import Pools  # noqa: PLC0415 - keeps --help fast
     from tidemark.console.backfill_preview import BackfillPreview  # noqa: PLC0415
-    from tidemark.dependency_model.backfill import BackfillPhase, plan_backfill  # noqa: PLC0415
+    from tidemark.dependency_model.backfill import plan_backfill  # noqa: PLC0415
     from tidemark.state_store.backfills import BackfillRequest  # noqa: PLC0415
 
     roots = dict.fromkeys(slice_ for planned in told.entities for slice_ in planned.outdated)
@@ -114,13 +113,7 @@ def _keep(
     statuses = {current.slice: current.status for current in store.read.currents(told.slices)}
     preview = BackfillPreview(warehouse.graph, store, Pools.parse(warehouse.settings.pools), datetime.now(UTC))
     preview.take(plan_backfill(warehouse.graph, roots, there, statuses, store.read.reads(there)))
-    phase = BackfillPhase.RUNNING if is_begun else BackfillPhase.PLANNED
-    number = preview.backfills.add(preview.planned, BackfillRequest(*request), phase) if is_kept else None
-    if as_json:
-        shown = {"number": number, "phase": phase.value if number else None, "dry_run": not is_kept}
-        print_json({**shown, **preview.as_data()})
-    else:
-        print_planned(preview, number, is_begun=is_begun)
+    keep_and_tell(preview, BackfillRequest(*request), is_kept=is_kept, is_begun=is_begun, as_json=as_json)
 
 
 def _tell_nothing(*, as_json: bool) -> None:

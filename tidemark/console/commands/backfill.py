@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,11 +12,11 @@ from tidemark.console.asked_slices import asked_slices, confirm
 from tidemark.console.entity_argument import entity_argument
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
+from tidemark.dependency_model.subject import MAX_SLICES
 
 if TYPE_CHECKING:
     from tidemark.console.backfill_preview import BackfillPreview
-
-_ASKED_BEFORE: Final = 1_000
+    from tidemark.state_store.backfills import BackfillRequest
 
 
 @click.command()
@@ -63,7 +63,6 @@ def backfill(
                   "also_in": {NUMBER: SLICES}}; number is null in a dry run.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.console.backfill_preview import BackfillPreview  # noqa: PLC0415 - keeps --help fast
-    from tidemark.dependency_model.backfill import BackfillPhase  # noqa: PLC0415
     from tidemark.state_store.backfills import BackfillRequest  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
@@ -74,22 +73,30 @@ def backfill(
     roots = asked_slices(preview.graph, entity, slices, yes=yes)
     preview.plan(roots, until.replace(tzinfo=UTC) if until else now)
     rebuilt = len(preview.planned.rebuilt)
-    if approve and not yes and rebuilt > max(_ASKED_BEFORE, len(roots)):
+    if approve and not yes and rebuilt > max(MAX_SLICES, len(roots)):
         confirm(f"{rebuilt:,} slices would be rebuilt")
-    number = None
-    if not dry_run:
-        phase = BackfillPhase.RUNNING if approve else BackfillPhase.PLANNED
-        number = preview.backfills.add(preview.planned, BackfillRequest(author, reason, f"{entity} {slices}"), phase)
-    if as_json:
-        phase_name = None if number is None else phase.value
-        print_json({"number": number, "phase": phase_name, "dry_run": dry_run, **preview.as_data()})
-    else:
-        print_planned(preview, number, is_begun=approve)
+    request = BackfillRequest(author, reason, f"{entity} {slices}")
+    keep_and_tell(preview, request, is_kept=not dry_run, is_begun=approve, as_json=as_json)
     preview.close()
     raise SystemExit(ExitCode.OK)
 
 
-def print_planned(preview: BackfillPreview, number: int | None, *, is_begun: bool) -> None:
+def keep_and_tell(
+    preview: BackfillPreview, request: BackfillRequest, *, is_kept: bool, is_begun: bool, as_json: bool
+) -> None:
+    """Keep what is planned, or only say it."""
+    from tidemark.dependency_model.backfill import BackfillPhase  # noqa: PLC0415 - keeps --help fast
+
+    phase = BackfillPhase.RUNNING if is_begun else BackfillPhase.PLANNED
+    number = preview.backfills.add(preview.planned, request, phase) if is_kept else None
+    if as_json:
+        phase_name = None if number is None else phase.value
+        print_json({"number": number, "phase": phase_name, "dry_run": not is_kept, **preview.as_data()})
+    else:
+        _print_planned(preview, number, is_begun=is_begun)
+
+
+def _print_planned(preview: BackfillPreview, number: int | None, *, is_begun: bool) -> None:
     """The plan for people; `number` is None where it was not kept."""
     print_table(["wave", "entity", "reprocess", "pool", "slices", ""], preview.rows())
     print_line(preview.summary(), "bold")

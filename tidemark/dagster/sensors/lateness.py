@@ -32,7 +32,7 @@ _SHOWN: Final = 5
 
 def promised_entities(warehouse: Warehouse) -> list[str]:
     """The entities with periods that declare `ready_by`."""
-    return [name for name, entity in warehouse.entities.items() if entity.ready_by and not entity.is_static]
+    return [name for name, entity in warehouse.entities.items() if entity.is_promised]
 
 
 def late_slices(graph: DependencyGraph, name: str, status_of: StatusOf, now: datetime) -> list[Slice]:

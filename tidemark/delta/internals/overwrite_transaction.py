@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from tidemark.delta.commit_info import user_metadata
 from tidemark.delta.internals.contract import DELTA
 from tidemark.delta.internals.transaction import OptimisticTransaction
-from tidemark.delta.live_file import LiveFile
+from tidemark.delta.live_file import LiveFile, files_of
 from tidemark.delta.own_commit import OWN_COMMIT
 from tidemark.spark.internals import java_frame, java_session
 
@@ -35,10 +35,7 @@ class OverwriteActions:
 
     def only(self, partitions: Sequence[Mapping[str, str]]) -> OverwriteActions:
         """Those that touch these partitions, given as the log writes them, or the table as a whole."""
-        added, removed = (
-            tuple(file for file in files if file.described["partitionValues"] in partitions)
-            for files in (self.added, self.removed)
-        )
+        added, removed = (tuple(files_of(files, partitions)) for files in (self.added, self.removed))
         return OverwriteActions(added, removed, self.others)
 
 

@@ -192,6 +192,11 @@ class Entity:
         return self.period is None
 
     @property
+    def is_promised(self) -> bool:
+        """Whether its slices are promised for a time (`ready_by`)."""
+        return self.ready_by is not None and not self.is_static
+
+    @property
     def is_project(self) -> bool:
         """A canvas of other entities, with a root and an end."""
         return self.kind is EntityKind.PROJECT

@@ -55,7 +55,7 @@ def predict(past: Mapping[int, float], season: int) -> Prediction | None:
     `season` is how many slices a week has (7 of days, 1 where there is no rhythm).
     """
     ways = [_seasonal(past, season), _flat(past)]
-    tried = [(way(0), errors) for way in ways if (errors := _errors(past, way)) and way(0) is not None]
+    tried = [(way(0), _errors(past, way)) for way in ways]
     candidates = [(value, errors) for value, errors in tried if value is not None and len(errors) >= _SHORT]
     if not candidates:
         return None
