@@ -10,6 +10,9 @@ from click.testing import CliRunner, Result
 
 from tests.console.commands.slices_there import report
 from tidemark.console.main import main
+from tidemark.dependency_model.backfill import SliceProgress
+from tidemark.state_store.backfills import Backfills
+from tidemark.state_store.store import StateStore
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -67,6 +70,19 @@ def test_a_plan_is_approved_paused_resumed_and_cancelled_by_its_number(settings:
     assert told("backfills", "show", "2")["progress"][1]["after"] == 1
     assert "3 of them are in backfill 1, too: it goes first" in run(*ASKED, "--dry-run").stdout
     assert "backfill 2 is running: ods_orders 2026-03-29, by ann" in run("backfills", "show", "2").stdout
+
+
+def test_status_says_what_goes_on_and_what_waits_for_a_person(settings: Settings) -> None:
+    told(*ASKED, "--approve")
+    store = StateStore.of(settings)
+    Backfills(store.database).note(1, [(1, SliceProgress.ASKING, "its policy is to ask a person")])
+    store.close()
+    expected = {"number": 1, "phase": "running", "asked": "ods_orders 2026-03-29", "open": 3, "asking": 1}
+    assert json.loads(run("status", "--json").stdout)["backfills"] == [expected]
+    text = run("status").stdout
+    assert "backfill 1 is running: ods_orders 2026-03-29, 3 slices to go" in text
+    assert "1 of them wait for a person: tidemark backfills decide 1 --rebuild|--keep" in text
+    assert told("backfills", "decide", "1", "--rebuild")["decided"] == 1
 
 
 @pytest.mark.parametrize(

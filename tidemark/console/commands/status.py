@@ -81,7 +81,9 @@ def status(
                   "failed": [...], "invalid": [...], "tainted": [...], "foreign": [...], "absent": [...],
                   "incomplete": [...], "anomalous": [...], "under_way": [...], "waiting": [...],
                   "anomalies": {slice: what is unusual}, "waits_for": {"slice", "because": [...]} | null,
-                  "outdated": [...]}]}; slices are keys, outdated ones were computed by another version of the query.
+                  "outdated": [...]}],
+                  "backfills": [{"number", "phase", "asked", "open", "asking"}]}; slices are keys, outdated ones were
+                  computed by another version of the query; open and asking are how many slices.
                   With --watch such a line for each change.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     if as_of is not None and watch:
@@ -115,20 +117,21 @@ class StatusLook:
     as_of: datetime | None = None
     _seen: int = -1
     _looked_at: datetime | None = None
-    _told: list[dict[str, Any]] | None = None
+    _told: tuple[list[dict[str, Any]], list[dict[str, Any]]] | None = None
 
     def tell(self) -> ExitCode:
         """Say how everything stands now, where that is not what was told last."""
-        from tidemark.console.warehouse_status import WarehouseStatus  # noqa: PLC0415 - keeps --help fast
+        from tidemark.console.open_backfills import open_backfills  # noqa: PLC0415 - keeps --help fast
+        from tidemark.console.warehouse_status import WarehouseStatus  # noqa: PLC0415
         from tidemark.system.settings import Settings  # noqa: PLC0415
 
         self._looked_at = datetime.now(UTC)
         stands = WarehouseStatus.of(Settings.load(), self.as_of or self._looked_at, is_past=self.as_of is not None)
         self._seen = stands.store.read.last() if stands.store else 0
         entries = [entry for entry in stands.entries if self._is_wanted(entry)]
-        told = [_as_data(stands, entry) for entry in entries]
+        told = [_as_data(stands, entry) for entry in entries], open_backfills(None if self.as_of else stands.store)
         if told != self._told:
-            self._print(stands, entries, told)
+            self._print(stands, entries, *told)
         self._told = told
         if stands.store:
             stands.store.close()
@@ -151,12 +154,21 @@ class StatusLook:
         finally:
             store.close()
 
-    def _print(self, stands: WarehouseStatus, entries: Sequence[EntityOverview], told: list[dict[str, Any]]) -> None:
+    def _print(
+        self,
+        stands: WarehouseStatus,
+        entries: Sequence[EntityOverview],
+        told: list[dict[str, Any]],
+        backfills: list[dict[str, Any]],
+    ) -> None:
+        from tidemark.console.open_backfills import print_open_backfills  # noqa: PLC0415
+
         if self.as_json:
-            print_json({"now": stands.now.isoformat(), "entities": told})
+            print_json({"now": stands.now.isoformat(), "entities": told, "backfills": backfills})
             return
         _print(stands, entries if self.everything else [entry for entry in entries if _is_open(entry)])
         print_outdated({entry.entity: stands.outdated_slices.get(entry.entity, ()) for entry in entries})
+        print_open_backfills(backfills)
         _print_sums(entries)
 
     def _is_wanted(self, entry: EntityOverview) -> bool:
