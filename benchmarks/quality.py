@@ -1,7 +1,7 @@
 """Rules over a slice in one pass, and write-audit-publish against writing first and checking after.
 
-The rules are 20 of those that one scan counts: not_null, accepted_values, range, pattern, expression, row_count and
-freshness, some of them with `where`. `unique` is in the same scan and has to tell all keys apart, which is work of its
+The rules are 20 of those that one scan counts: not_null, accepted_values, range, pattern, expression and
+row_count, some of them with `where`. `unique` is in the same scan and has to tell all keys apart, which is work of its
 own: it is told beside them. Turns of all ways follow each other in one warm process; ratios are of processor time,
 medians, as wall time on a shared machine is others' too.
 
