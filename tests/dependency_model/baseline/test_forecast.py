@@ -83,6 +83,38 @@ def test_an_event_moves_what_a_whole_forecast_moves_where_there_is_room() -> Non
         assert np.array_equal(forecast.finish, _forecast(tasks, capacity).finish), f"seed {seed}"
 
 
+def _wide_network(chance: np.random.Generator) -> tuple[SliceNetwork, Durations]:
+    """A few hundred slices, some with many inputs, some edges weak, of random durations."""
+    count = 300
+    sizes = np.where(chance.random(count) < 0.1, 20, chance.integers(0, 5, count))
+    pairs = {(int(above), below) for below in range(1, count) for above in chance.integers(0, below, sizes[below])}
+    edges = np.array(sorted(pairs)).T
+    latest = np.where(chance.random(len(pairs)) < 0.1, chance.uniform(1.0, 3_000.0, len(pairs)), np.inf)
+    pool = np.zeros(count, np.int64)
+    network = SliceNetwork.of(chance.uniform(0.0, 900.0, count), pool, (edges[0], edges[1]), latest=latest)
+    tables = np.sort(chance.uniform(10.0, 90.0, (7, STEPS)), axis=1).astype(np.float32)
+    row = chance.integers(0, 7, count)
+    return network, Durations(tables, row, np.full(count, np.nan), np.full(count, 0.05))
+
+
+def test_events_one_after_the_other_leave_what_a_whole_forecast_tells() -> None:
+    seed = random.randrange(2**32)
+    chance = np.random.default_rng(seed)
+    for _ in range(10):
+        network, durations = _wide_network(chance)
+        forecast = Forecast.of(network, durations, [1_000])
+        for number in chance.integers(0, len(network), 30).tolist():
+            before = forecast.finish.copy()
+            finish = float(np.median(forecast.finish[number]) + chance.uniform(-60.0, 600.0))
+            moved = forecast.event(number, finish)
+            off = np.abs(forecast.finish - before).max(axis=1)
+            assert set(np.flatnonzero(off > 0.5).tolist()) <= set(moved.tolist()), seed
+            assert np.all(off[moved[1:]] > 0.05), seed
+            told = forecast.finish.copy()
+            forecast.play(0.0)
+            assert np.allclose(forecast.finish, told, atol=2.0), seed
+
+
 def test_an_event_tells_which_slices_moved() -> None:
     tasks = [Task(0, 10, 0), Task(0, 10, 0, [0], [float("inf")]), Task(500, 10, 0, [1], [float("inf")]), Task(0, 5, 0)]
     forecast = _forecast(tasks, [9])

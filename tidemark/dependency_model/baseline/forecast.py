@@ -32,7 +32,10 @@ DAYS: Final = 64
 """So many days are played."""
 _SEED: Final = 26
 _MOVED: Final = 0.5
-_FEW: Final = 4
+_FEW: Final = 8
+"""So many inputs are taken one after the other, each of all slices at once."""
+_PART: Final = 3
+"""Of a level more than one of so many slices: the whole level."""
 _TAIL: Final = 2.0
 _LONGEST: Final = 8.0
 _SCHEDULED: Final = 20_000
@@ -114,25 +117,24 @@ class Forecast:
         bounds, levels = self.network.up.bounds, self.network.levels
         release, arrives = self.network.release, self.network.pool < 0
         ready = np.where(arrives, release, np.maximum(release, now)).astype(np.float32)[:, None]
-        for first, stop in pairwise(levels):
+        for first, stop in pairwise(levels.tolist()):
             begin = np.repeat(ready[first:stop], self.took.shape[1], axis=1)
             if bounds[first] != bounds[stop]:
-                edges = slice(bounds[first], bounds[stop])
-                np.maximum(begin, self._inputs(edges, bounds[first:stop] - bounds[first]), out=begin)
+                np.maximum(begin, self._inputs(*self.network.up.stretch(first, stop)), out=begin)
             self._put(slice(first, stop), begin)
 
     def event(self, number: int, finish: float) -> Numbers:
         """A slice ended, or is now known to end, at an instant; returns the slices that moved, itself first."""
         self.finish[number] = finish
         self.took[number] = finish - self.start[number]
-        return self._spread(np.array([number]))
+        return self._spread(number)
 
     def started(self, number: int, at: float) -> Numbers:
         """A slice started at an instant; returns the slices that moved."""
         self.start[number] = at
         self.durations.running[number] = at
         self.finish[number] = at + self.took[number]
-        return self._spread(np.array([number]))
+        return self._spread(number)
 
     def finishes(self, levels: Sequence[float]) -> Days:
         """Quantiles of the finish: one row a slice, one column a level."""
@@ -142,71 +144,81 @@ class Forecast:
         """Quantiles of the start."""
         return quantiles_of(self.start, levels)
 
-    def _spread(self, moved: Numbers) -> Numbers:
-        """Carry on what moved, level by level; the rest stays."""
+    def _spread(self, number: int) -> Numbers:
+        """Carry on what a slice moved, level by level; the rest stays."""
         down, levels = self.network.down, self.network.levels
-        told = [moved]
-        open_: dict[int, list[Numbers]] = {}
-        self._open(open_, down.others[down.places(moved)[0]], levels)
-        while open_:
-            level = min(open_)
-            numbers = np.unique(np.concatenate(open_.pop(level)))
-            moved_by = self.finish[numbers]
-            moved_by -= self._move(numbers)
-            changed = numbers[np.any(np.abs(moved_by, out=moved_by) > _MOVED, axis=1)]
-            if len(changed):
-                told.append(changed)
-                self._open(open_, down.others[down.places(changed)[0]], levels)
+        reached = np.zeros(len(self.network), np.bool_)
+        furthest = _mark(reached, down.others[down.bounds[number] : down.bounds[number + 1]])
+        told = [np.array([number])]
+        for first, stop in pairwise(levels[np.searchsorted(levels, number, side="right") :].tolist()):
+            if first > furthest:
+                break
+            numbers = np.flatnonzero(reached[first:stop]) + first
+            if len(numbers):
+                told.append(self._move(numbers, first, stop))
+                furthest = max(furthest, _mark(reached, down.others[down.places(told[-1])[0]]))
         return np.concatenate(told)
 
-    def _open(self, open_: dict[int, list[Numbers]], numbers: Numbers, levels: Numbers) -> None:
-        if not len(numbers):
-            return
-        at = np.searchsorted(levels, numbers, side="right") - 1
-        for level in np.unique(at):
-            open_.setdefault(int(level), []).append(numbers[at == level])
+    def _move(self, numbers: Numbers, first: int, stop: int) -> Numbers:
+        """Work slices of the level `first:stop` out anew; returns those that moved.
 
-    def _move(self, numbers: Numbers) -> Days:
-        """Work slices out anew; returns their finishes."""
-        places, begins = self.network.up.places(numbers)
-        begin = self._inputs(places, begins)
-        np.maximum(begin, self.network.release[numbers].astype(np.float32)[:, None], out=begin)
-        return self._put(numbers, begin)
+        Where they are a good part of it the whole level is: rows that lie together are faster than rows picked out.
+        """
+        is_whole = len(numbers) * _PART > stop - first
+        chosen = slice(first, stop) if is_whole else numbers
+        up = self.network.up
+        begin = self._inputs(*(up.stretch(first, stop) if is_whole else up.places(numbers)))
+        np.maximum(begin, self.network.release[chosen].astype(np.float32)[:, None], out=begin)
+        before = self.finish[first:stop].copy() if is_whole else self.finish.take(numbers, axis=0)
+        moved_by = before - self._put(chosen, begin)
+        has_moved = np.flatnonzero(np.vecdot(moved_by, moved_by) > _MOVED**2)
+        return has_moved + first if is_whole else numbers[has_moved]
 
     def _inputs(self, places: slice | Numbers, begins: Numbers) -> Days:
         """When the last input of each slice is there; `begins` are where its edges begin.
 
-        Most slices have few inputs: the first of all, then the second of those that have one, and so on.
+        Slices with more inputs come first. Most have few: the first of all, then the second of those that have one, and
+        so on.
         """
         others, latest = self.network.up.others[places], self.network.latest[places].astype(np.float32)
-        sizes = np.diff(np.append(begins, len(others)))
-        last = self._finished(others, latest, begins)
-        for place in range(1, min(int(sizes.max()), _FEW)):
-            more = np.flatnonzero((sizes > place) & (sizes <= _FEW))
-            last[more] = np.maximum(last[more], self._finished(others, latest, begins[more] + place))
-        many = np.flatnonzero(sizes > _FEW)
-        if len(many):
-            edges = np.flatnonzero(np.repeat(sizes > _FEW, sizes))
-            first = np.cumsum(sizes[many]) - sizes[many]
-            last[many] = np.maximum.reduceat(self._finished(others, latest, edges), first, axis=0)
+        sizes = np.diff(begins, append=len(others))
+        last = self._finished(others[begins], latest[begins])
+        many = int(np.searchsorted(-sizes, -_FEW))
+        for place in range(1, min(int(sizes[0]), _FEW)):
+            edges = begins[many : int(np.searchsorted(-sizes, -place))] + place
+            more = last[many : many + len(edges)]
+            np.maximum(more, self._finished(others[edges], latest[edges]), out=more)
+        if many:
+            stop = int(begins[many]) if many < len(begins) else len(others)
+            np.maximum.reduceat(self._finished(others[:stop], latest[:stop]), begins[:many], axis=0, out=last[:many])
         return last
 
-    def _finished(self, others: Numbers, latest: Days, edges: Numbers) -> Days:
-        """When these edges are waited for no longer."""
-        finished: Days = self.finish[others[edges]]
-        cut = latest[edges]
-        return finished if np.all(np.isinf(cut)) else np.minimum(finished, cut[:, None])
+    def _finished(self, others: Numbers, latest: Days) -> Days:
+        """When edges to these slices are waited for no longer."""
+        finished: Days = self.finish.take(others, axis=0)
+        return finished if np.all(np.isinf(latest)) else np.minimum(finished, latest[:, None], out=finished)
 
     def _put(self, numbers: slice | Numbers, begin: Days) -> Days:
         """Starts and finishes of slices that could start at `begin`, which is used up; returns the finishes."""
-        start = np.maximum(begin, self.room[numbers], out=begin)
+        start = np.maximum(begin, _rows(self.room, numbers), out=begin)
         running = self.durations.running[numbers]
         is_running = np.flatnonzero(~np.isnan(running))
         start[is_running] = running[is_running].astype(np.float32)[:, None]
         self.start[numbers] = start
-        finish: Days = start + self.took[numbers]
+        finish: Days = start + _rows(self.took, numbers)
         self.finish[numbers] = finish
         return finish
+
+
+def _rows(played: Days, numbers: slice | Numbers) -> Days:
+    """Rows picked out by `take`: two times faster than by an index."""
+    return played[numbers] if isinstance(numbers, slice) else played.take(numbers, axis=0)
+
+
+def _mark(reached: npt.NDArray[np.bool_], numbers: Numbers) -> int:
+    """Note that these slices are reached; returns the last of them, -1 without any."""
+    reached[numbers] = True
+    return int(numbers.max(initial=-1))
 
 
 def quantiles_of(played: Days, levels: Sequence[float]) -> Days:

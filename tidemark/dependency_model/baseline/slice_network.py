@@ -40,15 +40,20 @@ class EdgeStretches:
         places = np.repeat(self.bounds[numbers] - begins, sizes) + np.arange(int(sizes.sum()))
         return places, begins
 
+    def stretch(self, first: int, stop: int) -> tuple[slice, Numbers]:
+        """The same of the slices `first:stop`, whose edges lie together."""
+        bounds = self.bounds[first : stop + 1]
+        return slice(bounds[0], bounds[-1]), bounds[:-1] - bounds[0]
+
 
 @dataclass(frozen=True, slots=True)
 class SliceNetwork:
     """n slices in an order in which inputs come first; all instants are seconds after one origin.
 
     `order` holds of each number the place that its slice was given at. `levels` are the bounds of the levels: slices of
-    one level need only slices of levels before. `release`: not before. `pool`: a number or `NO_POOL`. `rank`: whose
-    turn is first where there is no room. `latest` is of each edge (in the order of `up`) the instant from which on it
-    is waited for no longer, infinite for a strong one.
+    one level need only slices of levels before, and those with most inputs come first. `release`: not before. `pool`: a
+    number or `NO_POOL`. `rank`: whose turn is first where there is no room. `latest` is of each edge (in the order of
+    `up`) the instant from which on it is waited for no longer, infinite for a strong one.
     """
 
     order: Numbers
@@ -107,8 +112,9 @@ def _leveled(count: int, above: Numbers, below: Numbers) -> tuple[Numbers, Numbe
     level = np.flatnonzero(missing == 0)
     order: list[Numbers] = []
     bounds = [0]
+    inputs = missing.copy()
     while len(level):
-        order.append(level)
+        order.append(level[np.argsort(-inputs[level], kind="stable")])
         bounds.append(bounds[-1] + len(level))
         reached = down.others[down.places(level)[0]]
         np.subtract.at(missing, reached, 1)
