@@ -12,9 +12,11 @@ from tidemark.dependency_model.lineage.foreign_sql.meaning import Meaning
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_JINJA: Final = r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}"
-_IN_STRING: Final = r"\{\{[^\n]*?\}\}|\{%[^\n]*?%\}"
-_STRING: Final = rf"'(?:{_IN_STRING}|[^'\\]|\\.|'')*+'|\"(?:{_IN_STRING}|[^\"\\]|\\.)*+\""
+_JINJA: Final = r"\{\{.{0,2000}?\}\}|\{%.{0,2000}?%\}|\{#.{0,9000}?#\}"
+"""Bounded, so that brackets without an end are not each looked for to the end of the text."""
+_IN_STRING: Final = r"\{\{[^\n]{0,2000}?\}\}|\{%[^\n]{0,2000}?%\}"
+_STRING: Final = rf"'(?:{_IN_STRING}|[^'\\]|\\.|'')*+(?:'|\Z)|\"(?:{_IN_STRING}|[^\"\\]|\\.)*+(?:\"|\Z)"
+"""Without an end it goes to the end of the text: else each quote in it would be tried again, in quadratic time."""
 _DOLLAR: Final = r"\$\{[^{}\n]*\}|\$\[[^\[\]\n]*\]|(?<![\w$])\$[A-Za-z_]\w*"
 _AT: Final = r"(?<![\w`@])@\{?[A-Za-z_]\w*\}?"
 _TOKEN: Final = re.compile(
@@ -60,7 +62,7 @@ def placeholders(text: str) -> Iterator[Placeholder]:
 
 def _in_string(string: re.Match[str], *, has_groups: bool) -> Iterator[Placeholder]:
     """In a literal only what is surely one: `$[0]` is a path in JSON, `{{name}}` may be text of the data."""
-    for match in _INSIDE.finditer(string.string, string.start() + 1, string.end() - 1):
+    for match in _INSIDE.finditer(string.string, string.start() + 1, string.end()):
         if _is_sure(match[0], has_groups=has_groups) and (meaning := _meaning(match[0])):
             yield Placeholder(match[0], match.start(), meaning, string.span())
 
