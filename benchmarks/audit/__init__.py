@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.audit.audited_table import fill_lake, fill_source, is_spoiled
+from benchmarks.audit.progress import Progress
 from benchmarks.audit.server_time import ServerTime, connection_seconds
 from benchmarks.audit.world import AuditedWorld
 
@@ -55,7 +56,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         before = server.processors(arguments.alone)
         begun, used = time.monotonic(), server.seconds()
         audit, reader = world.audit(arguments.share)
-        report = audit.cycle()
+        report = audit.cycle(watch=Progress(rows))
         lasted, taken = time.monotonic() - begun, server.seconds() - used
         own = connection_seconds(world.server, world.pid, reader)
         after = server.processors(arguments.alone)
