@@ -11,7 +11,9 @@ import pytest
 from confluent_kafka import Producer
 from sqlalchemy.exc import DBAPIError
 
+from tests.crawl.probed_rules import EXPECTED, ROWS, RULES, verdicts
 from tests.crawl.source_world import look
+from tidemark.console.servers.mariadb import USER
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.probes.sql_table import _engine, database_url
 
@@ -81,6 +83,35 @@ def test_mariadb(mariadb_server: MariaDb) -> None:
         with mariadb_server.connect() as session, session.cursor() as cursor:
             cursor.execute("DROP DATABASE probed")
             cursor.execute("DROP USER prober@'127.0.0.1'")
+
+
+_INSERT = "INSERT INTO {table} VALUES (%s, %s, %s, %s, %s, %s)"
+
+
+def test_postgresql_counts_what_breaks_each_rule(postgres_server: Postgres) -> None:
+    with closing(psycopg2.connect(postgres_server.dsn)) as session, session, session.cursor() as cursor:
+        columns = "day date, id int, shop text, amount numeric, status text, at timestamp"
+        cursor.execute(f"CREATE TABLE ruled ({columns})")
+        cursor.executemany(_INSERT.format(table="ruled"), ROWS)
+    probe = "sql: {url: '${DB}', table: ruled, partition: {day: '{key}'}}"
+    assert verdicts(probe, look(probe, DAY, more=RULES, env={"DB": postgres_server.url})) == EXPECTED
+
+
+def test_mariadb_counts_what_breaks_each_rule(mariadb_server: MariaDb) -> None:
+    """`Paid` is not `paid`, and shop `A` not `a`, whatever the column's collation says."""
+    with mariadb_server.connect() as session, session.cursor() as cursor:
+        cursor.execute("CREATE DATABASE ruled")
+        columns = "day DATE, id INT, shop VARCHAR(9), amount DECIMAL(9), status VARCHAR(9), at DATETIME"
+        cursor.execute(f"CREATE TABLE ruled.orders ({columns}) COLLATE utf8mb4_general_ci")
+        cursor.executemany(_INSERT.format(table="ruled.orders"), ROWS)
+        session.commit()
+    try:
+        url = f"mysql://{USER}:{mariadb_server.password}@127.0.0.1:{mariadb_server.port}/ruled"
+        probe = "sql: {url: '${DB}', table: ruled.orders, partition: {day: '{key}'}}"
+        assert verdicts(probe, look(probe, DAY, more=RULES, env={"DB": url})) == EXPECTED
+    finally:
+        with mariadb_server.connect() as session, session.cursor() as cursor:
+            cursor.execute("DROP DATABASE ruled")
 
 
 def test_kafka(kafka_server: Kafka) -> None:

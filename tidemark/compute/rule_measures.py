@@ -49,12 +49,12 @@ def measure(name: str, rule: QualityRule) -> Measure | None:
     """What a rule counts in the scan of all rules; None for one that needs a query of its own."""
     condition = breaking_condition(rule)
     if condition is not None:
-        return Measure(name, f"count_if({_and(rule.where, condition)})", _none(_words(rule)))
+        return Measure(name, f"count_if({_and(rule.where, condition)})", _none(words(rule)))
     match rule:
         case Unique(columns=columns):
             key = f"struct({', '.join(map(quote, columns))})"
             keys = key if rule.where is None else f"CASE WHEN {rule.where} THEN {key} END"
-            return Measure(name, f"{_count(rule)} - count(DISTINCT {keys})", _none(_words(rule)))
+            return Measure(name, f"{_count(rule)} - count(DISTINCT {keys})", _none(words(rule)))
         case RowCount():
             return Measure(name, _count(rule), lambda count, slice_, around: _counted(rule, count, slice_, around))
         case Freshness(column=column):
@@ -96,7 +96,8 @@ def _bound(value: float | str) -> str:
     return text_literal(value) if isinstance(value, str) else repr(value)
 
 
-def _words(rule: QualityRule) -> str:
+def words(rule: QualityRule) -> str:
+    """What is wrong with the rows that break a rule of rows, or `unique`: `with NULL in a, b`."""
     match rule:
         case NotNull(columns=columns):
             return f"with NULL in {listed(columns)}"

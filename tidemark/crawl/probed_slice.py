@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from tidemark.dependency_model.entity.quality_rules import RowCount, check_names
 from tidemark.dependency_model.entity.slice_text import slice_text
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from tidemark.crawl.connection_secrets import ConnectionSecrets
     from tidemark.dependency_model.arrival.sighting import Sight
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.entity.quality_rules import QualityRule
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.time.window import Window
@@ -20,18 +23,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProbedSlice:
-    """One external slice; `window` is None for a static one, `time_zone` the clock of its part."""
+    """One external slice; `window` is None for a static one, `time_zone` the clock of its part.
+
+    `rules` are those of its entity that its source has to count, by their names.
+    """
 
     slice: Slice
     window: Window | None
     time_zone: str
+    rules: Mapping[str, QualityRule] = field(default_factory=dict)
 
     @classmethod
     def of(cls, graph: DependencyGraph, slice_: Slice) -> ProbedSlice:
         """The slice of a graph. Raises ParseError for one that there is not."""
         node = graph.node(slice_.entity)
         window = None if node.grid is None else graph.window(slice_)
-        return cls(slice_, window, node.calendar_of(slice_.sub).time_zone)
+        return cls(slice_, window, node.calendar_of(slice_.sub).time_zone, _counted_rules(graph.entity(slice_.entity)))
 
     def text(self, template: str) -> str:
         """A text with placeholders, for this slice."""
@@ -40,6 +47,11 @@ class ProbedSlice:
     def texts(self, templates: Mapping[str, str]) -> dict[str, str]:
         """The same of each value."""
         return {name: self.text(template) for name, template in templates.items()}
+
+
+def _counted_rules(entity: Entity) -> dict[str, QualityRule]:
+    named = zip(check_names(entity.quality), entity.quality, strict=True)
+    return {name: rule for name, rule in named if not isinstance(rule, RowCount)}
 
 
 class Materializations(Protocol):

@@ -11,7 +11,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.probes.kafka_offsets import SETTINGS, TopicOffsets
-from tidemark.crawl.probes.sql_table import database_url, quote_name, session
+from tidemark.crawl.probes.sql_table import database_url, session
+from tidemark.crawl.rule_query import quote_name
 from tidemark.dependency_model.time.window import seconds_of
 from tidemark.dependency_model.time.zone import Zone
 from tidemark.system.kafka_client import librdkafka

@@ -25,7 +25,7 @@ def by_watermark(seen: Sight, column: str, watermark: object, probed: ProbedSlic
     """
     if watermark is None:
         return replace(seen, is_there=False, why=f"nothing has a {column} yet")
-    instant = _instant(watermark, probed.time_zone)
+    instant = instant_of(watermark, probed.time_zone)
     if instant > now + AHEAD:
         raise ProbeError(f"{column} is ahead of our clock", expected=f"at most {now + AHEAD}", found=str(instant))
     seen = replace(seen, watermark=instant.isoformat())
@@ -34,18 +34,19 @@ def by_watermark(seen: Sight, column: str, watermark: object, probed: ProbedSlic
     return seen
 
 
-def _instant(value: object, time_zone: str) -> datetime:
+def instant_of(value: object, time_zone: str) -> datetime:
+    """A time of a source: without a zone it is UTC, and a date begins on the clock given. Raises ProbeError."""
     if isinstance(value, str):
         value = _read(value)
     if isinstance(value, datetime):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=ZoneInfo(time_zone))
-    raise ProbeError("the watermark is no time", found=type(value).__name__)
+    raise ProbeError("what should be a time is none", found=type(value).__name__)
 
 
 def _read(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError as error:
-        raise ProbeError("the watermark is no time", found=text[:100]) from error
+        raise ProbeError("what should be a time is none", found=text[:100]) from error

@@ -27,9 +27,13 @@ class IdentifierError(TerminalError):
 def quote(name: str, dialect: Dialect) -> str:
     """`name` as a quoted identifier.
 
+    SQLite reads a name in double quotes as a text where there is no such column, so that it gets backticks.
+
     Raises IdentifierError for a name that the store cannot hold: empty, with a NUL, or longer than its limit.
     """
     limit = _MAX_BYTES[dialect]
     if not name or "\0" in name or len(name.encode()) > limit:
         raise IdentifierError(name, dialect, limit)
+    if dialect == "sqlite":
+        return "`" + name.replace("`", "``") + "`"
     return '"' + name.replace('"', '""') + '"'

@@ -8,6 +8,7 @@ from tidemark.dependency_model.entity import parse_entity
 from tidemark.dependency_model.entity.probe import SOURCES
 from tidemark.errors import EntityErrors
 
+SQL = "sql: {url: '${DB}', table: t, time_column: at}"
 FILES = "files: {path: '/d/{start:%Y-%m-%d}'}"
 
 
@@ -22,7 +23,14 @@ FILES = "files: {path: '/d/{start:%Y-%m-%d}'}"
         ("settle_for: 5m", "", "clicks.yaml:3: probe: expected exactly one of delta, files"),
         ("files: {paths: '/d/{key}'}", "", "clicks.yaml:4"),
         (FILES, "sub_partitions: {region: [cn]}\n", "it would look at the same data for every part"),
-        (FILES, "quality: [{not_null: [id]}]\n", "clicks.yaml:5: a probe counts rows alone"),
+        (
+            FILES,
+            "quality: [{not_null: [id]}]\n",
+            "clicks.yaml:5: what the probe files cannot count: expected row_count, found not_null",
+        ),
+        (SQL, "quality: [{pattern: {column: a, matches: x}}]\n", "what the probe sql cannot count"),
+        (SQL, "quality: [{not_null: {columns: [a], where: b}}]\n", "found not_null with where"),
+        (SQL, "quality: [{not_null: {columns: [a], quarantine: true}}]\n", "found not_null with quarantine"),
         (
             "http: {url: 'https://x/{key}', field: ok}",
             "quality: [{row_count: {min: 1}}]\n",

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidemark.dependency_model.entity.quality_rules import RowCount, check_names
+from tidemark.compute.rule_measures import words
+from tidemark.dependency_model.entity.quality_rules import Freshness, RowCount, check_names
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tidemark.dependency_model.arrival.sighting import Sight
     from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.entity.quality_rules import QualityRule
 
 
 class RuleVerdict(NamedTuple):
@@ -26,17 +31,38 @@ class RuleVerdict(NamedTuple):
 
 
 def judge(entity: Entity, sight: Sight) -> tuple[RuleVerdict, ...]:
-    """A verdict a rule. A probe counts rows alone: declarations with other rules are refused."""
+    """A verdict a rule, by what the source counted. Declarations with rules that it cannot count are refused."""
+    measured = dict(sight.measured)
     rules = zip(check_names(entity.quality), entity.quality, strict=True)
-    return tuple(_judge(name, rule, sight.rows) for name, rule in rules if isinstance(rule, RowCount))
+    return tuple(_judge(name, rule, sight.rows, measured) for name, rule in rules)
 
 
-def _judge(name: str, rule: RowCount, rows: int | None) -> RuleVerdict:
+def _judge(name: str, rule: QualityRule, rows: int | None, measured: Mapping[str, float | None]) -> RuleVerdict:
+    if isinstance(rule, RowCount):
+        passed, reason = _by_count(rule, rows)
+    elif name not in measured:
+        passed, reason = False, f"the source did not count what {rule.NAME} is about"
+    elif isinstance(rule, Freshness):
+        passed, reason = _by_age(rule, measured[name])
+    else:
+        broken = int(measured[name] or 0)
+        passed, reason = not broken, f"{broken} rows {words(rule)}"
+    return RuleVerdict(name, passed=passed, reason=reason, warns=rule.severity == "warn")
+
+
+def _by_count(rule: RowCount, rows: int | None) -> tuple[bool, str]:
     band = f"at least {rule.min}" if rule.max is None else f"{rule.min} to {rule.max}"
-    warns = rule.severity == "warn"
     if rows is None:
-        return RuleVerdict(
-            name, passed=False, reason=f"the source does not tell how many rows, expected {band}", warns=warns
-        )
+        return False, f"the source does not tell how many rows, expected {band}"
     passed = rows >= rule.min and (rule.max is None or rows <= rule.max)
-    return RuleVerdict(name, passed=passed, reason=f"{rows} rows, expected {band}", warns=warns)
+    return passed, f"{rows} rows, expected {band}"
+
+
+def _by_age(rule: Freshness, seconds: float | None) -> tuple[bool, str]:
+    if seconds is None:
+        return False, f"no row has a {rule.column}"
+    age = timedelta(seconds=seconds)
+    return (
+        age <= rule.within,
+        f"the newest {rule.column} is {age} before the slice's end, expected at most {rule.within}",
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,9 +14,9 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from tidemark.crawl.errors import ProbeError, ProbeSettingError
+from tidemark.crawl.rule_query import Figure, SourceRows, bound_mark, condition, figures_of, measured, quote_name
 from tidemark.crawl.watermark import by_watermark
 from tidemark.dependency_model.arrival.sighting import Sight
-from tidemark.quoting import mysql, standard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,17 +36,22 @@ def look(source: SqlProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
     """See SqlProbe. Raises ProbeError, in the database's own words without a secret."""
     url = database_url(context.secrets.fill(source.url))
     dialect = url.get_backend_name()
-    query, values = statement(source, probed, dialect)
+    mine = slice_rows(source, probed, dialect)
+    rules = figures_of(probed.rules, mine)
+    query, values = mine.query([Figure("count(*)"), _watermark(source, mine), *rules.values()])
     try:
         with session(url, context.timeout_seconds) as connection:
-            rows, newest = connection.exec_driver_sql(query, values).one()
+            rows, newest, *counted = connection.exec_driver_sql(query, values).one()
     except (SQLAlchemyError, OSError) as error:
         words = str(getattr(error, "orig", None) or error)
         raise ProbeError("the database did not answer", found=context.secrets.mask(words)[:300]) from None
     seen = Sight(is_there=rows > 0, why=f"{rows} rows", content=str(rows), rows=int(rows))
+    if not rows:
+        return seen
+    seen = replace(seen, measured=tuple(measured(probed.rules, rules, counted, probed).items()))
     if source.watermark is None:
         return seen
-    return by_watermark(seen, source.watermark, newest, probed, context.clock()) if rows else seen
+    return by_watermark(seen, source.watermark, newest, probed, context.clock())
 
 
 @contextmanager
@@ -61,34 +67,29 @@ def session(url: URL, seconds: int) -> Iterator[Connection]:
         engine.dispose()
 
 
-def statement(source: SqlProbe, probed: ProbedSlice, dialect: str) -> tuple[str, tuple[Any, ...]]:
-    """The query and the values that are bound to it: count of the slice's rows, and the table's watermark.
+def slice_rows(source: SqlProbe, probed: ProbedSlice, dialect: str) -> SourceRows:
+    """The slice's rows: of its partition, and of its window.
 
     In the driver's own form: SQLAlchemy's texts read a colon or a percent sign inside of a quoted name as their own.
     Raises IdentifierError for a name that the database cannot hold.
     """
-    mark = "?" if dialect == "sqlite" else "%s"
     table = ".".join(quote_name(part, dialect) for part in source.table.split("."))
-    conditions: list[tuple[str, object]] = [("1 =", 1)]  # drivers read a text otherwise where nothing is bound
-    conditions += [(f"{quote_name(name, dialect)} =", value) for name, value in probed.texts(source.partition).items()]
+    # Drivers read a text otherwise where nothing is bound.
+    conditions: list[tuple[str, object]] = [(f"1 = {bound_mark(dialect)}", 1)]
+    for name, value in probed.texts(source.partition).items():
+        conditions.append((condition(name, "=", dialect), value))
     if source.time_column is not None and probed.window is not None:
-        column = quote_name(source.time_column, dialect)
-        conditions.append((f"{column} >=", _bound(probed.window.start, dialect)))
-        conditions.append((f"{column} <", _bound(probed.window.end, dialect)))
-    where = " AND ".join(f"{condition} {mark}" for condition, _ in conditions)
-    watermark = "NULL"
-    if source.watermark is not None:
-        watermark = f"(SELECT max({quote_name(source.watermark, dialect)}) FROM {table})"  # noqa: S608 - every name is quoted
-    query = f"SELECT count(*), {watermark} FROM {table} WHERE {where}"  # noqa: S608 - every name is quoted
-    return query, tuple(value for _, value in conditions)
+        conditions.append((condition(source.time_column, ">=", dialect), _bound(probed.window.start, dialect)))
+        conditions.append((condition(source.time_column, "<", dialect), _bound(probed.window.end, dialect)))
+    where = " AND ".join(text for text, _ in conditions)
+    return SourceRows(dialect, table, where, tuple(value for _, value in conditions))
 
 
-def quote_name(name: str, dialect: str) -> str:
-    """The name, quoted for a driver: those that bind by `%s` read two percent signs as one."""
-    if dialect == "sqlite":
-        return standard.quote(name, "sqlite")
-    quoted = standard.quote(name, "postgresql") if dialect == "postgresql" else mysql.quote(name)
-    return quoted.replace("%", "%%")
+def _watermark(source: SqlProbe, rows: SourceRows) -> Figure:
+    """Of the whole table."""
+    if source.watermark is None:
+        return Figure("NULL")
+    return Figure(f"(SELECT max({quote_name(source.watermark, rows.dialect)}) FROM {rows.table})")  # noqa: S608 - every name is quoted
 
 
 def _bound(instant: datetime, dialect: str) -> object:

@@ -20,7 +20,8 @@ class Sight:
     """What one probe saw. `content` is another text whenever the slice's data is other; `why` is for people.
 
     `rows` is None where the source does not say; `version` and `watermark` are the source's own words. `figures` are
-    what people see plotted over the slices.
+    what people see plotted over the slices. `measured` is what the source counted for rules, by their names: rows that
+    break one, or seconds from the newest time to the slice's end (None where there is no time).
     """
 
     is_there: bool
@@ -30,6 +31,7 @@ class Sight:
     version: str | None = None
     watermark: str | None = None
     figures: tuple[tuple[str, float], ...] = ()
+    measured: tuple[tuple[str, float | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,4 +60,4 @@ def look_again(before: Sighting | None, sight: Sight, now: datetime) -> Sighting
 
 
 def _is_same(before: Sight, sight: Sight) -> bool:
-    return (before.content, before.rows) == (sight.content, sight.rows)
+    return (before.content, before.rows, before.measured) == (sight.content, sight.rows, sight.measured)

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, LateEvents
 from tidemark.dependency_model.entity.profile_settings import Anomalies
-from tidemark.dependency_model.entity.quality_rules import Freshness, QualityRule, RowCount
+from tidemark.dependency_model.entity.quality_rules import (
+    AcceptedValues,
+    Freshness,
+    NotNull,
+    QualityRule,
+    RowCount,
+    Unique,
+    WithinRange,
+)
 from tidemark.dependency_model.entity.slice_text import KEY, TIMES
 from tidemark.dependency_model.entity.sub_partition import SUB_PARTITION_LIMIT, combinations
 from tidemark.dependency_model.suggestion import did_you_mean
@@ -219,17 +227,28 @@ def _probe(entity: Entity) -> Broken:
     yield from _probed_rules(entity, entity.probe)
 
 
+_COUNTING_SOURCES: Final = frozenset({"sql", "delta"})
+"""Probes that can count what breaks a rule, where the rows are."""
+_COUNTED_BY_SOURCE: Final = tuple(
+    rule.NAME for rule in (RowCount, NotNull, Unique, AcceptedValues, WithinRange, Freshness)
+)
+
+
 def _probed_rules(entity: Entity, probe: Probe) -> Broken:
-    others = sorted({_in_short(rule) for rule in entity.quality} - {RowCount.NAME})
+    counted = _COUNTED_BY_SOURCE if probe.kind in _COUNTING_SOURCES else (RowCount.NAME,)
+    others = sorted({_in_short(rule) for rule in entity.quality} - set(counted))
     if others:
-        yield "quality", EntityError("a probe counts rows alone", expected=RowCount.NAME, found=", ".join(others))
+        problem = f"what the probe {probe.kind} cannot count"
+        yield "quality", EntityError(problem, expected=", ".join(counted), found=", ".join(others))
+    if entity.period is None and any(isinstance(rule, Freshness) for rule in entity.quality):
+        yield "quality", EntityError("freshness is about a slice's end", hint="give the entity a period")
     if entity.quality and not probe.counts_rows:
         yield "quality", EntityError("the probe counts no rows", hint="give http the field that does: rows: data.count")
 
 
 def _in_short(rule: QualityRule) -> str:
     """A rule's name, with what needs more than a number of rows."""
-    needs: tuple[str, ...] = ("where",) if rule.where else ()
+    needs = tuple(name for name in ("where", "quarantine") if getattr(rule, name))
     if isinstance(rule, RowCount):
         needs += tuple(name for name in ("growth", "same_weekday") if getattr(rule, name) is not None)
     return f"{rule.NAME} with {' and '.join(needs)}" if needs else rule.NAME

@@ -1,0 +1,139 @@
+"""Rules of an external slice, counted by its own source (A5): one figure a rule, all of them in one query.
+
+Every name is quoted and every value is bound. Values are compared as the source writes them in text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tidemark.crawl.watermark import instant_of
+from tidemark.dependency_model.entity.quality_rules import (
+    AcceptedValues,
+    Freshness,
+    NotNull,
+    QualityRule,
+    Unique,
+    WithinRange,
+)
+from tidemark.quoting import mysql, standard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tidemark.crawl.probed_slice import ProbedSlice
+
+_OF_MYSQL = frozenset({"mysql", "mariadb"})
+
+
+class Figure(NamedTuple):
+    """An expression over the slice's rows, and the values that are bound to it, in their order."""
+
+    sql: str
+    values: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRows:
+    """The rows of one slice: `table` and `where` in the dialect's SQL, with the values that are bound in `where`."""
+
+    dialect: str
+    table: str
+    where: str
+    values: tuple[object, ...]
+
+    def query(self, figures: Sequence[Figure]) -> tuple[str, tuple[object, ...]]:
+        """One row of these figures, and the values that are bound to the query."""
+        values = tuple(value for figure in figures for value in figure.values) + self.values
+        columns = ", ".join(figure.sql for figure in figures)
+        return f"SELECT {columns} FROM {self.table} WHERE {self.where}", values  # noqa: S608 - every name is quoted
+
+
+def figures_of(rules: Mapping[str, QualityRule], rows: SourceRows) -> dict[str, Figure]:
+    """What is counted for each rule, by its name; none for a rule that needs no more than the number of rows.
+
+    Of a rule about single rows and of `unique` it is how many break it, of `freshness` the newest time.
+    """
+    figures = {name: _figure(rule, rows) for name, rule in rules.items()}
+    return {name: figure for name, figure in figures.items() if figure is not None}
+
+
+def measured(
+    rules: Mapping[str, QualityRule], names: Iterable[str], values: Sequence[Any], probed: ProbedSlice
+) -> dict[str, float | None]:
+    """What the source answered, by rule: rows that break it, or seconds from the newest time to the slice's end.
+
+    None where no row has a time. Raises ProbeError for a time that is none.
+    """
+    return {name: _number(rules[name], value, probed) for name, value in zip(names, values, strict=True)}
+
+
+def _number(rule: QualityRule, value: Any, probed: ProbedSlice) -> float | None:
+    if not isinstance(rule, Freshness):
+        return int(value or 0)
+    if value is None or probed.window is None:
+        return None
+    return (probed.window.end - instant_of(value, probed.time_zone)).total_seconds()
+
+
+def _figure(rule: QualityRule, rows: SourceRows) -> Figure | None:
+    match rule:
+        case NotNull(columns=columns):
+            return _breaking(" OR ".join(f"{quote_name(column, rows.dialect)} IS NULL" for column in columns))
+        case AcceptedValues(column=column, values=values):
+            marks = ", ".join([bound_mark(rows.dialect)] * len(values))
+            accepted = tuple(_text(value, rows.dialect) for value in values)
+            return _breaking(f"{_exact(column, rows.dialect)} NOT IN ({marks})", accepted)
+        case WithinRange(column=column, min=low, max=high):
+            ends = [(sign, end) for sign, end in (("<", low), (">", high)) if end is not None]
+            name, mark = quote_name(column, rows.dialect), bound_mark(rows.dialect)
+            condition = " OR ".join(f"{name} {sign} {mark}" for sign, _ in ends)
+            return _breaking(condition, tuple(end for _, end in ends))
+        case Unique(columns=columns):
+            keys = ", ".join(_exact(column, rows.dialect) for column in columns)
+            groups = f"SELECT count(*) AS n FROM {rows.table} WHERE {rows.where} GROUP BY {keys}"  # noqa: S608 - every name is quoted
+            return Figure(f"(SELECT coalesce(sum(n - 1), 0) FROM ({groups}) AS g)", rows.values)  # noqa: S608 - every name is quoted
+        case Freshness(column=column):
+            return Figure(f"max({quote_name(column, rows.dialect)})")
+    return None
+
+
+def _breaking(condition: str, values: tuple[object, ...] = ()) -> Figure:
+    """How many rows meet a condition; those for which it is NULL do not."""
+    return Figure(f"count(CASE WHEN {condition} THEN 1 END)", values)
+
+
+def _exact(column: str, dialect: str) -> str:
+    """A column's text, of which no collation takes two for one."""
+    name = quote_name(column, dialect)
+    if dialect in _OF_MYSQL:
+        return f"CAST(CONVERT({name} USING utf8mb4) AS BINARY)"
+    return f"CAST({name} AS {'VARCHAR' if dialect == 'duckdb' else 'TEXT'})"
+
+
+def _text(value: object, dialect: str) -> str:
+    if isinstance(value, bool):
+        return str(value).lower() if dialect in {"postgresql", "duckdb"} else str(int(value))
+    return value.isoformat() if isinstance(value, (date, datetime)) else str(value)
+
+
+def bound_mark(dialect: str) -> str:
+    """How a driver marks a value that is bound."""
+    return "?" if dialect in {"sqlite", "duckdb"} else "%s"
+
+
+def condition(name: str, sign: str, dialect: str) -> str:
+    """`"name" >= ?`."""
+    return f"{quote_name(name, dialect)} {sign} {bound_mark(dialect)}"
+
+
+def quote_name(name: str, dialect: str) -> str:
+    """The name, quoted for a driver: those that bind by `%s` read two percent signs as one."""
+    if dialect == "sqlite":
+        return standard.quote(name, "sqlite")
+    if dialect == "duckdb":
+        return standard.quote(name, "duckdb")
+    quoted = standard.quote(name, "postgresql") if dialect == "postgresql" else mysql.quote(name)
+    return quoted.replace("%", "%%")
