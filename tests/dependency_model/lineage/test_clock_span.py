@@ -9,7 +9,16 @@ from zoneinfo import ZoneInfo
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tidemark.dependency_model.lineage.clock_span import DAY_MICROS, MICROS, ClockSpan, instant_of, moved, pieces
+from tidemark.dependency_model.lineage.clock_span import (
+    DAY_MICROS,
+    MICROS,
+    ClockSpan,
+    instant_of,
+    moved,
+    pieces,
+    pieces_near_ends,
+    shown,
+)
 from tidemark.dependency_model.lineage.functions.calendar_arithmetic import months_on
 from tidemark.dependency_model.time.zone import Zone
 
@@ -82,3 +91,19 @@ def test_pieces_are_the_span_and_have_one_offset_each(zone: str, low: int, lengt
     assert all(part.high + 1 == then.low for part, then in pairwise(parts))
     assert all(clock.offset_at(part.low // MICROS) == clock.offset_at(part.high // MICROS) for part in parts)
     assert sum(part.high - part.low + 1 for part in parts) == length + 1 <= 4 * DAY_MICROS
+
+
+@given(st.sampled_from(ZONES), near_changes, near_changes, st.sampled_from([DAY_MICROS, 7 * DAY_MICROS, HOUR]))
+def test_the_least_and_the_most_of_a_long_span_are_near_its_ends(
+    zone: str, instant: int, other: int, unit: int
+) -> None:
+    """Of what follows from the reading alone, as days and texts do, and of instants cut to the reading's hour."""
+    clock, span = Zone.load(zone), ClockSpan(min(instant, other), max(instant, other))
+
+    def cut(at: int) -> int:
+        return at - shown(clock, at) % HOUR if unit == HOUR else shown(clock, at) // unit
+
+    everywhere, near = pieces(clock, span), pieces_near_ends(clock, span)
+    assert min(cut(part.low) for part in near) == min(cut(part.low) for part in everywhere)
+    assert max(cut(part.high) for part in near) == max(cut(part.high) for part in everywhere)
+    assert len(near) <= 8

@@ -19,6 +19,9 @@ MICROS: Final = 1_000_000
 DAY_MICROS: Final = DAY_SECONDS * MICROS
 
 
+_ENDS: Final = 3 * DAY_MICROS
+
+
 class ClockSpan(NamedTuple):
     """All instants, or all readings of a clock, from `low` to `high`."""
 
@@ -64,6 +67,18 @@ def pieces(zone: Zone, span: ClockSpan) -> list[ClockSpan]:
     ]
     starts = [start for start in starts if start >= span.low]
     return [ClockSpan(start, end - 1) for start, end in zip(starts, [*starts[1:], span.high + 1], strict=True)]
+
+
+def pieces_near_ends(zone: Zone, span: ClockSpan) -> list[ClockSpan]:
+    """The pieces of a span's first and last days: among them are what the clock shows least and most of the span.
+
+    Offsets differ by 26 hours at most, so that what is shown later than that after the first instant is more than the
+    least, also where a time of day is cut to its hour; likewise at the end.
+    """
+    if span.high - span.low <= 2 * _ENDS:
+        return pieces(zone, span)
+    ends = ClockSpan(span.low, span.low + _ENDS), ClockSpan(span.high - _ENDS, span.high)
+    return [piece for end in ends for piece in pieces(zone, end)]
 
 
 def moved(zone: Zone, span: ClockSpan, move: Callable[[int], int]) -> ClockSpan:

@@ -7,7 +7,14 @@ from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.lineage.clock_span import DAY_MICROS, MICROS, ClockSpan, instant_of, pieces, shown
+from tidemark.dependency_model.lineage.clock_span import (
+    DAY_MICROS,
+    MICROS,
+    ClockSpan,
+    instant_of,
+    pieces_near_ends,
+    shown,
+)
 from tidemark.dependency_model.lineage.value_range import (
     Range,
     Special,
@@ -71,7 +78,7 @@ class Conversion:
         """A function that never falls while the session's clock goes on; of an instant by what the clock shows."""
         if not isinstance(first, Range) or first.type is not Type.TIMESTAMP or first.is_point:
             return monotone(compute, first, *others)
-        spans = pieces(self.zone, ClockSpan(first.low, first.high))
+        spans = pieces_near_ends(self.zone, ClockSpan(first.low, first.high))
         return hull(monotone(compute, Range(Type.TIMESTAMP, *span), *others) for span in spans)
 
     def local(self, micros: int) -> tuple[int, int]:
