@@ -133,7 +133,7 @@ def test_all_types_are_alike_and_each_change_of_a_value_is_seen(
         whole = Patch(table, f"a.{physical}", AuditedRange())
         source = reader.rows(whole, shard)
         assert {key: [text] for key, text in source.rows.items()} == {
-            key: [row.text for row in of_key] for key, of_key in lake.rows(whole, shard, 0).items()
+            key: [row.text for row in of_key] for key, of_key in lake.rows([whole], shard, 0)[0].items()
         }
         assert source.mark.base == "binlog"
         assert len(source.rows) == ROWS
@@ -159,10 +159,19 @@ def test_all_types_are_alike_and_each_change_of_a_value_is_seen(
     changed, same = (differing(*side) for side in zip(again, lake.groups(patches, compared["wide_0"], 0), strict=True))
     assert (len(changed), same) == (1, ())
     narrowed = Patch("wide_0", f"a.{DATABASE}.wide_0", AuditedRange(None, bound), changed)
-    rows_there, rows_here = reader.rows(narrowed, compared["wide_0"]).rows, lake.rows(narrowed, compared["wide_0"], 0)
+    rows_there, rows_here = (
+        reader.rows(narrowed, compared["wide_0"]).rows,
+        lake.rows([narrowed], compared["wide_0"], 0)[0],
+    )
     assert rows_there.keys() == rows_here.keys()
     assert [key for key, text in rows_there.items() if text != rows_here[key][0].text] == ["70"]
     assert compared["wide_0"].differing_columns(rows_there["70"], rows_here["70"][0].text) == ("price",)
+
+    # Several patches at once, also where rows are in two of them.
+    at_once = lake.rows([patches[1], narrowed, patches[0]], compared["wide_0"], 0)
+    assert at_once[1] == rows_here
+    assert rows_here.keys() <= at_once[2].keys()
+    assert len(at_once[0]) + len(at_once[2]) == ROWS
 
     # Of a key that both sides order in their own way, slices.
     slices = [Patch("named_0", f"a.{DATABASE}.named_0", AuditedRange(slice_=at, slices=3)) for at in range(3)]

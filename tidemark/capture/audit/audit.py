@@ -170,15 +170,18 @@ class SourceAudit:
                 self._give_up(run, look.task, "capture does not come past it, see tidemark capture status")
 
     def _compare(self, run: CycleRun, looks: Sequence[PendingLook], at: LakeAt) -> None:
+        """One Spark job for all looks at groups, and one for all at rows."""
         at_groups = [look for look in looks if not look.task.number]
-        side = self._sides[looks[0].task.patch.table] if looks else None
-        if side is not None and at_groups:
+        at_rows = [look for look in looks if look.task.number]
+        if at_groups:
+            side = self._sides[at_groups[0].task.patch.table]
             for look, buckets in zip(at_groups, side.differing_buckets(at_groups, at), strict=True):
                 self._end(run, look.task, list(_narrowed(look.task, buckets)))
                 run.report.ranges += 1
-        for look in looks:
-            if side is not None and look.task.number:
-                self._end(run, look.task, self._judged(run, look, side.rows(look, at)))
+        if at_rows:
+            side = self._sides[at_rows[0].task.patch.table]
+            for look, rows in zip(at_rows, side.rows(at_rows, at), strict=True):
+                self._end(run, look.task, self._judged(run, look, rows))
 
     def _judged(self, run: CycleRun, look: PendingLook, rows: RowLook) -> list[LookTask]:
         """What is looked at once more after a look at rows."""

@@ -59,14 +59,21 @@ class LakeReader:
             groups[row["patch"]][row["bucket"]] = GroupChecksum(row["n"], row["checksum"])
         return list(groups)
 
-    def rows(self, patch: Patch, shard: ComparedShard, version: int) -> dict[str, list[LakeRow]]:
-        """The patch's rows, under the key's text: more than one where the lake has a key twice."""
-        chosen = self._rows([patch], shard, version).selectExpr(
-            f"{shard.key_texts[1]} AS key", f"{shard.row_texts[1]} AS text", "`_offset` AS offset"
+    def rows(self, patches: Sequence[Patch], shard: ComparedShard, version: int) -> list[dict[str, list[LakeRow]]]:
+        """The rows of several patches of one shard, which may overlap, under the key's text.
+
+        More than one where the lake has a key twice.
+        """
+        numbers = ", ".join(f"IF({_condition(patch, shard)}, {at}, NULL)" for at, patch in enumerate(patches))
+        chosen = self._rows(patches, shard, version).selectExpr(
+            f"explode(array_compact(array({numbers}))) AS patch",
+            f"{shard.key_texts[1]} AS key",
+            f"{shard.row_texts[1]} AS text",
+            "`_offset` AS offset",
         )
-        rows: dict[str, list[LakeRow]] = {}
+        rows: list[dict[str, list[LakeRow]]] = [{} for _ in patches]
         for row in chosen.collect():
-            rows.setdefault(row["key"], []).append(LakeRow(row["text"], row["offset"]))
+            rows[row["patch"]].setdefault(row["key"], []).append(LakeRow(row["text"], row["offset"]))
         return rows
 
     def _rows(self, patches: Sequence[Patch], shard: ComparedShard, version: int) -> DataFrame:

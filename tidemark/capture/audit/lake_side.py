@@ -13,11 +13,12 @@ from tidemark.capture.source_table import topic_of
 from tidemark.delta.delta_rs_table import current_version
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from tidemark.capture.audit.lake_reader import LakeReader
     from tidemark.capture.audit.look import PendingLook
+    from tidemark.capture.audit.row_comparison import LakeRow
     from tidemark.capture.source.intake import Intake
     from tidemark.capture.source_table import SourceTable
     from tidemark.system.settings import Settings
@@ -58,10 +59,14 @@ class LakeSide:
         groups = self._lake.groups(patches, looks[0].task.shard.compared, at.version)
         return [differing(look.groups, lake) for look, lake in zip(looks, groups, strict=True)]
 
-    def rows(self, look: PendingLook, at: LakeAt) -> RowLook:
-        """Both sides of a look at rows."""
+    def rows(self, looks: Sequence[PendingLook], at: LakeAt) -> list[RowLook]:
+        """Both sides of each of these looks at rows of one shard."""
+        patches = [look.task.patch for look in looks]
+        lakes = self._lake.rows(patches, looks[0].task.shard.compared, at.version)
+        return [self._row_look(look, lake, at) for look, lake in zip(looks, lakes, strict=True)]
+
+    def _row_look(self, look: PendingLook, lake: Mapping[str, Sequence[LakeRow]], at: LakeAt) -> RowLook:
         patch, shard = look.task.patch, look.task.shard
-        lake = self._lake.rows(patch, shard.compared, at.version)
         deleted: frozenset[str] | None = frozenset()
         if any(key not in lake for key in look.rows):
             end = max(at.progress.offset, at.state.offsets.get(topic_of(patch.instance), 0))
