@@ -11,6 +11,7 @@ from tidemark.center.center_tick import CenterTick
 from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
 from tidemark.center.launchers.sensor_run_requests import DagsterRequests
 from tidemark.center.pools import Pools
+from tidemark.lineage_events.environment import emitter_of_environment
 from tidemark.state_store.lease import Lease
 from tidemark.system.utc_clock import utc_now
 
@@ -39,6 +40,7 @@ class SensorHost:
         self._requests = DagsterRequests(warehouse.graph)
         pools, settings = Pools.parse(warehouse.settings.pools), warehouse.settings
         self._alerts = AlertWatch(self.center, CenterForecast(self.center, pools, utc_now), settings, os.environ)
+        self._lineage = emitter_of_environment(warehouse, self.store)
         self._dispatch = Dispatch(
             self.center,
             self._requests,
@@ -61,6 +63,8 @@ class SensorHost:
         self._dispatch.recover()
         self._dispatch.step()
         self._alerts.poll(instance)
+        if self._lineage is not None:
+            self._lineage.poll()
         return self._requests.take()
 
     def _is_active(self, instance: dg.DagsterInstance) -> bool:

@@ -25,6 +25,7 @@ from tidemark.center.leadership import Leadership, holder_name
 from tidemark.center.pools import Pools
 from tidemark.center.topic_subscription_thread import subscription_of
 from tidemark.errors import TerminalError, TransientError
+from tidemark.lineage_events.environment import emitter_of_environment
 from tidemark.state_store.fence import Fence
 from tidemark.state_store.lease import CENTER, Lease
 from tidemark.system.garbage_collection import freeze_live_objects
@@ -88,6 +89,7 @@ class Service:
         self._pools = Pools.parse(warehouse.settings.pools)
         self.forecast = CenterForecast(self.center, self._pools, utc_now)
         self._alerts = AlertWatch(self.center, self.forecast, warehouse.settings, os.environ)
+        self._lineage = emitter_of_environment(warehouse, self.store)
         self._policy = policy or LaunchPolicy(together=TOGETHER, across=ACROSS)
         self._runs = DirectRuns(warehouse.graph, instance, location)
         self._waker: Waker = waker_of(instance)
@@ -119,6 +121,8 @@ class Service:
                 else:
                     time.sleep(_STANDBY_SECONDS)
         self._alerts.close()
+        if self._lineage is not None:
+            self._lineage.close()
         self._tell("stopped")
         self._waker.close()
         self.store.close()
@@ -190,6 +194,8 @@ class Service:
         self._tell_unreadable()
         self._intake.upkeep(_WIPED_SECONDS)
         self._alerts.poll(self._instance)
+        if self._lineage is not None:
+            self._lineage.poll()
 
     def _tell_unreadable(self) -> None:
         """Name each slice of which a stored value cannot be read, once."""

@@ -1,0 +1,155 @@
+"""Runs as OpenLineage events: what they say, in order, once, whatever the receiver does, by its client's transports."""
+
+from __future__ import annotations
+
+import json
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.lineage_events.world import DAY, RUN, LineageWorld, ReceiverDownError, client_with
+from tidemark.dependency_model.status import Event
+from tidemark.lineage_events.emitter import LineageEmitter
+from tidemark.lineage_events.environment import is_wanted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SALES = f"sales@{DAY}"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> LineageWorld:
+    made = LineageWorld(tmp_path)
+    assert made.emitter.send_due() == 0, "what was before is nobody's news"
+    return made
+
+
+def test_a_run_is_told_with_what_it_read_and_wrote(world: LineageWorld) -> None:
+    world.launch()
+    world.tell(SALES, Event.STARTED)
+    world.tell(SALES, Event.COMPLETED, event_id="dagster:7", row_count=3, snapshot_id="5")
+    world.tell(SALES, Event.QUALITY_PASSED, "its checks passed, with warnings: row_count: 3 rows", "dagster:7:quality")
+    world.emitter.send_due()
+    assert world.receiver.told == [("START", "sales"), ("COMPLETE", "sales")]
+    start, complete = world.receiver.events
+    assert start["run"]["runId"] == complete["run"]["runId"]
+    assert complete["run"]["facets"]["parent"]["run"]["runId"] == RUN
+    nominal = complete["run"]["facets"]["nominalTime"]
+    assert (nominal["nominalStartTime"], nominal["nominalEndTime"]) == (
+        "2024-06-01T00:00:00+00:00",
+        "2024-06-02T00:00:00+00:00",
+    )
+    assert complete["job"]["facets"]["sql"]["query"].startswith("SELECT shop")
+    (read,) = start["inputs"]
+    assert (read["namespace"], read["name"]) == ("tidemark", "clicks")
+    assert read["facets"]["tidemark_slices"]["slices"] == [DAY]
+    (written,) = complete["outputs"]
+    assert (written["namespace"], written["name"]) == ("file", str(world.warehouse.table_path("sales")))
+    facets = written["facets"]
+    assert facets["version"]["datasetVersion"] == "5"
+    assert "version" not in start["outputs"][0]["facets"]
+    assert written["outputFacets"]["outputStatistics"]["rowCount"] == 3
+    assert [column["name"] for column in facets["schema"]["fields"]] == ["shop", "amount"]
+    lineage = facets["columnLineage"]
+    assert {name: [of["field"] for of in part["inputFields"]] for name, part in lineage["fields"].items()} == {
+        "shop": ["shop"],
+        "amount": ["cents"],
+    }
+    assert {of["field"] for of in lineage["dataset"]} == {"dt", "id", "shop"}
+    assert [(rule["name"], rule["success"]) for rule in facets["dataQualityAssertions"]["assertions"]] == [
+        ("not_null", True),
+        ("row_count", False),
+    ]
+
+
+def test_each_attempt_is_a_run_and_a_failure_says_why(world: LineageWorld) -> None:
+    world.launch()
+    world.tell(SALES, Event.FAILED, f"run {RUN} ended (failure) without it: not_null: 2 rows", event_id="a")
+    world.emitter.send_due()
+    world.tell(SALES, Event.RETRIED, event_id="r")
+    world.tell(SALES, Event.LAUNCHED, event_id="b")
+    world.tell(SALES, Event.COMPLETED, event_id="c")
+    world.emitter.send_due()
+    assert [kind for kind, _ in world.receiver.told] == ["START", "FAIL", "START", "COMPLETE"]
+    runs = [event["run"]["runId"] for event in world.receiver.events]
+    assert runs[0] == runs[1] != runs[2] == runs[3]
+    failed = world.receiver.events[1]
+    assert "not_null: 2 rows" in failed["run"]["facets"]["errorMessage"]["message"]
+    assert failed["outputs"][0]["facets"]["dataQualityAssertions"]["assertions"][0]["success"] is False
+
+
+def test_what_was_not_taken_is_sent_later_and_the_same(world: LineageWorld) -> None:
+    world.launch()
+    world.tell(SALES, Event.COMPLETED)
+    world.receiver.is_down = True
+    with pytest.raises(ReceiverDownError):
+        world.emitter.send_due()
+    world.receiver.is_down = False
+    assert world.emitter.send_due() == 2
+    assert world.emitter.send_due() == 0
+    first = list(world.receiver.events)
+    # Who dies between sending and noting sends it again: the same run, type and time.
+    world.emitter._note(0)
+    world.open_emitter().send_due()
+    assert world.receiver.events[len(first) :] == first
+
+
+def test_the_client_s_own_transports(world: LineageWorld, tmp_path: Path) -> None:
+    """A file, and a real HTTP server that takes the second attempt."""
+    world.launch()
+    bodies: list[dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(201)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    file = tmp_path / "events.json"
+    http = {"transport": {"type": "http", "url": f"http://127.0.0.1:{server.server_port}"}}
+    try:
+        for config in (http, {"transport": {"type": "file", "log_file_path": str(file), "append": True}}):
+            world.emitter._note(0)
+            emitter = LineageEmitter(world.warehouse, world.store, {}, lambda config=config: client_with(config))  # type: ignore[misc]
+            assert emitter.send_due() == 1
+    finally:
+        server.shutdown()
+        server.server_close()
+    (line,) = file.read_text().splitlines()
+    assert json.loads(line) == bodies[0]
+    assert bodies[0]["eventType"] == "START"
+
+
+def test_the_tick_never_waits_and_no_address_is_logged(world: LineageWorld, caplog: pytest.LogCaptureFixture) -> None:
+    world.launch()
+    world.receiver.is_down = True
+    world.emitter.poll()
+    assert world.receiver.asked.wait(60)
+    world.emitter.close()
+    assert [record.getMessage() for record in caplog.records if record.name == "tidemark.openlineage"] == [
+        "OpenLineage events wait 4 s: ReceiverDownError"
+    ]
+    assert "canary" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("env", "wanted"),
+    [
+        ({}, False),
+        ({"OPENLINEAGE_URL": "http://x"}, True),
+        ({"OPENLINEAGE_CONFIG": "/etc/openlineage.yml"}, True),
+        ({"OPENLINEAGE__TRANSPORT__TYPE": "file"}, True),
+        ({"OPENLINEAGE_URL": "http://x", "OPENLINEAGE_DISABLED": "True"}, False),
+        ({"OPENLINEAGE_NAMESPACE": "shop"}, False),
+    ],
+)
+def test_nobody_is_told_unless_a_transport_is_named(env: dict[str, str], *, wanted: bool) -> None:
+    assert is_wanted(env) is wanted

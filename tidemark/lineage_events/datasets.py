@@ -1,0 +1,97 @@
+"""Entities as OpenLineage datasets: their names, and what is known of their columns (naming of its specification)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from openlineage.client.event_v2 import InputDataset, OutputDataset
+from openlineage.client.generated.column_lineage_dataset import (
+    ColumnLineageDatasetFacet,
+    Fields,
+    InputField,
+    Transformation,
+)
+from openlineage.client.generated.dataset_version_dataset import DatasetVersionDatasetFacet
+from openlineage.client.generated.documentation_dataset import DocumentationDatasetFacet
+from openlineage.client.generated.ownership_dataset import Owner, OwnershipDatasetFacet
+from openlineage.client.generated.schema_dataset import SchemaDatasetFacet, SchemaDatasetFacetFields
+
+from tidemark.lineage_events.slices_facet import SlicesOfDataset
+from tidemark.warehouse.warehouse import EXPORT_LAYER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from openlineage.client.generated.base import DatasetFacet
+
+    from tidemark.warehouse.warehouse import Warehouse
+
+NAMESPACE: Final = "tidemark"
+"""Of entities that are no table of the lake: virtual ones, and copies in the OLAP store."""
+_FILES: Final = "file"
+
+
+class Datasets:
+    """The entities of one warehouse; `types` tells a table's columns with their types, as far as its log was read."""
+
+    def __init__(self, warehouse: Warehouse, types: Callable[[str], Mapping[str, str]]) -> None:
+        self._warehouse, self._types = warehouse, types
+
+    def input(self, entity: str, slices: Iterable[str], versions: Iterable[str]) -> InputDataset:
+        """What a run read: these slices, in these versions of the table."""
+        return InputDataset(*self._name(entity), facets=self._read(entity, slices, versions))
+
+    def output(self, entity: str, slice_: str, version: str | None) -> OutputDataset:
+        """What a run writes: one slice; the version is known once it is there."""
+        facets = self._read(entity, [slice_], [version] if version else [])
+        lineage = self._column_lineage(entity)
+        if lineage is not None:
+            facets["columnLineage"] = lineage
+        return OutputDataset(*self._name(entity), facets=facets)
+
+    def _read(self, entity: str, slices: Iterable[str], versions: Iterable[str]) -> dict[str, DatasetFacet]:
+        """The facets of an input and an output alike."""
+        declared, known = self._warehouse.entities[entity], list(versions)
+        facets: dict[str, DatasetFacet] = {"tidemark_slices": SlicesOfDataset(entity, list(slices))}
+        types = self._types(entity)
+        names = list(types) or list(self._warehouse.columns.columns(entity))
+        if names:
+            fields = [
+                SchemaDatasetFacetFields(name, types.get(name), ordinal_position=at) for at, name in enumerate(names, 1)
+            ]
+            facets["schema"] = SchemaDatasetFacet(fields)
+        if known:
+            facets["version"] = DatasetVersionDatasetFacet(known[-1])
+        if declared.description:
+            facets["documentation"] = DocumentationDatasetFacet(declared.description)
+        if declared.owner:
+            facets["ownership"] = OwnershipDatasetFacet([Owner(declared.owner)])
+        return facets
+
+    def _name(self, entity: str) -> tuple[str, str]:
+        """Namespace and name: of a table in the lake by where it lies."""
+        warehouse = self._warehouse
+        declared = warehouse.entities[entity]
+        if declared.layer == EXPORT_LAYER or warehouse.is_external(entity):
+            return NAMESPACE, entity
+        return _FILES, str(warehouse.table_path(entity))
+
+    def _column_lineage(self, entity: str) -> ColumnLineageDatasetFacet | None:
+        """None where columns are not known by name."""
+        columns = self._warehouse.columns.entities.get(entity)
+        if columns is None or not columns.is_known:
+            return None
+        fields = {
+            column: Fields([self._field(source, "DIRECT") for source in sources if self._is_column(source)])
+            for column, sources in columns.direct.items()
+        }
+        decides = [self._field(source, "INDIRECT") for source in columns.indirect if self._is_column(source)]
+        return ColumnLineageDatasetFacet(fields, dataset=decides)
+
+    def _is_column(self, name: str) -> bool:
+        entity, _, column = name.rpartition(".")
+        return entity in self._warehouse.entities and column != "*"
+
+    def _field(self, name: str, kind: str) -> InputField:
+        entity, _, column = name.rpartition(".")
+        return InputField(*self._name(entity), column, [Transformation(kind)])

@@ -1,0 +1,135 @@
+"""Sends run events beside the tick, in the order of the transitions, each at least once.
+
+How far it has come is a cursor in the state store: after a restart it goes on there, and what was sent but not noted is
+sent again, the same by its run's id, type and time. A receiver that is slow or dead keeps nobody waiting.
+"""
+
+from __future__ import annotations
+
+import logging
+from threading import Event as Signal
+from threading import Thread
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import delete
+
+from tidemark.catalog.notes import CatalogNotes
+from tidemark.lineage_events.datasets import Datasets
+from tidemark.lineage_events.run_events import NAMESPACE, RunEvents
+from tidemark.state_store.held_lease import require_lease
+from tidemark.state_store.schema import CURSORS
+from tidemark.state_store.slice_profiles import SliceProfiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from openlineage.client import OpenLineageClient
+    from openlineage.client.event_v2 import RunEvent
+
+    from tidemark.state_store.store import StateStore
+    from tidemark.state_store.transition import Transition
+    from tidemark.warehouse.warehouse import Warehouse
+
+CURSOR: Final = "openlineage"
+_AT_ONCE: Final = 200
+_SECONDS: Final = 2.0
+_LONGEST_WAIT: Final = 300.0
+_IDLE_SECONDS: Final = 60.0
+_JOIN_SECONDS: Final = 5.0
+_LOGGER: Final = logging.getLogger("tidemark.openlineage")
+
+
+class LineageEmitter:
+    """`client` makes the client of what the environment names; it is made when there is something to send."""
+
+    def __init__(
+        self, warehouse: Warehouse, store: StateStore, env: Mapping[str, str], client: Callable[[], OpenLineageClient]
+    ) -> None:
+        self._store, self._make_client = store, client
+        self._client: OpenLineageClient | None = None
+        notes = CatalogNotes(store.database)
+        self._profiles = SliceProfiles(store.database)
+        self._events = RunEvents(
+            warehouse,
+            Datasets(warehouse, lambda name: _newest_types(notes, name)),
+            env.get("OPENLINEAGE_NAMESPACE") or NAMESPACE,
+        )
+        self._asked, self._closed, self._wait = Signal(), Signal(), _SECONDS
+        self._thread: Thread | None = None
+
+    def poll(self) -> None:
+        """The lease is held: have sent what is new, while this goes on."""
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = Thread(target=self._serve, name="openlineage", daemon=True)
+            self._thread.start()
+        self._asked.set()
+
+    def close(self) -> None:
+        """Let what is under way end, for some seconds."""
+        self._closed.set()
+        self._asked.set()
+        if self._thread is not None:
+            self._thread.join(_JOIN_SECONDS)
+
+    def send_due(self) -> int:
+        """Send what happened since the last time, the first time nothing; how many events were sent.
+
+        Raises StateStoreDownError and FencedError, and what a transport raises: the next time it goes on there.
+        """
+        stored = self._store.read.cursor(CURSOR)
+        if stored is None:
+            self._note(self._store.read.last())
+            return 0
+        sent, reached = 0, int(stored)
+        try:
+            for transition in self._store.read.after(reached, _AT_ONCE):
+                event = self._event_of(transition)
+                if event is not None:
+                    self._emit(event)
+                    sent += 1
+                reached = transition.seq
+        finally:
+            if reached > int(stored):
+                self._note(reached)
+        return sent
+
+    def _event_of(self, transition: Transition) -> RunEvent | None:
+        if not self._events.is_told(transition):
+            return None
+        profile = self._profiles.of([transition.slice]).get(transition.slice)
+        figures = profile.figures if profile and str(profile.version) == transition.facts.snapshot_id else None
+        return self._events.of(transition, self._store.read.history(transition.slice), figures)
+
+    def _emit(self, event: RunEvent) -> None:
+        if self._client is None:
+            self._client = self._make_client()
+        self._client.emit(event)
+
+    def _note(self, seq: int) -> None:
+        with self._store.database.writing() as connection:
+            require_lease(connection, self._store.write.fence)
+            connection.execute(delete(CURSORS).where(CURSORS.c.name == CURSOR))
+            connection.execute(CURSORS.insert().values(name=CURSOR, position=str(seq)))
+
+    def _serve(self) -> None:
+        while self._asked.wait(_IDLE_SECONDS) and not self._closed.is_set():
+            self._asked.clear()
+            try:
+                while self.send_due() and not self._closed.is_set():
+                    pass
+                self._wait = _SECONDS
+            except Exception as error:  # noqa: BLE001 - whatever a transport raises, the tick goes on, and it is sent later
+                self._wait = min(2 * self._wait, _LONGEST_WAIT)
+                _LOGGER.warning("OpenLineage events wait %.0f s: %s", self._wait, _told(error))
+            self._closed.wait(self._wait)
+
+
+def _newest_types(notes: CatalogNotes, entity: str) -> Mapping[str, str]:
+    schemas = notes.schemas(entity)
+    return schemas[-1].columns if schemas else {}
+
+
+def _told(error: Exception) -> str:
+    """What kind of problem it is, and the receiver's answer, without an address: it may hold a password."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    return f"{type(error).__name__}{f', the receiver answered {status}' if status else ''}"

@@ -1,0 +1,33 @@
+"""Whether events are wanted: as the variables of OpenLineage's own client say, which name the transport."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.lineage_events.emitter import LineageEmitter
+    from tidemark.state_store.store import StateStore
+    from tidemark.warehouse.warehouse import Warehouse
+
+_TRANSPORTS: Final = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG", "OPENLINEAGE__TRANSPORT")
+
+
+def is_wanted(env: Mapping[str, str]) -> bool:
+    """Whether a transport is named, and it is not disabled."""
+    if env.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true":
+        return False
+    return any(name.startswith(_TRANSPORTS) and value for name, value in env.items())
+
+
+def emitter_of_environment(warehouse: Warehouse, store: StateStore) -> LineageEmitter | None:
+    """What sends the events of one center, as this process' environment says; None where nobody wants them."""
+    if not is_wanted(os.environ):
+        return None
+    from openlineage.client import OpenLineageClient  # noqa: PLC0415 - who wants no events loads no client
+
+    from tidemark.lineage_events.emitter import LineageEmitter  # noqa: PLC0415
+
+    return LineageEmitter(warehouse, store, os.environ, OpenLineageClient)
