@@ -84,7 +84,7 @@ def _of_day(graph: DependencyGraph, told: Sequence[Timing], day: str) -> list[Re
     for slice_ in sorted(started.keys() & ended.keys()):
         if is_scheduled(graph.entity(slice_.entity)) and ended[slice_] > started[slice_]:
             times = history.times(slice_.entity)
-            quantiles = times.quantiles(began, history.group(slice_))
+            quantiles = times.quantiles(began, history.groups(slice_))
             low, middle, high = np.interp((0.05, 0.5, 0.95), LEVELS, quantiles).tolist()
             replayed.append(ReplayedSlice(times.label, low, middle, high, ended[slice_] - started[slice_]))
     return replayed

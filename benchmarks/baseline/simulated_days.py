@@ -1,15 +1,16 @@
 """What really happens in a company, event by event: inputs arrive, runs start, fail, are tried again and end.
 
 Nothing here comes from the product: what a slice waits for is counted in whole hours since the first day. Where there
-is no room who has to start first does, for what is promised; among others the longest chain, then who could first. A
-second failure in a row waits for a person.
+is no room who has to start first does, for what is promised, by what its last runs took; among others the longest
+chain, then who could first. A second failure in a row waits for a person.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ HOUR: Final = 3_600
 DAY: Final = 24 * HOUR
 _AGAIN: Final = 300.0
 _NEVER: Final = 1e12
+_LAST_RUNS: Final = 7
 
 Place = tuple[str, int]
 """A table and where its window begins, in hours since the first day."""
@@ -51,10 +53,13 @@ class SimulatedDays:
     def __post_init__(self) -> None:
         self._events: list[tuple[float, int, str, Place]] = []
         self._queue: list[tuple[float, float, int, Place]] = []
-        self._turn = _turns(self.company, self.ready_by)
+        self._lately = {name: deque([table.truth.usual(0)], _LAST_RUNS) for name, table in self.company.tables.items()}
+        self._turn: dict[str, tuple[float, float]] = {}
+        self._turns_of = -1.0
         self._missing: dict[Place, int] = {}
         self._below: dict[Place, list[Place]] = defaultdict(list)
         self._tries: dict[Place, int] = defaultdict(int)
+        self._took: dict[Place, float] = {}
         self._count = 0
         self._free = self.company.slots
 
@@ -115,9 +120,11 @@ class SimulatedDays:
             self._at(at + took * self.chance.random(), "fail", place)
         else:
             self._at(at + took, "complete", place)
+            self._took[place] = took
 
     def _complete(self, place: Place, at: float) -> None:
         self._free += 1
+        self._lately[place[0]].append(self._took.pop(place))
         self._note(at, place, "completed")
         self._there(place, at)
 
@@ -128,15 +135,20 @@ class SimulatedDays:
         wait = _AGAIN if self._tries[place] % 2 else self.chance.uniform(0.5, 3.0) * HOUR
         self._at(at + wait, "again", place)
 
-    def _again(self, place: Place, _at: float) -> None:
+    def _again(self, place: Place, at: float) -> None:
         self._count += 1
         name, hour = place
+        if at // HOUR != self._turns_of:
+            lately = {table: median(took) for table, took in self._lately.items()}
+            self._turns_of, self._turn = at // HOUR, _turns(self.company, self.ready_by, lately)
         turn, chain = self._turn[name]
-        end = (hour + (1 if self.company.tables[name].is_hourly else 24)) * HOUR
+        end = (hour // 24 + 1) * DAY  # also of an hour: what is promised of it is its day's
         heappush(self._queue, (end + turn if turn < _NEVER else _NEVER, chain, self._count, place))
 
 
-def _turns(company: Company, ready_by: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+def _turns(
+    company: Company, ready_by: Mapping[str, float], lately: Mapping[str, float]
+) -> dict[str, tuple[float, float]]:
     """Of each table the latest start after its window that keeps what is promised, and minus its chain's length."""
     below: dict[str, list[str]] = defaultdict(list)
     for name, table in company.tables.items():
@@ -146,5 +158,5 @@ def _turns(company: Company, ready_by: Mapping[str, float]) -> dict[str, tuple[f
     for name in reversed(company.tables):  # inputs were drawn before what reads them
         latest = min([ready_by.get(name, _NEVER), *(turns[down][0] for down in below[name])])
         chain = min((turns[down][1] for down in below[name]), default=0.0) - 1.0
-        turns[name] = latest - company.tables[name].truth.usual(0) if latest < _NEVER else _NEVER, chain
+        turns[name] = latest - lately[name] if latest < _NEVER else _NEVER, chain
     return turns

@@ -13,12 +13,12 @@ _P10, _P90 = round(0.1 * (STEPS - 1)), round(0.9 * (STEPS - 1))
 
 
 def _days(*seconds: float) -> list[Observed]:
-    return [Observed(day * DAY, value, day % 7) for day, value in enumerate(seconds)]
+    return [Observed(day * DAY, value, (day % 7,)) for day, value in enumerate(seconds)]
 
 
 def _next(learned: LearnedTimes, day: int) -> tuple[float, float, float]:
-    quantiles = learned.quantiles(day * DAY, day % 7)
-    return float(quantiles[_P10]), learned.typical(day * DAY, day % 7), float(quantiles[_P90])
+    quantiles = learned.quantiles(day * DAY, (day % 7,))
+    return float(quantiles[_P10]), learned.typical(day * DAY, (day % 7,)), float(quantiles[_P90])
 
 
 def test_without_history_anything_around_the_typical_is_possible() -> None:
@@ -42,7 +42,7 @@ def test_one_day_is_believed_widely() -> None:
 def test_a_lone_tenfold_time_may_be_the_new_level() -> None:
     learned = learn(_days(*[100] * 20, 1000))
     _, middle, _ = _next(learned, 21)
-    quantiles = learned.quantiles(21 * DAY, 0)
+    quantiles = learned.quantiles(21 * DAY, (0,))
     assert learned.label is HistoryLabel.CHANGED
     assert middle == pytest.approx(100, rel=0.02)
     assert quantiles[-3] == pytest.approx(1000, rel=0.1)
@@ -75,7 +75,7 @@ def test_a_weekly_rhythm_that_grows_is_carried_on() -> None:
 
 def test_the_same_every_day_is_certain() -> None:
     learned = learn(_days(*[60] * 30))
-    assert learned.quantiles(30 * DAY, 2) == pytest.approx([60] * STEPS)
+    assert learned.quantiles(30 * DAY, (2,)) == pytest.approx([60] * STEPS)
 
 
 def test_one_odd_day_weeks_ago_changes_nothing() -> None:
@@ -83,3 +83,24 @@ def test_one_odd_day_weeks_ago_changes_nothing() -> None:
     low, middle, high = _next(learned, 25)
     assert learned.label is HistoryLabel.STEADY
     assert (low, middle, high) == pytest.approx((60, 60, 60), rel=0.02)
+
+
+def test_hours_have_a_rhythm_of_the_day_and_of_the_week() -> None:
+    chance = random.Random(8)
+
+    def truth(hour: int) -> float:
+        return 100 * (4.0 if hour % 24 < 5 else 1.0) * (0.5 if hour // 24 % 7 > 4 else 1.0)
+
+    hours = range(21 * 24)
+    observed = [
+        Observed(hour * DAY / 24, truth(hour) * exp(chance.gauss(0, 0.1)), (hour % 24, hour // 24 % 7))
+        for hour in hours
+    ]
+    learned = learn(observed)
+    assert learned.label is HistoryLabel.STEADY
+    assert learned.count > 300
+    for hour in (5 * 24 - 1, 5 * 24 + 2, 5 * 24 + 12, 7 * 24 + 2, 7 * 24 + 12):
+        at, groups = (21 * 24 + hour) * DAY / 24, (hour % 24, hour // 24 % 7)
+        quantiles = learned.quantiles(at, groups)
+        assert learned.typical(at, groups) == pytest.approx(truth(hour), rel=0.15)
+        assert quantiles[_P90] / quantiles[_P10] < 1.7

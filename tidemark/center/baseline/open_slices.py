@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from tidemark.center.baseline.run_history import RunHistory
     from tidemark.center.pools import Pools
+    from tidemark.dependency_model.baseline.learned_times import Groups
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.graph.requirement import Requirement
     from tidemark.dependency_model.slice import Slice
@@ -135,13 +136,13 @@ class SliceSource:
         return names.index(own) if own in names else NO_POOL
 
     def _durations(self, slices: Sequence[Slice]) -> Durations:
-        rows: dict[tuple[str, int], int] = {}
+        rows: dict[tuple[str, Groups], int] = {}
         tables = []
         row = []
         at = self.now.timestamp()
         for slice_ in slices:
             is_nothing = is_marker(self.graph.node(slice_.entity), slice_)
-            key = ("", 0) if is_nothing else (slice_.entity, self.history.group(slice_))
+            key = ("", ()) if is_nothing else (slice_.entity, self.history.groups(slice_))
             if key not in rows:
                 rows[key] = len(rows)
                 tables.append(given(0.0) if is_nothing else self.history.times(slice_.entity).quantiles(at, key[1]))

@@ -10,7 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
-from tidemark.dependency_model.baseline.learned_times import KEPT, LearnedTimes, Observed, learn, pooled
+from tidemark.dependency_model.baseline.learned_times import KEPT, KEPT_OF_HOURS, LearnedTimes, Observed, learn, pooled
 from tidemark.dependency_model.readiness.self_starting_slices import is_scheduled
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.errors import ParseError
@@ -19,6 +19,7 @@ from tidemark.state_store.timings import timings
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from tidemark.dependency_model.baseline.learned_times import Groups
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.time.window import Window
@@ -37,7 +38,7 @@ class RunHistory:
 
     def __init__(self, graph: DependencyGraph, told: Iterable[Timing]) -> None:
         self._graph = graph
-        self._took: dict[str, deque[Observed]] = defaultdict(lambda: deque(maxlen=KEPT))
+        self._took: dict[str, deque[Observed]] = {}
         self._runs: dict[str, int] = defaultdict(int)
         self._failures: dict[str, int] = defaultdict(int)
         self._learned: dict[str, LearnedTimes] = {}
@@ -73,18 +74,18 @@ class RunHistory:
         """The share of its runs that fail."""
         return self._failures[entity] / (self._runs[entity] + 2) if entity in self._failures else 0.0
 
-    def group(self, slice_: Slice) -> int:
-        """What a slice is compared by: the weekday, or for shorter periods the hour, by its entity's clock."""
-        return self._group(slice_.entity, self._graph.window(slice_))
+    def groups(self, slice_: Slice) -> Groups:
+        """What a slice is compared by: the weekday, or for shorter periods hour and weekday, by its entity's clock."""
+        return self._groups(slice_.entity, self._graph.window(slice_))
 
     @cached_property
     def _typical(self) -> float:
         scheduled = [name for name in self._took if is_scheduled(self._graph.entity(name))]
         return pooled([learn(list(self._took[name])) for name in scheduled])
 
-    def _group(self, entity: str, window: Window) -> int:
+    def _groups(self, entity: str, window: Window) -> Groups:
         local = window.start.astimezone(ZoneInfo(self._graph.entity(entity).time_zone))
-        return local.weekday() if window.duration >= _DAY else local.hour
+        return (local.weekday(),) if window.duration >= _DAY else (local.hour, local.weekday())
 
     def note(self, timing: Timing) -> None:
         """Take in what happened next; of an entity that is gone nothing."""
@@ -113,19 +114,22 @@ class RunHistory:
             window = self._graph.window(slice_)
         except ParseError:  # of another period, from before the entity was changed
             return
-        group = self._group(slice_.entity, window)
+        groups = self._groups(slice_.entity, window)
         if is_scheduled(entity):
             begun = self._begun(slice_, timing.at, launched)
             if begun is not None:
                 self._runs[slice_.entity] += 1
-                self._learn(slice_.entity, Observed(timing.at, timing.at - begun, group))
+                self._learn(slice_.entity, Observed(timing.at, timing.at - begun, groups))
         elif slice_ not in self._there:
             delay = timing.at - window.end.replace(tzinfo=UTC).timestamp()
             if delay <= _BACKFILLED_AFTER:
-                self._learn(slice_.entity, Observed(timing.at, delay, group))
+                self._learn(slice_.entity, Observed(timing.at, delay, groups))
             self._there.add(slice_)
 
     def _learn(self, entity: str, observed: Observed) -> None:
+        if entity not in self._took:
+            is_of_days = len(observed.groups) == 1
+            self._took[entity] = deque(maxlen=KEPT if is_of_days else KEPT_OF_HOURS)
         self._took[entity].append(observed)
         self._learned.pop(entity, None)
 

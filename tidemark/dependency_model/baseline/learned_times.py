@@ -1,13 +1,13 @@
 """How long something takes, or how long after its window's end it arrives, learned from what it took before.
 
 Times are looked at as logarithms: what doubles is as far off as what halves. A level that moves slowly (Theil and Sen's
-slope), an effect of each group (weekday, or hour), and the quantiles of what is left; medians throughout, so that one
-odd run changes little. Where the level jumps, what was before the jump is forgotten.
+slope), an effect of each group (weekday; for shorter periods hour and weekday), and the quantiles of what is left;
+medians throughout, so that one odd run changes little. Where the level jumps, what was before the jump is forgotten.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from math import exp, log, log1p
 from statistics import NormalDist, median
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]
+    Groups = tuple[int, ...]
 
 STEPS: Final = 81
 LEVELS: Final = np.linspace(0.0, 1.0, STEPS)
 """The levels at which quantiles are kept."""
 KEPT: Final = 90
-"""So many of the newest observations are looked at."""
+"""So many of the newest observations are looked at where there is one a day; of shorter periods three weeks."""
+KEPT_OF_HOURS: Final = 3 * 7 * 24
 DAY: Final = 86_400.0
 
 _SHORT: Final = 7
@@ -56,11 +58,14 @@ class HistoryLabel(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """It took `seconds` at an instant (seconds since 1970); `group` is the weekday or hour that it is compared by."""
+    """It took `seconds` at an instant (seconds since 1970).
+
+    `groups` are what it is compared by: its weekday, or its hour and its weekday; as many of all of one history.
+    """
 
     at: float
     seconds: float
-    group: int = 0
+    groups: Groups = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,41 +78,45 @@ class LearnedTimes:
     spread: Array
     drift: float = 0.0
     last: float = 0.0
-    effects: Mapping[int, float] = field(default_factory=dict)
+    effects: Sequence[Mapping[int, float]] = ()
 
-    def quantiles(self, at: float, group: int = 0) -> Array:
+    def quantiles(self, at: float, groups: Groups = ()) -> Array:
         """Seconds at `LEVELS` for an instant (seconds since 1970)."""
         ahead = min(max((at - self.last) / DAY, 0.0), _FURTHEST) if self.last else 0.0
-        center = self.level + self.drift * ahead + self.effects.get(group, 0.0)
+        effect = sum(effects.get(group, 0.0) for effects, group in zip(self.effects, groups, strict=False))
+        center = self.level + self.drift * ahead + effect
         return np.maximum(np.expm1(np.minimum(center + self.spread, 20.0)), 0.0)
 
-    def typical(self, at: float, group: int = 0) -> float:
+    def typical(self, at: float, groups: Groups = ()) -> float:
         """The median in seconds."""
-        return float(self.quantiles(at, group)[STEPS // 2])
+        return float(self.quantiles(at, groups)[STEPS // 2])
 
 
 def learn(observations: Sequence[Observed], typical: float = _TYPICAL) -> LearnedTimes:
     """What these observations, in order of time, say; without any, `typical` seconds and anything around it."""
-    kept = observations[-KEPT:]
-    if not kept:
+    if not observations:
         return LearnedTimes(HistoryLabel.NONE, 0, log1p(typical), _NORMAL * _WIDE)
-    logs = [log1p(max(observed.seconds, 0.0)) for observed in kept]
-    begin = _last_jump(logs)
+    logs = [log1p(max(observed.seconds, 0.0)) for observed in observations]
+    begin = _last_jump(logs, _in_a_day(observations))
     lone = begin > 0 and begin == len(logs) - 1
     chosen = slice(0, -1) if lone else slice(begin, None)
-    learned = _of_one_level(kept[chosen], np.array(logs[chosen]), is_changed=begin > 0)
+    learned = _of_one_level(observations[chosen], np.array(logs[chosen]), is_changed=begin > 0)
     return _with_lone(learned, logs[-1]) if lone else learned
 
 
 def _of_one_level(kept: Sequence[Observed], logs: Array, *, is_changed: bool) -> LearnedTimes:
     days = np.array([observed.at for observed in kept]) / DAY
-    groups = np.array([observed.group for observed in kept])
+    groups = np.array([observed.groups for observed in kept], np.int64).reshape(len(kept), -1)
     count, last = len(kept), kept[-1].at
     has_rhythm = count >= _RHYTHM
     drift = _slope(days, logs) if has_rhythm else 0.0
     flat = logs - drift * (days - days[-1])
-    effects, fitted = _effects(groups, flat) if has_rhythm else ({}, 0.0)
-    flat = flat - np.array([effects.get(int(group), 0.0) for group in groups])
+    effects: list[Mapping[int, float]] = []
+    fitted = 0.0
+    for column in groups.T if has_rhythm else ():
+        effect, share, by = _effects(column, flat)
+        effects.append(effect)
+        flat, fitted = flat - by, fitted + share
     level = float(np.median(flat[-_LEVEL:]))
     # What was fitted to makes the rest look smaller than what comes next will be: a mean's, and a median's, variance.
     part = min(0.6, (1.0 + has_rhythm + fitted) / count)
@@ -117,7 +126,13 @@ def _of_one_level(kept: Sequence[Observed], logs: Array, *, is_changed: bool) ->
     return LearnedTimes(label, count, level, _spread((flat - level) * wider), drift, last, effects)
 
 
-def _last_jump(logs: Sequence[float]) -> int:
+def _in_a_day(kept: Sequence[Observed]) -> int:
+    """How many observations there are of each day, about."""
+    days = (kept[-1].at - kept[0].at) / DAY
+    return max(1, min(24, round((len(kept) - 1) / days))) if days > 1.0 else 1
+
+
+def _last_jump(logs: Sequence[float], in_a_day: int) -> int:
     """Where the present level begins: two in a row far from what was usual, or a last one very far; 0 where it holds.
 
     Of a level at least three observations are known before something is far from it.
@@ -132,7 +147,7 @@ def _last_jump(logs: Sequence[float]) -> int:
             continue
         if number + 1 == len(logs):
             begin = number if abs(off) > _LONE_JUMP else begin
-        elif _is_as_far(off, logs[number + 1] - usual) and _is_new(logs, begin, number, off):
+        elif _is_as_far(off, logs[number + 1] - usual) and _is_new(logs[begin:number], logs[number], off, in_a_day):
             begin = number
     return begin
 
@@ -141,15 +156,17 @@ def _is_as_far(off: float, following: float) -> bool:
     return abs(following) > _JUMP and (off > 0) == (following > 0)
 
 
-def _is_new(logs: Sequence[float], begin: int, number: int, off: float) -> bool:
-    """Whether the level was not there already a week or two before: a slow weekend is a rhythm, not a jump."""
-    before = logs[max(begin, number - _LOOKED_BACK) : number]
-    alike = sum(abs(earlier - logs[number]) < abs(off) / 3 for earlier in before)
-    return alike * 7 < len(before)
+def _is_new(logs: Sequence[float], newest: float, off: float, in_a_day: int) -> bool:
+    """Whether the level was not there already a week or two before: a slow weekend, or night, is a rhythm, no jump."""
+    before = logs[-_LOOKED_BACK * in_a_day :]
+    alike = sum(abs(earlier - newest) < abs(off) / 3 for earlier in before)
+    return alike * max(7, in_a_day) < len(before)
 
 
 def _slope(days: Array, logs: Array) -> float:
     """Theil and Sen's: the median of the slopes of all pairs a week apart or more, at most a tenth a day."""
+    some = slice(None, None, 1 + len(days) // KEPT)
+    days, logs = days[some], logs[some]
     later, earlier = np.triu_indices(len(days), 1)[::-1]
     apart = days[later] - days[earlier]
     weeks = np.abs(apart / 7.0 - np.round(apart / 7.0)) < 0.05
@@ -159,8 +176,8 @@ def _slope(days: Array, logs: Array) -> float:
     return float(np.clip(np.median((logs[later] - logs[earlier])[chosen] / apart[chosen]), -0.1, 0.1))
 
 
-def _effects(groups: npt.NDArray[np.int64], flat: Array) -> tuple[dict[int, float], float]:
-    """How far each group's median is from the whole's, and how many of these numbers were fitted in effect.
+def _effects(groups: npt.NDArray[np.int64], flat: Array) -> tuple[dict[int, float], float, Array]:
+    """How far each group's median is from the whole's, how many of these numbers were fitted in effect, and of each.
 
     All are drawn towards nothing as far as chance alone would set them apart (James and Stein, Estimation with
     quadratic loss, 1961).
@@ -174,8 +191,8 @@ def _effects(groups: npt.NDArray[np.int64], flat: Array) -> tuple[dict[int, floa
     by_chance = _MEDIAN_VARIANCE * noise**2 * float(np.mean(1.0 / sizes))
     apart = float(np.mean(off**2))
     share = max(0.0, 1.0 - by_chance / apart) if apart > 0.0 else 0.0
-    shares = share * sizes / (sizes + 0.5)
-    return dict(zip(names.tolist(), (off * shares).tolist(), strict=True)), share * (len(names) - 1)
+    off *= share * sizes / (sizes + 0.5)
+    return dict(zip(names.tolist(), off.tolist(), strict=True)), share * (len(names) - 1), off[place]
 
 
 def _spread(rest: Array) -> Array:
