@@ -159,7 +159,9 @@ class BackTest:
 
     def _judge_intervals(self, at: float) -> None:
         wanted = [place for place in self._open_places(at) if self.truth.finish[place] > at]
-        open_ = self.onlooker.source(at).open_slices([self.onlooker.slice(place) for place in wanted])
+        # What is promised of the day that goes on decides whose turn its hours have.
+        today = [(name, int(at // DAY) * 24) for name in self.ready_by]
+        open_ = self.onlooker.source(at).open_slices([self.onlooker.slice(place) for place in (*wanted, *today)])
         forecast = Forecast.of(open_.network, open_.durations, [self.company.slots])
         finishes = forecast.finishes((0.05, 0.5, 0.95))
         hour = int(at // HOUR) % 24
