@@ -21,7 +21,7 @@ from tidemark.dependency_model.lineage.entity_outline import QuerySession
 from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.lineage.query_binding import bind
-from tidemark.dependency_model.lineage.slices_read import Evaluation, NeededFromBeginning
+from tidemark.dependency_model.lineage.slices_read import Evaluation, NeededFromBeginning, NeededToEnd
 from tidemark.dependency_model.time import Period
 
 if TYPE_CHECKING:
@@ -141,8 +141,13 @@ def _slices_of(sql: str) -> dict[str, set[date] | None]:
     }
 
 
-def _ordinals(needed: dict[int, frozenset[int]] | NeededFromBeginning) -> set[int]:
-    """The slices; of those from the beginning the ones of a year, which the tables have."""
+def _ordinals(needed: dict[int, frozenset[int]] | NeededFromBeginning | NeededToEnd) -> set[int]:
+    """The slices; of those from the beginning, or to the end, the ones of a year around, which the tables have."""
+    if isinstance(needed, NeededToEnd):
+        end = PARIS.grid(Period.DAY).ordinal(TODAY.isoformat()) + 366
+        return {ordinal for start in needed.starts.values() for ordinal in range(start, end)}.union(
+            *needed.sets.values()
+        )
     if not isinstance(needed, NeededFromBeginning):
         return {ordinal for slices in needed.values() for ordinal in slices}
     before = {ordinal for stop in needed.stops.values() for ordinal in range(stop - 366, stop)}

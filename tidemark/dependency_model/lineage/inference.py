@@ -20,7 +20,7 @@ from tidemark.dependency_model.lineage.failing_casts import refuse_failing_casts
 from tidemark.dependency_model.lineage.inferred_read import Read, runs_by_time
 from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.query_binding import bind
-from tidemark.dependency_model.lineage.slices_read import Evaluation, NeededFromBeginning
+from tidemark.dependency_model.lineage.slices_read import OPEN_END, Evaluation, NeededFromBeginning, NeededToEnd
 from tidemark.dependency_model.lineage.unknown_function import unknown_function
 from tidemark.dependency_model.offset.offset import SINCE_START, STATIC
 from tidemark.dependency_model.suggestion import did_you_mean
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.offset_fitting import Fit
     from tidemark.dependency_model.lineage.parsed_query import Query
     from tidemark.dependency_model.lineage.relation import Relation
-    from tidemark.dependency_model.lineage.slices_read import Needed
+    from tidemark.dependency_model.lineage.slices_read import Bounded, Needed
 
 
 UTC = QuerySession()
@@ -113,11 +113,16 @@ class Inference:
             for query, relation in relations
             if (opaque := unknown_function(name, [relation], evaluation.times))
         )
-        read = fit_offsets(Read(name, where), needed, evaluation.fit(name), _reason(name, relations, evaluation.times))
+        read, why = Read(name, where), _reason(name, relations, evaluation.times)
+        if isinstance(needed, NeededToEnd):
+            at_least = () if why else evaluation.at_least(name, needed)
+            read = replace(read, undecidable=why or OPEN_END, at_least=at_least)
+        else:
+            read = fit_offsets(read, needed, evaluation.fit(name), why)
         return undecidable_if_chosen(read, needed, next(unknown, ""))
 
 
-def fit_offsets(read: Read, needed: Needed, fit: Fit, why: str) -> Read:
+def fit_offsets(read: Read, needed: Bounded, fit: Fit, why: str) -> Read:
     """The read with its offsets, or with why there are none; `why` where its conditions hold what nobody can know."""
     if isinstance(needed, str):
         return replace(read, undecidable=why or needed)
@@ -148,7 +153,7 @@ def undecidable_if_chosen(read: Read, needed: Needed, unknown: str) -> Read:
         return read
     if isinstance(needed, dict) and all(len(slices) <= 1 for slices in needed.values()):
         return read
-    return replace(read, offsets=(), undecidable=unknown, evaluated=())
+    return replace(read, offsets=(), undecidable=unknown, evaluated=(), at_least=())
 
 
 def _reason(name: str, relations: Sequence[tuple[Query, Relation]], times: TimeColumns) -> str:

@@ -20,7 +20,8 @@ class Read:
     """Offsets whose slices together are what is read, or why they cannot be told. `where` is `file:line:column`.
 
     `evaluated` are the slices themselves where no offset names them: (downstream slice, its upstream slices), at the
-    business times where calendars are odd. An offset that YAML states has to name them.
+    business times where calendars are odd. An offset that YAML states has to name them. `at_least` are such slices of a
+    read that goes on to the end of time: those up to the downstream's own window.
     """
 
     table: str
@@ -28,6 +29,7 @@ class Read:
     offsets: tuple[Offset, ...] = ()
     undecidable: str = ""
     evaluated: tuple[tuple[int, Runs], ...] = ()
+    at_least: tuple[tuple[int, Runs], ...] = ()
 
     def __str__(self) -> str:
         return f"undecidable: {self.undecidable}" if self.undecidable else " and ".join(map(str, self.offsets))

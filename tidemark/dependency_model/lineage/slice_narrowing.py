@@ -66,6 +66,13 @@ class FromBeginning:
     stop: int
 
 
+@dataclass(frozen=True, slots=True)
+class ToEnd:
+    """Slices from `start` on, to the end of time; some of them may be left out."""
+
+    start: int
+
+
 class SliceNarrowing:
     """The variables and conditions of one relation."""
 
@@ -82,6 +89,7 @@ class SliceNarrowing:
         }
         self._compile = evaluator.compile
         self._from_beginning: dict[Occurrence, FromBeginning] = {}
+        self._to_end: dict[Occurrence, ToEnd] = {}
         self._open: dict[Occurrence, Sequence[range]] = {}
         self._side_values: dict[tuple[object, ...], SideValues] = {}
         self._reaches: dict[tuple[frozenset[Constraint], Occurrence, Occurrence], TimelessReach] = {}
@@ -96,13 +104,14 @@ class SliceNarrowing:
 
     def read(
         self, near: Mapping[Occurrence, int], known: dict[object, Sequence[range] | None]
-    ) -> dict[Occurrence, Domain | FromBeginning]:
+    ) -> dict[Occurrence, Domain | FromBeginning | ToEnd]:
         """The slices of each variable, at the business time that the evaluator was told last.
 
         `known` keeps what the same mentions were found to read in other ways to the same rows, at that business time.
         """
         domains: dict[Occurrence, Domain] = {}
         self._from_beginning.clear()
+        self._to_end.clear()
         self._open.clear()
         for variable, alone in self._alone.items():
             key = (variable, *(condition.constraint for condition in alone))
@@ -113,15 +122,20 @@ class SliceNarrowing:
             if not any(self._narrow(variable, domains, near[variable]) for variable in self._variables):
                 break
         return {
-            variable: self._from_beginning.get(variable) if domain is None else domain
-            for variable, domain in domains.items()
+            variable: self._open_end(variable) if domain is None else domain for variable, domain in domains.items()
         }
+
+    def _open_end(self, variable: Occurrence) -> FromBeginning | ToEnd | None:
+        """How far the slices are known that go on to an end of time; None where to neither."""
+        return self._from_beginning.get(variable) or self._to_end.get(variable)
 
     def _begin(self, variable: Occurrence, domains: dict[Occurrence, Domain], alone: Sequence[range] | None) -> None:
         """Begin with what the variable's own conditions let in."""
         read = None if alone is None else self._domain(variable, alone)
         if isinstance(read, FromBeginning):
             self._from_beginning[variable] = read
+        elif isinstance(read, ToEnd):
+            self._to_end[variable] = read
         if alone is not None and not isinstance(read, list):
             self._open[variable] = alone
         domains[variable] = read if isinstance(read, list) else None
@@ -176,6 +190,8 @@ class SliceNarrowing:
             after = self._narrow_by(target, others, domains, near)
             if isinstance(after, FromBeginning):
                 self._from_beginning[target] = min(after, self._from_beginning.get(target, after), key=_stop)
+            elif isinstance(after, ToEnd):
+                self._to_end[target] = max(after, self._to_end.get(target, after), key=_start)
             elif after is not None and (before is None or len(after) < len(before)):
                 domains[target] = after
                 changed = True
@@ -183,7 +199,7 @@ class SliceNarrowing:
 
     def _narrow_by(
         self, target: Occurrence, others: frozenset[Occurrence], domains: Mapping[Occurrence, Domain], near: int
-    ) -> Domain | FromBeginning:
+    ) -> Domain | FromBeginning | ToEnd:
         """The variable's slices as far as some others restrict them; None where they do not."""
         conditions = [condition for condition in self._conditions[target] if condition.others <= others]
         if domains[target] is not None and _say_nothing(conditions, domains):
@@ -401,12 +417,13 @@ class SliceNarrowing:
         self._note_unevaluated(target, question)
         return None if stretches is None else union_of(stretches)
 
-    def _domain(self, target: Occurrence, stretches: Sequence[range]) -> Domain | FromBeginning:
-        """Stretches as slices; None where they go on to the end of time, or cannot be told."""
+    def _domain(self, target: Occurrence, stretches: Sequence[range]) -> Domain | FromBeginning | ToEnd:
+        """Stretches as slices, or from where and to where they go on; None where that cannot be told."""
         space = self._variables[target].space
+        is_from_beginning = bool(stretches) and stretches[0].start <= space.slices(space.first, space.first).start
         if stretches and stretches[-1].stop >= end_of(space):
-            return None
-        if stretches and stretches[0].start <= space.slices(space.first, space.first).start:
+            return None if is_from_beginning or len(stretches) > 1 else ToEnd(stretches[0].start)
+        if is_from_beginning:
             return FromBeginning(stretches[-1].stop) if len(stretches) == 1 else None
         if sum(map(len, stretches)) > SLICES_LIMIT:
             return None
@@ -430,3 +447,7 @@ def _say_nothing(conditions: Iterable[Condition], domains: Mapping[Occurrence, D
 
 def _stop(slices: FromBeginning) -> int:
     return slices.stop
+
+
+def _start(slices: ToEnd) -> int:
+    return slices.start

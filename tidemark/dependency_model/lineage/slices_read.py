@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage.bound_expression import Column
 from tidemark.dependency_model.lineage.business_time_parameters import parameters
@@ -13,7 +13,7 @@ from tidemark.dependency_model.lineage.entity_outline import TimeColumns
 from tidemark.dependency_model.lineage.evaluation_times import query_times
 from tidemark.dependency_model.lineage.expression_evaluation import Evaluator
 from tidemark.dependency_model.lineage.offset_fitting import Fit
-from tidemark.dependency_model.lineage.slice_narrowing import Domain, FromBeginning, SliceNarrowing
+from tidemark.dependency_model.lineage.slice_narrowing import Domain, FromBeginning, SliceNarrowing, ToEnd
 from tidemark.dependency_model.lineage.slice_question import Variable
 from tidemark.dependency_model.lineage.slice_space import slice_space
 from tidemark.dependency_model.lineage.type_conversion import Conversion
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.lineage.bound_expression import Call
     from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
+    from tidemark.dependency_model.lineage.inferred_read import Runs
     from tidemark.dependency_model.lineage.relation import Relation
     from tidemark.dependency_model.time.grid import Grid
     from tidemark.dependency_model.time.local_calendar import Calendar
@@ -45,8 +46,21 @@ class NeededFromBeginning:
         self.sets.update(other.sets)
 
 
-Needed = dict[int, frozenset[int]] | NeededFromBeginning | str
+@dataclass(slots=True)
+class NeededToEnd:
+    """`starts` say, by downstream slice, from which slice on slices are read, `sets` what else is."""
+
+    starts: dict[int, int] = field(default_factory=dict)
+    sets: dict[int, frozenset[int]] = field(default_factory=dict)
+
+
+OPEN_END: Final = "no condition bounds its partition columns at their end"
+_OPEN: Final = "no condition bounds its partition columns at both ends"
+
+Bounded = dict[int, frozenset[int]] | NeededFromBeginning | str
 """By downstream slice: the slices of one table that it reads; or why there is no telling."""
+Needed = Bounded | NeededToEnd
+"""The same where slices may go on to the end of time."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +100,15 @@ class Evaluation:
         """Which columns of the tables tell slices."""
         return TimeColumns.of(self.subjects)
 
+    def at_least(self, name: str, needed: NeededToEnd) -> tuple[tuple[int, Runs], ...]:
+        """Of what goes on to the end of time the slices that begin in the downstream's windows or before."""
+        grid = self.subjects[name].grid
+        told: list[tuple[int, Runs]] = []
+        for ordinal, start in sorted(needed.starts.items()):
+            last = grid.at(seconds_of(self.grid.window(ordinal).end) - 1)
+            told.append((ordinal, ((start, max(start, last)),)))
+        return tuple(told)
+
     @cached_property
     def grid(self) -> Grid:
         """The downstream's slices."""
@@ -118,7 +141,11 @@ class Evaluation:
 
 
 def _add(
-    needed: dict[str, Needed], table: str, ordinal: int, domain: Domain | FromBeginning, unevaluated: Call | None
+    needed: dict[str, Needed],
+    table: str,
+    ordinal: int,
+    domain: Domain | FromBeginning | ToEnd,
+    unevaluated: Call | None,
 ) -> None:
     """Add one mention's slices; where a call that says nothing let several in, nobody can tell which of them count."""
     known = needed.setdefault(table, {})
@@ -127,16 +154,19 @@ def _add(
     if unevaluated is not None and (not isinstance(domain, Sequence) or len(domain) > 1):
         needed[table] = _says_nothing(unevaluated)
         return
-    if domain is None:
-        needed[table] = "no condition bounds its partition columns at both ends"
-        return
-    if isinstance(domain, FromBeginning):
+    if isinstance(domain, FromBeginning) and not isinstance(known, NeededToEnd):
         if not isinstance(known, NeededFromBeginning):
             needed[table] = known = NeededFromBeginning(sets=known)
         known.stops[ordinal] = max(domain.stop, known.stops.get(ordinal, domain.stop))
-        return
-    sets = known.sets if isinstance(known, NeededFromBeginning) else known
-    sets[ordinal] = sets.get(ordinal, frozenset()) | frozenset(domain)
+    elif isinstance(domain, ToEnd) and not isinstance(known, NeededFromBeginning):
+        if not isinstance(known, NeededToEnd):
+            needed[table] = known = NeededToEnd(sets=known)
+        known.starts[ordinal] = min(domain.start, known.starts.get(ordinal, domain.start))
+    elif domain is None or isinstance(domain, (FromBeginning, ToEnd)):
+        needed[table] = _OPEN
+    else:
+        sets = known if isinstance(known, dict) else known.sets
+        sets[ordinal] = sets.get(ordinal, frozenset()) | frozenset(domain)
 
 
 def _says_nothing(call: Call) -> str:

@@ -31,7 +31,7 @@ _WIDER = "state a narrower one, or say what the others are waited for: because: 
 
 def too_narrow(down: Entity, up: Entity, declared: Sequence[Dependency], read: Read) -> QueryError | None:
     """The first business time at which declared offsets lack slices that the query reads."""
-    for time, named, needed in _at_each_time(down, up, declared, read):
+    for time, named, needed in _at_each_time(down, up, declared, read.evaluated or read.at_least):
         if not needed <= named:
             return _error(
                 f"the declared offset does not name all slices of {up.name} that the query reads",
@@ -45,7 +45,7 @@ def too_narrow(down: Entity, up: Entity, declared: Sequence[Dependency], read: R
 
 def too_wide(down: Entity, up: Entity, declared: Sequence[Dependency], read: Read) -> QueryError | None:
     """The first business time at which declared offsets name slices that the query does not read."""
-    for time, named, needed in _at_each_time(down, up, declared, read):
+    for time, named, needed in _at_each_time(down, up, declared, read.evaluated):
         if named - needed:
             return _error(
                 f"the declared offset names slices of {up.name} that the query does not read",
@@ -65,16 +65,16 @@ def with_enclosing(offset: Offset, down: Entity) -> Offset:
 
 
 def _at_each_time(
-    down: Entity, up: Entity, declared: Sequence[Dependency], read: Read
+    down: Entity, up: Entity, declared: Sequence[Dependency], evaluated: Sequence[tuple[int, Runs]]
 ) -> Iterator[tuple[int, frozenset[int], frozenset[int]]]:
     """Business times with the slices that offsets name and that the query reads; none where that cannot be told."""
-    if not read.evaluated or down.period is None or up.period is None:
+    if not evaluated or down.period is None or up.period is None:
         return
     if any(dependency.because for dependency in declared):
         return
     mappings = _mappings(down, up, declared)
     first = _first(up)
-    for time, runs in read.evaluated if mappings else ():
+    for time, runs in evaluated if mappings else ():
         named = {slice_ for mapping in mappings for slice_ in mapping.expand(time)}
         yield time, _from(named, first), _from(_slices(runs), first)
 
