@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from openlineage.client.event_v2 import Job, Run, RunEvent
 
 from tests.lineage_events.world import DAY, RUN, LineageWorld, ReceiverDownError, client_with
 from tidemark.dependency_model.status import Event
+from tidemark.lineage_events.confirmed_kafka import ConfirmedKafka, with_confirmation
 from tidemark.lineage_events.emitter import LineageEmitter
 from tidemark.lineage_events.environment import is_wanted
+from tidemark.lineage_events.errors import UndeliveredEventError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,6 +143,48 @@ def test_the_tick_never_waits_and_no_address_is_logged(world: LineageWorld, capl
         "OpenLineage events wait 4 s: ReceiverDownError"
     ]
     assert "canary" not in caplog.text
+
+
+class RefusedError(Exception):
+    """What `requests` raises of an answer."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__("https://me:canary@receiver")
+        self.response = SimpleNamespace(status_code=status)
+
+
+@pytest.mark.parametrize(("status", "sent"), [(422, ["COMPLETE"]), (401, []), (503, [])])
+def test_an_event_that_is_refused_for_what_it_is_holds_back_no_other(
+    world: LineageWorld, caplog: pytest.LogCaptureFixture, status: int, sent: list[str]
+) -> None:
+    world.launch()
+    world.tell(SALES, Event.COMPLETED)
+    take = world.receiver.emit
+
+    def refuse(event: Any) -> None:
+        if event.eventType.name == "START":
+            raise RefusedError(status)
+        take(event)
+
+    world.receiver.emit = refuse  # type: ignore[method-assign]
+    for _ in range(4):
+        with pytest.raises(RefusedError):
+            world.emitter.send_due()
+    with suppress(RefusedError):
+        world.emitter.send_due()
+    assert [kind for kind, _ in world.receiver.told] == sent
+    assert ("left out" in caplog.text) == bool(sent)
+    assert "canary" not in caplog.text
+
+
+def test_kafka_that_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its client's own transport would only log it."""
+    config = {"bootstrap.servers": "127.0.0.1:1", "log_level": "0"}
+    client = with_confirmation(client_with({"transport": {"type": "kafka", "topic": "t", "config": config}}))
+    monkeypatch.setattr(ConfirmedKafka, "seconds", 0.2)
+    event = RunEvent(eventTime="2024-06-01T00:00:00Z", run=Run(RUN), job=Job("n", "j"), producer="urn:x")
+    with pytest.raises(UndeliveredEventError):
+        client.emit(event)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,9 @@ _SECONDS: Final = 2.0
 _LONGEST_WAIT: Final = 300.0
 _IDLE_SECONDS: Final = 60.0
 _JOIN_SECONDS: Final = 5.0
+_ATTEMPTS: Final = 5
+_REFUSALS: Final = frozenset({400, 413, 415, 422})
+"""What a receiver answers to an event that it will never take."""
 _LOGGER: Final = logging.getLogger("tidemark.openlineage")
 
 
@@ -47,6 +50,8 @@ class LineageEmitter:
     ) -> None:
         self._store, self._make_client = store, client
         self._client: OpenLineageClient | None = None
+        self._refused = (0, 0)
+        """The last transition whose event was refused, and how often."""
         notes = CatalogNotes(store.database)
         self._profiles = SliceProfiles(store.database)
         self._events = RunEvents(
@@ -83,15 +88,29 @@ class LineageEmitter:
         sent, reached = 0, int(stored)
         try:
             for transition in self._store.read.after(reached, _AT_ONCE):
-                event = self._event_of(transition)
-                if event is not None:
-                    self._emit(event)
-                    sent += 1
+                sent += self._send(transition)
                 reached = transition.seq
         finally:
             if reached > int(stored):
                 self._note(reached)
         return sent
+
+    def _send(self, transition: Transition) -> bool:
+        """Whether there was an event to send; one that is refused for what it is is left out after some attempts."""
+        try:
+            event = self._event_of(transition)
+            if event is not None:
+                self._emit(event)
+        except Exception as error:
+            seq, times = self._refused
+            self._refused = transition.seq, times + 1 if seq == transition.seq else 1
+            if not _is_refusal(error) or self._refused[1] < _ATTEMPTS:
+                raise
+            _LOGGER.error(  # noqa: TRY400 - a trace may hold an address
+                "an OpenLineage event of %s is left out, %s: %s", transition.slice, transition.event.value, _told(error)
+            )
+            return True
+        return event is not None
 
     def _event_of(self, transition: Transition) -> RunEvent | None:
         if not self._events.is_told(transition):
@@ -127,6 +146,12 @@ class LineageEmitter:
 def _newest_types(notes: CatalogNotes, entity: str) -> Mapping[str, str]:
     schemas = notes.schemas(entity)
     return schemas[-1].columns if schemas else {}
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether it is the event's own fault: the receiver says so, or it could not be put together."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    return status in _REFUSALS if status else isinstance(error, (ValueError, TypeError, LookupError, AttributeError))
 
 
 def _told(error: Exception) -> str:

@@ -28,6 +28,7 @@ def emitter_of_environment(warehouse: Warehouse, store: StateStore) -> LineageEm
         return None
     from openlineage.client import OpenLineageClient  # noqa: PLC0415 - who wants no events loads no client
 
+    from tidemark.lineage_events.confirmed_kafka import with_confirmation  # noqa: PLC0415
     from tidemark.lineage_events.emitter import LineageEmitter  # noqa: PLC0415
 
-    return LineageEmitter(warehouse, store, os.environ, OpenLineageClient)
+    return LineageEmitter(warehouse, store, os.environ, lambda: with_confirmation(OpenLineageClient()))

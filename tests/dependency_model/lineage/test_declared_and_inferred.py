@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
 from tests.dependency_model.world import entity
 from tidemark.dependency_model.lineage.declared_and_inferred import Agreement, agree_with_queries
+from tidemark.dependency_model.lineage.entity_outline import EntityOutline
+from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.inferred_read import Read, runs_by_time
+from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.offset import Offset
+from tidemark.dependency_model.time import Period
 from tidemark.dependency_model.time.window import seconds_of
 
 if TYPE_CHECKING:
@@ -137,3 +144,31 @@ def test_a_stated_offset_that_is_wider_says_why() -> None:
     assert problem.expected == "2024-02-29 alone, at 2024-03-01"
     assert of("{entity: up, offset: Range -31..-1, because: the end of any month}", MONTH_ENDS).differences == ()
     assert of("{entity: up, offset: last_available}", MONTH_ENDS).missing == ()
+
+
+@pytest.mark.parametrize(
+    ("condition", "offset", "is_lacking"),
+    [
+        ("dt >= date_sub(:biz_date, 3)", "Set 0", True),
+        ("dt >= date_sub(:biz_date, 3)", "Range -2..0", True),
+        ("dt >= date_sub(:biz_date, 3)", "Range -3..0", False),
+        ("dt >= date_sub(:biz_date, 3)", "Range -9..2", False),
+        ("dt > :biz_date", "Set 0", True),
+        ("dt > :biz_date", "Set 1", False),
+        ("dt >= date_sub(:biz_date, 3) AND some_function(dt)", "Set 0", False),
+    ],
+)
+def test_a_read_that_goes_on_to_the_end_of_time_names_what_is_over(
+    condition: str, offset: str, *, is_lacking: bool
+) -> None:
+    """What is not there yet nobody can wait for; a condition that is not known says nothing."""
+    query = read_query(f"SELECT * FROM d_orders WHERE {condition}", file="down.sql")  # noqa: S608 - our own text
+    reads = infer([query], EntityOutline("down", Period.DAY, PARIS, START), SUBJECTS)
+    assert reads["d_orders"].undecidable
+    up = entity("d_orders", f"{{period: day, start: {START}}}")
+    down = entity("down", f"{{period: day, start: {START}, depends_on: [{{entity: d_orders, offset: {offset}}}]}}")
+    agreement = agree_with_queries(down, reads, {"d_orders": up})
+    assert [problem.message for problem in agreement.missing] == (
+        ["the declared offset does not name all slices of d_orders that the query reads"] if is_lacking else []
+    )
+    assert agreement.differences == ()
