@@ -56,11 +56,15 @@ SOURCE = SourceTable("ods_orders", "school.orders_*", ("a",), ("order_id",), Non
 class ByTime(SourceReader):
     """The server's log is not the one that the capture of these tests reads."""
 
+    asked: list[Patch]
+    """The patches whose rows were read."""
+
     def groups(self, patch: Patch, shard: ComparedShard) -> GroupReading:
         reading = super().groups(patch, shard)
         return reading._replace(mark=SourceMark(reading.mark.at_ms))
 
     def rows(self, patch: Patch, shard: ComparedShard) -> RowReading:
+        self.asked.append(patch)
         reading = super().rows(patch, shard)
         return reading._replace(mark=SourceMark(reading.mark.at_ms))
 
@@ -76,6 +80,7 @@ class AuditWorld:
         self.ingestion = Ingestion(spark, self.settings, [SOURCE], self._registry)
         address = HeartbeatDatabase("a", LOOPBACK, server.port, "school", USER, server.password)
         self.reader = ByTime(address)
+        self.reader.asked = []
         for shard in SHARDS:
             self.stream.declare(shard, COLUMNS, datetime.now(UTC))
             for key in range(ROWS):
@@ -183,6 +188,10 @@ def test_planted_differences_are_found_held_and_released_by_a_reload(world: Audi
     assert {finding.patch.shard for finding in report.found} == {"a.school.orders_0"}
     assert {column for finding in report.found for column in finding.columns} == {"amount"}
     assert (report.rows, report.passed_over) == (SHARDS_TIMES_ROWS, {})
+    # What the first look at rows sees is confirmed by keys, and so is what becomes of it.
+    seen = {5, 80, 100, 5_000}
+    assert {key for patch in world.reader.asked for key in patch.first_values} == seen
+    assert {key for finding in report.found for key in finding.patch.first_values} == seen
     world.step()
     assert world.held() == [("a.school.orders_0", FindingKind.DIFFERS)]
     # What is known is not found twice, and stays held.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from datetime import UTC
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -166,6 +167,17 @@ def test_all_types_are_alike_and_each_change_of_a_value_is_seen(
     assert rows_there.keys() == rows_here.keys()
     assert [key for key, text in rows_there.items() if text != rows_here[key][0].text] == ["70"]
     assert compared["wide_0"].differing_columns(rows_there["70"], rows_here["70"][0].text) == ("price",)
+
+    # Of some keys alone: one is not there, one not in the range, one no floating number has.
+    keys = compared["wide_0"].first_values(["70", "14", "71", str(2**64 - 1)])
+    for key_range, expected in (
+        (AuditedRange(None, bound), {"14", "70"}),
+        (AuditedRange(), {"14", "70", str(2**64 - 1)}),
+    ):
+        at_keys = replace(narrowed, range=key_range, buckets=(), first_values=keys)
+        assert reader.rows(at_keys, compared["wide_0"]).rows.keys() == expected
+        assert lake.rows([at_keys], compared["wide_0"], 0)[0].keys() == expected
+    assert compared["named_0"].first_values(["61,1"]) == ()
 
     # Several patches at once, also where rows are in two of them.
     at_once = lake.rows([patches[1], narrowed, patches[0]], compared["wide_0"], 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark.capture.audit.audited_range import AuditedRange, Patch, is_in_buckets, is_in_slice
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SHARD = "a.school.orders_0"
-PATCH = Patch("ods_orders", SHARD, AuditedRange("5", "9"), (1, 2))
+PATCH = Patch("ods_orders", SHARD, AuditedRange("5", "9"), (1, 2), (6, 9))
 
 
 def progress(file: int, pos: int, watermark_ms: int = 0, base: str = "binlog") -> InstanceProgress:
@@ -105,6 +106,10 @@ def test_open_findings_are_kept_with_the_command_that_repairs_them(tmp_path: Pat
     assert "1294 rows not the source's: 1000 missing in the lake; keys (6), (7)" in finding.summary
     assert "6" in kept.known_rows(SHARD)
     assert kept.known_rows("a.school.orders_1") == frozenset()
+    # As it was kept before looks were narrowed to keys.
+    entry = finding.to_json()
+    del entry["first_values"]
+    assert AuditFinding.from_json(entry).patch == replace(PATCH, first_values=())
     kept.remove("f1")
     assert kept.open() == ()
 

@@ -19,10 +19,11 @@ from tidemark.capture.audit.row_comparison import RowLook, confirmed
 from tidemark.capture.audit.shard_walk import ShardWalk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
+    from tidemark.capture.audit.audited_range import Patch
     from tidemark.capture.audit.findings import AuditFinding
     from tidemark.capture.audit.pace import AuditPace
     from tidemark.capture.audit.source_reader import SourceReader
@@ -35,6 +36,8 @@ _BUCKETS_AT_ONCE: Final = 64
 _MOST_PENDING: Final = 32
 _MOST_LOOKS: Final = 6
 """At rows of which nobody can say yet; the next cycle looks at them again."""
+_MOST_VALUES: Final = 1_000
+"""Of a key's first column in one question; behind more of them the range is read as a whole."""
 _POLL_SECONDS: Final = 0.5
 _PATIENCE_SECONDS: Final = 1_800.0
 """With a table that capture does not bring on."""
@@ -194,9 +197,11 @@ class SourceAudit:
         now = {key: kind for key, kind in now.items() if key not in known}
         same = confirmed(task.before, now)
         if same:
-            run.report.found.append(self._book.add(task.shard, task.patch, same, rows))
+            run.report.found.append(self._book.add(task.shard, at_keys(task, same), same, rows))
         goes_on = (now.keys() - same.keys()) or rows.deleted is None
-        return [replace(task, number=task.number + 1, before=now)] if goes_on and task.number < _MOST_LOOKS else []
+        if not goes_on or task.number >= _MOST_LOOKS:
+            return []
+        return [replace(task, patch=at_keys(task, now.keys() | rows.changing), number=task.number + 1, before=now)]
 
     def _is_passed(self, look: PendingLook) -> bool:
         patch = look.task.patch
@@ -218,6 +223,12 @@ def _narrowed(task: LookTask, buckets: Sequence[int]) -> Iterator[LookTask]:
     for start in range(0, len(buckets), _BUCKETS_AT_ONCE):
         patch = replace(task.patch, buckets=tuple(buckets[start : start + _BUCKETS_AT_ONCE]))
         yield replace(task, patch=patch, number=1)
+
+
+def at_keys(task: LookTask, keys: Collection[str]) -> Patch:
+    """The task's patch at these keys alone, where they are few and the source finds them by its index."""
+    values = task.shard.compared.first_values(keys)
+    return replace(task.patch, first_values=values) if len(values) <= _MOST_VALUES else task.patch
 
 
 def _shard_of(look: PendingLook) -> tuple[str, str]:

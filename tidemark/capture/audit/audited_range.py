@@ -41,12 +41,17 @@ class AuditedRange:
 
 @dataclass(frozen=True)
 class Patch:
-    """A range of a shard (`a.school.orders_3`), or some buckets of it."""
+    """A range of a shard (`a.school.orders_3`), or some buckets of it.
+
+    `first_values`: only rows whose key's first column (an integer) has one of these values; none are all. They are few,
+    so that the source finds the rows by its index and does not read the range again.
+    """
 
     table: str
     shard: str
     range: AuditedRange
     buckets: tuple[int, ...] = ()
+    first_values: tuple[int, ...] = ()
 
     @property
     def instance(self) -> str:

@@ -1,6 +1,6 @@
 """What of a shard's rows is compared, and in which SQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -8,6 +8,7 @@ from typing import Self
 from tidemark.capture.audit.audited_range import is_ordered
 from tidemark.capture.audit.canonical_text import ColumnText, PhysicalColumn, column_text, is_comparable, row_texts
 from tidemark.capture.schema.lake_column_types import SourceColumn
+from tidemark.capture.schema.source_types import INTEGERS
 from tidemark.capture.schema.table_columns import TableColumns
 
 
@@ -48,6 +49,12 @@ class ComparedShard:
     def row_texts(self) -> tuple[str, str]:
         """SQL of the row, its key first, at the source and in the lake."""
         return row_texts(self.columns)
+
+    def first_values(self, keys: Iterable[str]) -> tuple[int, ...]:
+        """The values of the key's first column in keys' texts, ascending; none where it is not an integer."""
+        if self.first is None or self.first[1].source_type.word not in INTEGERS:
+            return ()
+        return tuple(sorted({int(key.split(",", 1)[0]) for key in keys}))
 
     def differing_columns(self, source: str, lake: str) -> tuple[str, ...]:
         """The columns in which two rows' texts are not the same."""

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from tidemark.capture.audit.findings import AuditFinding, AuditFindings, bounded
 from tidemark.capture.audit.hold_entries import HoldEntries, HoldEntry
 from tidemark.capture.audit.row_comparison import DifferenceKind
-from tidemark.capture.schema.source_types import INTEGERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tidemark.capture.audit.audited_range import Patch
     from tidemark.capture.audit.row_comparison import RowLook
@@ -37,7 +36,7 @@ class FindingBook:
     def add(self, shard: AuditedShard, patch: Patch, rows: Mapping[str, DifferenceKind], look: RowLook) -> AuditFinding:
         """Enter rows that were found twice; the shard's tags are held."""
         finding = bounded(rows, AuditFinding(uuid.uuid4().hex, patch, datetime.now(UTC).isoformat(), {}, 0))
-        finding = finding.seen(_columns(shard, rows, look), _span(shard, list(rows)))
+        finding = finding.seen(_columns(shard, rows, look), _span(shard, rows))
         self._tell(patch, [*self._of_shard(patch.shard), finding])
         self._findings.put(finding)
         return finding
@@ -69,9 +68,7 @@ def _columns(shard: AuditedShard, rows: Mapping[str, DifferenceKind], look: RowL
     return tuple(column.name for column in shard.compared.columns if column.name in names)
 
 
-def _span(shard: AuditedShard, keys: Sequence[str]) -> tuple[str, str] | None:
+def _span(shard: AuditedShard, keys: Iterable[str]) -> tuple[str, str] | None:
     """The lowest and the highest value of the key's first column, where that is a number: a reload takes those."""
-    if shard.compared.first is None or shard.compared.first[1].source_type.word not in INTEGERS:
-        return None
-    ordered = sorted((key.split(",", 1)[0] for key in keys), key=int)
-    return ordered[0], ordered[-1]
+    values = shard.compared.first_values(keys)
+    return (str(values[0]), str(values[-1])) if values else None

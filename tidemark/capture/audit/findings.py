@@ -64,6 +64,7 @@ class AuditFinding:
             "shard": self.patch.shard,
             "range": self.patch.range.to_json(),
             "buckets": list(self.patch.buckets),
+            "first_values": list(self.patch.first_values),
             "at": self.at,
             "rows": {key: kind.value for key, kind in self.rows.items()},
             "count": self.count,
@@ -76,9 +77,10 @@ class AuditFinding:
     def from_json(cls, entry: Mapping[str, Any]) -> Self:
         """What `to_json` gave."""
         key_range = AuditedRange.from_json(entry["range"])
+        buckets, first_values = tuple(entry["buckets"]), tuple(entry.get("first_values", ()))
         return cls(
             entry["id"],
-            Patch(entry["table"], entry["shard"], key_range, tuple(entry["buckets"])),
+            Patch(entry["table"], entry["shard"], key_range, buckets, first_values),
             entry["at"],
             {key: DifferenceKind(kind) for key, kind in entry["rows"].items()},
             entry["count"],

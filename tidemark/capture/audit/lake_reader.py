@@ -11,7 +11,7 @@ from tidemark.capture.audit.audited_range import Patch, bucket_sql, is_in_bucket
 from tidemark.capture.audit.group_checksum import GroupChecksum, Groups, checksum_sql
 from tidemark.capture.audit.row_comparison import LakeRow
 from tidemark.delta.delta_rs_table import read_table
-from tidemark.quoting.spark import quote, sql_literal, typed_literal
+from tidemark.quoting.spark import among, quote, sql_literal, typed_literal
 from tidemark.spark.temporary_settings import COMPILED
 
 if TYPE_CHECKING:
@@ -89,5 +89,6 @@ def _condition(patch: Patch, shard: ComparedShard) -> str:
         first, kind = quote(shard.first[1].name), shard.first[1].delta
         bounds = (("> ", range_.low), ("<= ", range_.high))
         sides = [f"{first} {sign}{typed_literal(value, kind)}" for sign, value in bounds if value is not None]
+        sides += [among(first, kind, [str(value) for value in patch.first_values])] * bool(patch.first_values)
     in_buckets = is_in_buckets(bucket_sql(text, range_, "DIV"), patch.buckets)
     return " AND ".join((*sides, is_in_slice(text, range_), in_buckets))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pymysql
 
-from tidemark.capture.audit.audited_range import AuditedRange, Patch, bucket_sql, is_in_buckets, is_in_slice
+from tidemark.capture.audit.audited_range import Patch, bucket_sql, is_in_buckets, is_in_slice
 from tidemark.capture.audit.canonical_text import PhysicalColumn
 from tidemark.capture.audit.errors import AuditRefusedError, SlowRangeError
 from tidemark.capture.audit.group_checksum import GroupChecksum, Groups, checksum_sql
@@ -181,20 +181,23 @@ def _first_that_works(cursor: Cursor, statements: Sequence[str]) -> bool:
     return False
 
 
-def _condition(patch: Patch, shard: ComparedShard) -> tuple[str, tuple[str, ...]]:
+def _condition(patch: Patch, shard: ComparedShard) -> tuple[str, tuple[str | int, ...]]:
     """SQL of the patch's rows, and the values that it is bound to."""
     text, range_ = shard.key_texts[0], patch.range
-    sides, bounds = _sides(range_, shard)
+    sides, bounds = _sides(patch, shard)
     in_buckets = is_in_buckets(bucket_sql(text, range_, "DIV"), patch.buckets)
     return " AND ".join((*sides, is_in_slice(text, range_), in_buckets)), bounds
 
 
-def _sides(range_: AuditedRange, shard: ComparedShard) -> tuple[list[str], tuple[str, ...]]:
+def _sides(patch: Patch, shard: ComparedShard) -> tuple[list[str], tuple[str | int, ...]]:
     if shard.first is None:
         return [], ()
-    first = quote(shard.first[0].name)
+    first, range_ = quote(shard.first[0].name), patch.range
     given = [(f"{first} > %s", range_.low), (f"{first} <= %s", range_.high)]
-    return [sql for sql, value in given if value is not None], tuple(value for _, value in given if value is not None)
+    sides = [sql for sql, value in given if value is not None]
+    if patch.first_values:
+        sides.append(f"{first} IN ({', '.join(['%s'] * len(patch.first_values))})")
+    return sides, (*(value for _, value in given if value is not None), *patch.first_values)
 
 
 def _table(physical: str) -> str:
