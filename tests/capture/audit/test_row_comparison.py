@@ -8,6 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from tidemark.capture.audit.deleted_keys import Deletions
 from tidemark.capture.audit.row_comparison import DifferenceKind, LakeRow, RowLook, confirmed
 
 KEYS = st.sampled_from("abc")
@@ -119,6 +120,12 @@ class AuditedSource(RuleBasedStateMachine):
 
 AuditedSource.TestCase.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
 TestAuditedSource = AuditedSource.TestCase
+
+
+def test_deletions_are_those_from_an_offset_on_or_not_known() -> None:
+    deletions = Deletions(10, {"a": 11, "b": 20})
+    assert [deletions.since(offset) for offset in (9, 10, 11, 12, 21)] == [None, {"a", "b"}, {"a", "b"}, {"b"}, set()]
+    assert Deletions(10, None).since(12) is None
 
 
 def test_each_kind_is_told_apart() -> None:

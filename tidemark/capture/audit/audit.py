@@ -39,6 +39,7 @@ _MOST_LOOKS: Final = 6
 _MOST_VALUES: Final = 1_000
 """Of a key's first column in one question; behind more of them the range is read as a whole."""
 _POLL_SECONDS: Final = 0.5
+_SETTLE_SECONDS: Final = 20.0
 _PATIENCE_SECONDS: Final = 1_800.0
 """With a table that capture does not bring on."""
 
@@ -82,8 +83,9 @@ class SourceAudit:
         steps = walk.steps(self._cursor.read(), report.passed_over.__setitem__)
         run = CycleRun(steps, deque(self._again(walk)), report)
         while not stopped():
-            self._settle(run)
-            watch(report)
+            if _is_due(run):
+                self._settle(run)
+                watch(report)
             task = self._next(run)
             if task is not None:
                 self._look(run, task)
@@ -147,6 +149,7 @@ class SourceAudit:
 
     def _settle(self, run: CycleRun) -> None:
         """Compare what capture has passed."""
+        run.settled = time.monotonic()
         passed = [look for look in run.pending if self._is_passed(look)]
         self._keep_waiting(run, passed)
         for _, of_shard in groupby(sorted(passed, key=_shard_of), key=_shard_of):
@@ -223,6 +226,12 @@ def _narrowed(task: LookTask, buckets: Sequence[int]) -> Iterator[LookTask]:
     for start in range(0, len(buckets), _BUCKETS_AT_ONCE):
         patch = replace(task.patch, buckets=tuple(buckets[start : start + _BUCKETS_AT_ONCE]))
         yield replace(task, patch=patch, number=1)
+
+
+def _is_due(run: CycleRun) -> bool:
+    """Looks are compared together: what the lake and the topic are asked costs little more for many than for one."""
+    has_to_wait = len(run.pending) >= _MOST_PENDING or not (run.tasks or run.steps_left)
+    return has_to_wait or time.monotonic() - run.settled > _SETTLE_SECONDS
 
 
 def at_keys(task: LookTask, keys: Collection[str]) -> Patch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as sf
@@ -11,6 +12,8 @@ from tidemark.capture.errors import ChangeFileError
 from tidemark.capture.schema.row_encodings_of_scan import row_encodings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql import SparkSession
 
     from tidemark.capture.audit.audited_range import Patch
@@ -21,7 +24,21 @@ if TYPE_CHECKING:
     from tidemark.capture.source_table import SourceTable
 
 _MOST_RECORDS: Final = 5_000_000
-"""Of an instance in one look: of more it is not asked, the look is made again later."""
+"""Of an instance at once: of what lies before them nothing is known, those looks are made again later."""
+
+
+@dataclass(frozen=True)
+class Deletions:
+    """Key's text -> offset of the last record from `start` on that deletes its row; None where nobody knows."""
+
+    start: int
+    last: Mapping[str, int] | None
+
+    def since(self, offset: int) -> frozenset[str] | None:
+        """The keys that were deleted from this offset on."""
+        if self.last is None or offset < self.start:
+            return None
+        return frozenset(key for key, last in self.last.items() if last >= offset)
 
 
 class DeletedKeys:
@@ -30,39 +47,36 @@ class DeletedKeys:
     def __init__(self, spark: SparkSession, intake: Intake, source: SourceTable) -> None:
         self._spark, self._intake, self._source = spark, intake, source
 
-    def between(
-        self, patch: Patch, shard: ComparedShard, columns: TableColumns, start: int, end: int
-    ) -> frozenset[str] | None:
-        """The keys (as text) of rows of the patch's shard that records with offsets `[start, end)` delete.
+    def between(self, patch: Patch, shard: ComparedShard, columns: TableColumns, start: int, end: int) -> Deletions:
+        """The rows of the patch's shard that records with offsets `[start, end)` delete.
 
-        None where the records are not there any more, are too many, or a statement changed rows without row events.
+        Nobody knows where the records are not there any more, or a statement changed rows without row events.
         """
-        if end - start > _MOST_RECORDS:
-            return None
-        keys: set[str] = set()
+        start = max(start, end - _MOST_RECORDS)
+        last: dict[str, int] = {}
         offset = start
         while offset < end:
             due = self._intake.due({patch.instance: offset}, {}, 1.0)
             if due.problems or not due.units:
-                return None
+                return Deletions(start, None)
             try:
                 scan = self._intake.scan(self._spark, due, [self._source], {patch.instance: offset})
             except ChangeFileError:
-                return None
+                return Deletions(start, None)
             try:
                 if _has_statement(scan, patch):
-                    return None
-                keys |= self._keys(scan, patch, shard, columns, start)
+                    return Deletions(start, None)
+                last |= self._last(scan, patch, shard, columns, start)
                 offset, before = scan.end_offset(patch.instance, offset), offset
             finally:
                 scan.close()
             if offset <= before:
-                return None
-        return frozenset(keys)
+                return Deletions(start, None)
+        return Deletions(start, last)
 
-    def _keys(
+    def _last(
         self, scan: Scan, patch: Patch, shard: ComparedShard, columns: TableColumns, start: int
-    ) -> frozenset[str]:
+    ) -> dict[str, int]:
         is_deletion = (
             (sf.col("table") == self._source.name)
             & (sf.col("instance") == patch.instance)
@@ -73,10 +87,10 @@ class DeletedKeys:
         forms = row_encodings(columns, [(patch.instance, patch.physical)], {patch.instance: start})
         values = ImageValues(forms, with_text=scan.with_text)
         records = self._spark.table(f"global_temp.{scan.view}").where(is_deletion)
-        rows = values.parse_images(records, None).select(
-            *(values.value(name, "image").alias(name) for name in self._source.key)
-        )
-        return frozenset(row["key"] for row in rows.selectExpr(f"{shard.key_texts[1]} AS key").distinct().collect())
+        key = (values.value(name, "image").alias(name) for name in self._source.key)
+        rows = values.parse_images(records, None).select(*key, sf.col("offset").alias("_offset"))
+        by_key = rows.groupBy(sf.expr(shard.key_texts[1]).alias("key")).agg(sf.max("_offset").alias("last"))
+        return {row["key"]: row["last"] for row in by_key.collect()}
 
 
 def _has_statement(scan: Scan, patch: Patch) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tidemark.capture.audit.deleted_keys import DeletedKeys
+from tidemark.capture.audit.deleted_keys import DeletedKeys, Deletions
 from tidemark.capture.audit.group_checksum import differing
 from tidemark.capture.audit.row_comparison import RowLook
 from tidemark.capture.commits.commit_state import CommitState, last_commit
@@ -13,12 +13,11 @@ from tidemark.capture.source_table import topic_of
 from tidemark.delta.delta_rs_table import current_version
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tidemark.capture.audit.lake_reader import LakeReader
     from tidemark.capture.audit.look import PendingLook
-    from tidemark.capture.audit.row_comparison import LakeRow
     from tidemark.capture.source.intake import Intake
     from tidemark.capture.source_table import SourceTable
     from tidemark.system.settings import Settings
@@ -63,12 +62,18 @@ class LakeSide:
         """Both sides of each of these looks at rows of one shard."""
         patches = [look.task.patch for look in looks]
         lakes = self._lake.rows(patches, looks[0].task.shard.compared, at.version)
-        return [self._row_look(look, lake, at) for look, lake in zip(looks, lakes, strict=True)]
+        lacking = [bool(look.rows.keys() - lake.keys()) for look, lake in zip(looks, lakes, strict=True)]
+        deletions = self._deletions([look for look, lacks in zip(looks, lacking, strict=True) if lacks], at)
+        return [
+            RowLook(look.since, look.rows, lake, deletions.since(look.since) if lacks else frozenset())
+            for look, lake, lacks in zip(looks, lakes, lacking, strict=True)
+        ]
 
-    def _row_look(self, look: PendingLook, lake: Mapping[str, Sequence[LakeRow]], at: LakeAt) -> RowLook:
-        patch, shard = look.task.patch, look.task.shard
-        deleted: frozenset[str] | None = frozenset()
-        if any(key not in lake for key in look.rows):
-            end = max(at.progress.offset, at.state.offsets.get(topic_of(patch.instance), 0))
-            deleted = self._deleted.between(patch, shard.compared, shard.columns, look.since, end)
-        return RowLook(look.since, look.rows, lake, deleted)
+    def _deletions(self, lacking: Sequence[PendingLook], at: LakeAt) -> Deletions:
+        """What explains that the lake lacks rows of these looks: read once for all."""
+        if not lacking:
+            return Deletions(0, {})
+        patch, shard = lacking[0].task.patch, lacking[0].task.shard
+        start = min(look.since for look in lacking)
+        end = max(at.progress.offset, at.state.offsets.get(topic_of(patch.instance), 0))
+        return self._deleted.between(patch, shard.compared, shard.columns, start, end)
