@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from contextlib import closing
 from dataclasses import replace
-from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from tidemark.capture.audit.comparisons import Comparisons
 from tidemark.capture.audit.cursor import AuditCursorFile
 from tidemark.capture.audit.cycle_run import CycleReport, CycleRun
 from tidemark.capture.audit.errors import AuditRefusedError, SlowRangeError
 from tidemark.capture.audit.finding_book import FindingBook
 from tidemark.capture.audit.lake_reader import LakeReader
-from tidemark.capture.audit.lake_side import LakeAt, LakeSide
+from tidemark.capture.audit.lake_side import LakeSide
 from tidemark.capture.audit.look import LookTask, PendingLook
 from tidemark.capture.audit.row_comparison import RowLook, confirmed
 from tidemark.capture.audit.shard_walk import ShardWalk
@@ -39,7 +40,7 @@ _MOST_LOOKS: Final = 6
 _MOST_VALUES: Final = 1_000
 """Of a key's first column in one question; behind more of them the range is read as a whole."""
 _POLL_SECONDS: Final = 0.5
-_SETTLE_SECONDS: Final = 20.0
+_COMPARE_SECONDS: Final = 20.0
 _PATIENCE_SECONDS: Final = 1_800.0
 """With a table that capture does not bring on."""
 
@@ -82,18 +83,18 @@ class SourceAudit:
         walk = ShardWalk(self._sources, self._readers, self._settings.warehouse, self._range_rows)
         steps = walk.steps(self._cursor.read(), report.passed_over.__setitem__)
         run = CycleRun(steps, deque(self._again(walk)), report)
-        while not stopped():
-            if _is_due(run):
-                self._settle(run)
+        with closing(Comparisons(self._sides)) as comparisons:
+            while not stopped():
+                self._settle(run, comparisons)
                 watch(report)
-            task = self._next(run)
-            if task is not None:
-                self._look(run, task)
-            elif run.is_through:
-                self._cursor.clear()
-                break
-            else:
-                time.sleep(_POLL_SECONDS)
+                task = self._next(run)
+                if task is not None:
+                    self._look(run, task)
+                elif run.is_through and comparisons.is_idle:
+                    self._cursor.clear()
+                    break
+                else:
+                    time.sleep(_POLL_SECONDS)
         report.seconds = time.monotonic() - begun
         report.source_seconds = self._pace.busy - busy
         return report
@@ -147,23 +148,28 @@ class SourceAudit:
         self._pace.asked(begun)
         run.report.looks += 1
 
-    def _settle(self, run: CycleRun) -> None:
-        """Compare what capture has passed."""
-        run.settled = time.monotonic()
-        passed = [look for look in run.pending if self._is_passed(look)]
-        self._keep_waiting(run, passed)
-        for _, of_shard in groupby(sorted(passed, key=_shard_of), key=_shard_of):
-            looks = list(of_shard)
-            at = self._sides[looks[0].task.patch.table].now(looks[0].task.patch.instance)
-            comparable = [look for look in looks if at is not None and _is_comparable(look, at)]
-            for look in looks:
-                if look not in comparable:
-                    self._give_up(run, look.task, "its columns changed, or its rows are being loaded")
-            if at is not None:
-                self._compare(run, comparable, at)
+    def _settle(self, run: CycleRun, comparisons: Comparisons) -> None:
+        """Take what was compared, and begin with what capture has passed since."""
+        for look, outcome in comparisons.ended():
+            run.compared = time.monotonic()
+            self._take(run, look, outcome)
         cursor = run.under_way.settled()
         if cursor is not None:
             self._cursor.write(cursor)
+        if comparisons.is_idle and _is_due(run):
+            passed = [look for look in run.pending if self._is_passed(look)]
+            self._keep_waiting(run, passed)
+            if passed:
+                comparisons.begin(passed)
+
+    def _take(self, run: CycleRun, look: PendingLook, outcome: tuple[int, ...] | RowLook | str) -> None:
+        if isinstance(outcome, str):
+            self._give_up(run, look.task, outcome)
+        elif isinstance(outcome, RowLook):
+            self._end(run, look.task, self._judged(run, look, outcome))
+        else:
+            self._end(run, look.task, list(_narrowed(look.task, outcome)))
+            run.report.ranges += 1
 
     def _keep_waiting(self, run: CycleRun, passed: Sequence[PendingLook]) -> None:
         """The looks that capture has not passed wait on, but not for ever."""
@@ -174,20 +180,6 @@ class SourceAudit:
             if id(look) not in done and now - look.asked > _PATIENCE_SECONDS:
                 run.pending.remove(look)
                 self._give_up(run, look.task, "capture does not come past it, see tidemark capture status")
-
-    def _compare(self, run: CycleRun, looks: Sequence[PendingLook], at: LakeAt) -> None:
-        """One Spark job for all looks at groups, and one for all at rows."""
-        at_groups = [look for look in looks if not look.task.number]
-        at_rows = [look for look in looks if look.task.number]
-        if at_groups:
-            side = self._sides[at_groups[0].task.patch.table]
-            for look, buckets in zip(at_groups, side.differing_buckets(at_groups, at), strict=True):
-                self._end(run, look.task, list(_narrowed(look.task, buckets)))
-                run.report.ranges += 1
-        if at_rows:
-            side = self._sides[at_rows[0].task.patch.table]
-            for look, rows in zip(at_rows, side.rows(at_rows, at), strict=True):
-                self._end(run, look.task, self._judged(run, look, rows))
 
     def _judged(self, run: CycleRun, look: PendingLook, rows: RowLook) -> list[LookTask]:
         """What is looked at once more after a look at rows."""
@@ -231,20 +223,10 @@ def _narrowed(task: LookTask, buckets: Sequence[int]) -> Iterator[LookTask]:
 def _is_due(run: CycleRun) -> bool:
     """Looks are compared together: what the lake and the topic are asked costs little more for many than for one."""
     has_to_wait = len(run.pending) >= _MOST_PENDING or not (run.tasks or run.steps_left)
-    return has_to_wait or time.monotonic() - run.settled > _SETTLE_SECONDS
+    return has_to_wait or time.monotonic() - run.compared > _COMPARE_SECONDS
 
 
 def at_keys(task: LookTask, keys: Collection[str]) -> Patch:
     """The task's patch at these keys alone, where they are few and the source finds them by its index."""
     values = task.shard.compared.first_values(keys)
     return replace(task.patch, first_values=values) if len(values) <= _MOST_VALUES else task.patch
-
-
-def _shard_of(look: PendingLook) -> tuple[str, str]:
-    return look.task.patch.table, look.task.patch.shard
-
-
-def _is_comparable(look: PendingLook, at: LakeAt) -> bool:
-    """Whether the shard is as it was when the look was prepared."""
-    shard = look.task.shard
-    return shard.columns.lake == at.state.columns.lake and shard.name not in at.state.initial_load_pending

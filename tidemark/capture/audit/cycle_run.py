@@ -40,8 +40,8 @@ class CycleRun:
     under_way: StepsUnderWay = field(default_factory=StepsUnderWay)
     number: int = 0
     steps_left: bool = True
-    settled: float = 0.0
-    """When looks were compared last (monotonic seconds)."""
+    compared: float = 0.0
+    """When the last batch of looks had been compared (monotonic seconds)."""
 
     @property
     def is_through(self) -> bool:

@@ -1,0 +1,85 @@
+"""Looks compared with the lake in a thread of their own, while the source is asked on."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tidemark.capture.audit.lake_side import LakeAt, LakeSide
+    from tidemark.capture.audit.look import PendingLook
+    from tidemark.capture.audit.row_comparison import RowLook
+
+
+class ComparedLook(NamedTuple):
+    """The buckets that differ, both sides of its rows, or why there is nothing to compare it with."""
+
+    look: PendingLook
+    outcome: tuple[int, ...] | RowLook | str
+
+
+class Comparisons:
+    """One batch at a time; `sides` are per table.
+
+    Of many looks at one shard the lake is asked in one Spark job for groups and one for rows: those that come while a
+    batch is under way are the next one.
+    """
+
+    def __init__(self, sides: Mapping[str, LakeSide]) -> None:
+        self._sides = sides
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="audit")
+        self._under_way: Future[list[ComparedLook]] | None = None
+
+    def close(self) -> None:
+        """Wait for the batch that is under way."""
+        self._pool.shutdown()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the next batch may begin: there is none, and what became of the last was taken."""
+        return self._under_way is None
+
+    def begin(self, looks: Sequence[PendingLook]) -> None:
+        """Compare these; where it is idle."""
+        self._under_way = self._pool.submit(self._compared, looks)
+
+    def ended(self) -> Sequence[ComparedLook]:
+        """The batch, once it has ended; what it raised is raised here."""
+        if self._under_way is None or not self._under_way.done():
+            return ()
+        ended, self._under_way = self._under_way, None
+        return ended.result()
+
+    def _compared(self, looks: Sequence[PendingLook]) -> list[ComparedLook]:
+        by_shard = groupby(sorted(looks, key=_shard_of), key=_shard_of)
+        return [compared for (table, _), of in by_shard for compared in _of_shard(self._sides[table], list(of))]
+
+
+def _of_shard(side: LakeSide, looks: Sequence[PendingLook]) -> list[ComparedLook]:
+    at = side.now(looks[0].task.patch.instance)
+    comparable = [look for look in looks if at is not None and _is_comparable(look, at)]
+    compared = [
+        ComparedLook(look, "its columns changed, or its rows are being loaded")
+        for look in looks
+        if look not in comparable
+    ]
+    at_groups = [look for look in comparable if not look.task.number]
+    at_rows = [look for look in comparable if look.task.number]
+    if at is not None and at_groups:
+        compared += map(ComparedLook, at_groups, side.differing_buckets(at_groups, at))
+    if at is not None and at_rows:
+        compared += map(ComparedLook, at_rows, side.rows(at_rows, at))
+    return compared
+
+
+def _shard_of(look: PendingLook) -> tuple[str, str]:
+    return look.task.patch.table, look.task.patch.shard
+
+
+def _is_comparable(look: PendingLook, at: LakeAt) -> bool:
+    """Whether the shard is as it was when the look was prepared."""
+    shard = look.task.shard
+    return shard.columns.lake == at.state.columns.lake and shard.name not in at.state.initial_load_pending
