@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from tidemark.dependency_model.entity import EntityKind
-from tidemark.dependency_model.lineage.inferred_read import Read
+from tidemark.dependency_model.lineage.inferred_read import Read, Runs
 from tidemark.dependency_model.offset.offset import Offset
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.dependency_model.time.period import Period
@@ -169,15 +169,18 @@ def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Re
 def _as_json(read: Read) -> dict[str, Any]:
     offsets = [str(offset) for offset in read.offsets]
     told = {"table": read.table, "where": read.where, "offsets": offsets, "undecidable": read.undecidable}
-    return {**told, "evaluated": read.evaluated} if read.evaluated else told
+    slices = {"evaluated": read.evaluated, "at_least": read.at_least}
+    return {**told, **{name: by_time for name, by_time in slices.items() if by_time}}
 
 
 def _from_json(value: Mapping[str, Any]) -> Read:
     offsets = tuple(Offset.parse(text) for text in value["offsets"])
-    evaluated = tuple(
-        (int(down), tuple((int(first), int(last)) for first, last in runs)) for down, runs in value.get("evaluated", ())
-    )
-    return Read(str(value["table"]), str(value["where"]), offsets, str(value["undecidable"]), evaluated)
+    evaluated, at_least = (_by_time(value.get(name, ())) for name in ("evaluated", "at_least"))
+    return Read(str(value["table"]), str(value["where"]), offsets, str(value["undecidable"]), evaluated, at_least)
+
+
+def _by_time(told: Sequence[Any]) -> tuple[tuple[int, Runs], ...]:
+    return tuple((int(down), tuple((int(first), int(last)) for first, last in runs)) for down, runs in told)
 
 
 def _key(entity: Entity, texts: Sequence[QueryText], time_zone: str, entities: Mapping[str, Entity]) -> str:

@@ -21,7 +21,8 @@ from tidemark.dependency_model.lineage.entity_outline import QuerySession
 from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.lineage.query_binding import bind
-from tidemark.dependency_model.lineage.slices_read import Evaluation, NeededFromBeginning, NeededToEnd
+from tidemark.dependency_model.lineage.slices_read import Evaluation, NeededUnbounded
+from tidemark.dependency_model.lineage.stretches import common_to
 from tidemark.dependency_model.time import Period
 
 if TYPE_CHECKING:
@@ -141,17 +142,13 @@ def _slices_of(sql: str) -> dict[str, set[date] | None]:
     }
 
 
-def _ordinals(needed: dict[int, frozenset[int]] | NeededFromBeginning | NeededToEnd) -> set[int]:
-    """The slices; of those from the beginning, or to the end, the ones of a year around, which the tables have."""
-    if isinstance(needed, NeededToEnd):
-        end = PARIS.grid(Period.DAY).ordinal(TODAY.isoformat()) + 366
-        return {ordinal for start in needed.starts.values() for ordinal in range(start, end)}.union(
-            *needed.sets.values()
-        )
-    if not isinstance(needed, NeededFromBeginning):
+def _ordinals(needed: dict[int, frozenset[int]] | NeededUnbounded) -> set[int]:
+    """The slices; of those without a bound the ones of a year around, which the tables have."""
+    if not isinstance(needed, NeededUnbounded):
         return {ordinal for slices in needed.values() for ordinal in slices}
-    before = {ordinal for stop in needed.stops.values() for ordinal in range(stop - 366, stop)}
-    return before.union(*needed.sets.values())
+    today = PARIS.grid(Period.DAY).ordinal(TODAY.isoformat())
+    there = [range(today - 366, today + 366)]
+    return {day for read in needed.stretches.values() for days in common_to(read, there) for day in days}
 
 
 def _answer(

@@ -156,11 +156,20 @@ def test_a_stated_offset_that_is_wider_says_why() -> None:
         ("dt > :biz_date", "Set 0", True),
         ("dt > :biz_date", "Set 1", False),
         ("dt >= date_sub(:biz_date, 3) AND some_function(dt)", "Set 0", False),
+        ("dt < :biz_date", "Set -1", True),
+        ("dt < :biz_date", "since start", False),
+        ("dt < date_sub(:biz_date, 9) OR dt = :biz_date", "Set 0", True),
+        ("dt < date_sub(:biz_date, 9) OR dt = :biz_date", "since start", False),
+        ("dt < :biz_date AND some_function(dt)", "Set -1", False),
+        ("dt < :biz_date OR dt > date_add(:biz_date, 7)", "Set -1", True),
+        ("dt < :biz_date OR dt > date_add(:biz_date, 7)", "since start", False),
+        ("dt <> :biz_date", "Set -1", True),
+        ("dt <> :biz_date", "since start", False),
+        ("amount > 0", "Set 0", True),
+        ("amount > 0", "since start", False),
     ],
 )
-def test_a_read_that_goes_on_to_the_end_of_time_names_what_is_over(
-    condition: str, offset: str, *, is_lacking: bool
-) -> None:
+def test_a_read_without_a_bound_names_all_that_is_over(condition: str, offset: str, *, is_lacking: bool) -> None:
     """What is not there yet nobody can wait for; a condition that is not known says nothing."""
     query = read_query(f"SELECT * FROM d_orders WHERE {condition}", file="down.sql")  # noqa: S608 - our own text
     reads = infer([query], EntityOutline("down", Period.DAY, PARIS, START), SUBJECTS)

@@ -7,7 +7,14 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.dependency_model.lineage.stretches import common_slices, common_to, stretches_of, union_of, within
+from tidemark.dependency_model.lineage.stretches import (
+    common_slices,
+    common_to,
+    stretches_of,
+    union_of,
+    within,
+    without,
+)
 
 stretches = st.lists(st.builds(lambda start, size: range(start, start + size), st.integers(0, 60), st.integers(0, 9)))
 slices = st.sets(st.integers(0, 70)).map(sorted)
@@ -24,6 +31,8 @@ def test_union_and_intersection_are_those_of_sets(first: list[range], other: lis
     assert all(one_set)
     assert all(before.stop < after.start for before, after in pairwise(one_set))
     assert _all(common_to(one_set, other_set)) == _all(first) & _all(other)
+    assert _all(without(one_set, other_set)) == _all(first) - _all(other)
+    assert all(without(one_set, other_set))
 
 
 @given(slices, stretches)

@@ -20,7 +20,7 @@ from tidemark.dependency_model.lineage.failing_casts import refuse_failing_casts
 from tidemark.dependency_model.lineage.inferred_read import Read, runs_by_time
 from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.query_binding import bind
-from tidemark.dependency_model.lineage.slices_read import OPEN_END, Evaluation, NeededFromBeginning, NeededToEnd
+from tidemark.dependency_model.lineage.slices_read import Evaluation, NeededUnbounded
 from tidemark.dependency_model.lineage.unknown_function import unknown_function
 from tidemark.dependency_model.offset.offset import SINCE_START, STATIC
 from tidemark.dependency_model.suggestion import did_you_mean
@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tidemark.dependency_model.lineage.bound_expression import Bound
-    from tidemark.dependency_model.lineage.offset_fitting import Fit
     from tidemark.dependency_model.lineage.parsed_query import Query
     from tidemark.dependency_model.lineage.relation import Relation
-    from tidemark.dependency_model.lineage.slices_read import Bounded, Needed
+    from tidemark.dependency_model.lineage.slices_read import Needed
 
 
 UTC = QuerySession()
@@ -114,22 +113,19 @@ class Inference:
             if (opaque := unknown_function(name, [relation], evaluation.times))
         )
         read, why = Read(name, where), _reason(name, relations, evaluation.times)
-        if isinstance(needed, NeededToEnd):
-            at_least = () if why else evaluation.at_least(name, needed)
-            read = replace(read, undecidable=why or OPEN_END, at_least=at_least)
-        else:
-            read = fit_offsets(read, needed, evaluation.fit(name), why)
+        read = fit_offsets(read, needed, evaluation, why)
         return undecidable_if_chosen(read, needed, next(unknown, ""))
 
 
-def fit_offsets(read: Read, needed: Bounded, fit: Fit, why: str) -> Read:
+def fit_offsets(read: Read, needed: Needed, evaluation: Evaluation, why: str) -> Read:
     """The read with its offsets, or with why there are none; `why` where its conditions hold what nobody can know."""
     if isinstance(needed, str):
         return replace(read, undecidable=why or needed)
-    if isinstance(needed, NeededFromBeginning):
-        return _from_beginning(read, needed, fit, why)
+    if isinstance(needed, NeededUnbounded):
+        return _unbounded(read, needed, evaluation, why)
     if not any(needed.values()):
         return replace(read, undecidable=why or "its conditions are never true: no slice of it is read")
+    fit = evaluation.fit(read.table)
     offsets = fit.offsets(needed)
     if offsets is None and why:
         return replace(read, undecidable=why)
@@ -138,13 +134,14 @@ def fit_offsets(read: Read, needed: Bounded, fit: Fit, why: str) -> Read:
     return replace(read, offsets=offsets)
 
 
-def _from_beginning(read: Read, needed: NeededFromBeginning, fit: Fit, why: str) -> Read:
-    if why or not fit.since_start(needed.stops, needed.sets):
-        return replace(read, undecidable=why or "no condition bounds its partition columns at their beginning")
-    if not fit.has_start:
-        reason = f"it reads everything since the start, and {read.table} has none: declare its start: YYYY-MM-DD"
-        return replace(read, undecidable=reason)
-    return replace(read, offsets=(SINCE_START,))
+def _unbounded(read: Read, needed: NeededUnbounded, evaluation: Evaluation, why: str) -> Read:
+    if why:
+        return replace(read, undecidable=why)
+    open_at = evaluation.missing_bound(read.table, needed)
+    if not open_at and evaluation.fit(read.table).has_start:
+        return replace(read, offsets=(SINCE_START,))
+    no_start = f"it reads everything since the start, and {read.table} has none: declare its start: YYYY-MM-DD"
+    return replace(read, undecidable=open_at or no_start, at_least=evaluation.at_least(read.table, needed))
 
 
 def undecidable_if_chosen(read: Read, needed: Needed, unknown: str) -> Read:

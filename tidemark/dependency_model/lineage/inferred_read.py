@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tidemark.dependency_model.lineage.stretches import stretches_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -21,7 +23,7 @@ class Read:
 
     `evaluated` are the slices themselves where no offset names them: (downstream slice, its upstream slices), at the
     business times where calendars are odd. An offset that YAML states has to name them. `at_least` are such slices of a
-    read that goes on to the end of time: those up to the downstream's own window.
+    read that comes from the beginning, or goes on to the end of time: of these those up to the downstream's own window.
     """
 
     table: str
@@ -42,10 +44,9 @@ def runs_by_time(needed: Mapping[int, Iterable[int]]) -> tuple[tuple[int, Runs],
 
 def runs_of_slices(slices: Iterable[int]) -> Runs:
     """Slices in any order as stretches."""
-    runs: list[tuple[int, int]] = []
-    for slice_ in sorted(slices):
-        if runs and runs[-1][1] == slice_ - 1:
-            runs[-1] = (runs[-1][0], slice_)
-        else:
-            runs.append((slice_, slice_))
-    return tuple(runs)
+    return runs_of(stretches_of(sorted(slices)))
+
+
+def runs_of(stretches: Iterable[range]) -> Runs:
+    """Stretches as `Runs` has them."""
+    return tuple((stretch.start, stretch.stop - 1) for stretch in stretches)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage.calendar_candidates import CalendarCandidates, usual_parts
+from tidemark.dependency_model.lineage.stretches import stretches_of
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.offset import ALL, COUNT_LIMIT, SAME, SINCE_START, Offset, OffsetKind
 from tidemark.dependency_model.time.period import Period
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tidemark.dependency_model.time.grid import Grid
     from tidemark.dependency_model.time.local_calendar import Calendar
@@ -43,12 +44,14 @@ class Fit:
     first: int
     has_start: bool = True
 
-    def since_start(self, stops: Mapping[int, int], sets: Mapping[int, frozenset[int]]) -> bool:
-        """Whether all slices up to `stops`, by business time, and `sets` are everything since the start."""
+    def since_start(self, read: Mapping[int, Sequence[range]]) -> bool:
+        """Whether the stretches read, by business time, are everything since the start."""
         mapping = _mapping(SINCE_START, (self.calendar, self.period), self.up)
         return all(
-            _stop_with(stops.get(down, -1), sets.get(down, frozenset())) == mapping.expand(down)[-1] + 1
-            for down in {**stops, **sets}
+            len(stretches) == 1
+            and stretches[0].start <= self.first
+            and stretches[0].stop == mapping.expand(down)[-1] + 1
+            for down, stretches in read.items()
         )
 
     def offsets(self, needed: Mapping[int, frozenset[int]]) -> tuple[Offset, ...] | None:
@@ -73,7 +76,7 @@ class Fit:
         if not unlike or len(unlike) == len(sets.needed):
             return ""
         key = self.calendar.grid(self.period).key(unlike[0])
-        return f": {offset} does, but at {key} it reads {shown(sets.needed[unlike[0]], self.up)}"
+        return f": {offset} does, but at {key} it reads {shown(stretches_of(sorted(sets.needed[unlike[0]])), self.up)}"
 
     def existing(self, needed: Mapping[int, frozenset[int]]) -> dict[int, frozenset[int]]:
         """The sets without slices before the upstream's first one."""
@@ -173,17 +176,11 @@ class _Sets:
         return frozenset(slice_ - anchor for slice_ in slices)
 
 
-def _stop_with(stop: int, slices: frozenset[int]) -> int:
-    """Where a stretch ends that slices go on from; -1 where some lie behind a gap."""
-    while stop in slices:
-        stop += 1
-    return stop if max(slices, default=-1) < stop else -1
-
-
-def shown(slices: Collection[int], grid: Grid) -> str:
+def shown(stretches: Sequence[range], grid: Grid) -> str:
     """Slices for a message: the first ones by their keys, and how many more."""
-    keys = [grid.key(slice_) for slice_ in sorted(slices)[:_SHOWN]]
-    more = f" and {len(slices) - _SHOWN} more" if len(slices) > _SHOWN else ""
+    keys = [grid.key(slice_) for slice_ in islice(chain.from_iterable(stretches), _SHOWN)]
+    count = sum(map(len, stretches))
+    more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
     return f"{', '.join(keys)}{more}" if keys else "none"
 
 

@@ -60,17 +60,10 @@ Domain = Sequence[int] | None
 
 
 @dataclass(frozen=True, slots=True)
-class FromBeginning:
-    """All slices from the beginning of time up to `stop`, that one apart."""
+class Unbounded:
+    """Stretches that come from the beginning of time or go on to its end; some of their slices may be left out."""
 
-    stop: int
-
-
-@dataclass(frozen=True, slots=True)
-class ToEnd:
-    """Slices from `start` on, to the end of time; some of them may be left out."""
-
-    start: int
+    stretches: tuple[range, ...]
 
 
 class SliceNarrowing:
@@ -88,8 +81,7 @@ class SliceNarrowing:
             for variable in self._variables
         }
         self._compile = evaluator.compile
-        self._from_beginning: dict[Occurrence, FromBeginning] = {}
-        self._to_end: dict[Occurrence, ToEnd] = {}
+        self._unbounded: dict[Occurrence, Unbounded] = {}
         self._open: dict[Occurrence, Sequence[range]] = {}
         self._side_values: dict[tuple[object, ...], SideValues] = {}
         self._reaches: dict[tuple[frozenset[Constraint], Occurrence, Occurrence], TimelessReach] = {}
@@ -104,14 +96,13 @@ class SliceNarrowing:
 
     def read(
         self, near: Mapping[Occurrence, int], known: dict[object, Sequence[range] | None]
-    ) -> dict[Occurrence, Domain | FromBeginning | ToEnd]:
+    ) -> dict[Occurrence, Domain | Unbounded]:
         """The slices of each variable, at the business time that the evaluator was told last.
 
         `known` keeps what the same mentions were found to read in other ways to the same rows, at that business time.
         """
         domains: dict[Occurrence, Domain] = {}
-        self._from_beginning.clear()
-        self._to_end.clear()
+        self._unbounded.clear()
         self._open.clear()
         for variable, alone in self._alone.items():
             key = (variable, *(condition.constraint for condition in alone))
@@ -122,20 +113,22 @@ class SliceNarrowing:
             if not any(self._narrow(variable, domains, near[variable]) for variable in self._variables):
                 break
         return {
-            variable: self._open_end(variable) if domain is None else domain for variable, domain in domains.items()
+            variable: self._without_bound(variable) if domain is None else domain
+            for variable, domain in domains.items()
         }
 
-    def _open_end(self, variable: Occurrence) -> FromBeginning | ToEnd | None:
-        """How far the slices are known that go on to an end of time; None where to neither."""
-        return self._from_beginning.get(variable) or self._to_end.get(variable)
+    def _without_bound(self, variable: Occurrence) -> Unbounded | None:
+        """What is known of slices that go on to an end of time: all of them where no condition restricts them."""
+        space = self._variables[variable].space
+        if not self._conditions[variable]:
+            return Unbounded((range(space.slices(space.first, space.first).start, end_of(space)),))
+        return self._unbounded.get(variable)
 
     def _begin(self, variable: Occurrence, domains: dict[Occurrence, Domain], alone: Sequence[range] | None) -> None:
         """Begin with what the variable's own conditions let in."""
         read = None if alone is None else self._domain(variable, alone)
-        if isinstance(read, FromBeginning):
-            self._from_beginning[variable] = read
-        elif isinstance(read, ToEnd):
-            self._to_end[variable] = read
+        if isinstance(read, Unbounded):
+            self._unbounded[variable] = read
         if alone is not None and not isinstance(read, list):
             self._open[variable] = alone
         domains[variable] = read if isinstance(read, list) else None
@@ -188,10 +181,10 @@ class SliceNarrowing:
         for others in dict.fromkeys(condition.others for condition in self._conditions[target] if condition.others):
             before = domains[target]
             after = self._narrow_by(target, others, domains, near)
-            if isinstance(after, FromBeginning):
-                self._from_beginning[target] = min(after, self._from_beginning.get(target, after), key=_stop)
-            elif isinstance(after, ToEnd):
-                self._to_end[target] = max(after, self._to_end.get(target, after), key=_start)
+            if isinstance(after, Unbounded) and target in self._unbounded:
+                after = self._domain(target, common_to(self._unbounded[target].stretches, after.stretches))
+            if isinstance(after, Unbounded):
+                self._unbounded[target] = after
             elif after is not None and (before is None or len(after) < len(before)):
                 domains[target] = after
                 changed = True
@@ -199,7 +192,7 @@ class SliceNarrowing:
 
     def _narrow_by(
         self, target: Occurrence, others: frozenset[Occurrence], domains: Mapping[Occurrence, Domain], near: int
-    ) -> Domain | FromBeginning | ToEnd:
+    ) -> Domain | Unbounded:
         """The variable's slices as far as some others restrict them; None where they do not."""
         conditions = [condition for condition in self._conditions[target] if condition.others <= others]
         if domains[target] is not None and _say_nothing(conditions, domains):
@@ -417,14 +410,12 @@ class SliceNarrowing:
         self._note_unevaluated(target, question)
         return None if stretches is None else union_of(stretches)
 
-    def _domain(self, target: Occurrence, stretches: Sequence[range]) -> Domain | FromBeginning | ToEnd:
-        """Stretches as slices, or from where and to where they go on; None where that cannot be told."""
+    def _domain(self, target: Occurrence, stretches: Sequence[range]) -> Domain | Unbounded:
+        """Stretches as slices, or as they are where they have no bound; None where there are too many."""
         space = self._variables[target].space
-        is_from_beginning = bool(stretches) and stretches[0].start <= space.slices(space.first, space.first).start
-        if stretches and stretches[-1].stop >= end_of(space):
-            return None if is_from_beginning or len(stretches) > 1 else ToEnd(stretches[0].start)
-        if is_from_beginning:
-            return FromBeginning(stretches[-1].stop) if len(stretches) == 1 else None
+        first = space.slices(space.first, space.first).start
+        if stretches and (stretches[0].start <= first or stretches[-1].stop >= end_of(space)):
+            return Unbounded(tuple(stretches))
         if sum(map(len, stretches)) > SLICES_LIMIT:
             return None
         return [ordinal for stretch in stretches for ordinal in stretch]
@@ -443,11 +434,3 @@ def _say_nothing(conditions: Iterable[Condition], domains: Mapping[Occurrence, D
     """Whether those that speak of other mentions are open, as these may be in any slice."""
     joining = [condition for condition in conditions if condition.others]
     return all(condition.is_open and all(domains[other] is None for other in condition.others) for condition in joining)
-
-
-def _stop(slices: FromBeginning) -> int:
-    return slices.stop
-
-
-def _start(slices: ToEnd) -> int:
-    return slices.start

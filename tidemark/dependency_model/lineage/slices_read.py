@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from tidemark.dependency_model.lineage.bound_expression import Column
 from tidemark.dependency_model.lineage.business_time_parameters import parameters
 from tidemark.dependency_model.lineage.entity_outline import TimeColumns
 from tidemark.dependency_model.lineage.evaluation_times import query_times
 from tidemark.dependency_model.lineage.expression_evaluation import Evaluator
+from tidemark.dependency_model.lineage.inferred_read import runs_of
 from tidemark.dependency_model.lineage.offset_fitting import Fit
-from tidemark.dependency_model.lineage.slice_narrowing import Domain, FromBeginning, SliceNarrowing, ToEnd
+from tidemark.dependency_model.lineage.slice_narrowing import Domain, SliceNarrowing, Unbounded
 from tidemark.dependency_model.lineage.slice_question import Variable
-from tidemark.dependency_model.lineage.slice_space import slice_space
+from tidemark.dependency_model.lineage.slice_space import end_of, slice_space
+from tidemark.dependency_model.lineage.stretches import stretches_of, union_of
 from tidemark.dependency_model.lineage.type_conversion import Conversion
 from tidemark.dependency_model.time.partition_columns import are_as_by_default
 from tidemark.dependency_model.time.window import seconds_of
@@ -34,33 +36,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class NeededFromBeginning:
-    """`stops` say, by downstream slice, up to which slice all are read, `sets` what else is."""
+class NeededUnbounded:
+    """By downstream slice the stretches that it reads; some come from the beginning of time, or go on to its end."""
 
-    stops: dict[int, int] = field(default_factory=dict)
-    sets: dict[int, frozenset[int]] = field(default_factory=dict)
+    stretches: dict[int, list[range]]
 
-    def add(self, other: NeededFromBeginning) -> None:
-        """Put other business times to these."""
-        self.stops.update(other.stops)
-        self.sets.update(other.sets)
+    @classmethod
+    def of(cls, sets: Mapping[int, Iterable[int]]) -> Self:
+        """What is known of other business times, or of other mentions."""
+        return cls({down: stretches_of(sorted(slices)) for down, slices in sets.items()})
 
-
-@dataclass(slots=True)
-class NeededToEnd:
-    """`starts` say, by downstream slice, from which slice on slices are read, `sets` what else is."""
-
-    starts: dict[int, int] = field(default_factory=dict)
-    sets: dict[int, frozenset[int]] = field(default_factory=dict)
+    def add(self, down: int, stretches: Iterable[range]) -> None:
+        """Put another mention's to these."""
+        self.stretches[down] = union_of([*self.stretches.get(down, ()), *stretches])
 
 
-OPEN_END: Final = "no condition bounds its partition columns at their end"
-_OPEN: Final = "no condition bounds its partition columns at both ends"
+_AT_END: Final = "no condition bounds its partition columns at their end"
+_AT_BEGINNING: Final = "no condition bounds its partition columns at their beginning"
+_AT_BOTH: Final = "no condition bounds its partition columns at both ends"
 
-Bounded = dict[int, frozenset[int]] | NeededFromBeginning | str
+Needed = dict[int, frozenset[int]] | NeededUnbounded | str
 """By downstream slice: the slices of one table that it reads; or why there is no telling."""
-Needed = Bounded | NeededToEnd
-"""The same where slices may go on to the end of time."""
 
 
 @dataclass(frozen=True)
@@ -100,13 +96,27 @@ class Evaluation:
         """Which columns of the tables tell slices."""
         return TimeColumns.of(self.subjects)
 
-    def at_least(self, name: str, needed: NeededToEnd) -> tuple[tuple[int, Runs], ...]:
-        """Of what goes on to the end of time the slices that begin in the downstream's windows or before."""
-        grid = self.subjects[name].grid
+    def missing_bound(self, name: str, needed: NeededUnbounded) -> str:
+        """Where its conditions leave stretches without a bound; "" where all that is read is since the start."""
+        space, fit = slice_space(self.subjects[name].grid), self.fit(name)
+        first, end = space.slices(space.first, space.first).start, end_of(space)
+        read = [stretches for stretches in needed.stretches.values() if stretches]
+        if any(stretches[-1].stop >= end for stretches in read):
+            return _AT_BOTH if any(stretches[0].start <= first for stretches in read) else _AT_END
+        return "" if fit.since_start(needed.stretches) else _AT_BEGINNING
+
+    def at_least(self, name: str, needed: NeededUnbounded) -> tuple[tuple[int, Runs], ...]:
+        """From the table's first slice to those that begin in the downstream's window: what has to be waited for.
+
+        Where all that is read lies behind that, the first slice of it.
+        """
+        grid, end, first = self.subjects[name].grid, end_of(slice_space(self.subjects[name].grid)), self.fit(name).first
         told: list[tuple[int, Runs]] = []
-        for ordinal, start in sorted(needed.starts.items()):
+        for ordinal, stretches in sorted(needed.stretches.items()):
             last = grid.at(seconds_of(self.grid.window(ordinal).end) - 1)
-            told.append((ordinal, ((start, max(start, last)),)))
+            there = [range(max(read.start, first), read.stop) for read in stretches]
+            over = [read if read.stop < end else range(read.start, last + 1) for read in there]
+            told.append((ordinal, runs_of(union_of(over) or [range(read.start, read.start + 1) for read in there[:1]])))
         return tuple(told)
 
     @cached_property
@@ -144,7 +154,7 @@ def _add(
     needed: dict[str, Needed],
     table: str,
     ordinal: int,
-    domain: Domain | FromBeginning | ToEnd,
+    domain: Domain | Unbounded,
     unevaluated: Call | None,
 ) -> None:
     """Add one mention's slices; where a call that says nothing let several in, nobody can tell which of them count."""
@@ -154,19 +164,14 @@ def _add(
     if unevaluated is not None and (not isinstance(domain, Sequence) or len(domain) > 1):
         needed[table] = _says_nothing(unevaluated)
         return
-    if isinstance(domain, FromBeginning) and not isinstance(known, NeededToEnd):
-        if not isinstance(known, NeededFromBeginning):
-            needed[table] = known = NeededFromBeginning(sets=known)
-        known.stops[ordinal] = max(domain.stop, known.stops.get(ordinal, domain.stop))
-    elif isinstance(domain, ToEnd) and not isinstance(known, NeededFromBeginning):
-        if not isinstance(known, NeededToEnd):
-            needed[table] = known = NeededToEnd(sets=known)
-        known.starts[ordinal] = min(domain.start, known.starts.get(ordinal, domain.start))
-    elif domain is None or isinstance(domain, (FromBeginning, ToEnd)):
-        needed[table] = _OPEN
+    if domain is None:
+        needed[table] = _AT_BOTH
+    elif isinstance(domain, Unbounded) or isinstance(known, NeededUnbounded):
+        if not isinstance(known, NeededUnbounded):
+            needed[table] = known = NeededUnbounded.of(known)
+        known.add(ordinal, domain.stretches if isinstance(domain, Unbounded) else stretches_of(domain))
     else:
-        sets = known if isinstance(known, dict) else known.sets
-        sets[ordinal] = sets.get(ordinal, frozenset()) | frozenset(domain)
+        known[ordinal] = known.get(ordinal, frozenset()) | frozenset(domain)
 
 
 def _says_nothing(call: Call) -> str:

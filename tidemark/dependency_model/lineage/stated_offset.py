@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.offset_fitting import shown
+from tidemark.dependency_model.lineage.stretches import stretches_of, union_of, without
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.offset import Offset, OffsetKind
@@ -32,10 +33,10 @@ _WIDER = "state a narrower one, or say what the others are waited for: because: 
 def too_narrow(down: Entity, up: Entity, declared: Sequence[Dependency], read: Read) -> QueryError | None:
     """The first business time at which declared offsets lack slices that the query reads."""
     for time, named, needed in _at_each_time(down, up, declared, read.evaluated or read.at_least):
-        if not needed <= named:
+        if lacking := without(needed, named):
             return _error(
                 f"the declared offset does not name all slices of {up.name} that the query reads",
-                f"{shown(needed - named, _grid(up))} too, at {down.calendar.grid(_period(down)).key(time)}",
+                f"{shown(lacking, _grid(up))} too, at {down.calendar.grid(_period(down)).key(time)}",
                 declared,
                 read,
                 _SAFE,
@@ -46,7 +47,7 @@ def too_narrow(down: Entity, up: Entity, declared: Sequence[Dependency], read: R
 def too_wide(down: Entity, up: Entity, declared: Sequence[Dependency], read: Read) -> QueryError | None:
     """The first business time at which declared offsets name slices that the query does not read."""
     for time, named, needed in _at_each_time(down, up, declared, read.evaluated):
-        if named - needed:
+        if without(named, needed):
             return _error(
                 f"the declared offset names slices of {up.name} that the query does not read",
                 f"{shown(needed, _grid(up))} alone, at {down.calendar.grid(_period(down)).key(time)}",
@@ -66,7 +67,7 @@ def with_enclosing(offset: Offset, down: Entity) -> Offset:
 
 def _at_each_time(
     down: Entity, up: Entity, declared: Sequence[Dependency], evaluated: Sequence[tuple[int, Runs]]
-) -> Iterator[tuple[int, frozenset[int], frozenset[int]]]:
+) -> Iterator[tuple[int, list[range], list[range]]]:
     """Business times with the slices that offsets name and that the query reads; none where that cannot be told."""
     if not evaluated or down.period is None or up.period is None:
         return
@@ -75,8 +76,8 @@ def _at_each_time(
     mappings = _mappings(down, up, declared)
     first = _first(up)
     for time, runs in evaluated if mappings else ():
-        named = {slice_ for mapping in mappings for slice_ in mapping.expand(time)}
-        yield time, _from(named, first), _from(_slices(runs), first)
+        named = union_of(stretch for mapping in mappings for stretch in _stretches(mapping.expand(time)))
+        yield time, _from(named, first), _from([range(start, last + 1) for start, last in runs], first)
 
 
 def _mappings(down: Entity, up: Entity, declared: Sequence[Dependency]) -> list[Mapping]:
@@ -92,12 +93,12 @@ def _mappings(down: Entity, up: Entity, declared: Sequence[Dependency]) -> list[
         return []
 
 
-def _slices(runs: Runs) -> Iterator[int]:
-    return (slice_ for first, last in runs for slice_ in range(first, last + 1))
+def _stretches(slices: Sequence[int]) -> Sequence[range]:
+    return [slices] if isinstance(slices, range) and slices.step == 1 else stretches_of(slices)
 
 
-def _from(slices: Iterable[int], first: int) -> frozenset[int]:
-    return frozenset(slice_ for slice_ in slices if slice_ >= first)
+def _from(stretches: Iterable[range], first: int) -> list[range]:
+    return [range(max(stretch.start, first), stretch.stop) for stretch in stretches if stretch.stop > first]
 
 
 def _first(up: Entity) -> int:

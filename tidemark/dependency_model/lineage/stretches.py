@@ -35,6 +35,18 @@ def common_to(first: Sequence[range], other: Sequence[range]) -> list[range]:
     return common
 
 
+def without(first: Sequence[range], other: Sequence[range]) -> list[range]:
+    """The slices of the first that do not lie in the other; each is in order."""
+    left: list[range] = []
+    for stretch in first:
+        start = stretch.start
+        for hole in common_to([stretch], other):
+            left.append(range(start, hole.start))
+            start = hole.stop
+        left.append(range(start, stretch.stop))
+    return [stretch for stretch in left if stretch]
+
+
 def within(slices: Sequence[int], stretches: Sequence[range]) -> list[int]:
     """Those of the slices, which are in order, that lie in a stretch."""
     starts = [stretch.start for stretch in stretches]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.lineage.bound_expression import Opaque, walk
 from tidemark.dependency_model.lineage.inference import fit_offsets, undecidable_if_chosen
 from tidemark.dependency_model.lineage.inferred_read import Read
-from tidemark.dependency_model.lineage.slices_read import OPEN_END, Evaluation, NeededFromBeginning, NeededToEnd
+from tidemark.dependency_model.lineage.slices_read import Evaluation, NeededUnbounded
 from tidemark.dependency_model.lineage.spark_plan.plan_relations import relations
 from tidemark.dependency_model.lineage.spark_plan.plan_tree import read_plan, tables_named
 from tidemark.dependency_model.lineage.unknown_function import unknown_function
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession, TimeColumns
     from tidemark.dependency_model.lineage.relation import Relation
-    from tidemark.dependency_model.lineage.slices_read import Bounded, Needed
+    from tidemark.dependency_model.lineage.slices_read import Needed
 
 
 def business_times(downstream: EntityOutline) -> tuple[int, ...]:
@@ -48,7 +48,7 @@ def infer_reads(
     if downstream.period is None:
         return {}
     evaluation = Evaluation(downstream.calendar, downstream.period, downstream.start, upstreams)
-    needed_of_table: dict[str, Bounded] = {}
+    needed_of_table: dict[str, Needed] = {}
     why: dict[str, str] = {}
     unknown: dict[str, str] = {}
     for ordinal, text in plans.items():
@@ -76,29 +76,26 @@ def _tables(ways: Sequence[Relation]) -> frozenset[str]:
     return frozenset(occurrence.table for way in ways for occurrence in way.occurrences)
 
 
-def _add(all_needed: dict[str, Bounded], ordinal: int, tables: frozenset[str], needed: Mapping[str, Needed]) -> None:
+def _add(all_needed: dict[str, Needed], ordinal: int, tables: frozenset[str], needed: Mapping[str, Needed]) -> None:
     """Put one business time's answer to the others; where it cannot be told once, it cannot at all."""
     for name in sorted(tables):
         known, new = all_needed.setdefault(name, {}), needed.get(name, {})
-        if isinstance(new, NeededToEnd):
-            all_needed[name] = OPEN_END
-            continue
         if isinstance(known, str) or isinstance(new, str):
             all_needed[name] = known if isinstance(known, str) else new
-        elif isinstance(known, NeededFromBeginning) or isinstance(new, NeededFromBeginning):
-            merged = known if isinstance(known, NeededFromBeginning) else NeededFromBeginning(sets=known)
-            once = {ordinal: frozenset[int](), **new} if isinstance(new, dict) else {}
-            merged.add(new if isinstance(new, NeededFromBeginning) else NeededFromBeginning(sets=once))
+        elif isinstance(known, NeededUnbounded) or isinstance(new, NeededUnbounded):
+            merged = known if isinstance(known, NeededUnbounded) else NeededUnbounded.of(known)
+            at_once = new if isinstance(new, NeededUnbounded) else NeededUnbounded.of({ordinal: (), **new})
+            merged.stretches.update(at_once.stretches)
             all_needed[name] = merged
         else:
             known[ordinal] = new.get(ordinal, frozenset())
 
 
-def _read(read: Read, needed: Bounded, why: str, evaluation: Evaluation, plans: Mapping[int, str]) -> Read:
+def _read(read: Read, needed: Needed, why: str, evaluation: Evaluation, plans: Mapping[int, str]) -> Read:
     if evaluation.subjects[read.table].period is None:
         return Read(read.table, read.where, (STATIC,))
     every = {ordinal: needed.get(ordinal, frozenset()) for ordinal in plans} if isinstance(needed, dict) else needed
-    return fit_offsets(read, every, evaluation.fit(read.table), why)
+    return fit_offsets(read, every, evaluation, why)
 
 
 def _opaque(name: str, ways: Sequence[Relation]) -> str:
