@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from tidemark.center.detectors.rules_checked_by_run import UNKNOWN_KEY
 from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.compute.errors import QualityError
 from tidemark.dagster.metadata.slice import figures, files_aside, slice_metadata
@@ -103,7 +104,7 @@ def _evaluation(
         check_name=spec.name,
         passed=check.passed,
         severity=check_severity(check.severity),
-        metadata={**figures(check.figures), **aside},
+        metadata={**figures(check.figures), **aside, **({UNKNOWN_KEY: True} if check.is_unknown else {})},
         description=check.reason,
         blocking=check.severity == "block",
         partition=key,

@@ -10,10 +10,12 @@ import pytest
 from tests.center.detectors.test_rules_checked_by_run import DAY, DAYS, poll_state
 from tests.center.test_center import CenterWorld
 from tests.dependency_model.world import entity
+from tidemark.center.detectors.rules_checked_by_run import UNKNOWN_KEY
 from tidemark.center.detectors.slice_rules import judge
 from tidemark.dependency_model.arrival.sighting import Sight
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState
+from tidemark.state_store.broken_rules import broken_rules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,11 +42,17 @@ def test_a_failed_check_of_a_run_holds_by_its_severity(
     assert ("with warnings: not_null: broken" in told) == (severity == "WARN")
 
 
-def test_what_a_refused_slice_broke_is_kept_with_its_failure(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("crashed", "quality", "events"),
+    [(False, Quality.FAILED, [Event.FAILED, Event.QUALITY_FAILED]), (True, Quality.UNKNOWN, [Event.FAILED])],
+)
+def test_a_refused_slice_is_invalid_and_one_whose_rule_crashed_is_unknown(
+    tmp_path: Path, *, crashed: bool, quality: Quality, events: list[Event]
+) -> None:
     @dg.asset(name="dwd", partitions_def=DAYS, check_specs=[dg.AssetCheckSpec("not_null", asset="dwd")])
     def refused() -> Any:
         yield dg.AssetCheckResult(
-            passed=False, check_name="not_null", description="unknown, as the rule crashed: 1 / 0"
+            passed=False, check_name="not_null", description="2 nulls", metadata={UNKNOWN_KEY: True} if crashed else {}
         )
         raise ValueError("not released")
 
@@ -53,10 +61,35 @@ def test_what_a_refused_slice_broke_is_kept_with_its_failure(tmp_path: Path) -> 
     with dg.instance_for_test(temp_dir=str(tmp_path)) as instance:
         assert not dg.materialize([refused], instance=instance, partition_key=DAY, raise_on_error=False).success
         poll_state(world, instance)  # the run that ended is known to have begun
-        assert poll_state(world, instance) == (RunState.FAILED, Quality.UNKNOWN, [])
-    last = world.store.read.history(Slice("dwd", DAY))[-1]
-    assert last.event is Event.FAILED
-    assert last.why.endswith("without it: not_null: unknown, as the rule crashed: 1 / 0")
+        assert poll_state(world, instance) == (RunState.FAILED, quality, [])
+        assert poll_state(world, instance) == (RunState.FAILED, quality, [])
+    told = world.store.read.history(Slice("dwd", DAY))[-len(events) :]
+    assert [step.event for step in told] == events
+    assert all(step.why.endswith("not_null: 2 nulls") for step in told)
+    assert list(broken_rules(world.store.database, 0, 99).values()) == ["not_null: 2 nulls"] * (not crashed)
+
+
+def test_a_refused_slice_is_good_again_after_a_run_whose_rules_hold(tmp_path: Path) -> None:
+    is_good = False
+
+    @dg.asset(name="dwd", partitions_def=DAYS, check_specs=[dg.AssetCheckSpec("not_null", asset="dwd")])
+    def tried() -> Any:
+        yield dg.AssetCheckResult(passed=is_good, check_name="not_null", description="2 nulls")
+        if not is_good:
+            raise ValueError("not released")
+        yield dg.MaterializeResult()
+
+    declared = {"dwd": "{period: day, quality: [{not_null: [id]}]}", "ads": "{period: day, depends_on: [dwd]}"}
+    world = CenterWorld(tmp_path, **declared)
+    with dg.instance_for_test(temp_dir=str(tmp_path)) as instance:
+        dg.materialize([tried], instance=instance, partition_key=DAY, raise_on_error=False)
+        poll_state(world, instance)
+        assert poll_state(world, instance) == (RunState.FAILED, Quality.FAILED, [])
+        assert not world.center.status(Slice("ads", DAY)).issues
+        is_good = True
+        assert dg.materialize([tried], instance=instance, partition_key=DAY).success
+        assert poll_state(world, instance) == (RunState.COMPLETED, Quality.PASSED, [f"ads@{DAY}"])
+    assert world.center.status(Slice("dwd", DAY)).issues == frozenset()
 
 
 @pytest.mark.parametrize(("severity", "holds_back"), [("block", True), ("warn", False)])

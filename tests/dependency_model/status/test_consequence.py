@@ -64,6 +64,19 @@ def test_the_hour_and_its_windows_and_aggregates_are_greyed(
     assert set(after) == {HOUR, *FIVES, *TENS, DAY, *USERS.values(), FURTHER}
 
 
+def test_of_an_hour_that_was_refused_nobody_read_anything(
+    world: DependencyGraph, known: dict[Slice, SliceStatus]
+) -> None:
+    """The windows inside and around it are greyed, as what they hold is suspect; its users read what was there."""
+    refused = {**known, HOUR: SliceStatus(RunState.FAILED, frozenset({"failed"}))}
+    after = consequences(world, refused, HOUR, Event.QUALITY_FAILED, UNTIL)
+    assert (after[HOUR].run_state, after[HOUR].quality) == (RunState.FAILED, Quality.FAILED)
+    assert {slice_: status.issues for slice_, status in after.items()} == dict.fromkeys(
+        (HOUR, *FIVES, *TENS, DAY), frozenset({HOUR})
+    )
+    assert not any(status.tainted for status in after.values())
+
+
 def test_flags_go_where_the_backfilled_hour_has_passed(world: DependencyGraph, known: dict[Slice, SliceStatus]) -> None:
     greyed = {**known, **consequences(world, known, HOUR, Event.QUALITY_FAILED, UNTIL), HOUR: AGAIN}
     after = consequences(world, greyed, HOUR, Event.QUALITY_PASSED, UNTIL)

@@ -212,11 +212,7 @@ class EventLogDetector:
         checks = RunChecks(self.instance)
         for slice_, (run, _) in self._center.under_way().items():
             if run in ended:
-                entity = self._center.graph.entity(slice_.entity)
-                broken = (
-                    checks.broken(ended[run].run_id, entity, partition_of(entity, slice_)) if entity.quality else ""
-                )
-                yield _ending(ended[run], run, slice_, broken)
+                yield from _endings(ended[run], run, slice_, self._center.graph.entity(slice_.entity), checks)
 
     def inspect_wiped(self) -> int:
         """What Dagster was made to forget is absent: who waits for it waits on. To be asked after `poll`.
@@ -253,14 +249,19 @@ class EventLogDetector:
         return set(self.instance.get_materialized_partitions(key))
 
 
-def _ending(run: dg.DagsterRun, name: str, slice_: Slice, broken: str) -> Fact:
+def _endings(run: dg.DagsterRun, name: str, slice_: Slice, entity: Entity, checks: RunChecks) -> Iterator[Fact]:
     """What became of a slice whose run ended without it: refused before anything was computed, or failed.
 
-    `broken` are the rules of it that did not hold, or crashed.
+    Rows that broke a blocking rule were not published: the slice is invalid, too. A rule that crashed tells nothing.
     """
-    is_refused = slice_.entity in run.tags.get(REFUSED_TAG, "").split(",")
-    event = Event.REFUSED if is_refused else Event.FAILED
-    why = f"run {name} ended ({run.status.value.lower()}) without it{': its inputs are not there' * is_refused}"
+    has_no_inputs = slice_.entity in run.tags.get(REFUSED_TAG, "").split(",")
+    event = Event.REFUSED if has_no_inputs else Event.FAILED
+    partition = partition_of(entity, slice_)
+    broken = checks.broken(run.run_id, entity, partition) if entity.quality else ""
+    why = f"run {name} ended ({run.status.value.lower()}) without it{': its inputs are not there' * has_no_inputs}"
     why += f": {broken}" if broken else ""
-    data = Facts(run_id=name)
-    return Fact(f"ended:{name}:{slice_}", slice_, event, datetime.now(UTC), "dagster", why, data=data)
+    data, now = Facts(run_id=name), datetime.now(UTC)
+    yield Fact(f"ended:{name}:{slice_}", slice_, event, now, "dagster", why, data=data)
+    if broken and not has_no_inputs and checks.have_refused(run.run_id, entity, partition):
+        event_id = f"ended:{name}:{slice_}:quality"
+        yield Fact(event_id, slice_, Event.QUALITY_FAILED, now, "dagster", broken, data=data)

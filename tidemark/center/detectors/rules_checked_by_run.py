@@ -18,15 +18,18 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
 
 
+UNKNOWN_KEY: Final = "tidemark/unknown"
+"""Metadata of the check of a rule that crashed."""
 _LONGEST: Final = 500
 
 
 class RuleResult(NamedTuple):
-    """What a run found of one rule on one partition; one that `warns` keeps nothing back."""
+    """What a run found of one rule on one partition; one that `warns` keeps nothing back, a crashed one is unknown."""
 
     passed: bool
     warns: bool
     reason: str
+    is_unknown: bool
 
 
 class RunChecks:
@@ -53,6 +56,11 @@ class RunChecks:
         told = [f"{name}: {result.reason}" for name, result in results.items() if not result.passed]
         return "; ".join(told).replace("\0", "")[:_LONGEST]
 
+    def have_refused(self, run_id: str, entity: Entity, partition: str | None) -> bool:
+        """Whether a blocking rule is known to be broken on this partition; a rule that crashed says nothing of it."""
+        results = self._of_slice(run_id, entity, partition).values()
+        return any(not (result.passed or result.warns or result.is_unknown) for result in results)
+
     def _of_slice(self, run_id: str, entity: Entity, partition: str | None) -> dict[str, RuleResult]:
         if run_id not in self._told:
             self._told[run_id] = self._results(run_id)
@@ -75,6 +83,7 @@ class RunChecks:
                 evaluation.passed,
                 evaluation.severity is dg.AssetCheckSeverity.WARN,
                 evaluation.description or "broken",
+                UNKNOWN_KEY in evaluation.metadata,
             )
             for evaluation in evaluations
         }

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from tidemark.dependency_model.entity.dependency import COMPLETED
-from tidemark.dependency_model.status.propagation import BY_POLICY, REPROCESS, targets
-from tidemark.dependency_model.status.slice_status import BACKFILLED, FOREIGN, PARTIAL, SliceStatus
+from tidemark.dependency_model.status.propagation import BY_POLICY, REPROCESS, To, targets
+from tidemark.dependency_model.status.slice_status import BACKFILLED, FOREIGN, PARTIAL, RunState, SliceStatus
 from tidemark.dependency_model.status.transition import Event, apply, row_of
 
 if TYPE_CHECKING:
@@ -126,12 +126,18 @@ class _Walk:
 
     def followers(self, step: Consequence) -> Iterator[Consequence]:
         for spread in row_of(step.event).spreads:
+            if spread.to is To.DOWNSTREAM and self._was_refused(step):
+                continue
             if spread.event == BY_POLICY and not self._has_to_ask(step.slice):
                 continue
             for target in targets(self.graph, step.slice, spread.to, self.until):
                 event = self._event(spread, step.slice, target)
                 if event:
                     yield Consequence(target, event, step.cause)
+
+    def _was_refused(self, step: Consequence) -> bool:
+        """Whether the rows that broke a rule were never published: the table is as it was."""
+        return step.event is Event.QUALITY_FAILED and self.status(step.slice).run_state is RunState.FAILED
 
     def _event(self, spread: Spread, slice_: Slice, target: Slice) -> Event | None:
         if spread.event != BY_POLICY:

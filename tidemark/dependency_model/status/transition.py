@@ -191,9 +191,10 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
     ),
     _row(
         Event.QUALITY_FAILED,
-        _THERE,
+        _THERE | {RunState.FAILED},
         None,
-        "one of its rules is broken: it invalidates the slice, the slices inside its window and those around it",
+        "one of its rules is broken: it invalidates the slice, the slices inside its window and those around it; of a "
+        "run that failed, as what it wrote was refused: no reader has seen that, so nothing downstream is tainted",
         quality=Quality.FAILED,
         adds_issue=True,
         spreads=_FLAGS,
