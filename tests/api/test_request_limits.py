@@ -25,12 +25,13 @@ def raw_answer(client: Client, data: bytes) -> bytes:
 
 
 def test_long_headers_are_431_however_they_arrive(tmp_path: Path) -> None:
+    """None is longer than what a loopback carries at once: an answer to who is still sending may be lost."""
     with serving(tmp_path) as client:
-        assert client.ask("GET", "/health", headers={"X-Long": "x" * 65_536})[0] == 431
+        assert client.ask("GET", "/health", headers={"X-Long": "x" * 40_000})[0] == 431
         assert client.ask("GET", "/health", headers={"X-Long": "x" * 17_000})[0] == 431
         assert client.ask("GET", "/health", headers={"X-Long": "x" * 15_000})[0] == 200
         assert client.ask("GET", "/v1/slices?subject=" + "x" * 17_000)[0] == 431
-        unfinished = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 65_536
+        unfinished = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 17_000
         assert raw_answer(client, unfinished).startswith(b"HTTP/1.1 431 ")
         assert raw_answer(client, b"nonsense\r\n\r\n").startswith(b"HTTP/1.1 400 ")
 
