@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
 
 class Timing(NamedTuple):
-    """A slice came to a run state at `at`, seconds since 1970."""
+    """A slice came to a run state at `at`, seconds since 1970, in a run, where that is known."""
 
     slice: Slice
     event: str
     run_state: RunState
     at: float
     generation: int
+    run_id: str | None = None
 
 
 def timings(
@@ -78,9 +79,10 @@ def _columns() -> tuple[ColumnElement[Any], ...]:
         columns.life,
         columns.event_time,
         columns.generation,
+        columns.run_id,
     )
 
 
 def _timing(row: Sequence[Any]) -> Timing:
-    entity, key, sub, event, life, at, generation = row
-    return Timing(Slice(entity, key, sub_of(sub)), event, RunState(life), at / 1e6, generation)
+    entity, key, sub, event, life, at, generation, run_id = row
+    return Timing(Slice(entity, key, sub_of(sub)), event, RunState(life), at / 1e6, generation, run_id)

@@ -10,6 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
+from tidemark.center.baseline.runs_under_way import RunsUnderWay
 from tidemark.dependency_model.baseline.learned_times import KEPT, KEPT_OF_HOURS, LearnedTimes, Observed, learn, pooled
 from tidemark.dependency_model.readiness.self_starting_slices import is_scheduled
 from tidemark.dependency_model.status import Event, RunState
@@ -17,7 +18,7 @@ from tidemark.errors import ParseError
 from tidemark.state_store.timings import timings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from tidemark.dependency_model.baseline.learned_times import Groups
     from tidemark.dependency_model.graph import DependencyGraph
@@ -34,7 +35,7 @@ _DAY: Final = timedelta(hours=23)
 
 
 class RunHistory:
-    """`running`: since when what is under way runs, `failed`: how often the present generation did."""
+    """`failed`: how often the present generation of a slice did."""
 
     def __init__(self, graph: DependencyGraph, told: Iterable[Timing]) -> None:
         self._graph = graph
@@ -44,17 +45,24 @@ class RunHistory:
         self._learned: dict[str, LearnedTimes] = {}
         self._there: set[Slice] = set()
         self._launched: dict[Slice, float] = {}
-        self.running: dict[Slice, float] = {}
+        self._under_way = RunsUnderWay()
         self.failed: dict[Slice, int] = defaultdict(int)
         for timing in told:
             self.note(timing)
+
+    @property
+    def running(self) -> Mapping[Slice, float]:
+        """Since when what is under way is computed, in seconds since 1970."""
+        return self._under_way.since
 
     @classmethod
     def read(
         cls, graph: DependencyGraph, database: Database, now: datetime, entities: Collection[str] | None = None
     ) -> RunHistory:
         """Of the last ninety days, of all entities or of some. Raises StateStoreDownError."""
-        return cls(graph, timings(database, now - LOOKED_BACK, entities))
+        told = timings(database, now - LOOKED_BACK, entities)
+        # Of some entities they come one entity after the other: what shares a run has to be in the order of its ends.
+        return cls(graph, told if entities is None else sorted(told, key=_instant))
 
     def times(self, entity: str) -> LearnedTimes:
         """What was learned of an entity; of one without history what the others take."""
@@ -98,12 +106,13 @@ class RunHistory:
             self.failed[slice_] += 1
         if timing.run_state is RunState.COMPLETED:
             self._note_completion(timing)
+            self._under_way.complete(slice_, timing.at)
         if timing.run_state is RunState.LAUNCHED:
             self._launched[slice_] = timing.at
         if timing.run_state in (RunState.LAUNCHED, RunState.RUNNING):
-            self.running[slice_] = timing.at
+            self._under_way.begin(slice_, timing.run_id, timing.at)
         else:
-            self.running.pop(slice_, None)
+            self._under_way.end(slice_)
 
     def _note_completion(self, timing: Timing) -> None:
         slice_ = timing.slice
@@ -134,6 +143,12 @@ class RunHistory:
         self._learned.pop(entity, None)
 
     def _begun(self, slice_: Slice, ended: float, launched: float | None) -> float | None:
-        """When a run started; when it was launched, where that is told only with its end."""
+        """When a run came to a slice; where its start is told only with its end, when it was launched."""
         begun = self.running.get(slice_)
-        return launched if begun == ended and launched is not None else begun
+        if begun == ended and launched is not None:
+            return max(launched, self._under_way.ended_before(slice_))
+        return begun
+
+
+def _instant(timing: Timing) -> float:
+    return timing.at

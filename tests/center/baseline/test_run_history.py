@@ -1,0 +1,59 @@
+"""What slices took that share a run: each the time since the one before it, not since the run began."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.dependency_model.world import graph
+from tidemark.center.baseline import RunHistory
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import RunState
+from tidemark.state_store.timings import Timing
+
+DAY = "2024-06-01"
+NAMES = ("first", "second", "third")
+GRAPH = graph(up="{kind: Virtual, period: day}", **dict.fromkeys(NAMES, "{period: day, depends_on: [up]}"))
+LAUNCHED, STARTED, ENDS = 100.0, 105.0, (110.0, 130.0, 133.0)
+
+
+def timing(name: str, event: str, state: RunState, at: float, run_id: str | None) -> Timing:
+    return Timing(Slice(name, DAY), event, state, at, 1, run_id)
+
+
+@pytest.mark.parametrize(
+    ("run_ids", "are_starts_late", "took"),
+    [
+        (("r", "r", "r"), False, [5.0, 20.0, 3.0]),
+        (("a", "b", "c"), False, [5.0, 25.0, 28.0]),
+        ((None, None, None), False, [5.0, 25.0, 28.0]),
+        (("a", "r", "r"), False, [5.0, 25.0, 3.0]),
+        (("r", "r", "r"), True, [10.0, 20.0, 3.0]),
+        (("a", "b", "c"), True, [10.0, 30.0, 33.0]),
+    ],
+)
+def test_each_slice_of_a_run_takes_what_is_left_to_it(
+    run_ids: tuple[str | None, ...], took: list[float], *, are_starts_late: bool
+) -> None:
+    """Where a start is told only with its end, it is counted from the launch."""
+    history, of = RunHistory(GRAPH, ()), dict(zip(NAMES, run_ids, strict=True))
+    for name in NAMES:
+        history.note(timing(name, "launched", RunState.LAUNCHED, LAUNCHED, of[name]))
+    for name in () if are_starts_late else NAMES:
+        history.note(timing(name, "started", RunState.RUNNING, STARTED, of[name]))
+    for name, ended in zip(NAMES, ENDS, strict=True):
+        if are_starts_late:
+            history.note(timing(name, "started", RunState.RUNNING, ended, of[name]))
+        history.note(timing(name, "completed", RunState.COMPLETED, ended, of[name]))
+    assert [history.lately(name) for name in NAMES] == took
+    assert not history.running
+
+
+def test_what_a_run_goes_on_with_is_computed_since_the_one_before_it() -> None:
+    history = RunHistory(GRAPH, ())
+    for name in NAMES:
+        history.note(timing(name, "started", RunState.RUNNING, STARTED, "r"))
+    history.note(timing("first", "completed", RunState.COMPLETED, 110.0, "r"))
+    assert history.running == {Slice("second", DAY): 110.0, Slice("third", DAY): 110.0}
+    history.note(timing("third", "launched", RunState.LAUNCHED, 108.0, "again"))
+    history.note(timing("second", "failed", RunState.FAILED, 120.0, "r"))
+    assert history.running == {Slice("third", DAY): 108.0}
