@@ -35,18 +35,19 @@ class Lake:
     """The warehouse, its store, its center, and the table of `sales`, of which `reports` is made."""
 
     def __init__(self, folder: Path, declared: Mapping[str, tuple[str, str]] | None = None, state: str = "") -> None:
+        self.now = NOW
         reports = {"reports": (REPORTS, "SELECT count(*) AS n FROM sales WHERE dt = :biz_date\n")}
         self.warehouse = small_warehouse(folder, declared or reports)
         self.store = StateStore(Database(state)) if state else StateStore.of(self.warehouse.settings)
         self.path = self.warehouse.table_path("sales")
         self.center = DependencyCenter(
-            self.warehouse.graph, self.store, since=datetime(2026, 3, 22, tzinfo=UTC), clock=lambda: NOW
+            self.warehouse.graph, self.store, since=datetime(2026, 3, 22, tzinfo=UTC), clock=lambda: self.now
         )
         self.detector = self.open_detector()
         self._runs = 0
 
     def open_detector(self) -> StorageDetector:
-        return StorageDetector(self.warehouse, self.center, self.store, clock=lambda: NOW)
+        return StorageDetector(self.warehouse, self.center, self.store, clock=lambda: self.now)
 
     @property
     def catalog(self) -> Catalog:

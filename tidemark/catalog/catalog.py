@@ -112,18 +112,18 @@ class Catalog:
         (entry,) = self._entries([entity])
         with self._database.reading() as connection:
             rows = connection.execute(_newest(entity, before or _FAR, most)).all()
-            tags = {tag.slice: (tag.version, tag.rows) for tag in connection.execute(_tags(entity))}
+            tags = {tag.slice: (tag.version, tag.rows) for tag in connection.execute(tags_of(entity))}
         held = [(current_of(row[: len(CURRENT)]), row[len(CURRENT) :]) for row in rows]
         told = told_data(self._database, [current.slice for current, _ in held])
         slices = tuple(
-            _catalog_slice(current, sizes, _version_and_rows(current.slice, told, tags)) for current, sizes in held
+            _catalog_slice(current, sizes, version_and_rows(current.slice, told, tags)) for current, sizes in held
         )
         return CatalogPage(entry, tuple(self._notes.schemas(self._table_of(entity))), slices)
 
     def _entries(self, names: Sequence[str]) -> list[CatalogEntry]:
         counts, tables, tags = slice_counts(self._database), self._notes.tables(), self._tag_counts()
         schemas = self._notes.schema_sizes()
-        readers = self._last_readers(names, counts)
+        readers = last_readers(self._graph, self._database, names, counts)
         entries = []
         for name in names:
             table = self._table_of(name)
@@ -152,28 +152,27 @@ class Catalog:
         with self._database.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
-    def _last_readers(self, names: Iterable[str], counts: Mapping[str, SliceCounts]) -> dict[str, LastReader]:
-        """Of each entity what was computed last of all that reads it."""
-        last = {
-            name: max(
-                (
-                    counts[edge.down.name].last_run
-                    for edge in self._graph.downstream_edges(name)
-                    if edge.down.name in counts
-                ),
-                default=0,
-            )
-            for name in names
-        }
-        columns, numbers = TRANSITIONS.c, sorted({number for number in last.values() if number})
-        query = select(columns.seq, columns.entity, columns.key, columns.sub, columns.run_id, columns.event_time)
-        readers: dict[int, LastReader] = {}
-        with self._database.reading() as connection:
-            for start in range(0, len(numbers), _CHUNK):
-                rows = connection.execute(query.where(columns.seq.in_(numbers[start : start + _CHUNK])))
-                for seq, entity, key, sub, run_id, at in rows:
-                    readers[seq] = LastReader(str(Slice(entity, key, sub_of(sub))), run_id, instant_of(at))
-        return {name: readers[number] for name, number in last.items() if number in readers}
+
+def last_readers(
+    graph: DependencyGraph, database: Database, names: Iterable[str], counts: Mapping[str, SliceCounts]
+) -> dict[str, LastReader]:
+    """Of each entity what was computed last of all that reads it."""
+    last = {
+        name: max(
+            (counts[edge.down.name].last_run for edge in graph.downstream_edges(name) if edge.down.name in counts),
+            default=0,
+        )
+        for name in names
+    }
+    columns, numbers = TRANSITIONS.c, sorted({number for number in last.values() if number})
+    query = select(columns.seq, columns.entity, columns.key, columns.sub, columns.run_id, columns.event_time)
+    readers: dict[int, LastReader] = {}
+    with database.reading() as connection:
+        for start in range(0, len(numbers), _CHUNK):
+            rows = connection.execute(query.where(columns.seq.in_(numbers[start : start + _CHUNK])))
+            for seq, entity, key, sub, run_id, at in rows:
+                readers[seq] = LastReader(str(Slice(entity, key, sub_of(sub))), run_id, instant_of(at))
+    return {name: readers[number] for name, number in last.items() if number in readers}
 
 
 def _with_table(entry: CatalogEntry, note: TableNote | None) -> CatalogEntry:
@@ -203,11 +202,12 @@ def _newest(entity: str, before: str, most: int) -> Select[Any]:
     )
 
 
-def _tags(entity: str) -> Select[Any]:
+def tags_of(entity: str) -> Select[Any]:
+    """The named snapshots of an entity: slice, version, rows."""
     return select(SNAPSHOTS.c.slice, SNAPSHOTS.c.version, SNAPSHOTS.c.rows).where(SNAPSHOTS.c.entity == entity)
 
 
-def _version_and_rows(
+def version_and_rows(
     slice_: Slice, told: Mapping[Slice, ToldData], tags: Mapping[str, tuple[int, int]]
 ) -> tuple[int | None, int | None]:
     """Those of its tag, or else as its run told."""

@@ -10,9 +10,11 @@ from tidemark.catalog.partition_contents import ToldData
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.row_codec import sub_of, sub_text
 from tidemark.state_store.schema import TRANSITIONS
+from tidemark.state_store.transition import microseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from tidemark.state_store.database import Database
 
@@ -20,8 +22,8 @@ _CHUNK: Final = 300
 NOTHING: Final = ToldData()
 
 
-def told_data(database: Database, slices: Iterable[Slice]) -> dict[Slice, ToldData]:
-    """Of each of the slices what its last run told that told anything."""
+def told_data(database: Database, slices: Iterable[Slice], until: datetime | None = None) -> dict[Slice, ToldData]:
+    """Of each of the slices what its last run told that told anything; recorded by then, where an instant is given."""
     wanted = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in slices]
     columns, told = TRANSITIONS.c, dict[Slice, ToldData]()
     query = (
@@ -29,6 +31,7 @@ def told_data(database: Database, slices: Iterable[Slice]) -> dict[Slice, ToldDa
         .where(or_(columns.snapshot_id.is_not(None), columns.row_count.is_not(None)))
         .order_by(columns.seq)
     )
+    query = query if until is None else query.where(columns.record_time <= microseconds(until))
     with database.reading() as connection:
         for start in range(0, len(wanted), _CHUNK):
             some = tuple_(columns.entity, columns.key, columns.sub).in_(wanted[start : start + _CHUNK])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -12,6 +13,7 @@ from tidemark.console.output import json_option, print_json, print_line, print_t
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from tidemark.api.catalog_models import CatalogEntryModel, CatalogPageModel
     from tidemark.center.detectors.storage import StorageReport
@@ -32,9 +34,18 @@ _FLAWS: Final = ("invalid", "tainted", "foreign", "partial", "absent", "failed")
 @click.option("--markdown", is_flag=True, help="As Markdown, for a page or a ticket.")
 @click.option("--reconcile", is_flag=True, help="First compare all tables with what is known of them.")
 @click.option("--verify", is_flag=True, help="With --reconcile: look for each file on disk, too.")
+@click.option("--as-of", type=click.DateTime(), help="As it was recorded by this time (UTC).")
 @json_option
 def catalog(
-    entity: str | None, *, limit: int, before: str, markdown: bool, reconcile: bool, verify: bool, as_json: bool
+    entity: str | None,
+    *,
+    limit: int,
+    before: str,
+    markdown: bool,
+    reconcile: bool,
+    verify: bool,
+    as_of: datetime | None,
+    as_json: bool,
 ) -> None:
     """Say what is there now of each entity: slices, rows, size, schema, last reader; with ENTITY its slices, too.
 
@@ -42,10 +53,14 @@ def catalog(
     tables' logs all the time: data that somebody else deleted, rolled back, overwrote or vacuumed makes its slices
     absent or foreign. --reconcile does that now, where no center runs.
 
+    With --as-of it says what was there at a time that is past, from the stored transitions: slices and their flaws, and
+    of each slice rows, version and run. Sizes and schemas of tables are kept as they are now alone.
+
     \b
       tidemark catalog
       tidemark catalog dws_course_orders_1d --limit 7
       tidemark catalog --markdown > catalog.md
+      tidemark catalog dws_course_orders_1d --as-of "2026-03-24 10:00:00"
 
     \b
     Exit codes: 0 shown; 1 no such entity, or with --reconcile a table whose log cannot be read; 2 called wrongly;
@@ -56,15 +71,19 @@ def catalog(
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.api.catalog_models import catalog_model, page_model  # noqa: PLC0415 - keeps --help fast
     from tidemark.catalog.catalog import Catalog  # noqa: PLC0415
+    from tidemark.catalog.past_catalog import PastCatalog  # noqa: PLC0415
     from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     if verify and not reconcile:
         raise click.UsageError("--verify goes with --reconcile")
+    if as_of is not None and reconcile:
+        raise click.UsageError("the past does not change: --reconcile and --as-of do not go together")
     settings = Settings.load()
     report = _reconcile(settings, verify=verify) if reconcile else None
-    answers = Catalog(load_warehouse(settings).graph, Database.of(settings))
+    graph, database = load_warehouse(settings).graph, Database.of(settings)
+    answers = Catalog(graph, database) if as_of is None else PastCatalog(graph, database, as_of.replace(tzinfo=UTC))
     if entity is None:
         entries = catalog_model(answers.entries())
         _print(entries.model_dump(mode="json"), report, as_json=as_json)

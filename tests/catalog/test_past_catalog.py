@@ -1,0 +1,96 @@
+"""The catalog as of an instant is what it answered then."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from tests.catalog.lake import DAYS, NOW, Lake
+from tidemark.catalog.past_catalog import PastCatalog
+from tidemark.console.main import main
+from tidemark.errors import UnknownEntityError
+from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tidemark.catalog.catalog import Catalog
+
+FIRST, SECOND, THIRD = DAYS
+AN_HOUR = timedelta(hours=1)
+
+
+def told(catalog: Catalog | PastCatalog) -> Any:
+    """What is known of the past, too."""
+    entries = [(entry.entity, entry.slices, entry.snapshots, entry.last_reader) for entry in catalog.entries()]
+    pages = [
+        (
+            *(slice_.slice, slice_.run_state, slice_.states, slice_.quality, slice_.valid),
+            *(slice_.generation, slice_.version, slice_.run_id),
+        )
+        for entity in ("sales", "reports")
+        for slice_ in catalog.page(entity).slices
+    ]
+    return entries, pages
+
+
+def test_each_instant_has_what_the_catalog_answered_then(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    tag = TaggedSnapshot("sales", "day", FIRST, 1, 3, NOW + 3 * AN_HOUR)
+    answers: list[tuple[datetime, Any]] = []
+
+    def look() -> None:
+        answers.append((lake.now + AN_HOUR / 2, told(lake.catalog)))
+        lake.now += AN_HOUR
+
+    lake.write(FIRST, [1])
+    look()
+    lake.write(SECOND, [1, 2])
+    lake.tell(FIRST, 0, 1, entity="reports")
+    lake.poll()
+    look()
+    lake.delete(FIRST)
+    lake.poll()
+    look()
+    SnapshotRegistry(lake.store.database).tag([tag])
+    look()
+    lake.commit(SECOND, [9])
+    lake.poll()
+    look()
+    lake.write(FIRST, [4, 5])
+    lake.tell(FIRST, 4, 2, entity="reports")
+    look()
+    graph, database = lake.warehouse.graph, lake.store.database
+    assert len({str(answer) for _, answer in answers}) == len(answers), "each step changes the answer"
+    for when, answer in answers:
+        assert told(PastCatalog(graph, database, when)) == answer
+    empty = PastCatalog(graph, database, NOW - AN_HOUR)
+    assert [entry.slices.completed for entry in empty.entries()] == [0] * len(empty.entries())
+    assert empty.page("sales").slices == ()
+
+
+def test_a_page_goes_on_before_a_key_and_tells_rows_and_no_sizes(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    for number, day in enumerate(DAYS, 1):
+        lake.write(day, [1] * number)
+    past = PastCatalog(lake.warehouse.graph, lake.store.database, NOW + AN_HOUR)
+    assert [(slice_.slice.key, slice_.rows, slice_.files) for slice_ in past.page("sales", 2).slices] == [
+        (THIRD, 3, None),
+        (SECOND, 2, None),
+    ]
+    assert [slice_.slice.key for slice_ in past.page("sales", 2, SECOND).slices] == [FIRST]
+    with pytest.raises(UnknownEntityError):
+        past.page("sale")
+
+
+def test_the_command_tells_the_past_and_does_not_reconcile_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIDEMARK_DATA", str(tmp_path))
+    answer = CliRunner().invoke(main, ["catalog", "--as-of", "2026-03-24 10:00:00", "--json"])
+    assert answer.exit_code == 0
+    assert all(entry["slices"]["completed"] == 0 for entry in json.loads(answer.output)["entities"])
+    refused = CliRunner().invoke(main, ["catalog", "--as-of", "2026-03-24", "--reconcile"])
+    assert (refused.exit_code, "the past does not change" in refused.output) == (2, True)

@@ -1,0 +1,170 @@
+"""The operational catalog as of a past instant (C3, D8): from the transitions that were recorded by then.
+
+Of a slice rows, version and run are what its last run by then told. Sizes, files and schemas of tables are kept as they
+are now alone: they are None. Entities, layers, kinds and owners are today's.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select
+
+from tidemark.catalog.catalog import (
+    SHOWN_SLICES,
+    CatalogEntry,
+    CatalogPage,
+    CatalogSlice,
+    last_readers,
+    tags_of,
+    version_and_rows,
+)
+from tidemark.catalog.slice_counts import SliceCounts
+from tidemark.catalog.told_data import told_data
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import RunState
+from tidemark.dependency_model.status.slice_status import FOREIGN, PARTIAL
+from tidemark.state_store.past_states import states_at
+from tidemark.state_store.row_codec import sub_of
+from tidemark.state_store.schema import SNAPSHOTS, TRANSITIONS
+from tidemark.state_store.transition import microseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.state_store.database import Database
+    from tidemark.state_store.past_states import PastState
+
+_TO_COME = frozenset({RunState.WAITING, RunState.READY, RunState.LAUNCHED})
+_UNDER_WAY = frozenset({RunState.READY, RunState.LAUNCHED, RunState.RUNNING})
+
+
+class PastCatalog:
+    """Answers for the entities of a graph at an aware instant. Raises StateStoreDownError."""
+
+    def __init__(self, graph: DependencyGraph, database: Database, when: datetime) -> None:
+        self._graph, self._database, self._when = graph, database, when.astimezone(UTC)
+
+    def entries(self) -> list[CatalogEntry]:
+        """One an entity, upstream before downstream; a project's root and end are none."""
+        return self._entries([name for name in self._graph.topological() if not self._graph.entity(name).is_project])
+
+    def page(self, entity: str, most: int = SHOWN_SLICES, before: str = "") -> CatalogPage:
+        """One entity with its newest `most` slices, of keys that sort before `before` where that is given.
+
+        Raises UnknownEntityError.
+        """
+        self._graph.entity(entity)
+        (entry,) = self._entries([entity])
+        shown = [
+            state
+            for state in self._states()[entity]
+            if state.status.run_state not in _TO_COME and (not before or state.slice.key < before)
+        ]
+        newest = sorted(shown, key=_key, reverse=True)[:most]
+        told = told_data(self._database, [state.slice for state in newest], until=self._when)
+        runs, tags = self._runs(entity), self._tags(entity)
+        slices = tuple(
+            _catalog_slice(state, version_and_rows(state.slice, told, tags), runs.get(state.slice)) for state in newest
+        )
+        return CatalogPage(entry, (), slices)
+
+    def _entries(self, names: Sequence[str]) -> list[CatalogEntry]:
+        runs, states, tags = self._last_runs(), self._states(), self._tag_counts()
+        counts = {name: _counts(of_entity, runs.get(name, 0)) for name, of_entity in states.items()}
+        readers = last_readers(self._graph, self._database, names, counts)
+        return [
+            CatalogEntry(
+                name,
+                (entity := self._graph.entity(name)).layer,
+                entity.kind.value,
+                entity.owner,
+                slices=counts.get(name, SliceCounts()),
+                snapshots=tags.get(name, 0),
+                last_reader=readers.get(name),
+            )
+            for name in names
+        ]
+
+    def _states(self) -> Mapping[str, list[PastState]]:
+        states = defaultdict[str, list["PastState"]](list)
+        for state in states_at(self._database, self._when):
+            states[state.slice.entity].append(state)
+        return states
+
+    def _last_runs(self) -> dict[str, int]:
+        """By entity the number of the last transition by then that a run told."""
+        columns = TRANSITIONS.c
+        is_meant = columns.run_id.is_not(None) & (columns.record_time <= microseconds(self._when))
+        query = select(columns.entity, func.max(columns.seq)).where(is_meant).group_by(columns.entity)
+        return self._by_name(query)
+
+    def _runs(self, entity: str) -> dict[Slice, str]:
+        """Of each slice the run that told something of it last."""
+        columns = TRANSITIONS.c
+        is_meant = columns.run_id.is_not(None) & (columns.record_time <= microseconds(self._when))
+        newest = select(func.max(columns.seq)).where(columns.entity == entity, is_meant)
+        query = select(columns.key, columns.sub, columns.run_id).where(
+            columns.seq.in_(newest.group_by(columns.key, columns.sub))
+        )
+        with self._database.reading() as connection:
+            return {Slice(entity, key, sub_of(sub)): run_id for key, sub, run_id in connection.execute(query)}
+
+    def _tags(self, entity: str) -> dict[str, tuple[int, int]]:
+        """Named by then; one that was restated since is not known any more as it was."""
+        with self._database.reading() as connection:
+            tags = connection.execute(tags_of(entity).where(SNAPSHOTS.c.tagged_at <= self._when.isoformat()))
+            return {tag.slice: (tag.version, tag.rows) for tag in tags}
+
+    def _tag_counts(self) -> dict[str, int]:
+        columns = SNAPSHOTS.c
+        query = select(columns.entity, func.count()).where(columns.tagged_at <= self._when.isoformat())
+        return self._by_name(query.group_by(columns.entity))
+
+    def _by_name(self, query: Any) -> dict[str, int]:
+        with self._database.reading() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def _key(state: PastState) -> tuple[str, str]:
+    return state.slice.key, str(state.slice)
+
+
+def _counts(states: Iterable[PastState], last_run: int) -> SliceCounts:
+    all_ = list(states)
+    there = [state for state in all_ if state.status.run_state is RunState.COMPLETED]
+    in_state = [state.status.run_state for state in all_]
+    return SliceCounts(
+        completed=len(there),
+        invalid=sum(bool(state.status.issues) for state in there),
+        tainted=sum(state.status.tainted for state in there),
+        foreign=sum(FOREIGN in state.status.states for state in there),
+        partial=sum(PARTIAL in state.status.states for state in there),
+        absent=in_state.count(RunState.ABSENT),
+        failed=in_state.count(RunState.FAILED),
+        running=sum(run_state in _UNDER_WAY for run_state in in_state),
+        newest=max((state.slice.key for state in there), default=""),
+        changed=max((state.seq for state in all_), default=0),
+        last_run=last_run,
+    )
+
+
+def _catalog_slice(state: PastState, told: tuple[int | None, int | None], run_id: str | None) -> CatalogSlice:
+    status, (version, rows) = state.status, told
+    return CatalogSlice(
+        state.slice,
+        status.run_state.value,
+        tuple(sorted(status.states)),
+        status.quality.value,
+        status.valid,
+        status.generation,
+        rows,
+        None,
+        None,
+        version,
+        run_id,
+    )
