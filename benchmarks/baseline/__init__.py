@@ -19,6 +19,7 @@ DeadlineAlert AVERAGE_RUNTIME). Days of overload go through the real center, wit
     late_found_before_min_p50    how many minutes before, median over all late promises
     false_alarms                 share of the kept promises that were announced late or at risk
     announced_in_vain            share of the announcements that were of kept promises
+    by_threshold                 late_announced and announced_in_vain, were promises told of from one probability on
     error_min_p50                forecasts of promised slices, every hour: minutes beside what happened, median
     average_*                    the same of a forecast by average run time
     promises_kept_ratio          in overload, by margin
@@ -34,7 +35,7 @@ import random
 import statistics
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.baseline.back_test import BEFORE, BackTest
 from benchmarks.baseline.overload import measure_overload
@@ -52,11 +53,15 @@ if TYPE_CHECKING:
     from benchmarks.baseline.back_test import Judged, Promised
 
 
+_THRESHOLDS: Final = (0.5, 0.75, 0.9, 0.95, 0.98)
+
+
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="1 is 80,000 entities; 0 leaves the large company out")
     parser.add_argument("--events", type=int, default=2_000, help="so many events of it")
     parser.add_argument("--days", type=int, default=90, help="simulated days that are judged; 0 leaves them out")
     parser.add_argument("--overloads", type=int, default=5, help="so many days of overload; 0 leaves them out")
+    parser.add_argument("--companies", type=int, default=1, help="so many are simulated, of seeds one after another")
     parser.add_argument("--replay", type=Path, help="the state store of a replay of this project: data/state.db")
     parser.add_argument("--seed", type=int, help="of an earlier run, to replay it; drawn where it is not given")
 
@@ -64,7 +69,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     seed = random.SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
     speed = measure_speed(arguments.scale, arguments.events) if arguments.scale else {}
-    judged = judged_figures(BackTest(seed, arguments.days).run()) if arguments.days else {}
+    companies = range(arguments.companies if arguments.days else 0)
+    tests = [BackTest(seed + number, arguments.days).run() for number in companies]
+    judged = judged_figures(tests) if tests else {}
     overload = _overload(seed, arguments.overloads) if arguments.overloads else {}
     replay = _replay(arguments.replay) if arguments.replay else {}
     return {**speed, "seed": seed, **judged, **overload, **replay}
@@ -76,11 +83,17 @@ def _replay(file: Path) -> dict[str, Any]:
     return measure_replay(load_warehouse(Settings.load()).graph, told)
 
 
-def judged_figures(judged: Judged) -> dict[str, Any]:
-    """What a back-test says, by name."""
-    hours = {hour: held / asked for hour, (held, asked) in sorted(judged.inside.items())}
-    held, asked = (sum(column) for column in zip(*judged.inside.values(), strict=True))
-    promised = list(judged.promised.values())
+def judged_figures(tests: Sequence[Judged]) -> dict[str, Any]:
+    """What back-tests say together, by name."""
+    inside = {
+        hour: [sum(column) for column in zip(*(judged.inside[hour] for judged in tests), strict=True)]
+        for hour in range(24)
+    }
+    hours = {hour: held / asked for hour, (held, asked) in inside.items() if asked}
+    held, asked = (sum(column) for column in zip(*inside.values(), strict=True))
+    promised = [promise for judged in tests for promise in judged.promised.values()]
+    errors = [error for judged in tests for error in judged.errors]
+    errors_average = [error for judged in tests for error in judged.errors_average]
     return {
         "coverage_p90": round(held / asked, 3),
         "coverage_p90_by_hour": {hour: round(share, 3) for hour, share in hours.items()},
@@ -89,10 +102,16 @@ def judged_figures(judged: Judged) -> dict[str, Any]:
         "promises": len(promised),
         "late": sum(promise.is_late for promise in promised),
         **_told([(promise, promise.announced) for promise in promised], ""),
-        "error_min_p50": round(statistics.median(judged.errors) / 60, 1),
+        "by_threshold": {threshold: _of_threshold(promised, threshold) for threshold in _THRESHOLDS},
+        "error_min_p50": round(statistics.median(errors) / 60, 1),
         **_told([(promise, promise.airflow) for promise in promised], "average_"),
-        "average_error_min_p50": round(statistics.median(judged.errors_average) / 60, 1),
+        "average_error_min_p50": round(statistics.median(errors_average) / 60, 1),
     }
+
+
+def _of_threshold(promised: Sequence[Promised], threshold: float) -> list[float]:
+    told = _told([(promise, promise.announced_from(threshold)) for promise in promised], "")
+    return [told["late_announced"], told["announced_in_vain"]]
 
 
 def _told(promised: Sequence[tuple[Promised, float]], name: str) -> dict[str, float]:

@@ -51,6 +51,12 @@ class Promised:
     finish: float
     announced: float = np.inf
     airflow: float = np.inf
+    looks: list[tuple[float, float]] = field(default_factory=list)
+    """When it was looked at, and how probably it was late then."""
+
+    def announced_from(self, probability: float) -> float:
+        """When it would be announced that is told from one probability on, at whichever look."""
+        return min((at for at, late in self.looks if late >= probability), default=np.inf)
 
     @property
     def is_late(self) -> bool:
@@ -131,6 +137,7 @@ class BackTest:
         for place in open_:
             told = baselines.of(self.onlooker.slice(place))
             promised = self._promise(place)
+            promised.looks.append((at, told.late))
             if told.state is not PromiseState.SAFE:
                 promised.announced = min(promised.announced, at)
 

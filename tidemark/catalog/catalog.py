@@ -203,7 +203,7 @@ def _newest(entity: str, before: str, most: int) -> Select[Any]:
 
 
 def tags_of(entity: str) -> Select[Any]:
-    """The named snapshots of an entity: slice, version, rows."""
+    """The tags of an entity: slice, version, rows."""
     return select(SNAPSHOTS.c.slice, SNAPSHOTS.c.version, SNAPSHOTS.c.rows).where(SNAPSHOTS.c.entity == entity)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
 import numpy as np
 import pytest
 
@@ -42,6 +45,26 @@ def test_a_promise_is_judged_before_its_time(ready_by: float, alert_margin: floa
     assert margin.state is state
     assert margin.seconds == pytest.approx(ready_by - 600, abs=25)
     assert margin.p50 < margin.p90 < margin.p99 < 720
+
+
+@pytest.mark.parametrize(
+    ("minutes", "late_of_100", "state"),
+    [
+        (49, 74, PromiseState.SAFE),
+        (49, 75, PromiseState.OVER),
+        (51, 75, PromiseState.SAFE),
+        (51, 97, PromiseState.SAFE),
+        (51, 98, PromiseState.OVER),
+        (600, 98, PromiseState.OVER),
+    ],
+)
+def test_far_ahead_what_is_certain_is_told_and_near_what_is_likely(
+    minutes: int, late_of_100: int, state: PromiseState
+) -> None:
+    ready_by = 60.0 * minutes
+    finish = np.array([[ready_by + 1] * late_of_100 + [ready_by] * (100 - late_of_100)])
+    margin = margin_of(cast("Forecast", SimpleNamespace(finish=finish)), 0, ready_by)
+    assert (margin.state, margin.late) == (state, late_of_100 / 100)
 
 
 def test_the_key_path_is_the_chain_that_decides() -> None:

@@ -43,8 +43,8 @@ class AuditedRange:
 class Patch:
     """A range of a shard (`a.school.orders_3`), or some buckets of it.
 
-    `first_values`: only rows whose key's first column (an integer) has one of these values; none are all. They are few,
-    so that the source finds the rows by its index and does not read the range again.
+    `first_values`: only rows whose key's first column (an integer) has one of these values; none are all. They are few:
+    the source looks them up in its index and does not read the range again.
     """
 
     table: str

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class _Run:
+class _SharedRun:
     """The slices of a run that are not there yet, and when the last one of those that are came (seconds since 1970)."""
 
     left: set[Slice] = field(default_factory=set)
@@ -23,7 +23,7 @@ class RunsUnderWay:
     def __init__(self) -> None:
         self.since: dict[Slice, float] = {}
         self._run_of: dict[Slice, str] = {}
-        self._runs: dict[str, _Run] = {}
+        self._runs: dict[str, _SharedRun] = {}
 
     def begin(self, slice_: Slice, run_id: str | None, at: float) -> None:
         """It was launched, or started."""
@@ -31,7 +31,7 @@ class RunsUnderWay:
             self._leave(slice_)
         if run_id is not None:
             self._run_of[slice_] = run_id
-            self._runs.setdefault(run_id, _Run()).left.add(slice_)
+            self._runs.setdefault(run_id, _SharedRun()).left.add(slice_)
         self.since[slice_] = max(at, self.ended_before(slice_))
 
     def ended_before(self, slice_: Slice) -> float:

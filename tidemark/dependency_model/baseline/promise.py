@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.baseline.slice_network import Seconds, SliceNetwork
 
 LIKELY: Final = 0.75
-"""A promise is told to be over, or at risk, from this probability on: of those that are kept few are told of."""
+CERTAIN: Final = 0.98
+LAST_CALL: Final = 50 * 60.0
+"""A promise is told to be over, or at risk, from a probability on: CERTAIN while more seconds than LAST_CALL are left,
+as much may change till then; LIKELY afterwards, which is the last time to do something about it."""
 _LOST: Final = 1e9
 BASELINE_CHECK: Final = "baseline"
 """The check, beside those of rules, that tells how a slice's promise stands."""
@@ -52,13 +55,17 @@ class Margin:
 
 
 def margin_of(forecast: Forecast, number: int, ready_by: float, alert_margin: float = 0.0) -> Margin:
-    """Of one slice; `alert_margin` are the seconds before `ready_by` by which it has to be there."""
+    """Of one slice, `ready_by` in seconds from now on; it has to be there `alert_margin` seconds before."""
     finish = forecast.finish[number]
     p50, p90, p99 = (float(value) for value in quantiles_of(finish[None, :], (0.5, 0.9, 0.99))[0])
     late = float(np.mean(finish > ready_by))
     close = float(np.mean(finish > ready_by - alert_margin))
-    at_risk = PromiseState.AT_RISK if close >= LIKELY else PromiseState.SAFE
-    return Margin(ready_by, p50, p90, p99, late, PromiseState.OVER if late >= LIKELY else at_risk)
+    at_risk = PromiseState.AT_RISK if close >= _needed(ready_by - alert_margin) else PromiseState.SAFE
+    return Margin(ready_by, p50, p90, p99, late, PromiseState.OVER if late >= _needed(ready_by) else at_risk)
+
+
+def _needed(seconds_left: float) -> float:
+    return CERTAIN if seconds_left > LAST_CALL else LIKELY
 
 
 def latest_starts(network: SliceNetwork, took: Seconds, promised: Mapping[int, float]) -> Seconds:
