@@ -28,7 +28,7 @@ period: day
 kind: Cumulative
 depends_on:
   - {entity: totals, offset: Set 0}
-  - {entity: sales, offset: "Set -1,0", because: it counts what there is of all days}
+  - {entity: sales, offset: "Set -1,0"}
 """
 DECLARED = {
     "sales": ("period: day\n", "SELECT 1 AS id, 10 AS amount, 'cn' AS region WHERE 1 = 0\n"),

@@ -26,7 +26,7 @@ def test_the_version_is_that_of_the_code_that_infers() -> None:
     [
         "dt >= date_sub(:biz_date, 3)",
         "dt < date_sub(:biz_date, 3)",
-        "amount > 0",
+        "dt <> :biz_date AND amount > 0",
     ],
 )
 def test_what_is_refused_at_first_is_refused_again(tmp_path: Path, condition: str) -> None:

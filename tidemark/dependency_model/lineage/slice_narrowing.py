@@ -113,16 +113,9 @@ class SliceNarrowing:
             if not any(self._narrow(variable, domains, near[variable]) for variable in self._variables):
                 break
         return {
-            variable: self._without_bound(variable) if domain is None else domain
+            variable: self._unbounded.get(variable) if domain is None else domain
             for variable, domain in domains.items()
         }
-
-    def _without_bound(self, variable: Occurrence) -> Unbounded | None:
-        """What is known of slices that go on to an end of time: all of them where no condition restricts them."""
-        space = self._variables[variable].space
-        if not self._conditions[variable]:
-            return Unbounded((range(space.slices(space.first, space.first).start, end_of(space)),))
-        return self._unbounded.get(variable)
 
     def _begin(self, variable: Occurrence, domains: dict[Occurrence, Domain], alone: Sequence[range] | None) -> None:
         """Begin with what the variable's own conditions let in."""
