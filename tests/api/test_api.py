@@ -86,7 +86,7 @@ def test_the_interface_is_described(client: Client) -> None:
 
 
 def test_promises_are_asked_of_all_entities_and_of_one(tmp_path: Path) -> None:
-    world = CenterWorld(tmp_path, **CHAIN, ads='{period: day, depends_on: [dwd], ready_by: "18:00", owner: data}')
+    world = CenterWorld(tmp_path, **CHAIN, ads='{period: day, depends_on: [dwd], ready_by: "14:40", owner: data}')
     world.tell("ods@2024-06-01", "observed")
     with serve_in_thread(world.center, world.forecast(), ApiOptions(token=TOKEN)) as url:
         client = Client(world, url)
@@ -94,7 +94,7 @@ def test_promises_are_asked_of_all_entities_and_of_one(tmp_path: Path) -> None:
         assert status == 200
         by_slice = {baseline["slice"]: baseline for baseline in answer["baselines"]}
         today = by_slice["ads@2024-06-02"]
-        assert (today["owner"], today["ready_by"], today["state"]) == ("data", "2024-06-03T16:00:00Z", "over")
+        assert (today["owner"], today["ready_by"], today["state"]) == ("data", "2024-06-03T12:40:00Z", "over")
         assert [step["slice"] for step in today["key_path"]][-1] == "ads@2024-06-02"
         assert today["why_late"][0].startswith("ods@2024-06-02 ")
         assert client.ask("GET", "/v1/baseline/ads") == (200, answer)
