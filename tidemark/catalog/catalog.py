@@ -100,8 +100,8 @@ class Catalog:
         self._graph, self._database, self._notes = graph, database, CatalogNotes(database)
 
     def entries(self) -> list[CatalogEntry]:
-        """One an entity, upstream before downstream; a project's root and end are none."""
-        return self._entries([name for name in self._graph.topological() if not self._graph.entity(name).is_project])
+        """One an entity, in the order of `listed`."""
+        return self._entries(listed(self._graph))
 
     def page(self, entity: str, most: int = SHOWN_SLICES, before: str = "") -> CatalogPage:
         """One entity with its newest `most` slices, of keys that sort before `before` where that is given.
@@ -151,6 +151,11 @@ class Catalog:
         query = select(SNAPSHOTS.c.entity, func.count()).group_by(SNAPSHOTS.c.entity)
         with self._database.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def listed(graph: DependencyGraph) -> list[str]:
+    """The entities of a catalog, upstream before downstream; a project's root and end are none."""
+    return [name for name in graph.topological() if not graph.entity(name).is_project]
 
 
 def last_readers(

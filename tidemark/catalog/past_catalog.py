@@ -18,6 +18,7 @@ from tidemark.catalog.catalog import (
     CatalogPage,
     CatalogSlice,
     last_readers,
+    listed,
     tags_of,
     version_and_rows,
 )
@@ -50,8 +51,8 @@ class PastCatalog:
         self._graph, self._database, self._when = graph, database, when.astimezone(UTC)
 
     def entries(self) -> list[CatalogEntry]:
-        """One an entity, upstream before downstream; a project's root and end are none."""
-        return self._entries([name for name in self._graph.topological() if not self._graph.entity(name).is_project])
+        """One an entity, in the order of `listed`."""
+        return self._entries(listed(self._graph), self._states())
 
     def page(self, entity: str, most: int = SHOWN_SLICES, before: str = "") -> CatalogPage:
         """One entity with its newest `most` slices, of keys that sort before `before` where that is given.
@@ -59,10 +60,11 @@ class PastCatalog:
         Raises UnknownEntityError.
         """
         self._graph.entity(entity)
-        (entry,) = self._entries([entity])
+        states = self._states()
+        (entry,) = self._entries([entity], states)
         shown = [
             state
-            for state in self._states()[entity]
+            for state in states.get(entity, ())
             if state.status.run_state not in _TO_COME and (not before or state.slice.key < before)
         ]
         newest = sorted(shown, key=_key, reverse=True)[:most]
@@ -73,8 +75,8 @@ class PastCatalog:
         )
         return CatalogPage(entry, (), slices)
 
-    def _entries(self, names: Sequence[str]) -> list[CatalogEntry]:
-        runs, states, tags = self._last_runs(), self._states(), self._tag_counts()
+    def _entries(self, names: Sequence[str], states: Mapping[str, Sequence[PastState]]) -> list[CatalogEntry]:
+        runs, tags = self._last_runs(), self._tag_counts()
         counts = {name: _counts(of_entity, runs.get(name, 0)) for name, of_entity in states.items()}
         readers = last_readers(self._graph, self._database, names, counts)
         return [

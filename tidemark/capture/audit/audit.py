@@ -192,11 +192,11 @@ class SourceAudit:
         now = {key: kind for key, kind in now.items() if key not in known}
         same = confirmed(task.before, now)
         if same:
-            run.report.found.append(self._book.add(task.shard, at_keys(task, same), same, rows))
+            run.report.found.append(self._book.add(task.shard, _at_keys(task, same), same, rows))
         goes_on = (now.keys() - same.keys()) or rows.deleted is None
         if not goes_on or task.number >= _MOST_LOOKS:
             return []
-        return [replace(task, patch=at_keys(task, now.keys() | rows.changing), number=task.number + 1, before=now)]
+        return [replace(task, patch=_at_keys(task, now.keys() | rows.changing), number=task.number + 1, before=now)]
 
     def _is_passed(self, look: PendingLook) -> bool:
         patch = look.task.patch
@@ -226,7 +226,7 @@ def _is_due(run: CycleRun) -> bool:
     return has_to_wait or time.monotonic() - run.compared > _COMPARE_SECONDS
 
 
-def at_keys(task: LookTask, keys: Collection[str]) -> Patch:
+def _at_keys(task: LookTask, keys: Collection[str]) -> Patch:
     """The task's patch at these keys alone, where they are few and the source finds them by its index."""
     values = task.shard.compared.first_values(keys)
     return replace(task.patch, first_values=values) if len(values) <= _MOST_VALUES else task.patch

@@ -6,11 +6,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from tidemark.capture.audit.look import PendingLook
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidemark.capture.audit.lake_side import LakeAt, LakeSide
-    from tidemark.capture.audit.look import PendingLook
     from tidemark.capture.audit.row_comparison import RowLook
 
 
@@ -60,14 +61,12 @@ class Comparisons:
 
 def _of_shard(side: LakeSide, looks: Sequence[PendingLook]) -> list[ComparedLook]:
     at = side.now(looks[0].task.patch.instance)
-    comparable = [look for look in looks if at is not None and _is_comparable(look, at)]
-    compared = [
-        ComparedLook(look, "its columns changed, or its rows are being loaded")
-        for look in looks
-        if look not in comparable
-    ]
-    at_groups = [look for look in comparable if not look.task.number]
-    at_rows = [look for look in comparable if look.task.number]
+    at_groups, at_rows, compared = list[PendingLook](), list[PendingLook](), list[ComparedLook]()
+    for look in looks:
+        if at is None or not _is_comparable(look, at):
+            compared.append(ComparedLook(look, "its columns changed, or its rows are being loaded"))
+        else:
+            (at_rows if look.task.number else at_groups).append(look)
     if at is not None and at_groups:
         compared += map(ComparedLook, at_groups, side.differing_buckets(at_groups, at))
     if at is not None and at_rows:

@@ -33,7 +33,7 @@ from tidemark.dependency_model.lineage.equal_columns import (
 from tidemark.dependency_model.lineage.setting_tree import SettingNode, setting_tree
 from tidemark.dependency_model.lineage.shown_partition import day_shown
 from tidemark.dependency_model.lineage.slice_question import Condition, Setting, SliceQuestion, Variable
-from tidemark.dependency_model.lineage.slice_space import TooManyBoxesError, end_of, needed_stretches
+from tidemark.dependency_model.lineage.slice_space import TooManyBoxesError, beginning_of, end_of, needed_stretches
 from tidemark.dependency_model.lineage.stretches import common_slices, common_to, stretches_of, union_of, within
 from tidemark.dependency_model.lineage.timeless_reach import TimelessReach, is_timeless
 from tidemark.dependency_model.lineage.unknown_sides import is_unknown_of
@@ -406,8 +406,7 @@ class SliceNarrowing:
     def _domain(self, target: Occurrence, stretches: Sequence[range]) -> Domain | Unbounded:
         """Stretches as slices, or as they are where they have no bound; None where there are too many."""
         space = self._variables[target].space
-        first = space.slices(space.first, space.first).start
-        if stretches and (stretches[0].start <= first or stretches[-1].stop >= end_of(space)):
+        if stretches and (stretches[0].start <= beginning_of(space) or stretches[-1].stop >= end_of(space)):
             return Unbounded(tuple(stretches))
         if sum(map(len, stretches)) > SLICES_LIMIT:
             return None

@@ -135,6 +135,11 @@ class TooManyBoxesError(Exception):
     """The slices lie too far apart to be told in the time there is."""
 
 
+def beginning_of(space: SliceSpace) -> int:
+    """The first slice that there is."""
+    return space.slices(space.first, space.first).start
+
+
 def end_of(space: SliceSpace) -> int:
     """Behind the last slice that there is."""
     return space.slices(space.last, space.last).stop

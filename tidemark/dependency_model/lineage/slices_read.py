@@ -16,7 +16,7 @@ from tidemark.dependency_model.lineage.inferred_read import runs_of
 from tidemark.dependency_model.lineage.offset_fitting import Fit
 from tidemark.dependency_model.lineage.slice_narrowing import Domain, SliceNarrowing, Unbounded
 from tidemark.dependency_model.lineage.slice_question import Variable
-from tidemark.dependency_model.lineage.slice_space import end_of, slice_space
+from tidemark.dependency_model.lineage.slice_space import beginning_of, end_of, slice_space
 from tidemark.dependency_model.lineage.stretches import stretches_of, union_of
 from tidemark.dependency_model.lineage.type_conversion import Conversion
 from tidemark.dependency_model.time.partition_columns import are_as_by_default
@@ -99,7 +99,7 @@ class Evaluation:
     def missing_bound(self, name: str, needed: NeededUnbounded) -> str:
         """Where its conditions leave stretches without a bound; "" where all that is read is since the start."""
         space, fit = slice_space(self.subjects[name].grid), self.fit(name)
-        first, end = space.slices(space.first, space.first).start, end_of(space)
+        first, end = beginning_of(space), end_of(space)
         read = [stretches for stretches in needed.stretches.values() if stretches]
         if any(stretches[-1].stop >= end for stretches in read):
             return _AT_BOTH if any(stretches[0].start <= first for stretches in read) else _AT_END
