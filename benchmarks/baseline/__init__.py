@@ -8,7 +8,8 @@ DeadlineAlert AVERAGE_RUNTIME). Days of overload go through the real center, wit
 
     entities, slices             the size of the large company, and of its day
     forecast_s, forecast_cpu_s   all slices of a day from their network; cpu: without waiting for the processor
-    network_s, network_cpu_s     from graph, statuses and history to that network
+    network_s, network_cpu_s     from graph, statuses and history to that network, when the center has just started
+    network_again_s, ..cpu..     the same for every later forecast: declarations and what was learned are kept
     update_ms_p99, ..cpu..       after one event of a slice drawn by chance, an hour late
     large_update_ms_p99, ..cpu.. the same of the hundred slices with most below them; large_update_slices: most moved
     seed                         of the simulated days and the overload; `--seed` replays it

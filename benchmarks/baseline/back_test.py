@@ -14,6 +14,7 @@ import numpy as np
 from benchmarks.baseline.simulated_company import START, Company, draw_company
 from benchmarks.baseline.simulated_days import DAY, HOUR, SimulatedDays
 from tidemark.center.baseline import Baselines, RunHistory
+from tidemark.center.baseline.declared_slices import DeclaredSlices
 from tidemark.center.baseline.open_slices import SliceSource
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.baseline.forecast import Forecast
@@ -78,7 +79,7 @@ class Onlooker:
 
     def __init__(self, graph: DependencyGraph, slots: int) -> None:
         self.graph, self.history = graph, RunHistory(graph, ())
-        self._pools = Pools({"default": slots})
+        self._declared = DeclaredSlices(graph, Pools({"default": slots}))
         self._statuses: dict[Slice, SliceStatus] = {}
 
     def tell(self, happened: Happened) -> None:
@@ -91,7 +92,7 @@ class Onlooker:
         return self.graph.slice_at(place[0], _FIRST + timedelta(hours=place[1]))
 
     def source(self, at: float) -> SliceSource:
-        return SliceSource(self.graph, self._status, self.history, self._pools, _FIRST + timedelta(seconds=at))
+        return SliceSource(self._declared, self._status, self.history, _FIRST + timedelta(seconds=at))
 
     def _status(self, slice_: Slice) -> SliceStatus:
         return self._statuses.get(slice_, SliceStatus())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tidemark.center.baseline import RunHistory
+from tidemark.center.baseline.declared_slices import groups_of
 from tidemark.dependency_model.baseline.learned_times import LEVELS, HistoryLabel
 from tidemark.dependency_model.readiness.self_starting_slices import is_scheduled
 from tidemark.dependency_model.status import RunState
@@ -84,7 +85,7 @@ def _of_day(graph: DependencyGraph, told: Sequence[Timing], day: str) -> list[Re
     for slice_ in sorted(started.keys() & ended.keys()):
         if is_scheduled(graph.entity(slice_.entity)) and ended[slice_] > started[slice_]:
             times = history.times(slice_.entity)
-            quantiles = times.quantiles(began, history.groups(slice_))
+            quantiles = times.quantiles(began, groups_of(graph.entity(slice_.entity), graph.window(slice_)))
             low, middle, high = np.interp((0.05, 0.5, 0.95), LEVELS, quantiles).tolist()
             replayed.append(ReplayedSlice(times.label, low, middle, high, ended[slice_] - started[slice_]))
     return replayed

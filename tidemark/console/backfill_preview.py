@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from tidemark.api.baseline_models import repair_model
 from tidemark.center.backfill_planning import plan_of
 from tidemark.center.baseline import Baselines, RunHistory
+from tidemark.center.baseline.declared_slices import DeclaredSlices
 from tidemark.center.baseline.open_slices import SliceSource
 from tidemark.center.dispatch import TOGETHER
 from tidemark.center.pools import Pools, tag_of
@@ -61,7 +62,8 @@ class BackfillPreview:
         _, currents = self._store.read.everything()
         statuses = {current.slice: current.status for current in currents}
         history = RunHistory.read(self.graph, self._store.database, self._now)
-        source = SliceSource(self.graph, lambda slice_: statuses.get(slice_, _UNKNOWN), history, self._pools, self._now)
+        declared = DeclaredSlices(self.graph, self._pools)
+        source = SliceSource(declared, lambda slice_: statuses.get(slice_, _UNKNOWN), history, self._now)
         self.estimate = Baselines(source).rebuilding(self.planned.rebuilt)
 
     def close(self) -> None:

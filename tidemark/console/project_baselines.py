@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.center.baseline import Baselines, RunHistory
+from tidemark.center.baseline.declared_slices import DeclaredSlices
 from tidemark.center.baseline.open_slices import SliceSource
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.status import SliceStatus
@@ -34,7 +35,6 @@ def project_baselines(settings: Settings, now: datetime, entity: str | None = No
         statuses = {current.slice: current.status for current in currents}
         history = RunHistory.read(graph, store.database, now)
         store.close()
-    source = SliceSource(
-        graph, lambda slice_: statuses.get(slice_, _UNKNOWN), history, Pools.parse(settings.pools), now
-    )
+    declared = DeclaredSlices(graph, Pools.parse(settings.pools))
+    source = SliceSource(declared, lambda slice_: statuses.get(slice_, _UNKNOWN), history, now)
     return Baselines(source, None if entity is None else [entity])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidemark.center.baseline import RunHistory
+from tidemark.center.baseline.declared_slices import DeclaredSlices
 from tidemark.center.baseline.open_slices import SliceSource
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.baseline.repair_time import RepairTime, repair_time
@@ -28,7 +29,7 @@ def rebuild_cost(warehouse: Warehouse, database: Database, slices: Sequence[Slic
     entities = {slice_.entity for slice_ in slices}
     history = RunHistory.read(warehouse.graph, database, now, entities)
     pools = Pools.parse(warehouse.settings.pools)
-    source = SliceSource(warehouse.graph, lambda _: _THERE, history, pools, now)
+    source = SliceSource(DeclaredSlices(warehouse.graph, pools), lambda _: _THERE, history, now)
     open_ = source.open_slices((), anew=slices)
     numbers = np.array([open_.number[slice_] for slice_ in slices], np.int64)
     return repair_time(open_.network, open_.durations, list(pools.capacity.values()), numbers)

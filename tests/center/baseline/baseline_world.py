@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.center.test_center import CenterWorld
 from tidemark.center.baseline import Baselines, RunHistory
+from tidemark.center.baseline.declared_slices import DeclaredSlices
 from tidemark.center.baseline.open_slices import SliceSource
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.slice import Slice
@@ -26,6 +27,7 @@ class BaselineWorld(CenterWorld):
 
     def __init__(self, folder: Path, **texts: str) -> None:
         super().__init__(folder, **(texts or COMPANY))
+        self.declared = DeclaredSlices(self.graph, Pools({"default": 2}))
 
     def at(self, day: int, hour: int, minute: int = 0) -> None:
         self.now = datetime(2024, 6, day, hour, minute, tzinfo=UTC)
@@ -51,4 +53,4 @@ class BaselineWorld(CenterWorld):
 
     def baselines(self) -> Baselines:
         history = RunHistory.read(self.graph, self.store.database, self.now)
-        return Baselines(SliceSource(self.graph, self.center.status, history, Pools({"default": 2}), self.now))
+        return Baselines(SliceSource(self.declared, self.center.status, history, self.now))

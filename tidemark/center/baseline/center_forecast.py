@@ -9,6 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.baseline.baselines import Baselines
+from tidemark.center.baseline.declared_slices import DeclaredSlices
 from tidemark.center.baseline.open_slices import SliceSource
 from tidemark.center.baseline.run_history import LOOKED_BACK, RunHistory
 from tidemark.dependency_model.status import RunState
@@ -52,7 +53,8 @@ class CenterForecast:
     """
 
     def __init__(self, center: DependencyCenter, pools: Pools, clock: Callable[[], datetime]) -> None:
-        self._center, self._pools, self._clock = center, pools, clock
+        self._center, self._clock = center, clock
+        self._declared = DeclaredSlices(center.graph, pools)
         self._lock = Lock()
         self._history: RunHistory | None = None
         self._needed: tuple[str, ...] = ()
@@ -83,7 +85,7 @@ class CenterForecast:
         return JudgedPromises(now, tuple(told.promised), tuple(told.all()))
 
     def _baselines(self, names: Iterable[str], history: RunHistory, now: datetime) -> Baselines:
-        return Baselines(SliceSource(self._center.graph, self._center.status, history, self._pools, now), names)
+        return Baselines(SliceSource(self._declared, self._center.status, history, now), names)
 
     def _is_there(self, slice_: Slice) -> bool:
         return self._center.status(slice_).run_state is RunState.COMPLETED

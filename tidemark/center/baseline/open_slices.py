@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tidemark.center.pools import tag_of
 from tidemark.dependency_model.baseline.forecast import Durations
 from tidemark.dependency_model.baseline.key_path import Troubled
-from tidemark.dependency_model.baseline.learned_times import given
+from tidemark.dependency_model.baseline.learned_times import given, stacked_quantiles
 from tidemark.dependency_model.baseline.promise import turns
-from tidemark.dependency_model.baseline.slice_network import NO_POOL, SliceNetwork
-from tidemark.dependency_model.readiness.earliest_time import earliest, ready_by
-from tidemark.dependency_model.readiness.self_starting_slices import is_marker, is_scheduled
+from tidemark.dependency_model.baseline.slice_network import SliceNetwork
 from tidemark.dependency_model.status import RunState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from tidemark.center.baseline.declared_slices import DeclaredSlice, DeclaredSlices
     from tidemark.center.baseline.run_history import RunHistory
     from tidemark.center.pools import Pools
     from tidemark.dependency_model.baseline.learned_times import Groups
     from tidemark.dependency_model.graph import DependencyGraph
-    from tidemark.dependency_model.graph.requirement import Requirement
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status import SliceStatus
 
@@ -49,117 +46,116 @@ class OpenSlices:
     troubled: Troubled
 
 
+@dataclass
+class _Walked:
+    """Slices in the order in which they were met, each with its run state, and the edges between them by place."""
+
+    place: dict[Slice, int] = field(default_factory=dict)
+    slices: list[Slice] = field(default_factory=list)
+    states: list[RunState] = field(default_factory=list)
+    above: list[int] = field(default_factory=list)
+    below: list[int] = field(default_factory=list)
+    until: list[float] = field(default_factory=list)
+    """Of each edge the instant (seconds since 1970) until which its input is waited for."""
+
+    def add(self, slice_: Slice, state: RunState) -> int:
+        self.place[slice_] = place = len(self.slices)
+        self.slices.append(slice_)
+        self.states.append(state)
+        return place
+
+
 @dataclass(frozen=True)
 class SliceSource:
     """What a network is built from."""
 
-    graph: DependencyGraph
+    declared: DeclaredSlices
     status_of: StatusOf
     history: RunHistory
-    pools: Pools
     now: datetime
+
+    @property
+    def graph(self) -> DependencyGraph:
+        return self.declared.graph
+
+    @property
+    def pools(self) -> Pools:
+        return self.declared.pools
 
     def open_slices(self, wanted: Iterable[Slice], *, anew: Iterable[Slice] = ()) -> OpenSlices:
         """Those of `wanted` that are not there, and what they lack upstream; `anew` are computed again in any case."""
-        places, edges, latest = self._walk(wanted, frozenset(anew))
-        release = np.array([self._release(slice_) for slice_ in places], np.float64)
-        pool = np.array([self._pool(slice_) for slice_ in places], np.int64)
-        pairs = np.array(edges, np.int64).reshape(-1, 2)
-        network = SliceNetwork.of(release, pool, (pairs[:, 0], pairs[:, 1]), latest=np.array(latest, np.float64))
-        given_at = list(places)
-        slices = [given_at[place] for place in network.order.tolist()]
+        walked = self._walk(wanted, list(anew))
+        declared = [self.declared[slice_] for slice_ in walked.slices]
+        now = self.now.timestamp()
+        network = _network(walked, declared, now)
+        order = network.order.tolist()
+        slices, states = [walked.slices[place] for place in order], [walked.states[place] for place in order]
+        declared = [declared[place] for place in order]
+        durations = self._durations(slices, states, declared)
+        due = {number: known.due - now for number, known in enumerate(declared) if known.due is not None}
+        network = replace(network, rank=turns(network, durations.typical(), due))
         number = {slice_: at for at, slice_ in enumerate(slices)}
-        durations = self._durations(slices)
-        network = replace(network, rank=turns(network, durations.typical(), self._promised(slices)))
-        return OpenSlices(self.now, slices, number, network, durations, self._troubled(number))
+        return OpenSlices(self.now, slices, number, network, durations, self._troubled(slices, states))
 
-    def _promised(self, slices: Sequence[Slice]) -> dict[int, float]:
-        """By number, when each promised slice is due."""
-        due = (
-            (at, ready_by(self.graph.entity(slice_.entity), self.graph.window(slice_)))
-            for at, slice_ in enumerate(slices)
-            if self.graph.entity(slice_.entity).ready_by
-        )
-        return {at: (instant - self.now).total_seconds() for at, instant in due if instant}
+    def _walk(self, wanted: Iterable[Slice], anew: Sequence[Slice]) -> _Walked:
+        walked = _Walked()
+        for slices, is_anew in ((anew, True), (wanted, False)):
+            for slice_ in slices:
+                state = self.status_of(slice_).run_state
+                if (is_anew or state is not RunState.COMPLETED) and slice_ not in walked.place:
+                    walked.add(slice_, state)
+        below = 0
+        while below < len(walked.slices) < MOST:
+            if walked.states[below] not in _UNDER_WAY:
+                self._add_inputs(walked, below)
+            below += 1
+        return walked
 
-    def _walk(
-        self, wanted: Iterable[Slice], anew: frozenset[Slice]
-    ) -> tuple[dict[Slice, int], list[tuple[int, int]], list[float]]:
-        """Places of slices, edges from input to slice by place, and until when each edge is waited for."""
-        places: dict[Slice, int] = {}
-        for slice_ in (*anew, *wanted):
-            if slice_ in anew or not self._is_there(slice_):
-                places.setdefault(slice_, len(places))
-        open_, edges, latest = list(places), list[tuple[int, int]](), list[float]()
-        while open_ and len(places) < MOST:
-            slice_ = open_.pop()
-            if not self._is_made_here(slice_) or self.status_of(slice_).run_state in _UNDER_WAY:
-                continue
-            for requirement in self.graph.requirements(slice_):
-                until = self._until(slice_, requirement)
-                for input_ in requirement.slices:
-                    if input_ not in anew and (self._is_there(input_) or input_ == slice_):
-                        continue
-                    if input_ not in places:
-                        places[input_] = len(places)
-                        open_.append(input_)
-                    edges.append((places[input_], places[slice_]))
-                    latest.append(until)
-        return places, edges, latest
+    def _add_inputs(self, walked: _Walked, below: int) -> None:
+        """Those that a slice lacks."""
+        for input_, until in self.declared[walked.slices[below]].inputs:
+            above = walked.place.get(input_)
+            if above is None:
+                state = self.status_of(input_).run_state
+                if state is RunState.COMPLETED:
+                    continue
+                above = walked.add(input_, state)
+            walked.above.append(above)
+            walked.below.append(below)
+            walked.until.append(until)
 
-    def _until(self, slice_: Slice, requirement: Requirement) -> float:
-        weak = requirement.dependency.weak
-        if weak is None or weak.timeout is None:
-            return np.inf
-        due = earliest(self.graph.entity(slice_.entity), self.graph.window(slice_)) + weak.timeout
-        return (due - self.now).total_seconds()
-
-    def _is_there(self, slice_: Slice) -> bool:
-        return self.status_of(slice_).run_state is RunState.COMPLETED
-
-    def _is_made_here(self, slice_: Slice) -> bool:
-        """Also a project's root and end: not what arrives from outside."""
-        return is_scheduled(self.graph.entity(slice_.entity))
-
-    def _release(self, slice_: Slice) -> float:
-        window = self.graph.window(slice_)
-        if not self._is_made_here(slice_):
-            return (window.end - self.now).total_seconds()
-        return max(0.0, (earliest(self.graph.entity(slice_.entity), window) - self.now).total_seconds())
-
-    def _pool(self, slice_: Slice) -> int:
-        node = self.graph.node(slice_.entity)
-        if is_marker(node, slice_) or not self._is_made_here(slice_):
-            return NO_POOL
-        names = list(self.pools.capacity)
-        own = tag_of(node.entity).partition(",")[0].strip()
-        return names.index(own) if own in names else NO_POOL
-
-    def _durations(self, slices: Sequence[Slice]) -> Durations:
-        rows: dict[tuple[str, Groups], int] = {}
-        tables = []
-        row = []
+    def _durations(
+        self, slices: Sequence[Slice], states: Sequence[RunState], declared: Sequence[DeclaredSlice]
+    ) -> Durations:
+        """Of markers, which take no time, the first row of the tables."""
         at = self.now.timestamp()
-        for slice_ in slices:
-            is_nothing = is_marker(self.graph.node(slice_.entity), slice_)
-            key = ("", ()) if is_nothing else (slice_.entity, self.history.groups(slice_))
-            if key not in rows:
-                rows[key] = len(rows)
-                tables.append(given(0.0) if is_nothing else self.history.times(slice_.entity).quantiles(at, key[1]))
-            row.append(rows[key])
-        running = [self._running(slice_, at) for slice_ in slices]
-        failing = [self.history.failing(slice_.entity) for slice_ in slices]
-        stacked = np.array(tables, np.float32) if tables else np.zeros((1, len(given(0.0))), np.float32)
-        return Durations(stacked, np.array(row, np.int64), np.array(running, np.float64), np.array(failing, np.float64))
+        rows: dict[tuple[str, Groups], int] = {}
+        row = [
+            0 if known.is_marker else rows.setdefault((slice_.entity, known.groups), len(rows) + 1)
+            for slice_, known in zip(slices, declared, strict=True)
+        ]
+        asked = [(self.history.times(entity), groups) for entity, groups in rows]
+        tables = np.concatenate((_NOTHING, stacked_quantiles(asked, at)))
+        running = np.full(len(slices), np.nan)
+        for number, state in enumerate(states):
+            if state in _UNDER_WAY:
+                running[number] = min(0.0, self.history.running.get(slices[number], at) - at)
+        failing = np.array([self.history.failing(slice_.entity) for slice_ in slices], np.float64)
+        return Durations(tables, np.array(row, np.int64), running, failing)
 
-    def _running(self, slice_: Slice, at: float) -> float:
-        if self.status_of(slice_).run_state not in _UNDER_WAY:
-            return np.nan
-        return min(0.0, self.history.running.get(slice_, at) - at)
+    def _troubled(self, slices: Sequence[Slice], states: Sequence[RunState]) -> Troubled:
+        failed = [number for number, state in enumerate(states) if state is RunState.FAILED]
+        for_good = [number for number in failed if self.history.failed.get(slices[number], 0) >= _ATTEMPTS]
+        return Troubled(frozenset(failed), frozenset(for_good))
 
-    def _troubled(self, number: Mapping[Slice, int]) -> Troubled:
-        failed = [slice_ for slice_ in number if self.status_of(slice_).run_state is RunState.FAILED]
-        for_good = [slice_ for slice_ in failed if self.history.failed.get(slice_, 0) >= _ATTEMPTS]
-        return Troubled(
-            frozenset(number[slice_] for slice_ in failed), frozenset(number[slice_] for slice_ in for_good)
-        )
+
+_NOTHING: Final = given(0.0).astype(np.float32)[None, :]
+
+
+def _network(walked: _Walked, declared: Sequence[DeclaredSlice], now: float) -> SliceNetwork:
+    release = np.array([known.release for known in declared], np.float64) - now
+    is_computed = np.array([known.is_computed for known in declared], np.bool_)
+    pool = np.array([known.pool for known in declared], np.int64)
+    edges = np.array(walked.above, np.int64), np.array(walked.below, np.int64)
+    latest = np.array(walked.until, np.float64) - now
+    return SliceNetwork.of(np.where(is_computed, np.maximum(release, 0.0), release), pool, edges, latest=latest)

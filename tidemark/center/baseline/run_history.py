@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING, Final
-from zoneinfo import ZoneInfo
 
+from tidemark.center.baseline.declared_slices import groups_of
 from tidemark.center.baseline.runs_under_way import RunsUnderWay
 from tidemark.dependency_model.baseline.learned_times import KEPT, KEPT_OF_HOURS, LearnedTimes, Observed, learn, pooled
 from tidemark.dependency_model.readiness.self_starting_slices import is_scheduled
@@ -20,10 +20,8 @@ from tidemark.state_store.timings import timings
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from tidemark.dependency_model.baseline.learned_times import Groups
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
-    from tidemark.dependency_model.time.window import Window
     from tidemark.state_store.database import Database
     from tidemark.state_store.timings import Timing
 
@@ -31,7 +29,6 @@ LOOKED_BACK: Final = timedelta(days=90)
 _BACKFILLED_AFTER: Final = timedelta(days=3).total_seconds()
 """What comes so long after its window is no arrival of the day, but a repair or a replay."""
 _LATELY: Final = 7
-_DAY: Final = timedelta(hours=23)
 
 
 class RunHistory:
@@ -82,18 +79,10 @@ class RunHistory:
         """The share of its runs that fail."""
         return self._failures[entity] / (self._runs[entity] + 2) if entity in self._failures else 0.0
 
-    def groups(self, slice_: Slice) -> Groups:
-        """What a slice is compared by: the weekday, or for shorter periods hour and weekday, by its entity's clock."""
-        return self._groups(slice_.entity, self._graph.window(slice_))
-
     @cached_property
     def _typical(self) -> float:
         scheduled = [name for name in self._took if is_scheduled(self._graph.entity(name))]
         return pooled([learn(list(self._took[name])) for name in scheduled])
-
-    def _groups(self, entity: str, window: Window) -> Groups:
-        local = window.start.astimezone(ZoneInfo(self._graph.entity(entity).time_zone))
-        return (local.weekday(),) if window.duration >= _DAY else (local.hour, local.weekday())
 
     def note(self, timing: Timing) -> None:
         """Take in what happened next; of an entity that is gone nothing."""
@@ -123,7 +112,7 @@ class RunHistory:
             window = self._graph.window(slice_)
         except ParseError:  # of another period, from before the entity was changed
             return
-        groups = self._groups(slice_.entity, window)
+        groups = groups_of(entity, window)
         if is_scheduled(entity):
             begun = self._begun(slice_, timing.at, launched)
             if begun is not None:

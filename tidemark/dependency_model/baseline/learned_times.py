@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from math import exp, log, log1p
 from statistics import NormalDist, median
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
     Groups = tuple[int, ...]
+
+_Float = TypeVar("_Float", np.float32, np.float64)
 
 STEPS: Final = 81
 LEVELS: Final = np.linspace(0.0, 1.0, STEPS)
@@ -41,6 +43,7 @@ _NARROW: Final = 0.5
 _FURTHEST: Final = 14.0
 _TYPICAL: Final = 60.0
 _GAP: Final = 0.25
+_LONGEST: Final = 20.0
 _LEVEL: Final = 21
 _MEDIAN_VARIANCE: Final = 1.57
 """Of a median, over that of a mean of as many."""
@@ -80,16 +83,34 @@ class LearnedTimes:
     last: float = 0.0
     effects: Sequence[Mapping[int, float]] = ()
 
+    def center(self, at: float, groups: Groups = ()) -> float:
+        """The logarithm around which the spread lies at an instant (seconds since 1970)."""
+        ahead = min(max((at - self.last) / DAY, 0.0), _FURTHEST) if self.last else 0.0
+        center = self.level + self.drift * ahead
+        for effects, group in zip(self.effects, groups, strict=False):
+            center += effects.get(group, 0.0)
+        return center
+
     def quantiles(self, at: float, groups: Groups = ()) -> Array:
         """Seconds at `LEVELS` for an instant (seconds since 1970)."""
-        ahead = min(max((at - self.last) / DAY, 0.0), _FURTHEST) if self.last else 0.0
-        effect = sum(effects.get(group, 0.0) for effects, group in zip(self.effects, groups, strict=False))
-        center = self.level + self.drift * ahead + effect
-        return np.maximum(np.expm1(np.minimum(center + self.spread, 20.0)), 0.0)
+        return _seconds(self.center(at, groups) + self.spread)
 
     def typical(self, at: float, groups: Groups = ()) -> float:
         """The median in seconds."""
         return float(self.quantiles(at, groups)[STEPS // 2])
+
+
+def stacked_quantiles(asked: Sequence[tuple[LearnedTimes, Groups]], at: float) -> npt.NDArray[np.float32]:
+    """The quantiles of many at once, a row each: far cheaper than one by one."""
+    logs = np.empty((len(asked), STEPS), np.float32)
+    for row, (times, groups) in enumerate(asked):
+        np.add(times.spread, times.center(at, groups), out=logs[row], casting="same_kind")
+    return _seconds(logs)
+
+
+def _seconds(logs: npt.NDArray[_Float]) -> npt.NDArray[_Float]:
+    np.minimum(logs, _LONGEST, out=logs)
+    return np.maximum(np.expm1(logs, out=logs), 0, out=logs)
 
 
 def learn(observations: Sequence[Observed], typical: float = _TYPICAL) -> LearnedTimes:

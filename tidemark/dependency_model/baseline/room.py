@@ -6,8 +6,8 @@ SIAM J. Appl. Math. 17, 1969). At one instant what ends makes room first; then t
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
-from math import isnan
+from heapq import heappop, heappush
+from math import inf, isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,7 +50,8 @@ def _is_overfull(starts: Seconds, finishes: Seconds, in_pool: npt.NDArray[np.boo
 class _Schedule:
     """One run of it, by events (time, number).
 
-    Of n slices, i is that slice i ends, n + i that it may start, 2 n + e that edge e is waited for no longer.
+    Of n slices, i is that slice i ends, n + i that it may start, 2 n + e that edge e is waited for no longer. Those that
+    are known from the beginning are sorted once, so that the heap holds little more than what runs.
     """
 
     def __init__(self, network: SliceNetwork, capacity: Sequence[int], durations: Seconds, running: Seconds) -> None:
@@ -75,17 +76,19 @@ class _Schedule:
         for number in np.flatnonzero(is_running).tolist():
             self._begin(number, self._running[number])
         first: list[int] = np.flatnonzero((np.diff(network.up.bounds) == 0) & ~is_running).tolist()
-        self._events += [(self._could[number], number + self._count) for number in first]
         weak: list[int] = np.flatnonzero(np.isfinite(latest)).tolist()
-        self._events += [(float(latest[edge]), edge + 2 * self._count) for edge in weak]
-        heapify(self._events)
+        self._known = [(self._could[number], number + self._count) for number in first]
+        self._known += [(float(latest[edge]), edge + 2 * self._count) for edge in weak]
+        self._known.sort(reverse=True)
 
     def run(self) -> tuple[Seconds, Seconds]:
         """When each slice could start, and when it did."""
-        events = self._events
-        while events:
-            now = events[0][0]
+        events, known = self._events, self._known
+        while events or known:
+            now = min(events[0][0] if events else inf, known[-1][0] if known else inf)
             touched: set[int] = set()
+            while known and known[-1][0] == now:
+                touched.add(self._settle(known.pop()[1], now))
             while events and events[0][0] == now:
                 touched.add(self._settle(heappop(events)[1], now))
             for pool in touched:
