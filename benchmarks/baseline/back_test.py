@@ -36,6 +36,7 @@ BEFORE: Final = 1_800.0
 _STEP: Final = 1_200
 _FIRST: Final = datetime.fromisoformat(START).replace(tzinfo=UTC)
 _RUNS: Final = 10
+_ROWS: Final = 100_000
 _EVENTS: Final = {
     "arrived": ("observed", RunState.COMPLETED),
     "started": ("started", RunState.RUNNING),
@@ -82,11 +83,13 @@ class Onlooker:
         self._declared = DeclaredSlices(graph, Pools({"default": slots}))
         self._statuses: dict[Slice, SliceStatus] = {}
 
-    def tell(self, happened: Happened) -> None:
+    def tell(self, happened: Happened, size: float) -> None:
+        """`size` is what came of it, over what is usual."""
         event, state = _EVENTS[happened.what]
         slice_ = self.slice((happened.table, happened.hour))
         self._statuses[slice_] = SliceStatus(state)
-        self.history.note(Timing(slice_, event, state, _FIRST.timestamp() + happened.at, 1))
+        rows = round(_ROWS * size) if state is RunState.COMPLETED else None
+        self.history.note(Timing(slice_, event, state, _FIRST.timestamp() + happened.at, 1, rows=rows))
 
     def slice(self, place: Place) -> Slice:
         return self.graph.slice_at(place[0], _FIRST + timedelta(hours=place[1]))
@@ -120,7 +123,7 @@ class BackTest:
             while asked < min(happened.at, last):
                 self._ask(asked)
                 asked += _STEP
-            self.onlooker.tell(happened)
+            self.onlooker.tell(happened, self.truth.size.get((happened.table, happened.hour), 1.0))
         return self.judged
 
     def _ready_by(self, name: str) -> float:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 START: Final = "2025-01-01"
+SURGES: Final = 0.01
 _LAYERS: Final = (("dwd", 24), ("dws", 18), ("ads", 12))
 _INPUTS, _HOURLY = 10, 3
 _LATER: Final = (None, None, None, None, 6, 12, 18)
@@ -37,14 +38,17 @@ class Truth:
     noise: float
     slow: float
     fails: float = 0.0
+    reading: float = 0.0
+    """The share of a run's time that grows with what it reads."""
 
     def usual(self, day: int) -> float:
         """Without chance."""
         return self.seconds * exp(self.growth * day) * (self.weekend if day % 7 in (3, 4) else 1.0)
 
-    def draw(self, day: int, chance: random.Random) -> float:
-        """Of a run on a day, counted from 2025-01-01, a Wednesday."""
+    def draw(self, day: int, chance: random.Random, size: float = 1.0) -> float:
+        """Of a run on a day, counted from 2025-01-01, a Wednesday, that reads `size` times as much as usual."""
         factor = chance.uniform(2.5, 5.0) if chance.random() < self.slow else 1.0
+        factor *= 1.0 - self.reading + self.reading * size
         return self.usual(day) * exp(chance.gauss(0.0, self.noise)) * factor
 
     def draw_arrival(self, day: int, chance: random.Random) -> float:
@@ -117,6 +121,11 @@ def draw_company(chance: random.Random) -> Company:
     return company
 
 
+def draw_size(chance: random.Random) -> float:
+    """How many times as much as usual an input has: a campaign now and then."""
+    return exp(chance.gauss(0.0, 0.08)) * (chance.uniform(2.0, 8.0) if chance.random() < SURGES else 1.0)
+
+
 def _add(company: Company, table: Table) -> None:
     company.tables[table.name] = table
 
@@ -139,4 +148,5 @@ def _run(chance: random.Random, least: float, most: float) -> Truth:
         noise=chance.uniform(0.05, 0.25),
         slow=0.01,
         fails=0.02,
+        reading=chance.uniform(0.1, 1.0),
     )

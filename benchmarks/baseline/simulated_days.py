@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from statistics import median
+from statistics import fmean, median
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from benchmarks.baseline.simulated_company import draw_size
 
 if TYPE_CHECKING:
     import random
@@ -49,6 +51,8 @@ class SimulatedDays:
     """Seconds after a day's end, by table."""
     happened: list[Happened] = field(default_factory=list)
     finish: dict[Place, float] = field(default_factory=dict)
+    size: dict[Place, float] = field(default_factory=dict)
+    """How many times as much as usual is in a slice: of what is computed, the average of its inputs."""
 
     def __post_init__(self) -> None:
         self._events: list[tuple[float, int, str, Place]] = []
@@ -58,6 +62,7 @@ class SimulatedDays:
         self._turns_of = -1.0
         self._missing: dict[Place, int] = {}
         self._below: dict[Place, list[Place]] = defaultdict(list)
+        self._read: dict[Place, list[Place]] = {}
         self._tries: dict[Place, int] = defaultdict(int)
         self._took: dict[Place, float] = {}
         self._count = 0
@@ -79,6 +84,7 @@ class SimulatedDays:
         place = (table.name, hour)
         begin, length = hour * HOUR, HOUR if table.is_hourly else DAY
         if table.is_external:
+            self.size[place] = draw_size(self.chance)
             delay = table.truth.draw_arrival(hour // 24, self.chance)
             self._at(begin + length + delay, "arrive", place)
             return
@@ -86,6 +92,7 @@ class SimulatedDays:
         needed = [(name, hour - back * step) for name, back in table.inputs if hour >= back * step]
         needed += [(name, hour + more) for name in table.hours for more in range(24)]
         self._missing[place] = len(needed) + 1
+        self._read[place] = needed
         for up in needed:
             self._below[up].append(place)
         self._at(begin + length + (table.not_before or 0) * HOUR, "release", place)
@@ -115,7 +122,9 @@ class SimulatedDays:
         self._free -= 1
         self._note(at, place, "started")
         truth = self.company.tables[place[0]].truth
-        took = truth.draw(place[1] // 24, self.chance)
+        if place not in self.size:
+            self.size[place] = fmean(self.size[up] for up in self._read[place]) if self._read[place] else 1.0
+        took = truth.draw(place[1] // 24, self.chance, self.size[place])
         if self.chance.random() < truth.fails:
             self._at(at + took * self.chance.random(), "fail", place)
         else:

@@ -14,7 +14,7 @@ from tidemark.dependency_model.baseline.repair_time import RepairTime, repair_ti
 from tidemark.dependency_model.status import RunState, SliceStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from datetime import datetime
 
     from tidemark.dependency_model.slice import Slice
@@ -24,12 +24,17 @@ if TYPE_CHECKING:
 _THERE = SliceStatus(RunState.COMPLETED)
 
 
-def rebuild_cost(warehouse: Warehouse, database: Database, slices: Sequence[Slice], now: datetime) -> RepairTime:
-    """Of slices whose other inputs are there, without live work beside them. Raises StateStoreDownError."""
+def rebuild_cost(
+    warehouse: Warehouse, database: Database, slices: Sequence[Slice], now: datetime, of_new_code: Collection[str] = ()
+) -> RepairTime:
+    """Of slices whose other inputs are there, without live work beside them; some by code that never ran yet.
+
+    Raises StateStoreDownError.
+    """
     entities = {slice_.entity for slice_ in slices}
     history = RunHistory.read(warehouse.graph, database, now, entities)
     pools = Pools.parse(warehouse.settings.pools)
-    source = SliceSource(DeclaredSlices(warehouse.graph, pools), lambda _: _THERE, history, now)
+    source = SliceSource(DeclaredSlices(warehouse.graph, pools), lambda _: _THERE, history, now, of_new_code)
     open_ = source.open_slices((), anew=slices)
     numbers = np.array([open_.number[slice_] for slice_ in slices], np.int64)
     return repair_time(open_.network, open_.durations, list(pools.capacity.values()), numbers)

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status.slice_status import RunState
 from tidemark.state_store.row_codec import sub_of
-from tidemark.state_store.schema import TRANSITIONS
+from tidemark.state_store.schema import SLICE_CODES, TRANSITIONS
 from tidemark.state_store.transition import microseconds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement
+    from sqlalchemy import ColumnElement, Select
 
     from tidemark.state_store.database import Database
 
 
 class Timing(NamedTuple):
-    """A slice came to a run state at `at`, seconds since 1970, in a run, where that is known."""
+    """A slice came to a run state at `at`, seconds since 1970; in which run, with how many rows, by which code.
+
+    The last three are None and empty where nobody told them, or the slice has been computed again since (code).
+    """
 
     slice: Slice
     event: str
@@ -30,6 +33,8 @@ class Timing(NamedTuple):
     at: float
     generation: int
     run_id: str | None = None
+    rows: int | None = None
+    code: str = ""
 
 
 def timings(
@@ -46,7 +51,7 @@ def timings(
     """
     columns = TRANSITIONS.c
     is_wanted = (columns.record_time >= microseconds(since)) & (columns.seq > after)
-    query = select(*_columns()).where(is_wanted).order_by(columns.seq)
+    query = _selected().where(is_wanted).order_by(columns.seq)
     query = query if until is None else query.where(columns.seq <= until)
     with database.reading() as connection:
         if entities is None:
@@ -63,15 +68,18 @@ def newest_timings(database: Database, after: int, most: int) -> tuple[int, list
     Raises StateStoreDownError.
     """
     seq = TRANSITIONS.c.seq
-    query = select(*_columns(), seq).where(seq > after).order_by(seq.desc()).limit(most)
+    query = _selected(seq).where(seq > after).order_by(seq.desc()).limit(most)
     with database.reading() as connection:
         rows = connection.execute(query).all()
     return (rows[0].seq if rows else after), [_timing(row[:-1]) for row in reversed(rows)]
 
 
-def _columns() -> tuple[ColumnElement[Any], ...]:
+def _selected(*more: ColumnElement[Any]) -> Select[Any]:
+    """What a timing is read from, and `more` after it."""
     columns = TRANSITIONS.c
-    return (
+    names = ("entity", "key", "sub", "generation")
+    of_run = and_(columns.life == RunState.COMPLETED.value, *(SLICE_CODES.c[name] == columns[name] for name in names))
+    return select(
         columns.entity,
         columns.key,
         columns.sub,
@@ -80,9 +88,14 @@ def _columns() -> tuple[ColumnElement[Any], ...]:
         columns.event_time,
         columns.generation,
         columns.run_id,
-    )
+        columns.row_count,
+        SLICE_CODES.c.code,
+        *more,
+    ).select_from(TRANSITIONS.outerjoin(SLICE_CODES, of_run))
 
 
 def _timing(row: Sequence[Any]) -> Timing:
-    entity, key, sub, event, life, at, generation, run_id = row
-    return Timing(Slice(entity, key, sub_of(sub)), event, RunState(life), at / 1e6, generation, run_id)
+    entity, key, sub, event, life, at, generation, run_id, rows, code = row
+    return Timing(
+        Slice(entity, key, sub_of(sub)), event, RunState(life), at / 1e6, generation, run_id, rows, code or ""
+    )

@@ -104,3 +104,39 @@ def test_hours_have_a_rhythm_of_the_day_and_of_the_week() -> None:
         quantiles = learned.quantiles(at, groups)
         assert learned.typical(at, groups) == pytest.approx(truth(hour), rel=0.15)
         assert quantiles[_P90] / quantiles[_P10] < 1.7
+
+
+def _by_code(*times: tuple[float, str]) -> LearnedTimes:
+    return learn([Observed(day * DAY, value, (day % 7,), code) for day, (value, code) in enumerate(times)])
+
+
+@pytest.mark.parametrize("factor", [1.6, 0.6, 20.0])
+@pytest.mark.parametrize("runs", [1, 2, 5])
+def test_code_that_takes_other_times_is_not_learned_from_the_code_before(factor: float, runs: int) -> None:
+    """Also where the level changes by less than a jump, and after a single run."""
+    learned = _by_code(*[(100, "old")] * 20, *[(100 * factor, "new")] * runs)
+    assert learned.label is HistoryLabel.CHANGED
+    assert learned.count == runs
+    assert learned.typical(26 * DAY) == pytest.approx(100 * factor, rel=0.02)
+
+
+def test_code_that_takes_as_long_keeps_the_history() -> None:
+    chance = random.Random(5)
+    times = [(100 * exp(chance.gauss(0, 0.2)), "old" if day < 20 else "new") for day in range(25)]
+    learned = _by_code(*times)
+    assert (learned.label, learned.count) == (HistoryLabel.STEADY, 25)
+
+
+@pytest.mark.parametrize("codes", [("", ""), ("old", "old"), ("", "new"), ("old", "")])
+def test_only_known_codes_that_differ_are_another_code(codes: tuple[str, str]) -> None:
+    learned = _by_code(*[(100, codes[0])] * 20, *[(160, codes[1])] * 2)
+    assert learned.count == 22
+
+
+def test_code_that_never_ran_is_believed_widely() -> None:
+    learned = learn(_days(*[60] * 30))
+    quantiles = learned.of_new_code().quantiles(30 * DAY)
+    assert learned.of_new_code().label is HistoryLabel.CHANGED
+    assert quantiles[STEPS // 2] == pytest.approx(60, rel=0.02)
+    assert quantiles[_P90] > 90
+    assert learn(()).of_new_code().label is HistoryLabel.NONE

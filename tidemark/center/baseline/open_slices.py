@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tidemark.center.baseline.sized_times import SizedTimes
 from tidemark.dependency_model.baseline.forecast import Durations
 from tidemark.dependency_model.baseline.key_path import Troubled
 from tidemark.dependency_model.baseline.learned_times import given, stacked_quantiles
@@ -15,13 +16,13 @@ from tidemark.dependency_model.baseline.slice_network import SliceNetwork
 from tidemark.dependency_model.status import RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from tidemark.center.baseline.declared_slices import DeclaredSlice, DeclaredSlices
     from tidemark.center.baseline.run_history import RunHistory
     from tidemark.center.pools import Pools
-    from tidemark.dependency_model.baseline.learned_times import Groups
+    from tidemark.dependency_model.baseline.learned_times import Groups, LearnedTimes
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status import SliceStatus
@@ -73,6 +74,8 @@ class SliceSource:
     status_of: StatusOf
     history: RunHistory
     now: datetime
+    of_new_code: Collection[str] = ()
+    """Entities that will be computed by code that never ran yet."""
 
     @property
     def graph(self) -> DependencyGraph:
@@ -91,11 +94,11 @@ class SliceSource:
         order = network.order.tolist()
         slices, states = [walked.slices[place] for place in order], [walked.states[place] for place in order]
         declared = [declared[place] for place in order]
-        durations = self._durations(slices, states, declared)
+        durations, longer = self._durations(slices, states, declared)
         due = {number: known.due - now for number, known in enumerate(declared) if known.due is not None}
         network = replace(network, rank=turns(network, durations.typical(), due))
         number = {slice_: at for at, slice_ in enumerate(slices)}
-        return OpenSlices(self.now, slices, number, network, durations, self._troubled(slices, states))
+        return OpenSlices(self.now, slices, number, network, durations, self._troubled(slices, states, longer))
 
     def _walk(self, wanted: Iterable[Slice], anew: Sequence[Slice]) -> _Walked:
         walked = _Walked()
@@ -126,27 +129,39 @@ class SliceSource:
 
     def _durations(
         self, slices: Sequence[Slice], states: Sequence[RunState], declared: Sequence[DeclaredSlice]
-    ) -> Durations:
-        """Of markers, which take no time, the first row of the tables."""
-        at = self.now.timestamp()
-        rows: dict[tuple[str, Groups], int] = {}
-        row = [
-            0 if known.is_marker else rows.setdefault((slice_.entity, known.groups), len(rows) + 1)
-            for slice_, known in zip(slices, declared, strict=True)
-        ]
-        asked = [(self.history.times(entity), groups) for entity, groups in rows]
+    ) -> tuple[Durations, dict[int, float]]:
+        """Of markers, which take no time, the first row of the tables; and who takes longer as it reads more."""
+        at, sized = self.now.timestamp(), SizedTimes(self.declared, self.history)
+        rows: dict[tuple[str, Groups, float], int] = {}
+        row, longer = [0] * len(slices), dict[int, float]()
+        for number, (slice_, known) in enumerate(zip(slices, declared, strict=True)):
+            if not known.is_marker:
+                excess = sized.excess(slice_) if known.inputs else 0.0
+                row[number] = rows.setdefault((slice_.entity, known.groups, excess), len(rows) + 1)
+                if excess > 0:
+                    longer[number] = self._longer(sized, slice_.entity, excess, known.groups)
+        asked = [(self._times(sized, entity, excess), groups) for entity, groups, excess in rows]
         tables = np.concatenate((_NOTHING, stacked_quantiles(asked, at)))
         running = np.full(len(slices), np.nan)
         for number, state in enumerate(states):
             if state in _UNDER_WAY:
                 running[number] = min(0.0, self.history.running.get(slices[number], at) - at)
         failing = np.array([self.history.failing(slice_.entity) for slice_ in slices], np.float64)
-        return Durations(tables, np.array(row, np.int64), running, failing)
+        return Durations(tables, np.array(row, np.int64), running, failing), longer
 
-    def _troubled(self, slices: Sequence[Slice], states: Sequence[RunState]) -> Troubled:
+    def _times(self, sized: SizedTimes, entity: str, excess: float) -> LearnedTimes:
+        times = sized.times(entity, excess)
+        return times.of_new_code() if entity in self.of_new_code else times
+
+    def _longer(self, sized: SizedTimes, entity: str, excess: float, groups: Groups) -> float:
+        """Seconds more than usual, by the medians."""
+        at = self.now.timestamp()
+        return sized.times(entity, excess).typical(at, groups) - self.history.times(entity).typical(at, groups)
+
+    def _troubled(self, slices: Sequence[Slice], states: Sequence[RunState], longer: Mapping[int, float]) -> Troubled:
         failed = [number for number, state in enumerate(states) if state is RunState.FAILED]
         for_good = [number for number in failed if self.history.failed.get(slices[number], 0) >= _ATTEMPTS]
-        return Troubled(frozenset(failed), frozenset(for_good))
+        return Troubled(frozenset(failed), frozenset(for_good), longer=longer)
 
 
 _NOTHING: Final = given(0.0).astype(np.float32)[None, :]

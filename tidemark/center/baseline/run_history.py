@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.center.baseline.declared_slices import groups_of
 from tidemark.center.baseline.runs_under_way import RunsUnderWay
+from tidemark.center.baseline.slice_sizes import SliceSizes
 from tidemark.dependency_model.baseline.learned_times import KEPT, KEPT_OF_HOURS, LearnedTimes, Observed, learn, pooled
 from tidemark.dependency_model.readiness.self_starting_slices import is_scheduled
 from tidemark.dependency_model.status import Event, RunState
@@ -18,7 +19,7 @@ from tidemark.errors import ParseError
 from tidemark.state_store.timings import timings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
@@ -37,6 +38,9 @@ class RunHistory:
     def __init__(self, graph: DependencyGraph, told: Iterable[Timing]) -> None:
         self._graph = graph
         self._took: dict[str, deque[Observed]] = {}
+        self._computed: dict[str, deque[Slice]] = {}
+        """Which slice each of `_took` is of, where runs compute them."""
+        self.sizes = SliceSizes()
         self._runs: dict[str, int] = defaultdict(int)
         self._failures: dict[str, int] = defaultdict(int)
         self._learned: dict[str, LearnedTimes] = {}
@@ -68,12 +72,16 @@ class RunHistory:
             self._learned[entity] = learn(took) if took else learn((), self._typical)
         return self._learned[entity]
 
+    def runs(self, entity: str) -> Iterator[tuple[Slice, Observed]]:
+        """The slices of an entity with what each took, the newest first."""
+        return zip(reversed(self._computed.get(entity, ())), reversed(self._took.get(entity, ())), strict=True)
+
     def lately(self, entity: str) -> float:
         """The median seconds of its last runs; 0 of what arrives from outside or has no history."""
         took = self._took.get(entity)
         if not took or not is_scheduled(self._graph.entity(entity)):
             return 0.0
-        return median(observed.seconds for observed in islice(reversed(took), _LATELY))
+        return median(observed.amount for observed in islice(reversed(took), _LATELY))
 
     def failing(self, entity: str) -> float:
         """The share of its runs that fail."""
@@ -113,22 +121,26 @@ class RunHistory:
         except ParseError:  # of another period, from before the entity was changed
             return
         groups = groups_of(entity, window)
+        if timing.rows is not None:
+            self.sizes.note(slice_, timing.rows, timing.at, groups)
         if is_scheduled(entity):
             begun = self._begun(slice_, timing.at, launched)
             if begun is not None:
                 self._runs[slice_.entity] += 1
-                self._learn(slice_.entity, Observed(timing.at, timing.at - begun, groups))
+                self._learn(slice_, Observed(timing.at, timing.at - begun, groups, timing.code))
         elif slice_ not in self._there:
             delay = timing.at - window.end.replace(tzinfo=UTC).timestamp()
             if delay <= _BACKFILLED_AFTER:
-                self._learn(slice_.entity, Observed(timing.at, delay, groups))
+                self._learn(slice_, Observed(timing.at, delay, groups))
             self._there.add(slice_)
 
-    def _learn(self, entity: str, observed: Observed) -> None:
+    def _learn(self, slice_: Slice, observed: Observed) -> None:
+        entity = slice_.entity
         if entity not in self._took:
-            is_of_days = len(observed.groups) == 1
-            self._took[entity] = deque(maxlen=KEPT if is_of_days else KEPT_OF_HOURS)
+            kept = KEPT if len(observed.groups) == 1 else KEPT_OF_HOURS
+            self._took[entity], self._computed[entity] = deque(maxlen=kept), deque(maxlen=kept)
         self._took[entity].append(observed)
+        self._computed[entity].append(slice_)
         self._learned.pop(entity, None)
 
     def _begun(self, slice_: Slice, ended: float, launched: float | None) -> float | None:

@@ -74,7 +74,8 @@ def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
         if told.slices:
             from tidemark.console.rebuild_cost import rebuild_cost  # noqa: PLC0415 - loads numpy
 
-            cost = rebuild_cost(warehouse, store.database, told.slices, now)
+            changed = [planned.entity for planned in told.entities]
+            cost = rebuild_cost(warehouse, store.database, told.slices, now, changed)
         store.close()
     if as_json:
         print_json(_as_data(told, broken, cost))

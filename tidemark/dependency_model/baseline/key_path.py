@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -11,13 +11,14 @@ import numpy as np
 from tidemark.dependency_model.baseline.learned_times import STEPS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tidemark.dependency_model.baseline.forecast import Forecast
 
 USUAL: Final = round(0.9 * (STEPS - 1))
 """The place of the quantile up to which a time is usual: nine of ten."""
 _ROOM_SECONDS: Final = 60.0
+_LONGER_SECONDS: Final = 60.0
 
 
 class Cause(Enum):
@@ -27,6 +28,7 @@ class Cause(Enum):
     FAILED = "failed and is tried again"
     LATE_INPUT = "has not arrived in its usual time"
     SLOW_RUN = "runs for longer than usual"
+    LARGE_INPUT = "reads much more than usual"
     WAITING_FOR_ROOM = "waits for room in its pool"
     WAITING_FOR_PERSON = "waits for a person"
     SLOWER_THAN_PROMISED = "usually takes too long for the promise"
@@ -43,11 +45,15 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Troubled:
-    """Slices, by number, that failed; those of `for_good` are not tried again, `held` wait for somebody's word."""
+    """Slices, by number, that failed; those of `for_good` are not tried again, `held` wait for somebody's word.
+
+    `longer`: who reads much more than usual, and how many seconds longer that typically takes.
+    """
 
     failed: Collection[int] = frozenset()
     for_good: Collection[int] = frozenset()
     held: Collection[int] = frozenset()
+    longer: Mapping[int, float] = field(default_factory=dict)
 
 
 def key_path(forecast: Forecast, number: int) -> list[int]:
@@ -87,5 +93,6 @@ def _deviations_of(forecast: Forecast, number: int, now: float, troubled: Troubl
     if not np.isnan(begun) and now - begun > usual:
         is_arrival = network.pool[number] < 0
         return [Deviation(number, Cause.LATE_INPUT if is_arrival else Cause.SLOW_RUN, now - begun - usual)]
-    wait = float(forecast.wait[number])
-    return [Deviation(number, Cause.WAITING_FOR_ROOM, wait)] if wait > _ROOM_SECONDS else []
+    wait, longer = float(forecast.wait[number]), troubled.longer.get(number, 0.0)
+    told = [Deviation(number, Cause.LARGE_INPUT, longer)] if longer > _LONGER_SECONDS else []
+    return [*told, Deviation(number, Cause.WAITING_FOR_ROOM, wait)] if wait > _ROOM_SECONDS else told

@@ -7,7 +7,7 @@ medians throughout, so that one odd run changes little. Where the level jumps, w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import exp, log, log1p
 from statistics import NormalDist, median
@@ -36,6 +36,9 @@ DAY: Final = 86_400.0
 _SHORT: Final = 7
 _RHYTHM: Final = 14
 _JUMP: Final = log(2.5)
+_OTHER_CODE: Final = log(1.25)
+TO_DEVIATION: Final = 1.4826
+"""From the median of distances to a standard deviation."""
 _LONE_JUMP: Final = log(6.0)
 _LOOKED_BACK: Final = 14
 _WIDE: Final = log(4.0)
@@ -47,7 +50,8 @@ _LONGEST: Final = 20.0
 _LEVEL: Final = 21
 _MEDIAN_VARIANCE: Final = 1.57
 """Of a median, over that of a mean of as many."""
-_NORMAL: Final = np.array([NormalDist().inv_cdf(float(np.clip(level, 0.004, 0.996))) for level in LEVELS])
+NORMAL: Final = np.array([NormalDist().inv_cdf(float(np.clip(level, 0.004, 0.996))) for level in LEVELS])
+"""The standard normal distribution at `LEVELS`."""
 
 
 class HistoryLabel(Enum):
@@ -61,14 +65,16 @@ class HistoryLabel(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """It took `seconds` at an instant (seconds since 1970).
+    """What was measured at an instant (seconds since 1970): `amount` seconds that it took, or rows that there were.
 
     `groups` are what it is compared by: its weekday, or its hour and its weekday; as many of all of one history.
+    `code` is the id of what computed it, empty where nobody told it.
     """
 
     at: float
-    seconds: float
+    amount: float
     groups: Groups = ()
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,10 @@ class LearnedTimes:
         """Seconds at `LEVELS` for an instant (seconds since 1970)."""
         return _seconds(self.center(at, groups) + self.spread)
 
+    def of_new_code(self) -> LearnedTimes:
+        """The same for code that never ran yet: the middle is the best guess, and anything around it."""
+        return replace(self, label=HistoryLabel.CHANGED, spread=self.spread + NORMAL * _NARROW) if self.count else self
+
     def typical(self, at: float, groups: Groups = ()) -> float:
         """The median in seconds."""
         return float(self.quantiles(at, groups)[STEPS // 2])
@@ -116,10 +126,12 @@ def _seconds(logs: npt.NDArray[_Float]) -> npt.NDArray[_Float]:
 def learn(observations: Sequence[Observed], typical: float = _TYPICAL) -> LearnedTimes:
     """What these observations, in order of time, say; without any, `typical` seconds and anything around it."""
     if not observations:
-        return LearnedTimes(HistoryLabel.NONE, 0, log1p(typical), _NORMAL * _WIDE)
-    logs = [log1p(max(observed.seconds, 0.0)) for observed in observations]
-    begin = _last_jump(logs, _in_a_day(observations))
-    lone = begin > 0 and begin == len(logs) - 1
+        return LearnedTimes(HistoryLabel.NONE, 0, log1p(typical), NORMAL * _WIDE)
+    logs = [log1p(max(observed.amount, 0.0)) for observed in observations]
+    jump = _last_jump(logs, _in_a_day(observations))
+    renewed = _first_of_code(observations)
+    begin = renewed if renewed > jump and _lie_apart(logs[jump:renewed], logs[renewed:]) else jump
+    lone = 0 < begin == len(logs) - 1 and begin != renewed
     chosen = slice(0, -1) if lone else slice(begin, None)
     learned = _of_one_level(observations[chosen], np.array(logs[chosen]), is_changed=begin > 0)
     return _with_lone(learned, logs[-1]) if lone else learned
@@ -173,6 +185,22 @@ def _last_jump(logs: Sequence[float], in_a_day: int) -> int:
     return begin
 
 
+def _first_of_code(observations: Sequence[Observed]) -> int:
+    """The number of the first observation of the present code; 0 where another one is not known."""
+    code = next((observed.code for observed in reversed(observations) if observed.code), "")
+    others = [number for number, observed in enumerate(observations) if observed.code not in ("", code)]
+    return others[-1] + 1 if others else 0
+
+
+def _lie_apart(before: Sequence[float], after: Sequence[float]) -> bool:
+    """Whether the medians do, farther than chance sets them (three deviations): other code takes other times."""
+    lately = before[-_LOOKED_BACK:]
+    usual = median(lately)
+    noise = TO_DEVIATION * median(abs(value - usual) for value in lately)
+    by_chance = noise * (_MEDIAN_VARIANCE / len(lately) + _MEDIAN_VARIANCE / len(after)) ** 0.5
+    return bool(abs(median(after) - usual) > max(_OTHER_CODE, 3.0 * by_chance))
+
+
 def _is_as_far(off: float, following: float) -> bool:
     return abs(following) > _JUMP and (off > 0) == (following > 0)
 
@@ -208,7 +236,7 @@ def _effects(groups: npt.NDArray[np.int64], flat: Array) -> tuple[dict[int, floa
     off = np.array([float(np.median(flat[place == number])) for number in range(len(names))]) - center
     rest = flat - center - off[place]
     free = max(1.0, len(flat) - len(names))
-    noise = 1.4826 * float(np.median(np.abs(rest))) * (len(flat) / free) ** 0.5
+    noise = TO_DEVIATION * float(np.median(np.abs(rest))) * (len(flat) / free) ** 0.5
     by_chance = _MEDIAN_VARIANCE * noise**2 * float(np.mean(1.0 / sizes))
     apart = float(np.mean(off**2))
     share = max(0.0, 1.0 - by_chance / apart) if apart > 0.0 else 0.0
@@ -221,7 +249,7 @@ def _spread(rest: Array) -> Array:
     count = len(rest)
     spread: Array = np.interp(LEVELS, *_nodes(np.sort(rest))) * (1.0 + 1.5 / count)
     if count < _SHORT:
-        return spread + _NORMAL * float(_NARROW * (2.0 / (1.0 + count)) ** 0.5)
+        return spread + NORMAL * float(_NARROW * (2.0 / (1.0 + count)) ** 0.5)
     # Further than ever by as much as nine of ten are from the middle: an odd one is no measure.
     spread[0] -= 0.5 * (spread[STEPS // 2] - spread[STEPS // 10])
     spread[-1] += 0.5 * (spread[-1 - STEPS // 10] - spread[STEPS // 2])
@@ -253,9 +281,7 @@ def _with_lone(learned: LearnedTimes, newest: float) -> LearnedTimes:
         spread[-share:] = np.maximum(spread[-share:], off)
     else:
         spread[:share] = np.minimum(spread[:share], off)
-    return LearnedTimes(
-        HistoryLabel.CHANGED, learned.count, learned.level, spread, learned.drift, learned.last, learned.effects
-    )
+    return replace(learned, label=HistoryLabel.CHANGED, spread=spread)
 
 
 def given(seconds: float) -> Array:

@@ -50,8 +50,8 @@ def _is_overfull(starts: Seconds, finishes: Seconds, in_pool: npt.NDArray[np.boo
 class _Schedule:
     """One run of it, by events (time, number).
 
-    Of n slices, i is that slice i ends, n + i that it may start, 2 n + e that edge e is waited for no longer. Those that
-    are known from the beginning are sorted once, so that the heap holds little more than what runs.
+    Of n slices, i is that slice i ends, n + i that it may start, 2 n + e that edge e is waited for no longer. Those
+    that are known from the beginning are sorted once, so that the heap holds little more than what runs.
     """
 
     def __init__(self, network: SliceNetwork, capacity: Sequence[int], durations: Seconds, running: Seconds) -> None:
