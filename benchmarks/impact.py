@@ -60,7 +60,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         "closure_ms_p90": round(milliseconds[len(milliseconds) * 9 // 10], 2),
         "closure_ms_most": round(slowest, 2),
         "slices": len(most),
-        "entities": len({name for name, _ in most.reached}),
+        "entities": len(most.reached),
         "world_entities": len(world.graph),
         "stored_slices": _stored_slices(world.graph),
         "compared": len(compared),

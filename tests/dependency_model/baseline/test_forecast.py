@@ -14,7 +14,7 @@ from tidemark.dependency_model.baseline.learned_times import STEPS, given
 from tidemark.dependency_model.baseline.slice_network import SliceNetwork
 
 if TYPE_CHECKING:
-    from tidemark.dependency_model.baseline.slice_network import Numbers
+    from tidemark.dependency_model.graph.edge_stretches import Numbers
 
 
 def _world(chance: random.Random) -> tuple[list[Task], list[int]]:

@@ -12,7 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from tests.dependency_model.impact.reference import all_slices, closure
-from tests.dependency_model.world import graph
+from tests.dependency_model.world import entity, graph
 from tidemark.dependency_model.impact import downstream_closure
 from tidemark.dependency_model.slice import Slice
 from tidemark.errors import NoSuchSliceError, UnknownEntityError
@@ -91,6 +91,15 @@ def test_edges_that_are_not_taken_are_not_followed() -> None:
         world, [Slice("clicks", "2024-03-28T15")], UNTIL, lambda edge: edge.down.name != "chain"
     )
     assert len(found_by) == 1 + 1 + 1 + 7 + 4
+
+
+def test_a_graph_that_has_changed_is_gone_through_as_it_is_now() -> None:
+    world = graph(**SERIES)
+    assert "weekly" in reached(world, "clicks@2024-03-28T15")
+    world.remove("weekly")
+    world.put(entity("late", "{period: day, start: 2024-04-19, depends_on: [{entity: daily, offset: Range -30..0}]}"))
+    touched = reached(world, "clicks@2024-03-28T15")
+    assert (touched["late"], "weekly" in touched) == (["2024-04-19", "2024-04-20"], False)
 
 
 def test_what_does_not_exist_is_refused() -> None:

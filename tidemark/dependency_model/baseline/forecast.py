@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tidemark.dependency_model.baseline.slice_network import Numbers, Seconds, SliceNetwork
+    from tidemark.dependency_model.baseline.slice_network import Seconds, SliceNetwork
+    from tidemark.dependency_model.graph.edge_stretches import Numbers
 
     Days = npt.NDArray[np.float32]
 

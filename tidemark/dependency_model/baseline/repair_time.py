@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tidemark.dependency_model.baseline.forecast import Durations
-    from tidemark.dependency_model.baseline.slice_network import Numbers, SliceNetwork
+    from tidemark.dependency_model.baseline.slice_network import SliceNetwork
+    from tidemark.dependency_model.graph.edge_stretches import Numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,43 +7,17 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
+from tidemark.dependency_model.graph.edge_stretches import EdgeStretches
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    Numbers = npt.NDArray[np.int64]
+    from tidemark.dependency_model.graph.edge_stretches import Numbers
+
     Seconds = npt.NDArray[np.float64]
 
 NO_POOL: Final = -1
 """Nothing runs here: the slice arrives from outside, or is a marker."""
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeStretches:
-    """Of each of n slices a stretch `bounds[i]:bounds[i + 1]` of `others`; `edges` are the edges' own numbers."""
-
-    bounds: Numbers
-    others: Numbers
-    edges: Numbers
-
-    @classmethod
-    def of(cls, count: int, here: Numbers, there: Numbers) -> Self:
-        """Edges grouped by the slice `here`."""
-        order = np.argsort(here, kind="stable")
-        bounds = np.zeros(count + 1, np.int64)
-        np.cumsum(np.bincount(here, minlength=count), out=bounds[1:])
-        return cls(bounds, there[order], order)
-
-    def places(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
-        """The places of these slices' edges, slice after slice, and where each slice's begin among them."""
-        sizes = self.bounds[numbers + 1] - self.bounds[numbers]
-        begins = np.concatenate(([0], np.cumsum(sizes)[:-1])) if len(sizes) else np.zeros(0, np.int64)
-        places = np.repeat(self.bounds[numbers] - begins, sizes) + np.arange(int(sizes.sum()))
-        return places, begins
-
-    def stretch(self, first: int, stop: int) -> tuple[slice, Numbers]:
-        """The same of the slices `first:stop`, whose edges lie together."""
-        bounds = self.bounds[first : stop + 1]
-        return slice(bounds[0], bounds[-1]), bounds[:-1] - bounds[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,17 @@ _mapping = lru_cache(maxsize=65_536)(mapping_between)
 class Edge:
     """One dependency of one state. All edges with the same periods and offset share one mapping."""
 
-    __slots__ = ("_by_sub_partition", "_mapping", "dependency", "down", "is_latest", "shape", "state", "up")
+    __slots__ = (
+        "_by_sub_partition",
+        "_mapping",
+        "dependency",
+        "down",
+        "is_bounded",
+        "is_latest",
+        "shape",
+        "state",
+        "up",
+    )
 
     def __init__(self, down: Node, up: Node, dependency: Dependency, state: str) -> None:
         self.down, self.up, self.state = down, up, state
@@ -43,14 +53,16 @@ class Edge:
         except ParseError as error:
             message, expected = error.message, error.expected
             raise EntityError(message, expected=expected, found=error.found, hint=error.hint) from error
-        self.shape = _shape(self._mapping, down.grid, down.existing.start, down.existing.stop)
-        """Edges of one shape between entities without sub-partitions have the same downstream slices, by number."""
+        self.is_bounded = self._by_sub_partition or down is up or self._mapping is None
+        """Whether the downstream entities of all edges of its shape have the same slices."""
+        existing = down.existing if self.is_bounded else None
+        self.shape = object() if self._by_sub_partition else _shape(self._mapping, down.grid, existing)
+        """Edges of one shape have the same downstream slices, by number, if all of these exist."""
 
     def mappings(self) -> Iterator[tuple[Mapping, Grid, Grid]]:
         """Each different mapping between sub-partitions of the two, with its grids; none if the upstream is static."""
-        pairs = ((sub, upstream_sub) for sub in self.down.subs for upstream_sub in self._upstream_subs(sub))
         between = {}
-        for sub, upstream_sub in pairs:
+        for sub, upstream_sub in self.sub_pairs():
             mapping, down, up = self._between(sub, upstream_sub), self.down.grid_of(sub), self.up.grid_of(upstream_sub)
             if mapping and down and up:
                 between[mapping] = (mapping, down, up)
@@ -89,20 +101,25 @@ class Edge:
         """The downstream slices that need an upstream slice; `until` (seconds) ends what has no end of its own."""
         if not self._by_sub_partition:
             existing = self.down.existing
-            yield from [(down, WHOLE) for down in self._downstream(ordinal, sub, WHOLE, until) if down in existing]
+            yield from [
+                (down, WHOLE) for down in self.downstream_numbers(ordinal, sub, WHOLE, until) if down in existing
+            ]
             return
         for down_sub in self.down.subs:
             if sub in self._upstream_subs(down_sub):
                 existing = self.down.existing_of(down_sub)
                 yield from (
-                    (down, down_sub) for down in self._downstream(ordinal, sub, down_sub, until) if down in existing
+                    (down, down_sub)
+                    for down in self.downstream_numbers(ordinal, sub, down_sub, until)
+                    if down in existing
                 )
 
-    def downstream_numbers(self, ordinal: int, until: int) -> Sequence[int]:
-        """What needs an upstream slice, where neither entity has sub-partitions; some may not exist."""
-        return self._downstream(ordinal, WHOLE, WHOLE, until)
+    def sub_pairs(self) -> Iterator[tuple[Sub, Sub]]:
+        """Each sub-partition of the downstream with each one of the upstream that it reads."""
+        return ((sub, upstream_sub) for sub in self.down.subs for upstream_sub in self._upstream_subs(sub))
 
-    def _downstream(self, ordinal: int, sub: Sub, down_sub: Sub, until: int | None) -> Sequence[int]:
+    def downstream_numbers(self, ordinal: int, sub: Sub, down_sub: Sub, until: int | None) -> Sequence[int]:
+        """What of a downstream sub-partition needs an upstream slice of one that it reads; some may not exist."""
         mapping = self._between(down_sub, sub) if self._by_sub_partition else self._mapping
         grid = self.down.grid_of(down_sub)
         if grid is None:
@@ -142,7 +159,7 @@ class Edge:
 
 
 @lru_cache(maxsize=65_536)
-def _shape(_mapping: Mapping | None, _grid: Grid | None, _first: int, _stop: int) -> object:
+def _shape(_mapping: Mapping | None, _grid: Grid | None, _existing: range | None) -> object:
     """One object for all edges that are alike in these."""
     return object()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency, Weak
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
@@ -18,7 +18,7 @@ from tidemark.dependency_model.time.zone import DAY_SECONDS, LAST_DAY
 from tidemark.errors import UnknownEntityError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from tidemark.dependency_model.entity.entity import Entity
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph.node import Node
     from tidemark.dependency_model.slice import Slice
     from tidemark.errors import EntityError
+
+_Result = TypeVar("_Result")
 
 
 class DependencyGraph:
@@ -35,6 +37,7 @@ class DependencyGraph:
         self._declared_edges = edges
         self._nodes = edges.nodes
         self._edges = edges.adjacency
+        self._kept: dict[Callable[[DeclaredEdges], object], object] = {}
 
     @classmethod
     def build(cls, entities: Iterable[Entity] | Mapping[str, Entity]) -> DependencyGraph:
@@ -44,11 +47,19 @@ class DependencyGraph:
     def put(self, entity: Entity) -> None:
         """Add an entity, or replace the one of its name; the graph is then as if built so."""
         self._declared_edges.put(entity)
+        self._kept.clear()
 
     def remove(self, name: str) -> None:
         """Take an entity away; the graph is then as if built without it."""
         self._node(name)
         self._declared_edges.remove(name)
+        self._kept.clear()
+
+    def kept(self, work_out: Callable[[DeclaredEdges], _Result]) -> _Result:
+        """What is worked out of all edges: once, until the graph changes."""
+        if work_out not in self._kept:
+            self._kept[work_out] = work_out(self._declared_edges)
+        return cast("_Result", self._kept[work_out])
 
     def __contains__(self, name: object) -> bool:
         return name in self._nodes

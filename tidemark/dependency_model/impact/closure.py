@@ -1,47 +1,54 @@
 """The exact slices downstream of some slices, over all periods and any number of steps (seed capability D4).
 
-Entity by entity, with the numbers of the slices as stretches: what a change reaches in one step is worked out once for
-all edges with the same periods and offset, so that the price is one of entities and not of slices. A slice that is
-reached again, by another way, goes no further a second time; so cycles between entities end, too.
+Entity by entity, level by level: what a change reaches in one step is worked out once for all edges with the same
+periods and offset, so that the price is one of entities and not of slices. A slice that is reached again, by another
+way, goes no further a second time; so cycles between entities end, too.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.entity.sub_partition import WHOLE
-from tidemark.dependency_model.impact.stretches import Stretches, clipped, difference, stretches_of, union
+import numpy as np
+
+from tidemark.dependency_model.impact.numbered_edges import NO_EDGE, NumberedEdges
+from tidemark.dependency_model.impact.slice_sets import EMPTY, has_parts, slice_set, without
+from tidemark.dependency_model.impact.slice_steps import SliceSteps, with_whole
+from tidemark.dependency_model.impact.stretches import union
 from tidemark.dependency_model.time.local_calendar import checked_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
+
+    import numpy.typing as npt
 
     from tidemark.dependency_model.entity.sub_partition import Sub
     from tidemark.dependency_model.graph.edge import Edge
+    from tidemark.dependency_model.graph.edge_stretches import Numbers
     from tidemark.dependency_model.graph.graph import DependencyGraph
     from tidemark.dependency_model.graph.node import Node
+    from tidemark.dependency_model.impact.slice_sets import SliceSet
     from tidemark.dependency_model.slice import Slice
 
-    Place = tuple[str, Sub]
     Follows = Callable[[Edge], bool]
 
 
 class Closure:
-    """`reached` has the numbers of the slices by entity and sub-partition, nearer entities first."""
+    """`reached` has the numbers of the slices by entity, nearer entities first."""
 
-    def __init__(self, graph: DependencyGraph, reached: Mapping[Place, Stretches]) -> None:
+    def __init__(self, graph: DependencyGraph, reached: Mapping[str, SliceSet]) -> None:
         self._graph, self.reached = graph, reached
 
     def __len__(self) -> int:
-        return sum(len(part) for stretches in self.reached.values() for part in stretches)
+        return sum(len(part) for slices in self.reached.values() for _, numbers in slices for part in numbers)
 
     def __iter__(self) -> Iterator[Slice]:
         """Every slice: of one entity and sub-partition in order of time."""
-        for (name, sub), stretches in self.reached.items():
+        for name, slices in self.reached.items():
             node = self._graph.node(name)
-            yield from (node.slice(number, sub) for part in stretches for number in part)
+            for sub, numbers in slices:
+                yield from (node.slice(number, sub) for part in numbers for number in part)
 
 
 def downstream_closure(
@@ -53,116 +60,91 @@ def downstream_closure(
     `follows` says of an edge whether it is taken; all are, where it is left out. Raises UnknownEntityError and
     ParseError for a slice that there is not.
     """
-    walk = _Spreading(graph, checked_seconds(until), follows)
-    parts: dict[Place, list[range]] = {}
+    parts: dict[str, dict[Sub, list[range]]] = {}
     for slice_ in slices:
         number = graph.node(slice_.entity).ordinal(slice_)
-        parts.setdefault((slice_.entity, slice_.sub), []).append(range(number, number + 1))
-    seeds = {place: union(numbers) for place, numbers in parts.items()}
-    for (name, sub), numbers in seeds.items():
-        walk.reach(graph.node(name), sub, numbers)
-    walk.finish()
-    left = ((place, difference(numbers, seeds.get(place, ()))) for place, numbers in walk.reached.items())
-    return Closure(graph, {place: numbers for place, numbers in left if numbers})
+        parts.setdefault(slice_.entity, {}).setdefault(slice_.sub, []).append(range(number, number + 1))
+    seeds = {name: slice_set({sub: union(own) for sub, own in by_sub.items()}) for name, by_sub in parts.items()}
+    edges, end = graph.kept(NumberedEdges.of), checked_seconds(until)
+    spreading = _Spreading(edges, SliceSteps(edges, end), follows)
+    reached = spreading.reached_from({graph.node(name): own for name, own in seeds.items()})
+    for name in [name for name, own in reached.items() if has_parts(own)]:
+        reached[name] = with_whole(graph.node(name), reached[name], end)
+    for name, own in seeds.items():
+        reached[name] = without(reached[name], own)
+        if not reached[name]:
+            del reached[name]
+    return Closure(graph, reached)
 
 
 class _Spreading:
-    """`pending` has what was reached and not gone on from, by entity, `order` these entities as they were reached."""
+    """Goes from entities to those that depend on them, all of a level at once.
 
-    def __init__(self, graph: DependencyGraph, until: int, follows: Follows | None) -> None:
-        self._graph, self._until, self._follows = graph, until, follows
-        self.reached: dict[Place, Stretches] = {}
-        self._pending: dict[str, dict[Sub, Stretches]] = {}
-        self._order: deque[str] = deque()
-        self._steps: dict[tuple[object, ...], Stretches] = {}
+    A set of slices is a number of `steps.sets`; `_reached` has that of each entity.
+    """
 
-    def reach(self, node: Node, sub: Sub, numbers: Stretches) -> None:
-        """Note slices; those that are new are gone on from."""
-        place = (node.name, sub)
-        known = self.reached.get(place)
-        new = numbers
-        if known is not None:
-            new = difference(numbers, known)
-            if not new:
-                return
-            self.reached[place] = union((*known, *new))
-        elif numbers:
-            self.reached[place] = numbers
-        else:
-            return
-        pending = self._pending.get(node.name)
-        if pending is None:
-            self._pending[node.name] = {sub: new}
-            self._order.append(node.name)
-        else:
-            pending[sub] = union((*pending.get(sub, ()), *new))
+    def __init__(self, edges: NumberedEdges, steps: SliceSteps, follows: Follows | None) -> None:
+        self._edges, self._steps, self._follows = edges, steps, follows
+        self._reached = np.zeros(len(edges.names), np.int64)
+        self._place = np.empty(len(edges.names), np.int64)
+        self._order: list[Numbers] = []
 
-    def finish(self) -> None:
-        """Go on until nothing new is reached."""
-        while self._order:
-            name = self._order.popleft()
-            by_sub = self._pending.pop(name)
-            edges = self._graph.downstream_edges(name)
-            if self._follows:
-                edges = [edge for edge in edges if self._follows(edge)]
-            for sub, numbers in by_sub.items():
-                if edges and not edges[0].up.is_parted:
-                    self._go_on(edges, numbers)
-                elif self._graph.node(name).is_parted:
-                    self._go_on_by_part(self._graph.node(name), edges, sub, numbers)
+    def reached_from(self, seeds: Mapping[Node, SliceSet]) -> dict[str, SliceSet]:
+        """The slices of entities with all that is downstream of them, in the order in which entities are reached."""
+        entities = np.array([self._edges.numbers[node] for node in seeds], np.int64)
+        new = np.array([self._steps.sets.number(own) for own in seeds.values()], np.int64)
+        entities, new = self._merged(entities, new)
+        while len(entities):
+            entities, new = self._merged(*self._stepped(entities, self._chained(entities, new)))
+        order = np.concatenate(self._order)
+        names = map(self._edges.names.__getitem__, order.tolist())
+        return dict(zip(names, map(self._steps.sets.by_number.__getitem__, self._reached[order].tolist()), strict=True))
 
-    def _go_on(self, edges: Sequence[Edge], numbers: Stretches) -> None:
-        """From slices without sub-partitions; a chain of an entity's own slices is followed to its end first."""
-        for edge in edges:
-            if edge.down is edge.up:
-                numbers = self._end_of_chain(edge, numbers)
-                place = (edge.up.name, WHOLE)
-                self.reached[place] = union((*self.reached[place], *numbers))
-        for edge in edges:
-            if edge.down.is_parted:
-                self._step_by_part(edge, WHOLE, numbers)
-            else:
-                self.reach(edge.down, WHOLE, self._step(edge, numbers))
+    def _chained(self, entities: Numbers, new: Numbers) -> Numbers:
+        """What an entity's own slices make of each other is followed to its end before anything goes on."""
+        chains = self._edges.chains[entities]
+        at = np.flatnonzero(chains != NO_EDGE)
+        at = at[self._taken(chains[at])]
+        new = new.copy()
+        new[at] = self._steps.chain_end.of(self._edges.shapes[chains[at]], new[at])
+        self._reached[entities[at]] = self._steps.union.of(self._reached[entities[at]], new[at])
+        return new
 
-    def _end_of_chain(self, chain: Edge, numbers: Stretches) -> Stretches:
-        key = (chain.shape, numbers, "chain")
-        known = self._steps.get(key)
-        if known is None:
-            parts, new = numbers, numbers
-            while new:
-                new = difference(self._step(chain, new), parts)
-                parts = union((*parts, *new))
-            known = self._steps[key] = parts
-        return known
+    def _stepped(self, entities: Numbers, new: Numbers) -> tuple[Numbers, Numbers]:
+        """One step along all edges: entities, some more than once, and what is reached of them."""
+        down = self._edges.down
+        places, _ = down.places(entities)
+        new = np.repeat(new, down.sizes(entities))
+        taken = self._taken(down.edges[places])
+        places, new = places[taken], new[taken]
+        reached = down.others[places]
+        slices = self._steps.named.of(self._edges.shapes[down.edges[places]], new)
+        first, stop = self._steps.sets.bounds(slices)
+        beyond = np.flatnonzero((first < self._edges.first[reached]) | (stop > self._edges.stop[reached]))
+        slices[beyond] = self._steps.existing.of(reached[beyond], slices[beyond])
+        some = slices != EMPTY
+        return reached[some], slices[some]
 
-    def _step(self, edge: Edge, numbers: Stretches) -> Stretches:
-        """What one edge makes of some slices, where neither side has sub-partitions."""
-        key = (edge.shape, numbers)
-        known = self._steps.get(key)
-        if known is None:
-            down = (edge.downstream_numbers(number, self._until) for stretch in numbers for number in stretch)
-            parts = (part for numbers_of_step in down for part in stretches_of(numbers_of_step))
-            known = self._steps[key] = union(clipped(parts, self._existing(edge.down)))
-        return known
+    def _taken(self, edges: Numbers) -> Numbers | slice:
+        if self._follows is None:
+            return slice(None)
+        return np.flatnonzero([self._follows(self._edges.edges[edge]) for edge in edges.tolist()])
 
-    def _existing(self, node: Node, sub: Sub = WHOLE) -> range:
-        """The slices that exist and begin by the end of the question."""
-        grid, existing = node.grid_of(sub), node.existing_of(sub)
-        return range(existing.start, min(existing.stop, grid.at(self._until) + 1)) if grid else existing
+    def _merged(self, entities: Numbers, slices: Numbers) -> tuple[Numbers, Numbers]:
+        """Note what is reached: the entities of which that is more than before, and by how much."""
+        different = entities[self._is_first(entities)]
+        before = self._reached[different]
+        while len(entities):
+            first = self._is_first(entities)
+            self._reached[entities[first]] = self._steps.union.of(self._reached[entities[first]], slices[first])
+            entities, slices = entities[~first], slices[~first]
+        self._order.append(different[before == EMPTY])
+        grown = self._reached[different] != before
+        return different[grown], self._steps.difference.of(self._reached[different[grown]], before[grown])
 
-    def _go_on_by_part(self, node: Node, edges: Iterable[Edge], sub: Sub, numbers: Stretches) -> None:
-        """From slices of an entity with sub-partitions; the whole is there once its parts are."""
-        for own_sub in node.subs if sub == WHOLE else (sub,):
-            for edge in edges:
-                self._step_by_part(edge, own_sub, numbers)
-        if sub != WHOLE:  # who needs the entity needs its parts: nothing goes on from the whole
-            whole = union(clipped(numbers, self._existing(node)))
-            self.reached[node.name, WHOLE] = union((*self.reached.get((node.name, WHOLE), ()), *whole))
-
-    def _step_by_part(self, edge: Edge, sub: Sub, numbers: Stretches) -> None:
-        by_sub: dict[Sub, list[range]] = {}
-        for number in (number for stretch in numbers for number in stretch):
-            for down, down_sub in edge.inverse(number, sub, self._until):
-                by_sub.setdefault(down_sub, []).append(range(down, down + 1))
-        for down_sub, parts in by_sub.items():
-            self.reach(edge.down, down_sub, union(clipped(parts, self._existing(edge.down, down_sub))))
+    def _is_first(self, entities: Numbers) -> npt.NDArray[np.bool_]:
+        """Of each whether it did not come before; no sorting."""
+        places = np.arange(len(entities))
+        self._place[entities[::-1]] = places[::-1]
+        is_first: npt.NDArray[np.bool_] = self._place[entities] == places
+        return is_first

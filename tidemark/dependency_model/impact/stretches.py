@@ -39,9 +39,12 @@ def difference(numbers: Stretches, without: Stretches) -> Stretches:
     return tuple(left)
 
 
-def clipped(parts: Iterable[range], within: range) -> Iterator[range]:
+def clipped(numbers: Stretches, within: range) -> Stretches:
     """The numbers that lie in a range."""
-    return (range(max(part.start, within.start), min(part.stop, within.stop)) for part in parts)
+    if not numbers or (within.start <= numbers[0].start and numbers[-1].stop <= within.stop):
+        return numbers
+    parts = (range(max(part.start, within.start), min(part.stop, within.stop)) for part in numbers)
+    return tuple(part for part in parts if part)
 
 
 def _around(part: range, hole: range) -> tuple[range, ...]:

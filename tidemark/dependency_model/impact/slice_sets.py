@@ -1,0 +1,90 @@
+"""Sets of the slices of an entity, each under a number: of very many entities only a few different ones are reached."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tidemark.dependency_model.entity.sub_partition import WHOLE
+from tidemark.dependency_model.impact.stretches import Stretches, difference, union
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tidemark.dependency_model.entity.sub_partition import Sub
+    from tidemark.dependency_model.graph.edge_stretches import Numbers
+
+    SliceSet = tuple[tuple[Sub, Stretches], ...]
+    """By sub-partition, in order, the whole after its parts; those without slices are left out."""
+
+EMPTY: Final = 0
+_BITS: Final = 32
+_NO_FIRST: Final = 1 << 62
+
+
+def slice_set(stretches: Mapping[Sub, Stretches]) -> SliceSet:
+    """The set of all slices of some sub-partitions."""
+    return tuple((sub, stretches[sub]) for sub in sorted(stretches, key=_after_its_parts) if stretches[sub])
+
+
+def _after_its_parts(sub: Sub) -> tuple[bool, Sub]:
+    return sub == WHOLE, sub
+
+
+def united(left: SliceSet, right: SliceSet) -> SliceSet:
+    """The slices of both."""
+    by_sub = dict(left)
+    return slice_set(by_sub | {sub: union((*by_sub.get(sub, ()), *numbers)) for sub, numbers in right})
+
+
+def without(left: SliceSet, right: SliceSet) -> SliceSet:
+    """The slices of the first that the second does not have."""
+    by_sub = dict(right)
+    return slice_set({sub: difference(numbers, by_sub.get(sub, ())) for sub, numbers in left})
+
+
+def has_parts(slices: SliceSet) -> bool:
+    """Whether it has slices of sub-partitions."""
+    return bool(slices) and slices[0][0] != WHOLE
+
+
+class SliceSets:
+    """Every set so far by its number; that of the empty one is `EMPTY`."""
+
+    def __init__(self) -> None:
+        self.by_number: list[SliceSet] = []
+        self._numbers: dict[SliceSet, int] = {}
+        self._first: list[int] = []
+        self._stop: list[int] = []
+        self.number(())
+
+    def number(self, slices: SliceSet) -> int:
+        number = self._numbers.setdefault(slices, len(self.by_number))
+        if number == len(self.by_number):
+            self.by_number.append(slices)
+            is_whole = bool(slices) and not has_parts(slices)
+            self._first.append(slices[0][1][0].start if is_whole else _NO_FIRST)
+            self._stop.append(slices[0][1][-1].stop if is_whole else 0)
+        return number
+
+    def bounds(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
+        """Between which slices sets lie; between none those that are empty or of sub-partitions."""
+        return np.array(self._first)[numbers], np.array(self._stop)[numbers]
+
+
+class ByPair(dict[int, int]):
+    """What becomes of two numbers: worked out once for each pair."""
+
+    def __init__(self, work: Callable[[int, int], int]) -> None:
+        super().__init__()
+        self._work = work
+
+    def of(self, first: Numbers, second: Numbers) -> Numbers:
+        """Of each of n pairs."""
+        pairs = first << _BITS | second
+        return np.fromiter(map(self.__getitem__, pairs.tolist()), np.int64, len(pairs))
+
+    def __missing__(self, pair: int) -> int:
+        number = self[pair] = self._work(pair >> _BITS, pair & (1 << _BITS) - 1)
+        return number
