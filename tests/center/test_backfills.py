@@ -16,6 +16,7 @@ from tidemark.center.dispatch import Dispatch, LaunchPolicy
 from tidemark.center.fact import Fact
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.backfill import BackfillPhase, SliceProgress
+from tidemark.dependency_model.backfill.progress import BackfillAction
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.state_store.backfills import BackfillRequest, Backfills
@@ -168,9 +169,9 @@ def test_paused_it_begins_nothing_and_cancelled_it_gives_back_what_had_not_begun
     world.driver.refresh()
     world.driver.step(lambda _: False)
     assert world.center.status(Slice("a", DAYS[0])).run_state is RunState.READY
-    world.stored.move(number, BackfillPhase.PAUSED)
+    world.stored.act(number, BackfillAction.PAUSE)
     assert world.step() == 0
-    world.stored.move(number, BackfillPhase.CANCELLING)
+    world.stored.act(number, BackfillAction.CANCEL)
     assert world.step() == 0
     assert world.generations() == before
     assert world.center.status(Slice("a", DAYS[0])).valid
@@ -182,13 +183,28 @@ def test_paused_it_begins_nothing_and_cancelled_it_gives_back_what_had_not_begun
 def test_what_is_under_way_when_it_is_cancelled_ends_and_sets_nothing_in_motion(world: BackfillWorld) -> None:
     number = world.plan(f"a@{DAYS[0]}")
     world.step()
-    world.stored.move(number, BackfillPhase.CANCELLING)
+    world.stored.act(number, BackfillAction.CANCEL)
     world.step()
     world.finish()
     world.work()
     assert world.progress(number)[f"a@{DAYS[0]}"] == "rebuilt"
     assert world.generations()[f"b@{DAYS[0]}"] == 1
     assert world.stored.row(number).phase is BackfillPhase.CANCELLED
+
+
+@pytest.mark.parametrize("action", [BackfillAction.PAUSE, BackfillAction.CANCEL])
+def test_what_a_person_does_while_the_last_slice_is_settled_disturbs_nobody(
+    world: BackfillWorld, action: BackfillAction
+) -> None:
+    number = world.plan(f"c@{DAYS[1]}")
+    world.step()
+    world.finish()
+    world.driver.refresh()
+    world.stored.act(number, action)
+    world.driver.step(lambda _: False)
+    assert world.progress(number) == {f"c@{DAYS[1]}": "rebuilt"}
+    ended = BackfillPhase.DONE if action is BackfillAction.PAUSE else BackfillPhase.CANCELLED
+    assert world.stored.row(number).phase is ended
 
 
 def test_other_slices_go_first_and_backfills_have_a_share_of_a_pool(tmp_path: Path, launcher: MemoryLauncher) -> None:
@@ -240,7 +256,7 @@ def test_killed_at_any_point_it_goes_on_to_the_same_end(tmp_path: Path, point: s
     number = world.plan(f"a@{DAYS[0]}", f"a@{DAYS[1]}")
     world.step()
     if is_cancelled:
-        world.stored.move(number, BackfillPhase.CANCELLING)
+        world.stored.act(number, BackfillAction.CANCEL)
     for nth in range(1, 12):
         world.store.close()
         pid = os.fork()

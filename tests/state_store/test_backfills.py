@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tidemark.dependency_model.backfill import BackfillPhase, BackfillPlan, Member, SliceProgress
+from tidemark.dependency_model.backfill.progress import BackfillAction
 from tidemark.dependency_model.entity import Reprocess
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.backfills import BackfillRequest, Backfills
@@ -45,20 +47,69 @@ def test_a_plan_is_found_again_as_it_was(backfills: Backfills) -> None:
     assert [listed.number for listed in backfills.rows([BackfillPhase.PLANNED])] == [number]
 
 
-def test_phases_follow_each_other_and_others_are_refused(backfills: Backfills) -> None:
-    number = backfills.add(PLAN, REQUEST)
-    for phase in (
-        BackfillPhase.RUNNING,
-        BackfillPhase.PAUSED,
-        BackfillPhase.RUNNING,
-        BackfillPhase.CANCELLING,
-        BackfillPhase.CANCELLED,
-    ):
-        assert backfills.move(number, phase).phase is phase
-    with pytest.raises(BackfillPhaseError, match=r"backfill 1 cannot be running: .*found it is cancelled"):
-        backfills.move(number, BackfillPhase.RUNNING)
+CHANGES: dict[BackfillAction, dict[BackfillPhase, BackfillPhase]] = {
+    BackfillAction.APPROVE: {BackfillPhase.PLANNED: BackfillPhase.RUNNING},
+    BackfillAction.PAUSE: {BackfillPhase.RUNNING: BackfillPhase.PAUSED},
+    BackfillAction.RESUME: {BackfillPhase.PAUSED: BackfillPhase.RUNNING},
+    BackfillAction.CANCEL: {
+        BackfillPhase.PLANNED: BackfillPhase.CANCELLED,
+        BackfillPhase.RUNNING: BackfillPhase.CANCELLING,
+        BackfillPhase.PAUSED: BackfillPhase.CANCELLING,
+    },
+}
+
+
+@pytest.mark.parametrize("phase", BackfillPhase)
+@pytest.mark.parametrize("action", BackfillAction)
+def test_an_action_leads_to_its_phase_or_is_refused_and_changes_nothing(
+    backfills: Backfills, action: BackfillAction, phase: BackfillPhase
+) -> None:
+    number = backfills.add(PLAN, REQUEST, phase)
+    before = backfills.row(number)
+    if phase in CHANGES[action]:
+        after = backfills.act(number, action)
+        assert (after.phase, after.revision) == (CHANGES[action][phase], before.revision + 1)
+    else:
+        said = rf"backfill {number} cannot be {action.value}: .*found it is {phase.value}"
+        with pytest.raises(BackfillPhaseError, match=said):
+            backfills.act(number, action)
+        assert backfills.row(number) == before
+
+
+def test_what_there_is_not_cannot_be_approved(backfills: Backfills) -> None:
     with pytest.raises(NoSuchBackfillError, match="no such backfill"):
-        backfills.move(7, BackfillPhase.RUNNING)
+        backfills.act(7, BackfillAction.APPROVE)
+
+
+def test_of_many_approvals_at_once_a_single_one_is_taken(backfills: Backfills) -> None:
+    number = backfills.add(PLAN, REQUEST)
+
+    def approve(_: int) -> bool:
+        try:
+            backfills.act(number, BackfillAction.APPROVE)
+        except BackfillPhaseError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(approve, range(16))) == 1
+    assert backfills.row(number).revision == 2
+
+
+@pytest.mark.parametrize(
+    ("phase", "end"),
+    [
+        (BackfillPhase.RUNNING, BackfillPhase.DONE),
+        (BackfillPhase.PAUSED, BackfillPhase.DONE),
+        (BackfillPhase.CANCELLING, BackfillPhase.CANCELLED),
+        (BackfillPhase.DONE, BackfillPhase.DONE),
+        (BackfillPhase.CANCELLED, BackfillPhase.CANCELLED),
+    ],
+)
+def test_it_ends_by_the_phase_that_it_has_then(backfills: Backfills, phase: BackfillPhase, end: BackfillPhase) -> None:
+    number = backfills.add(PLAN, REQUEST, phase)
+    backfills.end(number)
+    assert backfills.row(number).phase is end
 
 
 def test_progress_is_kept_and_answers_change_the_policy_of_what_asks(backfills: Backfills) -> None:

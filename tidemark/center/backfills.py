@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.center.fact import CHANGED, Fact
 from tidemark.center.inputs_changed_during_run import has_bad_inputs
-from tidemark.dependency_model.backfill import BackfillPhase
 from tidemark.dependency_model.backfill.course import EVENT_OF, Act, BackfillStep, is_restorable, steps
 from tidemark.dependency_model.backfill.progress import ACTIVE
 from tidemark.dependency_model.status import Event, RunState, SliceStatus
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 ON_THEIR_WAY: Final = 200
 """So many slices of a backfill are ready or under way at a time: few have to be given back where it is cancelled."""
 _MOST: Final = 1_000
-_OVER: Final = {BackfillPhase.RUNNING: BackfillPhase.DONE, BackfillPhase.CANCELLING: BackfillPhase.CANCELLED}
 _FINISHED: Final = frozenset({Event.COMPLETED, Event.BACKFILLED})
 
 
@@ -71,8 +69,8 @@ class BackfillDriver:
             while told := steps(backfill, evidence, ON_THEIR_WAY):
                 if not self._carry_out(backfill, told, evidence):
                     break
-            if backfill.is_over and backfill.phase in _OVER:
-                self._stored.move(backfill.number, _OVER[backfill.phase])
+            if backfill.is_over:
+                self._stored.end(backfill.number)
                 self._known.pop(backfill.number, None)
                 self._center.backfills.replace(own for _, own in self._known.values())
 

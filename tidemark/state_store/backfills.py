@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import bindparam, func, select
 
 from tidemark.dependency_model.backfill import Backfill, BackfillPhase, BackfillPlan, Member, SliceProgress
-from tidemark.dependency_model.backfill.progress import FOLLOWING
+from tidemark.dependency_model.backfill.progress import ENDS, FOLLOWING
 from tidemark.dependency_model.entity.entity import Reprocess
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.bulk_write import Rows
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from tidemark.dependency_model.backfill.progress import BackfillAction
     from tidemark.state_store.database import Database
 
 _COLUMNS: Final = ("number", "place", "entity", "key", "sub", "wave", "policy", "inputs", "progress", "why")
@@ -117,15 +118,22 @@ class Backfills:
                 counted[number][SliceProgress(progress)] = count
         return counted
 
-    def move(self, number: int, to: BackfillPhase) -> BackfillRow:
-        """Bring a backfill into a phase that may follow. Raises NoSuchBackfillError and BackfillPhaseError."""
+    def act(self, number: int, action: BackfillAction) -> BackfillRow:
+        """Do with a backfill what a person wants. Raises NoSuchBackfillError and BackfillPhaseError."""
+        following = FOLLOWING[action]
         with self._database.writing() as connection:
-            before = _row(connection, number)
-            if to not in FOLLOWING[before.phase]:
-                allowed = ", ".join(sorted(phase.value for phase in FOLLOWING[before.phase]))
-                raise BackfillPhaseError.of(number, before.phase.value, to.value, allowed)
-            _change(connection, number, phase=to.value)
+            before = _row(connection, number).phase
+            if before not in following:
+                raise BackfillPhaseError.of(number, action.value, [phase.value for phase in following], before.value)
+            _change(connection, number, phase=following[before].value)
             return _row(connection, number)
+
+    def end(self, number: int) -> None:
+        """Every slice is settled: it is at its end, whatever a person has done with it meanwhile."""
+        with self._database.writing() as connection:
+            before = _row(connection, number).phase
+            if before in ENDS:
+                _change(connection, number, phase=ENDS[before].value)
 
     def note(self, number: int, noted: Iterable[tuple[int, SliceProgress, str]]) -> None:
         """How far slices are, by their place in the plan, and why."""

@@ -8,6 +8,7 @@ from tidemark.errors import TerminalError, TransientError
 from tidemark.system.masked_urls import masked_url, without_secrets
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from sqlalchemy import URL
@@ -158,9 +159,10 @@ class BackfillPhaseError(TerminalError):
     """Something that a backfill cannot do where it is."""
 
     @classmethod
-    def of(cls, number: int, phase: str, wanted: str, allowed: str) -> Self:
+    def of(cls, number: int, wanted: str, allowed: Sequence[str], phase: str) -> Self:
+        """`wanted` is what is to be done with it, and goes in the phases `allowed`; it is in another one."""
         return cls(
             f"backfill {number} cannot be {wanted}",
-            expected=f"one of {allowed}" if allowed else "one that is not at its end",
+            expected=f"it is {' or '.join(allowed)}",
             found=f"it is {phase}",
         )

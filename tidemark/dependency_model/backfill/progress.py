@@ -19,14 +19,34 @@ class BackfillPhase(Enum):
 
 ACTIVE: Final = frozenset({BackfillPhase.RUNNING, BackfillPhase.PAUSED, BackfillPhase.CANCELLING})
 """It holds its slices."""
-FOLLOWING: Final[dict[BackfillPhase, frozenset[BackfillPhase]]] = {
-    BackfillPhase.PLANNED: frozenset({BackfillPhase.RUNNING, BackfillPhase.CANCELLED}),
-    BackfillPhase.RUNNING: frozenset({BackfillPhase.PAUSED, BackfillPhase.CANCELLING, BackfillPhase.DONE}),
-    BackfillPhase.PAUSED: frozenset({BackfillPhase.RUNNING, BackfillPhase.CANCELLING}),
-    BackfillPhase.CANCELLING: frozenset({BackfillPhase.CANCELLED}),
-    BackfillPhase.CANCELLED: frozenset(),
-    BackfillPhase.DONE: frozenset(),
+ENDS: Final[dict[BackfillPhase, BackfillPhase]] = {
+    BackfillPhase.RUNNING: BackfillPhase.DONE,
+    BackfillPhase.PAUSED: BackfillPhase.DONE,
+    BackfillPhase.CANCELLING: BackfillPhase.CANCELLED,
 }
+"""By the phase in which the last slice of a backfill is settled, the phase that ends it."""
+
+
+class BackfillAction(Enum):
+    """What a person does with a backfill; the value is what is said of it then."""
+
+    APPROVE = "approved"
+    PAUSE = "paused"
+    RESUME = "resumed"
+    CANCEL = "cancelled"
+
+
+FOLLOWING: Final[dict[BackfillAction, dict[BackfillPhase, BackfillPhase]]] = {
+    BackfillAction.APPROVE: {BackfillPhase.PLANNED: BackfillPhase.RUNNING},
+    BackfillAction.PAUSE: {BackfillPhase.RUNNING: BackfillPhase.PAUSED},
+    BackfillAction.RESUME: {BackfillPhase.PAUSED: BackfillPhase.RUNNING},
+    BackfillAction.CANCEL: {
+        BackfillPhase.PLANNED: BackfillPhase.CANCELLED,
+        BackfillPhase.RUNNING: BackfillPhase.CANCELLING,
+        BackfillPhase.PAUSED: BackfillPhase.CANCELLING,
+    },
+}
+"""From which phase to which; what was only planned has nothing to give back."""
 
 
 class SliceProgress(Enum):

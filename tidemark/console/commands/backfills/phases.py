@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
-from tidemark.dependency_model.backfill.progress import BackfillPhase
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tidemark.dependency_model.backfill.progress import BackfillAction
 
 _NUMBER = click.argument("number", type=click.IntRange(min=1))
 
@@ -26,7 +21,7 @@ def approve(number: int, *, as_json: bool) -> None:
     Exit codes: 0 done, 1 it is not planned, or there is no such backfill; 75 the state store does not answer.
     With --json: {"number", "phase"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    _move(number, lambda _: BackfillPhase.RUNNING, as_json=as_json)
+    _act(number, BackfillAction.APPROVE, as_json=as_json)
 
 
 @click.command()
@@ -39,7 +34,7 @@ def pause(number: int, *, as_json: bool) -> None:
     Exit codes: 0 done, 1 it does not go on, or there is no such backfill; 75 the state store does not answer.
     With --json: {"number", "phase"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    _move(number, lambda _: BackfillPhase.PAUSED, as_json=as_json)
+    _act(number, BackfillAction.PAUSE, as_json=as_json)
 
 
 @click.command()
@@ -52,7 +47,7 @@ def resume(number: int, *, as_json: bool) -> None:
     Exit codes: 0 done, 1 it is not paused, or there is no such backfill; 75 the state store does not answer.
     With --json: {"number", "phase"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    _move(number, lambda _: BackfillPhase.RUNNING, as_json=as_json)
+    _act(number, BackfillAction.RESUME, as_json=as_json)
 
 
 @click.command()
@@ -67,19 +62,14 @@ def cancel(number: int, *, as_json: bool) -> None:
     Exit codes: 0 done, 1 it is at its end, or there is no such backfill; 75 the state store does not answer.
     With --json: {"number", "phase"}; cancelling until the center has done it.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    _move(number, _cancelled_after, as_json=as_json)
+    _act(number, BackfillAction.CANCEL, as_json=as_json)
 
 
-def _cancelled_after(phase: BackfillPhase) -> BackfillPhase:
-    """What was only planned has nothing to give back."""
-    return BackfillPhase.CANCELLED if phase is BackfillPhase.PLANNED else BackfillPhase.CANCELLING
-
-
-def _move(number: int, to: Callable[[BackfillPhase], BackfillPhase], *, as_json: bool) -> None:
+def _act(number: int, action: BackfillAction, *, as_json: bool) -> None:
     from tidemark.console.commands.backfills.stored_backfills import stored_backfills  # noqa: PLC0415 - keeps --help fast
 
     with stored_backfills() as stored:
-        row = stored.move(number, to(stored.row(number).phase))
+        row = stored.act(number, action)
     if as_json:
         print_json({"number": row.number, "phase": row.phase.value})
     else:
