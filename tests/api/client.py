@@ -64,10 +64,13 @@ class Client:
 
 @contextmanager
 def serving(
-    folder: Path, options: ApiOptions | None = None, connections: Connections | None = None
+    folder: Path,
+    options: ApiOptions | None = None,
+    connections: Connections | None = None,
+    texts: Mapping[str, str] = CHAIN,
 ) -> Iterator[Client]:
-    """A client of a server on a small world."""
-    world = CenterWorld(folder, **CHAIN)
+    """A client of a server on a small world of these entities."""
+    world = CenterWorld(folder, **texts)
     with serve_in_thread(
         world.center, world.forecast(), options or ApiOptions(token=TOKEN), connections=connections
     ) as url:

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CATALOGS = ("/v1/catalog", "/v1/catalog/{entity}")
+BACKFILLS = (
+    "/v1/backfills",
+    "/v1/backfills/{number}",
+    *(f"/v1/backfills/{{number}}/{action}" for action in ("approve", "pause", "resume", "cancel")),
+)
 BASELINES = ("/v1/baseline", "/v1/baseline/{entity}")
 
 
@@ -77,7 +82,7 @@ def test_the_interface_is_described(client: Client) -> None:
     status, described = client.ask("GET", "/openapi.json")
     assert (status, set(described["paths"])) == (
         200,
-        {"/v1/reports", "/v1/slices", "/v1/impact", "/v1/backfills", *CATALOGS, *BASELINES, "/health", "/metrics"},
+        {"/v1/reports", "/v1/slices", "/v1/impact", *BACKFILLS, *CATALOGS, *BASELINES, "/health", "/metrics"},
     )
     body = described["paths"]["/v1/reports"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert "event_time" in body["oneOf"][0]["properties"]
@@ -131,7 +136,7 @@ def test_the_page_of_it_cannot_ask_this_server_whatever_its_scripts_do(client: C
     [
         ([], 400, "1 to 1,000 reports"),
         ([GOOD] * 1_001, 400, "1 to 1,000 reports"),
-        ([1], 400, "an event is an object"),
+        ([1], 400, "the event is no object"),
         ({**GOOD, "subject": "table=ods&&dt=19700101..21991231"}, 400, "too many slices"),
         (
             [{**GOOD, "event_id": str(n), "subject": "table=ods&&dt=20240401..20260820"} for n in (1, 2)],

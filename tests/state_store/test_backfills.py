@@ -121,7 +121,9 @@ def test_progress_is_kept_and_answers_change_the_policy_of_what_asks(backfills: 
     assert backfills.counts([number]) == {
         number: {SliceProgress.REBUILT: 1, SliceProgress.ASKING: 1, SliceProgress.PENDING: 1}
     }
-    assert backfills.reasons(number) == {DAY: "its policy is to ask"}
+    assert [(member.slice, member.progress, member.why) for member in backfills.members(number, 1, 1)] == [
+        (DAY, SliceProgress.ASKING, "its policy is to ask")
+    ]
     assert backfills.answer(number, {PART}, rebuild=True) == 0
     assert backfills.answer(number, None, rebuild=False) == 1
     decided = backfills.load(number)
@@ -134,3 +136,24 @@ def test_what_began_it_outside_is_found(backfills: Backfills) -> None:
     assert backfills.begun_by("dagster:abc") is None
     number = backfills.add(PLAN, BackfillRequest("ann", "", "", "dagster:abc"), BackfillPhase.RUNNING)
     assert backfills.begun_by("dagster:abc") == number
+
+
+def test_a_slice_is_held_by_those_that_go_on_and_are_not_done_with_it(backfills: Backfills) -> None:
+    phases = (*(BackfillPhase.RUNNING, BackfillPhase.PLANNED, BackfillPhase.PAUSED, BackfillPhase.DONE),
+              *(BackfillPhase.CANCELLING, BackfillPhase.RUNNING))  # fmt: skip
+    first, _, third, _, fifth, last = (backfills.add(PLAN, REQUEST, phase) for phase in phases)
+    backfills.note(first, [(1, SliceProgress.REBUILT, "")])
+    backfills.note(third, [(0, SliceProgress.FAILED, ""), (1, SliceProgress.ASKING, "")])
+    assert backfills.holders([HOUR, DAY]) == {HOUR: [first, fifth, last], DAY: [third, fifth, last]}
+    assert [member.after for member in backfills.members(last)] == [fifth, fifth, fifth]
+    assert [member.after for member in backfills.members(third)] == [first, None, first]
+    assert [member.after for member in backfills.members(first)] == [None, None, None]
+    assert backfills.holders([Slice("days", "2024-06-02")]) == {}
+
+
+def test_members_are_told_in_the_order_of_the_plan_some_at_a_time(backfills: Backfills) -> None:
+    number = backfills.add(PLAN, REQUEST)
+    assert [(member.slice, member.wave) for member in backfills.members(number)] == [(HOUR, 0), (DAY, 1), (PART, 2)]
+    pages = [backfills.members(number, skipped, 2) for skipped in (0, 2, 4)]
+    assert [[member.slice for member in page] for page in pages] == [[HOUR, DAY], [PART], []]
+    assert backfills.members(number + 1) == []

@@ -4,6 +4,9 @@
     GET  /v1/slices?subject=...  each slice of a subject: its status, its upstream slices with theirs, what it waits for
     GET  /v1/impact?subject=...  what the slices of a subject touch downstream, and what each of it needs
     GET  /v1/backfills           the newest backfills, with how many of their slices are how far
+    POST /v1/backfills           plan to compute slices again, and exactly what was built from them; or a dry run of it
+    GET  /v1/backfills/NUMBER    a backfill with its slices, their progress and why; ?limit=, ?skip=
+    POST /v1/backfills/NUMBER/approve, /pause, /resume, /cancel
     GET  /v1/catalog             what is there of each entity: slices, rows, size, schema, last reader
     GET  /v1/catalog/ENTITY      the same of one, with its schemas and newest slices; ?limit=, ?before=KEY
     GET  /v1/baseline            when promised slices will be there, and what makes them late
@@ -12,9 +15,10 @@
     GET  /metrics                metrics in Prometheus' text format
     GET  /openapi.json, /docs    this interface described
 
-    200 done   400 cannot be understood   401 no token or a wrong one   403 another host or origin   404 no such entity
-    409 cannot be so (the table of transitions does not have it)   411 a body of unknown length   413 too long
-    415 no JSON   429 too many writes   431 headers too long   503 the store does not answer, or not in time: ask again
+    200 done   400 cannot be understood   401 no token or a wrong one   403 another host or origin
+    404 no such entity or backfill   409 cannot be so (by the table of transitions, or where a backfill is)
+    411 a body of unknown length   413 too long   415 no JSON   429 too many writes   431 headers too long
+    503 the store does not answer, or not in time: ask again
 
 An error's body is {"error": {"message", "expected", "found", "where", "hint"}}. Nothing was changed then.
 """
@@ -34,7 +38,8 @@ from pydantic import AwareDatetime  # noqa: TC002 - FastAPI evaluates the annota
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from tidemark.api.backfill_models import BackfillsModel  # noqa: TC001 - FastAPI reads annotations
+from tidemark.api.backfill_endpoints import BACKFILLS, add_backfills
+from tidemark.api.backfill_queries import BackfillQueries
 from tidemark.api.baseline_models import BaselinesModel  # noqa: TC001 - FastAPI reads annotations
 from tidemark.api.catalog_models import CatalogModel, CatalogPageModel  # noqa: TC001 - FastAPI reads annotations
 from tidemark.api.center_queries import Queries
@@ -45,8 +50,10 @@ from tidemark.api.response_models import ErrorModel, HealthModel, ImpactModel, R
 from tidemark.api.thread_limits import Threads, run_in
 from tidemark.catalog.catalog import SHOWN_SLICES
 from tidemark.center.detectors.external_report import Report
+from tidemark.center.errors import BodyTooLongError
 from tidemark.dependency_model.subject.subject_id import TEXT_LIMIT
 from tidemark.errors import TidemarkError, TransientError, TransitionError, UnknownEntityError
+from tidemark.state_store.errors import BackfillPhaseError, NoSuchBackfillError
 from tidemark.system.http_guard import HttpGuard
 
 if TYPE_CHECKING:
@@ -61,7 +68,6 @@ if TYPE_CHECKING:
 
 HEALTH: Final = "/health"
 CATALOG: Final = "/v1/catalog"
-BACKFILLS: Final = "/v1/backfills"
 BASELINE: Final = "/v1/baseline"
 _PATHS: Final = (
     "/v1/reports",
@@ -101,13 +107,16 @@ def api_app(
     """The endpoints on one center and its forecast, guarded; `status` is the service's own."""
     metrics = Metrics(status, center.latency)
     guarded = HttpGuard(
-        _routes(Queries(center, forecast), metrics, status), options.host_names, options.token, open_paths=[HEALTH]
+        _routes(Queries(center, forecast), BackfillQueries(center, forecast), metrics, status),
+        options.host_names,
+        options.token,
+        open_paths=[HEALTH],
     )
     limited = RequestLimits(guarded, TokenBuckets(options.writes_per_second))
     return TimedRequests(limited, metrics.http, _PATHS)
 
 
-def _routes(queries: Queries, metrics: Metrics, status: StatusOf) -> FastAPI:
+def _routes(queries: Queries, backfills: BackfillQueries, metrics: Metrics, status: StatusOf) -> FastAPI:
     threads = Threads()
 
     @asynccontextmanager
@@ -119,6 +128,7 @@ def _routes(queries: Queries, metrics: Metrics, status: StatusOf) -> FastAPI:
         title="Tidemark", description=__doc__, docs_url=None, redoc_url=None, responses=_ERRORS, lifespan=lifespan
     )
     _add_endpoints(app, queries, threads)
+    add_backfills(app, backfills, threads)
     add_description(app)
     _add_watching(app, metrics, status, threads)
     app.add_exception_handler(TidemarkError, _refuse)
@@ -145,11 +155,6 @@ def _add_endpoints(app: FastAPI, queries: Queries, threads: Threads) -> None:
     ) -> ImpactModel:
         """Say which slices are computed from those of a subject, and what each needs: clear, start or nothing."""
         return await run_in(threads.queries, partial(queries.impact, subject, until))
-
-    @app.get(BACKFILLS)
-    async def backfills() -> BackfillsModel:
-        """Say how far backfills are."""
-        return await run_in(threads.queries, queries.backfills)
 
     @app.get(CATALOG)
     async def catalog() -> CatalogModel:
@@ -220,5 +225,12 @@ def _error(status: int, message: str, where: str | None = None) -> Response:
 
 
 def _status_code(error: Exception) -> int:
-    kinds = ((UnknownEntityError, 404), (TransitionError, 409), (TransientError, 503))
+    kinds = (
+        (UnknownEntityError, 404),
+        (NoSuchBackfillError, 404),
+        (TransitionError, 409),
+        (BackfillPhaseError, 409),
+        (BodyTooLongError, 413),
+        (TransientError, 503),
+    )
     return next((status for kind, status in kinds if isinstance(error, kind)), 400)

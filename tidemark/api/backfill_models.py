@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from tidemark.api.baseline_models import RepairModel, repair_model
 
-    from tidemark.dependency_model.backfill import SliceProgress
-    from tidemark.state_store.backfills import BackfillRow
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tidemark.center.backfill_preview import BackfillPreview
+    from tidemark.dependency_model.backfill import BackfillPhase, Member, SliceProgress
+    from tidemark.state_store.backfills import BackfillRow, MemberRow
 
 
 class BackfillModel(BaseModel):
@@ -34,6 +37,55 @@ class BackfillsModel(BaseModel):
     backfills: list[BackfillModel]
 
 
+class ProgressModel(BaseModel):
+    """How far a slice is, and why; `after` is the earlier backfill that has it, too, and goes first."""
+
+    slice: str
+    wave: int
+    progress: str
+    why: str
+    after: int | None
+
+
+class BackfillPageModel(BackfillModel):
+    """A backfill with its slices, or some of them, in the order of its waves."""
+
+    progress: list[ProgressModel]
+
+
+class PlannedSliceModel(BaseModel):
+    """A slice of a plan. A `root` was named; one that is `given` is as another system made it, and is not computed."""
+
+    slice: str
+    wave: int
+    policy: str
+    root: bool
+    given: bool
+
+
+class PlannedBackfillModel(BaseModel):
+    """A plan with its number and phase, both null where it was not kept; `runs` is about how many it takes.
+
+    `also_in` says by number of a backfill that goes on how many of the slices that has, too: it goes first.
+    """
+
+    number: int | None
+    phase: str | None
+    dry_run: bool
+    waves: int
+    runs: int
+    estimate: RepairModel
+    also_in: dict[int, int]
+    slices: list[PlannedSliceModel]
+
+
+class PhaseModel(BaseModel):
+    """Where a backfill is now."""
+
+    number: int
+    phase: str
+
+
 def backfill_model(row: BackfillRow, counts: Mapping[SliceProgress, int]) -> BackfillModel:
     """A listed backfill with the progress of its slices."""
     return BackfillModel(
@@ -46,4 +98,46 @@ def backfill_model(row: BackfillRow, counts: Mapping[SliceProgress, int]) -> Bac
         planned_at=row.planned_at,
         changed_at=row.changed_at,
         slices={progress.value: count for progress, count in counts.items()},
+    )
+
+
+def backfill_page_model(
+    row: BackfillRow, counts: Mapping[SliceProgress, int], members: Iterable[MemberRow]
+) -> BackfillPageModel:
+    """A backfill with how far these slices of it are."""
+    progress = [_progress(member) for member in members]
+    return BackfillPageModel(**backfill_model(row, counts).model_dump(), progress=progress)
+
+
+def planned_model(preview: BackfillPreview, number: int | None, phase: BackfillPhase) -> PlannedBackfillModel:
+    """A plan that was kept under a number, in that phase; or a dry run, without any."""
+    return PlannedBackfillModel(
+        number=number,
+        phase=None if number is None else phase.value,
+        dry_run=number is None,
+        waves=len(preview.planned.waves),
+        runs=preview.runs,
+        estimate=repair_model(preview.estimate),
+        also_in=dict(preview.also_in),
+        slices=[_planned(member) for member in preview.planned.members.values()],
+    )
+
+
+def _progress(member: MemberRow) -> ProgressModel:
+    return ProgressModel(
+        slice=str(member.slice),
+        wave=member.wave,
+        progress=member.progress.value,
+        why=member.why,
+        after=member.after,
+    )
+
+
+def _planned(member: Member) -> PlannedSliceModel:
+    return PlannedSliceModel(
+        slice=str(member.slice),
+        wave=member.wave,
+        policy=member.policy.value,
+        root=member.is_root,
+        given=member.is_given,
     )

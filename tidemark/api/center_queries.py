@@ -6,7 +6,6 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from tidemark.api.backfill_models import BackfillsModel, backfill_model
 from tidemark.api.baseline_models import baselines_model
 from tidemark.api.catalog_models import catalog_model, page_model
 from tidemark.api.errors import TookTooLongError
@@ -15,10 +14,8 @@ from tidemark.api.impact import impact_model
 from tidemark.api.response_models import ReceiptModel, SlicesModel
 from tidemark.catalog.catalog import Catalog
 from tidemark.center.detectors.external_report import facts_of
-from tidemark.dependency_model.impact import downstream_closure, impacts_of
+from tidemark.dependency_model.impact import bounded_closure, impacts_of
 from tidemark.dependency_model.subject import slices_of
-from tidemark.errors import ParseError
-from tidemark.state_store.backfills import Backfills
 from tidemark.state_store.errors import StateConflictError
 
 if TYPE_CHECKING:
@@ -67,23 +64,8 @@ class Queries:
         """What the slices of a subject touch, up to `until` (aware; now where left out). Raises TidemarkError."""
         graph, end = self._center.graph, until or datetime.now(UTC)
         causes = slices_of(subject, graph)
-        reached = downstream_closure(graph, causes, end)
-        if len(reached) > _MOST_DOWNSTREAM:
-            raise ParseError(
-                "too many slices downstream for one answer",
-                expected=f"at most {_MOST_DOWNSTREAM:,}",
-                found=f"{len(reached):,} of {len(reached.reached):,} entities",
-                hint="ask for fewer slices, or with an earlier until; `tidemark impact` has no such limit",
-            )
-        slices = list(reached)
+        slices = list(bounded_closure(graph, causes, end, _MOST_DOWNSTREAM))
         return impact_model(causes, end, impacts_of(graph, slices, self._center.statuses(slices)))
-
-    def backfills(self) -> BackfillsModel:
-        """The newest backfills."""
-        stored = Backfills(self._center.store.database)
-        rows = stored.rows()
-        counts = stored.counts([row.number for row in rows])
-        return BackfillsModel(backfills=[backfill_model(row, counts[row.number]) for row in rows])
 
     def catalog(self) -> CatalogModel:
         """What is there of each entity."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.backfill import BackfillPlan, plan_backfill
-from tidemark.dependency_model.impact import downstream_closure
+from tidemark.dependency_model.impact import bounded_closure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from tidemark.state_store.store import StateStore
 
 
-def plan_of(graph: DependencyGraph, store: StateStore, roots: Sequence[Slice], until: datetime) -> BackfillPlan:
+def plan_of(
+    graph: DependencyGraph, store: StateStore, roots: Sequence[Slice], until: datetime, most: int | None = None
+) -> BackfillPlan:
     """What is rebuilt with these slices, of all that begins by `until` (aware); nothing is changed.
 
-    Raises UnknownEntityError, ParseError and StateStoreDownError.
+    With `most` no more slices may be downstream. Raises UnknownEntityError, ParseError and StateStoreDownError.
     """
-    downstream = list(downstream_closure(graph, roots, until))
+    downstream = list(bounded_closure(graph, roots, until, most))
     statuses = {current.slice: current.status for current in store.read.currents([*roots, *downstream])}
     there = [slice_ for slice_ in downstream if slice_ in statuses]
     return plan_backfill(graph, roots, there, statuses, store.read.reads(there))

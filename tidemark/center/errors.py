@@ -5,6 +5,7 @@ TerminalError
 ├── WorkspaceError   a workspace.yaml that is missing, or names no Python module first
 ├── LauncherError    a Dagster home whose runs do not go to warm workers
 └── RequestError     a request to the API that cannot be understood
+    └── BodyTooLongError   a body with more bytes than are looked at
 
 TransientError
 ├── LaunchError      the launcher does not take a run now
@@ -30,6 +31,14 @@ class LauncherError(TerminalError):
 
 class RequestError(TerminalError):
     """A request to the API that cannot be understood."""
+
+
+class BodyTooLongError(RequestError):
+    """A body with more bytes than are looked at."""
+
+    @classmethod
+    def of(cls, most: int, size: int) -> Self:
+        return cls("the body is too long", expected=f"at most {most} bytes", found=f"{size}")
 
 
 class LaunchError(TransientError):

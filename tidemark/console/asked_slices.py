@@ -25,7 +25,7 @@ def asked_slices(graph: DependencyGraph, entity: str, text: str, *, yes: bool) -
     More than 1,000 of them are confirmed on a terminal, and refused elsewhere unless `yes`. Raises UnknownEntityError,
     ParseError for a text that is no time, and NoSuchSliceError where the entity has no slice then.
     """
-    slices = resolve(_subject(entity, text), graph, allowance=Allowance(_AT_ALL, _AT_ALL))
+    slices = resolve(_subject(entity, text), graph, allowance=Allowance(_AT_ALL))
     if not slices:
         declared = graph.entity(entity)
         ends = f", ends at {declared.end}" if declared.end else ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import bindparam, func, select
 
 from tidemark.dependency_model.backfill import Backfill, BackfillPhase, BackfillPlan, Member, SliceProgress
-from tidemark.dependency_model.backfill.progress import ENDS, FOLLOWING
+from tidemark.dependency_model.backfill.progress import ACTIVE, ENDS, FOLLOWING, OPEN
 from tidemark.dependency_model.entity.entity import Reprocess
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.bulk_write import Rows
@@ -56,6 +56,17 @@ class BackfillRow:
     changed_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class MemberRow:
+    """How far a slice of a backfill is, and why; `after` is the last of the earlier backfills that have it, too."""
+
+    slice: Slice
+    wave: int
+    progress: SliceProgress
+    why: str
+    after: int | None
+
+
 class Backfills:
     """Of one database. Everything raises StateStoreDownError where it does not answer."""
 
@@ -63,9 +74,11 @@ class Backfills:
         self._database = database
 
     def add(self, plan: BackfillPlan, request: BackfillRequest, phase: BackfillPhase = BackfillPhase.PLANNED) -> int:
-        """Keep a plan; its number."""
+        """Keep a plan; its number. Where the same origin has begun a backfill already, it is the number of that."""
         now = microseconds(datetime.now(UTC))
         with self._database.writing() as connection:
+            if request.origin and (begun := _begun_by(connection, request.origin)) is not None:
+                return begun
             number = int(connection.execute(select(func.coalesce(func.max(BACKFILLS.c.number), 0))).scalar_one()) + 1
             values = {"who": request.who, "why": request.why, "asked": request.asked, "origin": request.origin}
             connection.execute(
@@ -92,7 +105,7 @@ class Backfills:
     def begun_by(self, origin: str) -> int | None:
         """The number of the backfill that something outside began."""
         with self._database.reading() as connection:
-            return connection.execute(select(func.max(BACKFILLS.c.number)).where(BACKFILLS.c.origin == origin)).scalar()
+            return _begun_by(connection, origin)
 
     def load(self, number: int) -> Backfill:
         """A backfill with its plan, and how far it is. Raises NoSuchBackfillError."""
@@ -102,11 +115,27 @@ class Backfills:
         plan, progress = _plan_of(rows)
         return Backfill(number, row.phase, plan, progress)
 
-    def reasons(self, number: int) -> dict[Slice, str]:
-        """Why slices are as far as they are, where something is to be said."""
+    def members(self, number: int, skipped: int = 0, most: int | None = None) -> list[MemberRow]:
+        """How far its slices are, in the plan's order: after the first `skipped` at most so many, or all."""
+        query = _slices(number).where(BACKFILL_SLICES.c.place >= skipped).order_by(BACKFILL_SLICES.c.place)
         with self._database.reading() as connection:
-            rows = connection.execute(_slices(number).where(BACKFILL_SLICES.c.why != ""))
-            return {_slice(row): row.why for row in rows}
+            rows = list(connection.execute(query.limit(most)))
+        holders = self.holders([_slice(row) for row in rows])
+        return [_member_row(row, (other for other in holders.get(_slice(row), ()) if other < number)) for row in rows]
+
+    def holders(self, slices: Collection[Slice]) -> dict[Slice, list[int]]:
+        """Of each slice the numbers of the backfills that go on and are not done with it, earlier ones first."""
+        columns, wanted = BACKFILL_SLICES.c, set(slices)
+        active = select(BACKFILLS.c.number).where(BACKFILLS.c.phase.in_([phase.value for phase in ACTIVE]))
+        query = select(columns.number, columns.entity, columns.key, columns.sub).where(
+            columns.number.in_(active), columns.progress.in_([progress.value for progress in OPEN])
+        )
+        holders: dict[Slice, list[int]] = {}
+        with self._database.reading() as connection:
+            for row in connection.execute(query.order_by(columns.number)):
+                if (slice_ := _slice(row)) in wanted:
+                    holders.setdefault(slice_, []).append(row.number)
+        return holders
 
     def counts(self, numbers: Collection[int]) -> dict[int, dict[SliceProgress, int]]:
         """How many slices of each backfill are how far."""
@@ -207,6 +236,10 @@ def _member(row: Any, slices: list[Slice]) -> Member:
     )
 
 
+def _member_row(row: Any, earlier: Iterable[int]) -> MemberRow:
+    return MemberRow(_slice(row), row.wave, SliceProgress(row.progress), row.why, max(earlier, default=None))
+
+
 def _slices(number: int) -> Any:
     return select(BACKFILL_SLICES).where(BACKFILL_SLICES.c.number == number)
 
@@ -226,6 +259,10 @@ def _row_of(row: Any) -> BackfillRow:
     request = BackfillRequest(row.who, row.why, row.asked, row.origin)
     times = instant_of(row.planned_at), instant_of(row.changed_at)
     return BackfillRow(row.number, BackfillPhase(row.phase), request, row.revision, *times)
+
+
+def _begun_by(connection: Connection, origin: str) -> int | None:
+    return connection.execute(select(func.max(BACKFILLS.c.number)).where(BACKFILLS.c.origin == origin)).scalar()
 
 
 def _change(connection: Connection, number: int, **values: str) -> None:

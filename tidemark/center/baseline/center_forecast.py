@@ -12,19 +12,23 @@ from tidemark.center.baseline.baselines import Baselines
 from tidemark.center.baseline.declared_slices import DeclaredSlices
 from tidemark.center.baseline.open_slices import SliceSource
 from tidemark.center.baseline.run_history import LOOKED_BACK, RunHistory
-from tidemark.dependency_model.status import RunState
+from tidemark.dependency_model.status import RunState, SliceStatus
 from tidemark.state_store.timings import timings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from tidemark.center.baseline.baselines import Baseline
     from tidemark.center.center import DependencyCenter
     from tidemark.center.pools import Pools
+    from tidemark.dependency_model.baseline.repair_time import RepairTime
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
 
+    StatusOf = Callable[[Slice], SliceStatus]
+
+_UNKNOWN: Final = SliceStatus()
 _READ_ANEW_SECONDS: Final = 86_400.0
 """What is older than ninety days is let go of by then."""
 
@@ -75,6 +79,24 @@ class CenterForecast:
                 self._last = last = self._judge(now)
             return last
 
+    def rebuilding(self, slices: Sequence[Slice]) -> RepairTime:
+        """How long it takes to compute exactly these slices again, beside what is under way.
+
+        Raises StateStoreDownError.
+        """
+        graph, now = self._center.graph, self._clock()
+        entities = upstream_closure(graph, {*self.names, *(slice_.entity for slice_ in slices)})
+        history = RunHistory.read(graph, self._center.store.database, now, entities)
+        return self._baselines(self.names, history, now, self._statuses_around(slices)).rebuilding(slices)
+
+    def _statuses_around(self, slices: Sequence[Slice]) -> StatusOf:
+        """The statuses of these and of what they read are asked for at once: most are not in the center's memory."""
+        graph = self._center.graph
+        around = {input_ for slice_ in slices for needed in graph.requirements(slice_) for input_ in needed.slices}
+        around.update(slices)
+        known = self._center.statuses(around)
+        return lambda slice_: known.get(slice_, _UNKNOWN) if slice_ in around else self._center.status(slice_)
+
     def _judge(self, now: datetime) -> JudgedPromises:
         names = self.names
         blank = RunHistory(self._center.graph, ())
@@ -84,8 +106,11 @@ class CenterForecast:
         told = self._baselines(names, self._grown(names, now), now)
         return JudgedPromises(now, tuple(told.promised), tuple(told.all()))
 
-    def _baselines(self, names: Iterable[str], history: RunHistory, now: datetime) -> Baselines:
-        return Baselines(SliceSource(self._declared, self._center.status, history, now), names)
+    def _baselines(
+        self, names: Iterable[str], history: RunHistory, now: datetime, status_of: StatusOf | None = None
+    ) -> Baselines:
+        status_of = status_of or self._center.status
+        return Baselines(SliceSource(self._declared, status_of, history, now), names)
 
     def _is_there(self, slice_: Slice) -> bool:
         return self._center.status(slice_).run_state is RunState.COMPLETED

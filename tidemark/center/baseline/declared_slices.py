@@ -42,7 +42,7 @@ class DeclaredSlice(NamedTuple):
 
 
 class DeclaredSlices:
-    """Of one graph, which must not change, with one setting of pools."""
+    """Of one graph, which must not change, with one setting of pools; safe between threads."""
 
     def __init__(self, graph: DependencyGraph, pools: Pools) -> None:
         self.graph, self.pools = graph, pools

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from tidemark.center.detectors.storable_json import check_event, parse_body
-from tidemark.center.errors import RequestError
+from tidemark.center.detectors.storable_json import check_event, invalid_field, parse_body
+from tidemark.center.errors import BodyTooLongError, RequestError
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.status import Event
 from tidemark.dependency_model.subject import MAX_SLICES, Allowance, slices_of
@@ -42,6 +42,10 @@ def _of_the_calendar(instant: datetime) -> datetime:
     return instant
 
 
+CalendarInstant = Annotated[AwareDatetime, AfterValidator(_of_the_calendar)]
+"""From outside: aware, and known to every calendar."""
+
+
 def _reportable(name: str) -> str:
     if name not in EVENTS:
         raise ValueError(f"nothing to report, expected one of {', '.join(EVENTS)}")
@@ -56,7 +60,7 @@ class Report(BaseModel):
     subject: str
     event: Annotated[str, AfterValidator(_reportable)]
     event_id: str = Field(min_length=1, max_length=512)
-    event_time: Annotated[AwareDatetime, AfterValidator(_of_the_calendar)]
+    event_time: CalendarInstant
     who: str = Field(default="api", max_length=256)
     why: str = ""
     generation: int | None = Field(default=None, ge=1, lt=1 << 31)
@@ -88,7 +92,7 @@ def facts_of(body: bytes, graph: DependencyGraph) -> list[Fact]:
 def reports_of(body: bytes) -> list[Report]:
     """The reports that a body holds. Raises RequestError."""
     if len(body) > MAX_BYTES:
-        raise RequestError("the body is too long", expected=f"at most {MAX_BYTES} bytes", found=f"{len(body)}")
+        raise BodyTooLongError.of(MAX_BYTES, len(body))
     value = parse_body(body)
     values = value if isinstance(value, list) else [value]
     if not 0 < len(values) <= MAX_REPORTS:
@@ -98,13 +102,7 @@ def reports_of(body: bytes) -> list[Report]:
     try:
         return _REPORTS.validate_python(values)
     except ValidationError as error:
-        raise _invalid(error) from error
-
-
-def _invalid(error: ValidationError) -> RequestError:
-    first = error.errors(include_url=False)[0]
-    place = ".".join(str(step) for step in first["loc"])[:200]
-    return RequestError(first["msg"], found=repr(first["input"])[:200], where=f"report {place}")
+        raise invalid_field(error, "report ") from error
 
 
 def _facts(report: Report, graph: DependencyGraph, allowance: Allowance) -> list[Fact]:

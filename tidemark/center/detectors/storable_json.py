@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from tidemark.center.errors import RequestError
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 MAX_DEPTH: Final = 16
 """Levels of lists and objects inside each other, of one event."""
@@ -26,19 +29,26 @@ def parse_body(body: bytes) -> Any:
         raise RequestError("the body is no JSON", found=str(error)[:200]) from error
 
 
-def check_event(value: Any, where: str) -> None:
-    """Raise RequestError unless an event is an object, and small and plain enough to be kept."""
+def check_event(value: Any, where: str, what: str = "event") -> None:
+    """Raise RequestError unless an event (or `what` it is) is an object, and small and plain enough to be kept."""
     if not isinstance(value, dict):
-        raise RequestError("an event is an object", found=type(value).__name__, where=where)
-    _check_depth(value, where)
+        raise RequestError(f"the {what} is no object", found=type(value).__name__, where=where)
+    _check_depth(value, where, what)
     size = len(json.dumps(value, ensure_ascii=False).encode())
     if size > MAX_EVENT_BYTES:
         raise RequestError(
-            "the event is too large", expected=f"at most {MAX_EVENT_BYTES} bytes", found=f"{size}", where=where
+            f"the {what} is too large", expected=f"at most {MAX_EVENT_BYTES} bytes", found=f"{size}", where=where
         )
 
 
-def _check_depth(value: Any, where: str) -> None:
+def invalid_field(error: ValidationError, where: str) -> RequestError:
+    """What is wrong with the first field that is; `where` stands before its path."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(map(str, first["loc"]))[:200]
+    return RequestError(first["msg"], found=repr(first["input"])[:200], where=f"{where}{place}")
+
+
+def _check_depth(value: Any, where: str, what: str) -> None:
     level, depth = [value], 0
     while level:
         depth += 1
@@ -46,7 +56,7 @@ def _check_depth(value: Any, where: str) -> None:
             _check_plain(member, where)
         level = [inner for member in level for inner in _members(member)]
         if depth > MAX_DEPTH and level:
-            raise RequestError("the event is nested too deeply", expected=f"at most {MAX_DEPTH} levels", where=where)
+            raise RequestError(f"the {what} is nested too deeply", expected=f"at most {MAX_DEPTH} levels", where=where)
 
 
 def _members(value: Any) -> list[Any]:

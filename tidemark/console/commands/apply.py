@@ -104,16 +104,16 @@ def _keep(
     as_json: bool,
 ) -> None:
     from tidemark.center.pools import Pools  # noqa: PLC0415 - keeps --help fast
-    from tidemark.console.backfill_preview import BackfillPreview  # noqa: PLC0415
+    from tidemark.console.backfill_planner import BackfillPlanner  # noqa: PLC0415
     from tidemark.dependency_model.backfill import plan_backfill  # noqa: PLC0415
     from tidemark.state_store.backfills import BackfillRequest  # noqa: PLC0415
 
     roots = dict.fromkeys(slice_ for planned in told.entities for slice_ in planned.outdated)
     there = [slice_ for slice_ in told.slices if slice_ not in roots]
     statuses = {current.slice: current.status for current in store.read.currents(told.slices)}
-    preview = BackfillPreview(warehouse.graph, store, Pools.parse(warehouse.settings.pools), datetime.now(UTC))
-    preview.take(plan_backfill(warehouse.graph, roots, there, statuses, store.read.reads(there)))
-    keep_and_tell(preview, BackfillRequest(*request), is_kept=is_kept, is_begun=is_begun, as_json=as_json)
+    planner = BackfillPlanner(warehouse.graph, store, Pools.parse(warehouse.settings.pools), datetime.now(UTC))
+    preview = planner.preview(plan_backfill(warehouse.graph, roots, there, statuses, store.read.reads(there)))
+    keep_and_tell(planner, preview, BackfillRequest(*request), is_kept=is_kept, is_begun=is_begun, as_json=as_json)
 
 
 def _tell_nothing(*, as_json: bool) -> None:

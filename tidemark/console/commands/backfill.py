@@ -15,7 +15,8 @@ from tidemark.console.output import json_option, print_json, print_line, print_t
 from tidemark.dependency_model.subject import MAX_SLICES
 
 if TYPE_CHECKING:
-    from tidemark.console.backfill_preview import BackfillPreview
+    from tidemark.center.backfill_preview import BackfillPreview
+    from tidemark.console.backfill_planner import BackfillPlanner
     from tidemark.state_store.backfills import BackfillRequest
 
 
@@ -62,45 +63,47 @@ def backfill(
                   "given"}], "estimate": {"slices", "p50_seconds", "p90_seconds", "p99_seconds", "work_seconds"},
                   "also_in": {NUMBER: SLICES}}; number is null in a dry run.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.console.backfill_preview import BackfillPreview  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.backfill_planner import BackfillPlanner  # noqa: PLC0415 - keeps --help fast
     from tidemark.state_store.backfills import BackfillRequest  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     if dry_run and approve:
         raise click.UsageError("--dry-run begins nothing: leave out --approve")
     now = datetime.now(UTC)
-    preview = BackfillPreview.of(Settings.load(), now)
-    roots = asked_slices(preview.graph, entity, slices, yes=yes)
-    preview.plan(roots, until.replace(tzinfo=UTC) if until else now)
+    planner = BackfillPlanner.of(Settings.load(), now)
+    roots = asked_slices(planner.graph, entity, slices, yes=yes)
+    preview = planner.plan(roots, until.replace(tzinfo=UTC) if until else now)
     rebuilt = len(preview.planned.rebuilt)
     if approve and not yes and rebuilt > max(MAX_SLICES, len(roots)):
         confirm(f"{rebuilt:,} slices would be rebuilt")
     request = BackfillRequest(author, reason, f"{entity} {slices}")
-    keep_and_tell(preview, request, is_kept=not dry_run, is_begun=approve, as_json=as_json)
-    preview.close()
+    keep_and_tell(planner, preview, request, is_kept=not dry_run, is_begun=approve, as_json=as_json)
+    planner.close()
     raise SystemExit(ExitCode.OK)
 
 
 def keep_and_tell(
-    preview: BackfillPreview, request: BackfillRequest, *, is_kept: bool, is_begun: bool, as_json: bool
+    planner: BackfillPlanner,
+    preview: BackfillPreview,
+    request: BackfillRequest,
+    *,
+    is_kept: bool,
+    is_begun: bool,
+    as_json: bool,
 ) -> None:
     """Keep what is planned, or only say it."""
-    from tidemark.dependency_model.backfill import BackfillPhase  # noqa: PLC0415 - keeps --help fast
+    from tidemark.api.backfill_models import planned_model  # noqa: PLC0415 - keeps --help fast
+    from tidemark.console.backfill_planner import summary, table_rows  # noqa: PLC0415
+    from tidemark.dependency_model.backfill import BackfillPhase  # noqa: PLC0415
 
     phase = BackfillPhase.RUNNING if is_begun else BackfillPhase.PLANNED
-    number = preview.backfills.add(preview.planned, request, phase) if is_kept else None
+    number = planner.backfills.add(preview.planned, request, phase) if is_kept else None
     if as_json:
-        phase_name = None if number is None else phase.value
-        print_json({"number": number, "phase": phase_name, "dry_run": not is_kept, **preview.as_data()})
-    else:
-        _print_planned(preview, number, is_begun=is_begun)
-
-
-def _print_planned(preview: BackfillPreview, number: int | None, *, is_begun: bool) -> None:
-    """The plan for people; `number` is None where it was not kept."""
-    print_table(["wave", "entity", "reprocess", "pool", "slices", ""], preview.rows())
-    print_line(preview.summary(), "bold")
-    for other, count in preview.also_in().items():
+        print_json(planned_model(preview, number, phase).model_dump(mode="json"))
+        return
+    print_table(["wave", "entity", "reprocess", "pool", "slices", ""], table_rows(planner.graph, preview))
+    print_line(summary(preview), "bold")
+    for other, count in preview.also_in.items():
         print_line(f"{count:,} of them are in backfill {other}, too: it goes first", "yellow")
     if number is None:
         print_line("this was a dry run")

@@ -1,5 +1,6 @@
 """What a wrong slice touched, and what may have made it wrong (seed capabilities D4 and D5)."""
 
+from tidemark.dependency_model.impact.bounded_closure import bounded_closure
 from tidemark.dependency_model.impact.closure import Closure, downstream_closure
 from tidemark.dependency_model.impact.impact import ImpactedSlice, Need, impacts_of
 from tidemark.dependency_model.impact.suspects import Evidence, Ground, Suspect, suspects_of
@@ -11,6 +12,7 @@ __all__ = [
     "ImpactedSlice",
     "Need",
     "Suspect",
+    "bounded_closure",
     "downstream_closure",
     "impacts_of",
     "suspects_of",

@@ -11,11 +11,9 @@ from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
-    from tidemark.dependency_model.backfill import Backfill, SliceProgress
-    from tidemark.dependency_model.slice import Slice
-    from tidemark.state_store.backfills import BackfillRow
+    from tidemark.state_store.backfills import BackfillRow, MemberRow
 
 _STYLES = {"failed": "red", "blocked": "red", "asking": "yellow", "rebuilt": "green", "unchanged": "green"}
 
@@ -37,45 +35,39 @@ def show(number: int, *, as_json: bool) -> None:
     \b
     Exit codes: 0 told; 1 slices failed or are blocked, or there is no such backfill; 2 called wrongly;
                 75 the state store does not answer.
-    With --json: the backfill as in `list`, and "progress": [{"slice", "wave", "progress", "why", "after"}]; after is
-                  the earlier backfill that has the slice, or null.
+    With --json what GET /v1/backfills/NUMBER answers: the backfill as in `list`, and "progress": [{"slice", "wave",
+                  "progress", "why", "after"}]; after is the earlier backfill that has the slice, or null.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.api.backfill_models import backfill_model  # noqa: PLC0415 - keeps --help fast
+    from tidemark.api.backfill_models import backfill_page_model  # noqa: PLC0415 - keeps --help fast
     from tidemark.console.commands.backfills.stored_backfills import stored_backfills  # noqa: PLC0415
-    from tidemark.dependency_model.backfill.progress import ACTIVE, UNSUCCESSFUL  # noqa: PLC0415
+    from tidemark.dependency_model.backfill.progress import UNSUCCESSFUL  # noqa: PLC0415
 
     with stored_backfills() as stored:
-        row, backfill, why = stored.row(number), stored.load(number), stored.reasons(number)
-        earlier = [stored.load(other.number) for other in stored.rows(ACTIVE) if other.number < number]
-    after = {s: next((o.number for o in earlier if o.is_open(s)), None) for s in backfill.progress}
+        row, counts, members = stored.row(number), stored.counts([number])[number], stored.members(number)
     if as_json:
-        progress = [
-            {"slice": str(slice_), "wave": backfill.plan.members[slice_].wave, "progress": far.value,
-             "why": why.get(slice_, ""), "after": after[slice_]}
-            for slice_, far in backfill.progress.items()
-        ]  # fmt: skip
-        print_json({**backfill_model(row, backfill.counts).model_dump(mode="json"), "progress": progress})
+        print_json(backfill_page_model(row, counts, members).model_dump(mode="json"))
     else:
-        _print(row, backfill, why, after)
-    has_failed = not UNSUCCESSFUL.isdisjoint(backfill.progress.values())
+        _print(row, members)
+    has_failed = not UNSUCCESSFUL.isdisjoint(counts)
     raise SystemExit(ExitCode.FAILED if has_failed else ExitCode.OK)
 
 
-def _print(row: BackfillRow, backfill: Backfill, why: Mapping[Slice, str], after: Mapping[Slice, int | None]) -> None:
-    request = row.request
-    print_line(f"backfill {row.number} is {row.phase.value}: {request.asked}, by {request.who}", "bold")
+def _print(backfill: BackfillRow, members: Sequence[MemberRow]) -> None:
+    from tidemark.dependency_model.backfill.progress import ACTIVE, OPEN  # noqa: PLC0415 - keeps --help fast
+
+    request = backfill.request
+    print_line(f"backfill {backfill.number} is {backfill.phase.value}: {request.asked}, by {request.who}", "bold")
     if request.why:
         print_line(request.why)
 
-    def alike(item: tuple[Slice, SliceProgress]) -> tuple[int, str, str, str]:
-        slice_, progress = item
-        other = after[slice_]
-        because = f"after backfill {other}" if other is not None and backfill.is_open(slice_) else why.get(slice_, "")
-        return backfill.plan.members[slice_].wave, slice_.entity, progress.value, because
+    def alike(member: MemberRow) -> tuple[int, str, str, str]:
+        waits = member.after is not None and backfill.phase in ACTIVE and member.progress in OPEN
+        because = f"after backfill {member.after}" if waits else member.why
+        return member.wave, member.slice.entity, member.progress.value, because
 
     rows = []
-    for (wave, name, progress, because), group in groupby(sorted(backfill.progress.items(), key=alike), key=alike):
-        keys = [slice_.key for slice_, _ in group]
+    for (wave, name, progress, because), group in groupby(sorted(members, key=alike), key=alike):
+        keys = [member.slice.key for member in group]
         ends = keys[0] if len(keys) == 1 else f"{keys[0]} .. {keys[-1]}"
         rows.append([str(wave), name, progress, f"{len(keys):,}", ends, because])
     styles = [_STYLES.get(cells[2], "") for cells in rows]

@@ -1,0 +1,75 @@
+"""The endpoints of backfills. What plans takes processor time; what is done with a backfill waits for no plan."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Final
+
+from fastapi import Path as PathNumber
+from fastapi import Query, Request
+
+from tidemark.api.backfill_models import (  # noqa: TC001 - FastAPI reads annotations
+    BackfillPageModel,
+    BackfillsModel,
+    PhaseModel,
+    PlannedBackfillModel,
+)
+from tidemark.api.backfill_order import BackfillOrder
+from tidemark.api.thread_limits import run_in
+from tidemark.dependency_model.backfill.progress import BackfillAction
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from tidemark.api.backfill_queries import BackfillQueries
+    from tidemark.api.thread_limits import Threads
+
+BACKFILLS: Final = "/v1/backfills"
+_MOST_SHOWN: Final = 20_000
+_SHOWN: Final = 1_000
+_Number = Annotated[int, PathNumber(ge=1, lt=1 << 31)]
+_BODY: Final = {
+    "requestBody": {"required": True, "content": {"application/json": {"schema": BackfillOrder.model_json_schema()}}}
+}
+
+
+def add_backfills(app: FastAPI, queries: BackfillQueries, threads: Threads) -> None:
+    """Serve `/v1/backfills` and what is below it."""
+
+    @app.get(BACKFILLS)
+    async def backfills() -> BackfillsModel:
+        """Say how far backfills are."""
+        return await run_in(threads.queries, queries.newest)
+
+    @app.post(BACKFILLS, openapi_extra=_BODY)
+    async def plan_backfill(request: Request) -> PlannedBackfillModel:
+        """Plan to compute slices again, and exactly what was built from them; or only say it, in a dry run."""
+        return await run_in(threads.queries, partial(queries.plan, await request.body()))
+
+    @app.get(f"{BACKFILLS}/{{number}}")
+    async def backfill(
+        number: _Number,
+        limit: Annotated[int, Query(ge=1, le=_MOST_SHOWN)] = _SHOWN,
+        skip: Annotated[int, Query(ge=0, lt=1 << 31)] = 0,
+    ) -> BackfillPageModel:
+        """Say how far a backfill is, and its slices in the order of its waves: `limit` of them, after `skip`."""
+        return await run_in(threads.queries, partial(queries.page, number, skip, limit))
+
+    for action in BackfillAction:
+        _add_action(app, queries, threads, action)
+
+
+def _add_action(app: FastAPI, queries: BackfillQueries, threads: Threads, action: BackfillAction) -> None:
+    name = action.name.lower()
+
+    @app.post(f"{BACKFILLS}/{{number}}/{name}", name=f"{name} backfill", description=_DESCRIPTIONS[action])
+    async def act(number: _Number) -> PhaseModel:
+        return await run_in(threads.reports, partial(queries.act, number, action))
+
+
+_DESCRIPTIONS: Final = {
+    BackfillAction.APPROVE: "Let a planned backfill begin.",
+    BackfillAction.PAUSE: "Let a backfill rest: runs under way end, no further slice of it begins.",
+    BackfillAction.RESUME: "Let a paused backfill go on where it was.",
+    BackfillAction.CANCEL: "End a backfill: slices that have not begun are again what they were.",
+}

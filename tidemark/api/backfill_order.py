@@ -1,0 +1,47 @@
+"""A backfill as it is asked for over HTTP: bounded first, then validated, as reports are."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+
+from tidemark.center.detectors.external_report import CalendarInstant
+from tidemark.center.detectors.storable_json import MAX_EVENT_BYTES, check_event, invalid_field, parse_body
+from tidemark.center.errors import BodyTooLongError, RequestError
+
+_BACKFILL: Final = "backfill"
+
+
+class BackfillOrder(BaseModel):
+    """Compute the slices of a subject again, and exactly what was built from them, of all that begins by `until`.
+
+    A `dry_run` keeps nothing; `approve` begins at once. More than 1,000 slices need a `yes`. The same `event_id` again
+    plans nothing anew: it answers with the backfill that it began.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=4_096)
+
+    subject: str
+    who: str = Field(default="api", max_length=256)
+    why: str = ""
+    until: CalendarInstant | None = None
+    event_id: str | None = Field(default=None, min_length=1, max_length=512)
+    dry_run: StrictBool = False
+    approve: StrictBool = False
+    yes: StrictBool = False
+
+
+def order_of(body: bytes) -> BackfillOrder:
+    """What a body asks for. Raises BodyTooLongError and RequestError."""
+    if len(body) > MAX_EVENT_BYTES:
+        raise BodyTooLongError.of(MAX_EVENT_BYTES, len(body))
+    value = parse_body(body)
+    check_event(value, _BACKFILL, what=_BACKFILL)
+    try:
+        order = BackfillOrder.model_validate(value)
+    except ValidationError as error:
+        raise invalid_field(error, f"{_BACKFILL}.") from error
+    if order.dry_run and order.approve:
+        raise RequestError("a dry run begins nothing", where=_BACKFILL, hint="leave out dry_run, or approve")
+    return order

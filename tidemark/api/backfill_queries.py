@@ -1,0 +1,92 @@
+"""What the HTTP interface does with backfills."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from tidemark.api.backfill_models import (
+    BackfillsModel,
+    PhaseModel,
+    backfill_model,
+    backfill_page_model,
+    planned_model,
+)
+from tidemark.api.backfill_order import order_of
+from tidemark.center.backfill_planning import plan_of
+from tidemark.center.backfill_preview import BackfillPreview
+from tidemark.center.errors import RequestError
+from tidemark.dependency_model.backfill import BackfillPhase
+from tidemark.dependency_model.subject import MAX_SLICES, Allowance, slices_of
+from tidemark.state_store.backfills import BackfillRequest, Backfills
+
+if TYPE_CHECKING:
+    from tidemark.api.backfill_models import BackfillPageModel, PlannedBackfillModel
+    from tidemark.api.backfill_order import BackfillOrder
+    from tidemark.center.baseline import CenterForecast
+    from tidemark.center.center import DependencyCenter
+    from tidemark.dependency_model.backfill import BackfillPlan
+    from tidemark.dependency_model.backfill.progress import BackfillAction
+
+MOST_PLANNED: Final = 20_000
+"""So many slices a plan over HTTP may reach; `tidemark backfill` has no such limit."""
+
+
+class BackfillQueries:
+    """Reads and writes of the backfills of one center's store, whichever center carries them out."""
+
+    def __init__(self, center: DependencyCenter, forecast: CenterForecast) -> None:
+        self._center, self._forecast = center, forecast
+        self._stored = Backfills(center.store.database)
+
+    def newest(self) -> BackfillsModel:
+        """The newest backfills."""
+        rows = self._stored.rows()
+        counts = self._stored.counts([row.number for row in rows])
+        return BackfillsModel(backfills=[backfill_model(row, counts[row.number]) for row in rows])
+
+    def page(self, number: int, skipped: int, most: int) -> BackfillPageModel:
+        """A backfill with some of its slices. Raises NoSuchBackfillError."""
+        row, counts = self._stored.row(number), self._stored.counts([number])[number]
+        return backfill_page_model(row, counts, self._stored.members(number, skipped, most))
+
+    def act(self, number: int, action: BackfillAction) -> PhaseModel:
+        """Do with a backfill what a person wants. Raises NoSuchBackfillError and BackfillPhaseError."""
+        row = self._stored.act(number, action)
+        return PhaseModel(number=row.number, phase=row.phase.value)
+
+    def plan(self, body: bytes) -> PlannedBackfillModel:
+        """Plan a backfill, and keep the plan unless it is a dry run. Raises TidemarkError."""
+        order = order_of(body)
+        origin = f"api:{order.event_id}" if order.event_id else ""
+        known = self._stored.begun_by(origin) if origin and not order.dry_run else None
+        plan = self._planned(order) if known is None else self._stored.load(known).plan
+        preview = BackfillPreview.of(plan, self._stored, self._forecast.rebuilding)
+        phase = BackfillPhase.RUNNING if order.approve else BackfillPhase.PLANNED
+        if order.dry_run:
+            return planned_model(preview, None, phase)
+        number = self._stored.add(plan, BackfillRequest(order.who, order.why, order.subject, origin), phase)
+        return planned_model(preview, number, self._stored.row(number).phase)
+
+    def _planned(self, order: BackfillOrder) -> BackfillPlan:
+        graph = self._center.graph
+        roots = slices_of(order.subject, graph, Allowance(MOST_PLANNED))
+        if not roots:
+            raise RequestError("the subject stands for no slice", found=order.subject)
+        _require_yes(order, f"{order.subject} stands for {len(roots):,} slices", len(roots))
+        plan = plan_of(graph, self._center.store, roots, order.until or datetime.now(UTC), MOST_PLANNED)
+        if not order.dry_run:
+            _require_yes(order, f"{len(plan.rebuilt):,} slices would be rebuilt", len(plan.rebuilt))
+        return plan
+
+
+def _require_yes(order: BackfillOrder, what: str, count: int) -> None:
+    """Raise RequestError where so many slices may have been asked for by mistake."""
+    if count > MAX_SLICES and not order.yes:
+        raise RequestError(
+            what,
+            expected=f"at most {MAX_SLICES:,} without a yes",
+            found=f"{count:,}",
+            where="backfill.yes",
+            hint='is it meant? add "yes": true; "dry_run": true says what would be rebuilt',
+        )

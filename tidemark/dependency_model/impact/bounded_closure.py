@@ -1,0 +1,31 @@
+"""All slices downstream of some, unless they are more than whoever asks can be answered with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.impact.closure import downstream_closure
+from tidemark.errors import ParseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from tidemark.dependency_model.graph.graph import DependencyGraph
+    from tidemark.dependency_model.impact.closure import Closure
+    from tidemark.dependency_model.slice import Slice
+
+
+def bounded_closure(
+    graph: DependencyGraph, slices: Iterable[Slice], until: datetime, most: int | None = None
+) -> Closure:
+    """As `downstream_closure`; counted before they are made. Raises ParseError for more than `most`, too."""
+    reached = downstream_closure(graph, slices, until)
+    if most is not None and len(reached) > most:
+        raise ParseError(
+            "too many slices downstream for one answer",
+            expected=f"at most {most:,}",
+            found=f"{len(reached):,} of {len(reached.reached):,} entities",
+            hint="ask for fewer slices, or with an earlier until; the command line has no such limit",
+        )
+    return reached
