@@ -183,3 +183,24 @@ def test_a_read_without_a_bound_names_all_that_is_over(condition: str, offset: s
         ["the declared offset does not name all slices of d_orders that the query reads"] if is_lacking else []
     )
     assert agreement.differences == ()
+
+
+@pytest.mark.parametrize(
+    ("condition", "offset"),
+    [
+        ("dt < :biz_date", "since start"),
+        ("dt <> :biz_date", "since start"),
+        ("dt >= date_sub(:biz_date, 3)", "Range -3..0"),
+        ("dt > :biz_date", "Set 1"),
+    ],
+)
+def test_nothing_is_lacking_before_a_later_start_of_what_is_read(condition: str, offset: str) -> None:
+    later = EntityOutline("d_orders", Period.DAY, PARIS, "2024-06-01")
+    query = read_query(f"SELECT * FROM d_orders WHERE {condition}", file="down.sql")  # noqa: S608 - our own text
+    down = EntityOutline("down", Period.DAY, PARIS, START)
+    reads = infer([query], down, {**SUBJECTS, "d_orders": later})
+    assert not any(runs for time, runs in reads["d_orders"].at_least if time < day("2024-05-31"))
+    up = entity("d_orders", "{period: day, start: 2024-06-01}")
+    declared = entity("down", f"{{period: day, start: {START}, depends_on: [{{entity: d_orders, offset: {offset}}}]}}")
+    agreement = agree_with_queries(declared, reads, {"d_orders": up})
+    assert (agreement.missing, agreement.differences) == ((), ())

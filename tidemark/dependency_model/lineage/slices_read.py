@@ -108,15 +108,16 @@ class Evaluation:
     def at_least(self, name: str, needed: NeededUnbounded) -> tuple[tuple[int, Runs], ...]:
         """From the table's first slice to those that begin in the downstream's window: what has to be waited for.
 
-        Where all that is read lies behind that, the first slice of it.
+        Where all that the conditions let in lies behind that, the first slice of it; before the table's first slice
+        there is nothing to wait for.
         """
         grid, end, first = self.subjects[name].grid, end_of(slice_space(self.subjects[name].grid)), self.fit(name).first
         told: list[tuple[int, Runs]] = []
         for ordinal, stretches in sorted(needed.stretches.items()):
-            last = grid.at(seconds_of(self.grid.window(ordinal).end) - 1)
-            there = [range(max(read.start, first), read.stop) for read in stretches]
-            over = [read if read.stop < end else range(read.start, last + 1) for read in there]
-            told.append((ordinal, runs_of(union_of(over) or [range(read.start, read.start + 1) for read in there[:1]])))
+            after = grid.at(seconds_of(self.grid.window(ordinal).end) - 1) + 1
+            over = union_of(read if read.stop < end else range(read.start, after) for read in stretches)
+            waited = over or [range(read.start, read.start + 1) for read in stretches[:1]]
+            told.append((ordinal, runs_of(union_of(range(max(read.start, first), read.stop) for read in waited))))
         return tuple(told)
 
     @cached_property
