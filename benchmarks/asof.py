@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqlalchemy import text
 
-from tidemark.console.slice_as_of import slice_as_of
+from tidemark.catalog.slice_as_of import slice_as_of
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 from tidemark.state_store.past_states import states_at

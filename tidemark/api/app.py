@@ -2,13 +2,14 @@
 
     POST /v1/reports             one report or a list of them: all are taken, or none
     GET  /v1/slices?subject=...  each slice of a subject: its status, its upstream slices with theirs, what it waits for
+    GET  /v1/slices?as_of=...    the same subject at a past time: how it stood then, and what it had been computed from
     GET  /v1/impact?subject=...  what the slices of a subject touch downstream, and what each of it needs
     GET  /v1/backfills           the newest backfills, with how many of their slices are how far
     POST /v1/backfills           plan to compute slices again, and exactly what was built from them; or a dry run of it
     GET  /v1/backfills/NUMBER    a backfill with its slices, their progress and why; ?limit=, ?skip=
     POST /v1/backfills/NUMBER/approve, /pause, /resume, /cancel
     GET  /v1/catalog             what is there of each entity: slices, rows, size, schema, last reader
-    GET  /v1/catalog/ENTITY      the same of one, with its schemas and newest slices; ?limit=, ?before=KEY
+    GET  /v1/catalog/ENTITY      the same of one, with its schemas and newest slices; ?limit=, ?before=KEY, ?as_of=
     GET  /v1/baseline            when promised slices will be there, and what makes them late
     GET  /v1/baseline/ENTITY     the same of one entity
     GET  /health                 200 while it works or stands by, 503 when it is stuck; needs no token
@@ -34,7 +35,6 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi import Path as PathText
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import AwareDatetime  # noqa: TC002 - FastAPI evaluates the annotation
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -45,14 +45,15 @@ from tidemark.api.catalog_models import CatalogModel, CatalogPageModel  # noqa: 
 from tidemark.api.center_queries import Queries
 from tidemark.api.description_page import add_description
 from tidemark.api.metrics import Metrics, TimedRequests
+from tidemark.api.past_slices import PastSlicesModel  # noqa: TC001 - FastAPI reads annotations
 from tidemark.api.request_limits import RequestLimits, TokenBuckets
 from tidemark.api.response_models import ErrorModel, HealthModel, ImpactModel, ReceiptModel, SlicesModel
 from tidemark.api.thread_limits import Threads, run_in
 from tidemark.catalog.catalog import SHOWN_SLICES
-from tidemark.center.detectors.external_report import Report
+from tidemark.center.detectors.external_report import CalendarInstant, Report
 from tidemark.center.errors import BodyTooLongError
 from tidemark.dependency_model.subject.subject_id import TEXT_LIMIT
-from tidemark.errors import TidemarkError, TransientError, TransitionError, UnknownEntityError
+from tidemark.errors import ParseError, TidemarkError, TransientError, TransitionError, UnknownEntityError
 from tidemark.state_store.errors import BackfillPhaseError, NoSuchBackfillError
 from tidemark.system.http_guard import HttpGuard
 
@@ -145,20 +146,24 @@ def _add_endpoints(app: FastAPI, queries: Queries, threads: Threads) -> None:
         return await run_in(threads.reports, partial(queries.report, await request.body()))
 
     @app.get("/v1/slices")
-    async def slices(subject: Annotated[str, Query(max_length=TEXT_LIMIT)]) -> SlicesModel:
-        """Say of each slice of a subject how it stands and what it waits for."""
-        return await run_in(threads.queries, partial(queries.slices, subject))
+    async def slices(
+        subject: Annotated[str, Query(max_length=TEXT_LIMIT)], as_of: CalendarInstant | None = None
+    ) -> SlicesModel | PastSlicesModel:
+        """Say of each slice of a subject how it stands and what it waits for; or how it stood `as_of` a past time."""
+        return await run_in(threads.queries, partial(queries.slices, subject, as_of))
 
     @app.get("/v1/impact")
     async def impact(
-        subject: Annotated[str, Query(max_length=TEXT_LIMIT)], until: AwareDatetime | None = None
+        subject: Annotated[str, Query(max_length=TEXT_LIMIT)], until: CalendarInstant | None = None
     ) -> ImpactModel:
         """Say which slices are computed from those of a subject, and what each needs: clear, start or nothing."""
         return await run_in(threads.queries, partial(queries.impact, subject, until))
 
     @app.get(CATALOG)
-    async def catalog() -> CatalogModel:
+    async def catalog(as_of: Annotated[str | None, Query(include_in_schema=False)] = None) -> CatalogModel:
         """Say what is there of each entity."""
+        if as_of is not None:
+            raise ParseError("the past is told of one entity", found=f"as_of={as_of}", hint=f"ask {CATALOG}/ENTITY")
         return await run_in(threads.queries, queries.catalog)
 
     @app.get(f"{CATALOG}/{{entity}}")
@@ -166,9 +171,13 @@ def _add_endpoints(app: FastAPI, queries: Queries, threads: Threads) -> None:
         entity: Annotated[str, PathText(max_length=TEXT_LIMIT)],
         limit: Annotated[int, Query(ge=1, le=_MOST_SLICES)] = SHOWN_SLICES,
         before: Annotated[str, Query(max_length=TEXT_LIMIT)] = "",
+        as_of: CalendarInstant | None = None,
     ) -> CatalogPageModel:
-        """Say what is there of one entity, with its newest slices; `before` is the key of the last one shown."""
-        return await run_in(threads.queries, partial(queries.catalog_page, entity, limit, before))
+        """Say what is there of one entity, with its newest slices; `before` is the key of the last one shown.
+
+        With `as_of` what was there at a past time; sizes and schemas are known of now alone.
+        """
+        return await run_in(threads.queries, partial(queries.catalog_page, entity, limit, before, as_of))
 
     @app.get(BASELINE)
     async def baseline() -> BaselinesModel:

@@ -11,8 +11,11 @@ from tidemark.api.catalog_models import catalog_model, page_model
 from tidemark.api.errors import TookTooLongError
 from tidemark.api.explanation import explanation_model
 from tidemark.api.impact import impact_model
+from tidemark.api.past_slices import PastSlicesModel, past_slice_model
 from tidemark.api.response_models import ReceiptModel, SlicesModel
 from tidemark.catalog.catalog import Catalog
+from tidemark.catalog.past_catalog import PastCatalog
+from tidemark.catalog.slice_as_of import slice_as_of
 from tidemark.center.detectors.external_report import facts_of
 from tidemark.dependency_model.impact import bounded_closure, impacts_of
 from tidemark.dependency_model.subject import slices_of
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from tidemark.api.baseline_models import BaselinesModel
     from tidemark.api.catalog_models import CatalogModel, CatalogPageModel
     from tidemark.api.explanation import ExplanationModel
+    from tidemark.api.past_slices import PastSliceModel
     from tidemark.api.response_models import ImpactModel
     from tidemark.center.baseline import CenterForecast
     from tidemark.center.center import DependencyCenter
@@ -54,9 +58,17 @@ class Queries:
                 self._center.catch_up()
         return self._report(facts)
 
-    def slices(self, subject: str) -> SlicesModel:
-        """Explain each slice of a subject; stops when it takes too long. Raises TidemarkError."""
+    def slices(self, subject: str, as_of: datetime | None = None) -> SlicesModel | PastSlicesModel:
+        """Explain each slice of a subject, or tell it as of a past instant (aware).
+
+        Stops when it takes too long. Raises TidemarkError.
+        """
         end = self._clock() + _QUERY_SECONDS
+        if as_of is not None:
+            when = as_of.astimezone(UTC)
+            return PastSlicesModel(
+                slices=[self._past(slice_, when, end) for slice_ in slices_of(subject, self._center.graph)]
+            )
         self._center.catch_up()
         return SlicesModel(slices=[self._explain(slice_, end) for slice_ in slices_of(subject, self._center.graph)])
 
@@ -71,9 +83,11 @@ class Queries:
         """What is there of each entity."""
         return catalog_model(Catalog(self._center.graph, self._center.store.database).entries())
 
-    def catalog_page(self, entity: str, most: int, before: str) -> CatalogPageModel:
-        """One entity with its newest slices. Raises UnknownEntityError."""
-        return page_model(Catalog(self._center.graph, self._center.store.database).page(entity, most, before))
+    def catalog_page(self, entity: str, most: int, before: str, as_of: datetime | None = None) -> CatalogPageModel:
+        """One entity with its newest slices, now or as of a past instant (aware). Raises UnknownEntityError."""
+        graph, database = self._center.graph, self._center.store.database
+        answers = Catalog(graph, database) if as_of is None else PastCatalog(graph, database, as_of)
+        return page_model(answers.page(entity, most, before))
 
     def baseline(self, entity: str | None = None) -> BaselinesModel:
         """How the promises stand: a forecast of some seconds ago will do. Raises UnknownEntityError."""
@@ -88,10 +102,17 @@ class Queries:
         receipt = self._center.report(facts, strict=True)
         return ReceiptModel(new=receipt.new, known=receipt.known)
 
-    def _explain(self, slice_: Slice, end: float) -> ExplanationModel:
+    def _past(self, slice_: Slice, when: datetime, end: float) -> PastSliceModel:
+        self._require_time(end)
+        return past_slice_model(slice_as_of(self._center.store, slice_, when))
+
+    def _require_time(self, end: float) -> None:
         if self._clock() > end:
             raise TookTooLongError(
                 "the answer takes too long", expected=f"{_QUERY_SECONDS:g} s", hint="ask for fewer slices at a time"
             )
+
+    def _explain(self, slice_: Slice, end: float) -> ExplanationModel:
+        self._require_time(end)
         explanation, exists = self._center.explain(slice_), self._center.graph.exists(slice_)
         return explanation_model(explanation, exists=exists, status_of=self._center.status)

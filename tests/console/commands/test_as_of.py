@@ -11,8 +11,9 @@ from click.testing import CliRunner
 
 from tests.center.test_center import CHAIN, NOW, CenterWorld
 from tests.console.commands.slices_there import THEN, report
+from tidemark.api.past_slices import past_slice_model
+from tidemark.catalog.slice_as_of import slice_as_of
 from tidemark.console.main import main
-from tidemark.console.slice_as_of import slice_as_of
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.transition import Facts
 from tidemark.system.settings import Settings
@@ -43,7 +44,7 @@ def test_each_instant_tells_the_status_and_the_versions_that_had_been_read_by_th
 
 
 def as_data(state: Any) -> tuple[Any, ...]:
-    told = state.as_data()
+    told = past_slice_model(state).model_dump()
     read = [(used["slice"], used["generation"], used["version"]) for used in told["read"]]
     return told["run_state"], told["generation"], told["run_id"], read
 

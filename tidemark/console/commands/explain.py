@@ -59,8 +59,9 @@ def explain(
                   {"completed_at", "who", "run_id", "rows", "size_bytes", "version", "seconds",
                   "read": [{"first", "last", "slices", "generation", "version"}]} and "taint": {"who", "why", "since"};
                   what is not known is null.
-    With --as-of: {"slice", "as_of", "run_state", "states", "valid", "tainted", "generation", "completed_at", "who",
-                  "run_id", "version", "read": [{"slice", "generation", "version"}]}.
+    With --as-of what GET /v1/slices?as_of= answers of a slice: {"slice", "as_of", "run_state", "states", "valid",
+                  "tainted", "generation", "completed_at", "who", "run_id", "version", "read": [{"slice", "generation",
+                  "version"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.api.explanation import explanation_model  # noqa: PLC0415
     from tidemark.console.warehouse_status import WarehouseStatus  # noqa: PLC0415
@@ -86,12 +87,14 @@ def explain(
 
 def _tell_as_of(stands: WarehouseStatus, slice_: Slice, when: datetime, *, as_json: bool) -> NoReturn:
     """The past alone: what is waited for now is another question."""
-    from tidemark.console.slice_as_of import SliceAsOf, print_as_of, slice_as_of  # noqa: PLC0415 - keeps --help fast
+    from tidemark.api.past_slices import past_slice_model  # noqa: PLC0415 - keeps --help fast
+    from tidemark.catalog.slice_as_of import SliceAsOf, slice_as_of  # noqa: PLC0415
+    from tidemark.console.past_slice import print_as_of  # noqa: PLC0415
 
     stands.warehouse.graph.window(slice_)
     told = slice_as_of(stands.store, slice_, when) if stands.store else SliceAsOf(slice_, when, None, None, None)
     if as_json:
-        print_json(told.as_data())
+        print_json(past_slice_model(told).model_dump(mode="json"))
     else:
         print_as_of(told)
     raise SystemExit(ExitCode.OK)
