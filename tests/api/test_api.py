@@ -115,6 +115,15 @@ def test_the_catalog_is_asked_of_all_entities_and_of_one(client: Client) -> None
     assert (status, {"ods", "dwd"} <= {entry["entity"] for entry in answer["entities"]}) == (200, True)
     status, answer = client.ask("GET", "/v1/catalog/ods?limit=3")
     assert (status, answer["entity"]["entity"], answer["slices"]) == (200, "ods", [])
+    client.report(GOOD)
+    client.world.tell("ods@2024-06-02", "quality_failed", "judged", why="row_count: 12 rows, expected 20")
+    (slice_,) = client.ask("GET", "/v1/catalog/ods")[1]["slices"]
+    assert (slice_["quality"], slice_["issues"]) == ("failed", ["ods@2024-06-02"])
+    assert (slice_["rules"], slice_["profile"], slice_["completeness"]) == (
+        "row_count: 12 rows, expected 20",
+        None,
+        None,
+    )
     assert client.ask("GET", "/v1/catalog/odss")[0] == 404
     assert client.ask("GET", "/v1/catalog/ods?limit=0")[0] == 400
     assert client.ask("GET", "/v1/catalog", token=None)[0] == 401

@@ -59,8 +59,42 @@ class CatalogEntryModel(_Model):
     last_reader: LastReaderModel | None
 
 
+class AnomalyModel(_Model):
+    """A figure that is not as the history lets expect, and by how many standard deviations."""
+
+    measure: str
+    actual: str
+    expected: str
+    score: float
+
+
+class ProfileSummaryModel(_Model):
+    """How the rows looked when they were last measured; not `is_published`: they broke a rule, others are there."""
+
+    measured_at: datetime
+    rows: int
+    columns: int
+    history: str
+    anomalies: list[AnomalyModel]
+    is_published: bool
+
+
+class SliceCompletenessModel(_Model):
+    """Records that the source and the lake counted, and how many slots of them are not complete."""
+
+    source: int
+    lake: int
+    slots: int
+    open_slots: int
+    is_complete: bool
+
+
 class CatalogSliceModel(_Model):
-    """One slice: how it stands, and its data; `version` is its table's."""
+    """One slice: how it stands, and its data; `version` is its table's.
+
+    `rules` is what they said last, `issues` are the slices whose failed quality reaches it. `profile` and
+    `completeness` are null where nothing is kept, or counted.
+    """
 
     slice: str
     run_state: str
@@ -73,6 +107,10 @@ class CatalogSliceModel(_Model):
     files: int | None
     version: int | None
     run_id: str | None
+    issues: list[str]
+    rules: str
+    profile: ProfileSummaryModel | None
+    completeness: SliceCompletenessModel | None
 
 
 class SchemaModel(_Model):
@@ -117,6 +155,7 @@ def _schema_model(schema: SchemaNote) -> SchemaModel:
 
 
 def _slice_model(slice_: CatalogSlice) -> CatalogSliceModel:
+    details = slice_.details
     return CatalogSliceModel(
         slice=str(slice_.slice),
         run_state=slice_.run_state,
@@ -129,4 +168,8 @@ def _slice_model(slice_: CatalogSlice) -> CatalogSliceModel:
         files=slice_.files,
         version=slice_.version,
         run_id=slice_.run_id,
+        issues=list(slice_.issues),
+        rules=details.rules,
+        profile=ProfileSummaryModel.model_validate(details.profile) if details.profile else None,
+        completeness=SliceCompletenessModel.model_validate(details.completeness) if details.completeness else None,
     )

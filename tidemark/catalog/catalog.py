@@ -13,6 +13,7 @@ from sqlalchemy import and_, func, select
 
 from tidemark.catalog.notes import CatalogNotes
 from tidemark.catalog.slice_counts import SliceCounts, slice_counts
+from tidemark.catalog.slice_details import NO_DETAILS, SliceDetails, slice_details
 from tidemark.catalog.table_look import NO_LOG
 from tidemark.catalog.told_data import NOTHING, told_data
 from tidemark.dependency_model.slice import Slice
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tidemark.catalog.notes import SchemaNote, TableNote
     from tidemark.catalog.partition_contents import ToldData
     from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.status import SliceStatus
     from tidemark.state_store.database import Database
     from tidemark.state_store.transition import Current
 
@@ -69,7 +71,10 @@ class CatalogEntry:
 
 @dataclass(frozen=True)
 class CatalogSlice:
-    """One slice: how it stands, and its data. `version` is the table's that it was told with, or its tag's."""
+    """One slice: how it stands, and its data. `version` is the table's that it was told with, or its tag's.
+
+    `issues` are the slices whose failed quality reaches it, itself among them where its own rules failed.
+    """
 
     slice: Slice
     run_state: str
@@ -82,6 +87,8 @@ class CatalogSlice:
     files: int | None
     version: int | None
     run_id: str | None
+    issues: tuple[str, ...] = ()
+    details: SliceDetails = NO_DETAILS
 
 
 @dataclass(frozen=True)
@@ -115,8 +122,11 @@ class Catalog:
             tags = {tag.slice: (tag.version, tag.rows) for tag in connection.execute(tags_of(entity))}
         held = [(current_of(row[: len(CURRENT)]), row[len(CURRENT) :]) for row in rows]
         told = told_data(self._database, [current.slice for current, _ in held])
+        statuses = {current.slice: current.status for current, _ in held}
+        details = slice_details(self._graph, self._database, statuses)
         slices = tuple(
-            _catalog_slice(current, sizes, version_and_rows(current.slice, told, tags)) for current, sizes in held
+            _catalog_slice(current, sizes, version_and_rows(current.slice, told, tags), details[current.slice])
+            for current, sizes in held
         )
         return CatalogPage(entry, tuple(self._notes.schemas(self._table_of(entity))), slices)
 
@@ -219,7 +229,14 @@ def version_and_rows(
     return tags[slice_.key] if slice_.key in tags else told.get(slice_, NOTHING)
 
 
-def _catalog_slice(current: Current, sizes: Sequence[Any], told: tuple[int | None, int | None]) -> CatalogSlice:
+def issues_of(status: SliceStatus) -> tuple[str, ...]:
+    """The slices whose failed quality reaches one, as text."""
+    return tuple(sorted(map(str, status.issues)))
+
+
+def _catalog_slice(
+    current: Current, sizes: Sequence[Any], told: tuple[int | None, int | None], details: SliceDetails
+) -> CatalogSlice:
     rows, size, files = sizes
     status = current.status
     return CatalogSlice(
@@ -234,4 +251,6 @@ def _catalog_slice(current: Current, sizes: Sequence[Any], told: tuple[int | Non
         files,
         told[0],
         current.run_id,
+        issues_of(status),
+        details,
     )

@@ -1,7 +1,7 @@
 """The operational catalog as of a past instant (C3, D8): from the transitions that were recorded by then.
 
 Of a slice rows, version and run are what its last run by then told. Sizes, files and schemas of tables are kept as they
-are now alone: they are None. Entities, layers, kinds and owners are today's.
+are now alone, and so are profiles and counts: they are None. Entities, layers, kinds and owners are today's.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from tidemark.catalog.catalog import (
     CatalogEntry,
     CatalogPage,
     CatalogSlice,
+    issues_of,
     last_readers,
     listed,
     tags_of,
     version_and_rows,
 )
 from tidemark.catalog.slice_counts import SliceCounts
+from tidemark.catalog.slice_details import SliceDetails
 from tidemark.catalog.told_data import told_data
+from tidemark.catalog.told_rules import told_rules
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 from tidemark.dependency_model.status.slice_status import FOREIGN, PARTIAL
@@ -70,8 +73,10 @@ class PastCatalog:
         newest = sorted(shown, key=_key, reverse=True)[:most]
         told = told_data(self._database, [state.slice for state in newest], until=self._when)
         runs, tags = self._runs(entity), self._tags(entity)
+        rules = told_rules(self._database, {state.slice: state.status for state in newest}, until=self._when)
         slices = tuple(
-            _catalog_slice(state, version_and_rows(state.slice, told, tags), runs.get(state.slice)) for state in newest
+            _catalog_slice(state, version_and_rows(state.slice, told, tags), runs, rules.get(state.slice, ""))
+            for state in newest
         )
         return CatalogPage(entry, (), slices)
 
@@ -155,7 +160,9 @@ def _counts(states: Iterable[PastState], last_run: int) -> SliceCounts:
     )
 
 
-def _catalog_slice(state: PastState, told: tuple[int | None, int | None], run_id: str | None) -> CatalogSlice:
+def _catalog_slice(
+    state: PastState, told: tuple[int | None, int | None], runs: Mapping[Slice, str], rules: str
+) -> CatalogSlice:
     status, (version, rows) = state.status, told
     return CatalogSlice(
         state.slice,
@@ -168,5 +175,7 @@ def _catalog_slice(state: PastState, told: tuple[int | None, int | None], run_id
         None,
         None,
         version,
-        run_id,
+        runs.get(state.slice),
+        issues_of(status),
+        SliceDetails(rules),
     )

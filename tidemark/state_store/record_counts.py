@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tidemark.state_store.schema import COUNTED_LOGS, RECORD_COUNTS
@@ -70,6 +70,23 @@ class RecordCounts:
         )
         with self._database.reading() as connection:
             return [(row.minute, row.side, row.part, row.records) for row in connection.execute(query)]
+
+    def by_slot(self, name: str, minutes: tuple[int, int], length: int, phase: int) -> dict[int, tuple[int, int]]:
+        """By the start of each slot of so many minutes, records of the source and of the lake, all parts together.
+
+        Slots that no minute of `[first, end)` tells of are left out; the first one of a day begins at minute `phase`.
+        """
+        columns = RECORD_COUNTS.c
+        start = (columns.minute - (columns.minute - phase) % length).label("slot_start")
+        of = {side: func.sum(case((columns.side == side, columns.records), else_=0)) for side in ("source", "lake")}
+        query = (
+            select(start, of["source"], of["lake"])
+            .where(columns.name == name, columns.minute >= minutes[0], columns.minute < minutes[1])
+            .where(columns.side != _FINAL)
+            .group_by("slot_start")
+        )
+        with self._database.reading() as connection:
+            return {at: (int(source), int(lake)) for at, source, lake in connection.execute(query)}
 
     def position(self, name: str) -> tuple[int, str] | None:
         """The commit up to which the lake was counted, and the stamp of its file; None where it was not."""

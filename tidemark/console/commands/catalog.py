@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from tidemark.console.catalog_words import completeness_in_words, profile_in_words, rules_in_words
 from tidemark.console.entity_argument import declared_names
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
@@ -23,7 +24,10 @@ _ENTITY_HEADINGS: Final = (
     *("layer", "entity", "owner", "slices", "newest", "flaws", "snapshots"),
     *("rows", "size", "files", "version", "columns", "last reader"),
 )
-_SLICE_HEADINGS: Final = ("slice", "state", "quality", "rows", "size", "files", "version", "generation", "run")
+_SLICE_HEADINGS: Final = (
+    *("slice", "state", "quality", "rows", "size", "files", "version", "generation", "run"),
+    *("rules", "profile", "complete"),
+)
 _FLAWS: Final = ("invalid", "tainted", "foreign", "partial", "absent", "failed")
 
 
@@ -53,8 +57,13 @@ def catalog(
     tables' logs all the time: data that somebody else deleted, rolled back, overwrote or vacuumed makes its slices
     absent or foreign. --reconcile does that now, where no center runs.
 
+    Of each slice of ENTITY it says what the rules said last and which failed slices reach it, how its rows looked when
+    they were measured (`tidemark profile` has all of it), and how many of its records came, where they are counted
+    (`tidemark completeness` has the slots).
+
     With --as-of it says what was there at a time that is past, from the stored transitions: slices and their flaws, and
-    of each slice rows, version and run. Sizes and schemas of tables are kept as they are now alone.
+    of each slice rows, version, run and what the rules said. Sizes, schemas, profiles and counts are kept as they are
+    now alone.
 
     \b
       tidemark catalog
@@ -65,7 +74,9 @@ def catalog(
     \b
     Exit codes: 0 shown; 1 no such entity, or with --reconcile a table whose log cannot be read; 2 called wrongly;
                 75 the state store does not answer, or with --reconcile another center is active, which does it.
-    With --json: {"entities": [...]}, or of one {"entity": {...}, "schemas": [...], "slices": [...]}, as GET /v1/catalog
+    With --json: {"entities": [...]}, or of one {"entity": {...}, "schemas": [...], "slices": [{..., "rules", "issues":
+                  [...], "profile": {"measured_at", "rows", "columns", "history", "anomalies", "is_published"} | null,
+                  "completeness": {"source", "lake", "slots", "open_slots", "is_complete"} | null}]}, as GET /v1/catalog
                   and GET /v1/catalog/ENTITY answer; with --reconcile beside it "reconciled": {"tables", "changed",
                   "commits", "judged", "absent", "foreign", "recovered", "is_whole", "troubles"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
@@ -141,6 +152,9 @@ def _print_page(page: CatalogPageModel, *, markdown: bool) -> None:
             _text(slice_.version),
             str(slice_.generation),
             slice_.run_id or "",
+            rules_in_words(slice_),
+            profile_in_words(slice_.profile),
+            completeness_in_words(slice_.completeness),
         ]
         for slice_ in page.slices
     ]

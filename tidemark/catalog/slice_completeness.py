@@ -1,0 +1,99 @@
+"""How many records of slices came, by the counts in the state store (C4): of all slices of a page in one query.
+
+An entity is counted where its probe compares counts, or where it declares `completeness`. `tidemark completeness` says
+of one slice which slots are open.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tidemark.dependency_model.completeness.roll_up import SlotGrid
+from tidemark.dependency_model.completeness.slot import Slot
+from tidemark.dependency_model.entity.probe import CountsProbe
+from tidemark.dependency_model.time.window import seconds_of
+from tidemark.errors import ParseError
+from tidemark.state_store.record_counts import RecordCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.database import Database
+
+_MINUTE: Final = 60
+
+
+@dataclass(frozen=True)
+class SliceCompleteness:
+    """Records of all slots that share a minute with the slice; those are open that are not complete."""
+
+    source: int
+    lake: int
+    slots: int
+    open_slots: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every slot is."""
+        return not self.open_slots
+
+
+class _Minutes(NamedTuple):
+    """`[first, end)`, on the grid of slots."""
+
+    first: int
+    end: int
+
+
+def counted_by(entity: Entity) -> CountsProbe | None:
+    """By which counts, and what share of them, an entity is complete; None where it is not counted."""
+    if entity.probe is not None and entity.probe.counts is not None:
+        return entity.probe.counts
+    return CountsProbe(of=entity.name) if entity.completeness is not None else None
+
+
+def slice_completeness(
+    graph: DependencyGraph, database: Database, slices: Sequence[Slice]
+) -> dict[Slice, SliceCompleteness]:
+    """Of slices of one entity; nothing where it is not counted. Raises StateStoreDownError."""
+    declared = counted_by(graph.entity(slices[0].entity)) if slices else None
+    if declared is None or graph.node(slices[0].entity).grid is None:
+        return {}
+    grid, counts = SlotGrid(declared.slot_minutes, declared.phase), RecordCounts(database)
+    spans = {slice_: span for slice_ in slices if (span := _minutes(graph, grid, slice_)) is not None}
+    if not spans:
+        return {}
+    around = _Minutes(min(span.first for span in spans.values()), max(span.end for span in spans.values()))
+    sums = counts.by_slot(declared.of, around, declared.slot_minutes, declared.phase)
+    told = [Slot(start, start + grid.minutes, *sums[start]) for start in sorted(sums)]
+    final = counts.final_until(declared.of)
+    return {slice_: _judged(told, span, grid, final, declared.share) for slice_, span in spans.items()}
+
+
+def _minutes(graph: DependencyGraph, grid: SlotGrid, slice_: Slice) -> _Minutes | None:
+    try:
+        window = graph.window(slice_)
+    except ParseError:  # of another period, from before the entity was changed
+        return None
+    first = grid.slot(seconds_of(window.start) // _MINUTE)
+    return _Minutes(first.start, grid.slot(seconds_of(window.end) // _MINUTE - 1).end)
+
+
+def _judged(told: Sequence[Slot], span: _Minutes, grid: SlotGrid, final: int, at_least: Fraction) -> SliceCompleteness:
+    """A slot is complete once its counts are final and the lake agrees; one that nobody told of held nothing."""
+    own = told[bisect_left(told, span.first, key=_start) : bisect_left(told, span.end, key=_start)]
+    number = (span.end - span.first) // grid.minutes
+    closed = min(max((final - span.first) // grid.minutes, 0), number)
+    wrong = sum(slot.end <= final and not slot.agrees(at_least) for slot in own)
+    source, lake = sum(slot.source for slot in own), sum(slot.lake for slot in own)
+    return SliceCompleteness(source, lake, number, number - closed + wrong)
+
+
+def _start(slot: Slot) -> int:
+    return slot.start

@@ -1,0 +1,81 @@
+"""What is known of slices beside their data: what the rules said, how the rows looked, how many of them came.
+
+All of it is in the state store, written there by whoever judged, measured or counted: no row is looked at here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tidemark.catalog.slice_completeness import slice_completeness
+from tidemark.catalog.told_rules import told_rules
+from tidemark.state_store.slice_profiles import NOT_PUBLISHED, SliceProfiles
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from tidemark.catalog.slice_completeness import SliceCompleteness
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.profile.comparison import Anomaly
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status import SliceStatus
+    from tidemark.state_store.database import Database
+    from tidemark.state_store.slice_profiles import StoredProfile
+
+
+@dataclass(frozen=True)
+class ProfileSummary:
+    """The profile of a slice in brief; `anomalies` are what was not as its history let expect, the worst first.
+
+    `is_published` is False where the rows that were measured broke a rule: they are not the slice's (UTC).
+    """
+
+    measured_at: datetime
+    rows: int
+    columns: int
+    history: str
+    anomalies: tuple[Anomaly, ...]
+    is_published: bool
+
+
+@dataclass(frozen=True)
+class SliceDetails:
+    """`rules` is what they said last, in words; `profile` and `completeness` are None where nothing is kept of them."""
+
+    rules: str = ""
+    profile: ProfileSummary | None = None
+    completeness: SliceCompleteness | None = None
+
+
+NO_DETAILS = SliceDetails()
+
+
+def slice_details(
+    graph: DependencyGraph, database: Database, statuses: Mapping[Slice, SliceStatus]
+) -> dict[Slice, SliceDetails]:
+    """Of slices of one entity, as they stand. Raises StateStoreDownError."""
+    rules = told_rules(database, statuses)
+    profiles = SliceProfiles(database).of(statuses)
+    complete = slice_completeness(graph, database, list(statuses))
+    return {
+        slice_: SliceDetails(
+            rules.get(slice_, ""),
+            _summary(profiles[slice_]) if slice_ in profiles else None,
+            complete.get(slice_),
+        )
+        for slice_ in statuses
+    }
+
+
+def _summary(stored: StoredProfile) -> ProfileSummary:
+    figures = stored.figures
+    return ProfileSummary(
+        stored.measured_at,
+        figures.rows,
+        len(figures.columns),
+        stored.history.value,
+        stored.anomalies,
+        is_published=stored.version != NOT_PUBLISHED,
+    )

@@ -1,0 +1,36 @@
+"""The cells of `tidemark catalog ENTITY` that say what rules, profiles and counts told of a slice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tidemark.api.catalog_models import CatalogSliceModel, ProfileSummaryModel, SliceCompletenessModel
+
+
+def rules_in_words(slice_: CatalogSliceModel) -> str:
+    """What they said, and other slices whose failed quality reaches it: `...; because of ods@2026-03-24`."""
+    others = [issue for issue in slice_.issues if issue != slice_.slice]
+    because = [f"because of {', '.join(others)}"] if others else []
+    return "; ".join([*([slice_.rules] if slice_.rules else []), *because])
+
+
+def profile_in_words(profile: ProfileSummaryModel | None) -> str:
+    """`as usual (12 columns, history: full)`, or what is unusual."""
+    if profile is None:
+        return ""
+    unusual = [
+        f"{anomaly.measure}: {anomaly.actual}, expected about {anomaly.expected}" for anomaly in profile.anomalies
+    ]
+    refused = [] if profile.is_published else [f"{profile.rows} rows that were not published"]
+    usual = "measured" if profile.history == "none" else "as usual"
+    return "; ".join([*refused, *unusual]) or f"{usual} ({profile.columns} columns, history: {profile.history})"
+
+
+def completeness_in_words(counted: SliceCompletenessModel | None) -> str:
+    """`complete: 4000 records`, or `3990 of 4000 records, 1 of 12 slots open`."""
+    if counted is None:
+        return ""
+    if counted.is_complete:
+        return f"complete: {counted.lake} records"
+    return f"{counted.lake} of {counted.source} records, {counted.open_slots} of {counted.slots} slots open"
