@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import timedelta
-from math import exp, log
+from math import exp
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,29 +31,38 @@ def _sizes(*rows: int) -> SliceSizes:
     return sizes
 
 
+def _times_usual(sizes: SliceSizes, day: int) -> float:
+    rows, usual = sizes.rows(Slice("up", f"day {day}")), sizes.usual(Slice("up", f"day {day}"))
+    assert rows is not None
+    assert usual is not None
+    return rows / usual
+
+
 def test_a_slice_is_compared_with_the_others_of_its_entity() -> None:
     sizes = _sizes(*[1_000] * 20, 10_000, 1_100)
-    assert sizes.excess([Slice("up", "day 20")]) == pytest.approx(log(10), abs=0.05)
-    assert sizes.excess([Slice("up", "day 21")]) == 0.0
-    assert sizes.excess([Slice("up", "day 20"), Slice("up", "day 21")]) == pytest.approx(log(11_100 / 2_100), abs=0.05)
+    assert _times_usual(sizes, 20) == pytest.approx(10, rel=0.05)
+    assert _times_usual(sizes, 21) == 1.0
+    assert sizes.expected("up", 22 * _DAY, (1,)) == pytest.approx(1_000, rel=0.05)
 
 
-def test_what_is_not_known_is_nothing_unusual() -> None:
+def test_of_what_nobody_told_nothing_is_known() -> None:
     sizes = _sizes(1_000)
-    assert sizes.excess([]) == 0.0
-    assert sizes.excess([Slice("other", "day 0"), Slice("up", "day 9"), Slice("up", "day 0")]) == 0.0
+    assert _times_usual(sizes, 0) == 1.0
+    for slice_ in (Slice("other", "day 0"), Slice("up", "day 9")):
+        assert (sizes.rows(slice_), sizes.usual(slice_)) == (None, None)
+    assert sizes.expected("other", 0.0, (0,)) is None
 
 
 def test_a_weekly_rhythm_is_nothing_unusual() -> None:
     sizes = _sizes(*[200 if day % 7 > 4 else 1_000 for day in range(28)])
-    assert all(sizes.excess([Slice("up", f"day {day}")]) == 0.0 for day in range(28))
+    assert all(_times_usual(sizes, day) == 1.0 for day in range(28))
 
 
 def test_a_slice_that_is_written_again_has_its_new_size() -> None:
     sizes = _sizes(*[1_000] * 10, 50)
-    assert sizes.excess([Slice("up", "day 10")]) < -2
+    assert _times_usual(sizes, 10) < 0.1
     sizes.note(Slice("up", "day 10"), 1_000, 11 * _DAY, (3,))
-    assert sizes.excess([Slice("up", "day 10")]) == 0.0
+    assert _times_usual(sizes, 10) == 1.0
 
 
 class _SizedWorld(BaselineWorld):
@@ -83,6 +92,12 @@ def _minutes_of_dwd(world: BaselineWorld) -> float:
     return (following.start - step.start).total_seconds() / 60
 
 
+def _minutes_of_ads(world: BaselineWorld) -> float:
+    told = _today(world)
+    assert told.p50 is not None
+    return (told.p50 - told.path[-1].start).total_seconds() / 60
+
+
 def test_a_tenfold_input_takes_as_much_longer_as_earlier_days_say(tmp_path: Path) -> None:
     chance = random.Random(1)
     rows = [round(1_000 * exp(chance.gauss(0, 0.05))) for _ in range(27)]
@@ -95,6 +110,8 @@ def test_a_tenfold_input_takes_as_much_longer_as_earlier_days_say(tmp_path: Path
         world.at(29, 0, 21)
     assert _minutes_of_dwd(linear) == pytest.approx(50, rel=0.3)
     assert _minutes_of_dwd(overhead) == pytest.approx(5, rel=0.5)
+    assert _minutes_of_ads(linear) == pytest.approx(50, rel=0.5), "it reads what is not there yet, and will be large"
+    assert _minutes_of_ads(overhead) == pytest.approx(5, rel=0.5)
 
 
 @pytest.mark.parametrize(("rows", "state"), [(1_100, PromiseState.SAFE), (30_000, PromiseState.OVER)])

@@ -131,12 +131,14 @@ class SliceSource:
         self, slices: Sequence[Slice], states: Sequence[RunState], declared: Sequence[DeclaredSlice]
     ) -> tuple[Durations, dict[int, float]]:
         """Of markers, which take no time, the first row of the tables; and who takes longer as it reads more."""
-        at, sized = self.now.timestamp(), SizedTimes(self.declared, self.history)
+        at = self.now.timestamp()
+        sized = SizedTimes(self.declared, self.history, at)
+        excesses = sized.excesses(slices)
         rows: dict[tuple[str, Groups, float], int] = {}
         row, longer = [0] * len(slices), dict[int, float]()
         for number, (slice_, known) in enumerate(zip(slices, declared, strict=True)):
             if not known.is_marker:
-                excess = sized.excess(slice_) if known.inputs else 0.0
+                excess = excesses.get(number, 0.0)
                 row[number] = rows.setdefault((slice_.entity, known.groups, excess), len(rows) + 1)
                 if excess > 0:
                     longer[number] = self._longer(sized, slice_.entity, excess, known.groups)

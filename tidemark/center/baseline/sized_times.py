@@ -1,15 +1,21 @@
-"""How long slices take that read more or less than usual, as far as their inputs are there."""
+"""How long slices take that read more or less than usual: of their inputs that are there, and of those that will be.
+
+An input that is not there yet is as large as usual, or more by as much as what it reads is: sizes go down the graph as
+far as slices of the past had more rows when their inputs had.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from itertools import islice
-from math import log1p
-from typing import TYPE_CHECKING, Final
+from math import exp, log1p
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidemark.dependency_model.baseline.size_effect import UNUSUAL, SizeEffect, size_effect
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tidemark.center.baseline.declared_slices import DeclaredSlices
     from tidemark.center.baseline.run_history import RunHistory
     from tidemark.dependency_model.baseline.learned_times import LearnedTimes
@@ -17,43 +23,72 @@ if TYPE_CHECKING:
 
 _RUNS: Final = 90
 _MOST: Final = 500
-"""Of so many entities the effect is learned for one forecast: each takes some milliseconds. Of others nothing is known,
-which a wider answer says."""
+"""Of so many entities the effects are learned for one forecast: each takes some milliseconds. Of others nothing is
+known, which a wider answer says."""
+
+
+class _Effects(NamedTuple):
+    """Of what a slice reads: on how long it takes, and on how many rows it gets."""
+
+    times: SizeEffect
+    rows: SizeEffect
 
 
 class SizedTimes:
-    """For one forecast."""
+    """For one forecast, at `at` (seconds since 1970)."""
 
-    def __init__(self, declared: DeclaredSlices, history: RunHistory) -> None:
-        self._declared, self._history = declared, history
+    def __init__(self, declared: DeclaredSlices, history: RunHistory, at: float) -> None:
+        self._declared, self._history, self._at = declared, history, at
         self._learned = 0
-        self._effect = lru_cache(maxsize=None)(self._learn_effect)
+        self._effects = lru_cache(maxsize=None)(self._learn_effects)
 
-    def excess(self, slice_: Slice) -> float:
-        """The logarithm of how many times as much as usual a slice reads, to a tenth; 0 where that is nothing unusual.
+    def excesses(self, slices: Sequence[Slice]) -> dict[int, float]:
+        """By number, the logarithm of how many times as much as usual slices read, to a tenth, where that is unusual.
 
-        Inputs that are not there yet are left out on both sides.
+        `slices` are what is open, inputs first.
         """
-        known = [input_ for input_, _ in self._declared[slice_].inputs]
-        excess = self._history.sizes.excess(known) if known else 0.0
-        return round(excess, 1) if abs(excess) >= UNUSUAL else 0.0
+        told: dict[int, float] = {}
+        written: dict[Slice, float] = {}
+        for number, slice_ in enumerate(slices):
+            excess = self._excess(slice_, written)
+            if abs(excess) >= UNUSUAL:
+                told[number] = round(excess, 1)
+                written[slice_] = self._effects(slice_.entity).rows.slope * excess
+        return told
 
     def times(self, entity: str, excess: float) -> LearnedTimes:
         """What was learned of an entity, for a slice that reads so much more."""
         times = self._history.times(entity)
-        return self._effect(entity).on(times, excess) if excess else times
+        return self._effects(entity).times.on(times, excess) if excess else times
 
-    def _learn_effect(self, entity: str) -> SizeEffect:
+    def _excess(self, slice_: Slice, written: Mapping[Slice, float]) -> float:
+        """Of all its inputs together; `written` has the excess of those that will be unusual."""
+        inputs = [input_ for input_, _ in self._declared[slice_].inputs]
+        if not any(input_ in written or self._is_unusual(input_) for input_ in inputs):
+            return 0.0
+        rows = usual = 0.0
+        sizes = self._history.sizes
+        for input_ in inputs:
+            own, expected = sizes.rows(input_), sizes.usual(input_)
+            if expected is None:
+                expected = sizes.expected(input_.entity, self._at, self._declared[input_].groups) or 0.0
+            rows += expected * exp(written.get(input_, 0.0)) if own is None else own
+            usual += expected
+        return log1p(rows) - log1p(usual)
+
+    def _is_unusual(self, slice_: Slice) -> bool:
+        return self._history.sizes.usual(slice_) != self._history.sizes.rows(slice_)
+
+    def _learn_effects(self, entity: str) -> _Effects:
         if self._learned >= _MOST:
-            return SizeEffect()
+            return _Effects(SizeEffect(), SizeEffect())
         self._learned += 1
-        times, sizes = self._history.times(entity), self._history.sizes
-        return size_effect(
-            [
-                (
-                    sizes.excess([input_ for input_, _ in self._declared[slice_].inputs]),
-                    log1p(max(observed.amount, 0.0)) - times.center(observed.at, observed.groups),
-                )
-                for slice_, observed in islice(self._history.runs(entity), _RUNS)
-            ]
-        )
+        times, took, became = self._history.times(entity), list[tuple[float, float]](), list[tuple[float, float]]()
+        for slice_, observed in islice(self._history.runs(entity), _RUNS):
+            read = self._excess(slice_, {})
+            longer = log1p(max(observed.amount, 0.0)) - times.center(observed.at, observed.groups)
+            took.append((read, longer))
+            rows, usual = self._history.sizes.rows(slice_), self._history.sizes.usual(slice_)
+            if rows is not None and usual is not None:
+                became.append((read, log1p(rows) - log1p(usual)))
+        return _Effects(size_effect(took), size_effect(became))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from math import log1p
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.baseline.learned_times import Observed, learn
+from tidemark.dependency_model.baseline.learned_times import LearnedTimes, Observed, learn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from tidemark.dependency_model.baseline.learned_times import Groups
     from tidemark.dependency_model.slice import Slice
@@ -25,6 +24,7 @@ class SliceSizes:
     def __init__(self) -> None:
         self._observed: dict[str, dict[Slice, Observed]] = {}
         self._usual: dict[Slice, float] = {}
+        self._learned: dict[str, LearnedTimes] = {}
 
     def note(self, slice_: Slice, rows: int, at: float, groups: Groups) -> None:
         """A slice was written, or arrived, at `at` (seconds since 1970) with so many rows."""
@@ -32,28 +32,36 @@ class SliceSizes:
         of_entity.pop(slice_, None)
         of_entity[slice_] = Observed(at, float(rows), groups)
         self._usual.pop(slice_, None)
+        self._learned.pop(slice_.entity, None)
         if len(of_entity) > _KEPT:
             oldest = next(iter(of_entity))
             del of_entity[oldest]
             self._usual.pop(oldest, None)
 
-    def excess(self, slices: Iterable[Slice]) -> float:
-        """The logarithm of how many times as many rows as usual these slices have together; 0 where none is known."""
-        rows = usual = 0.0
-        for slice_ in slices:
-            observed = self._observed.get(slice_.entity, {}).get(slice_)
-            if observed is not None:
-                rows += observed.amount
-                usual += self._usual_rows(slice_, observed)
-        return log1p(rows) - log1p(usual)
+    def rows(self, slice_: Slice) -> float | None:
+        """How many a slice has; None where nobody told it."""
+        observed = self._observed.get(slice_.entity, {}).get(slice_)
+        return None if observed is None else observed.amount
 
-    def _usual_rows(self, slice_: Slice, observed: Observed) -> float:
-        """What the others of its entity have; its own number where that is among theirs."""
+    def usual(self, slice_: Slice) -> float | None:
+        """How many such a slice usually has: its own number where that is nothing unusual; None where nobody told."""
+        observed = self._observed.get(slice_.entity, {}).get(slice_)
+        if observed is None:
+            return None
         if slice_ not in self._usual:
             others = self._observed[slice_.entity]
             is_expected = _is_usual(observed.amount, [other.amount for other in others.values()])
-            self._usual[slice_] = observed.amount if is_expected else _expected(slice_, observed, others)
+            self._usual[slice_] = observed.amount if is_expected else _by_others(slice_, observed, others)
         return self._usual[slice_]
+
+    def expected(self, entity: str, at: float, groups: Groups) -> float | None:
+        """How many a slice that is not there yet will usually have; None where nobody told of any."""
+        of_entity = self._observed.get(entity)
+        if not of_entity:
+            return None
+        if entity not in self._learned:
+            self._learned[entity] = learn(sorted(of_entity.values(), key=_instant))
+        return self._learned[entity].typical(at, groups)
 
 
 def _is_usual(rows: float, of_entity: Sequence[float]) -> bool:
@@ -62,6 +70,10 @@ def _is_usual(rows: float, of_entity: Sequence[float]) -> bool:
     return near >= _SHARE * (len(of_entity) - 1)
 
 
-def _expected(slice_: Slice, observed: Observed, of_entity: dict[Slice, Observed]) -> float:
-    others = sorted((other for name, other in of_entity.items() if name != slice_), key=lambda other: other.at)
+def _by_others(slice_: Slice, observed: Observed, of_entity: dict[Slice, Observed]) -> float:
+    others = sorted((other for name, other in of_entity.items() if name != slice_), key=_instant)
     return learn(others).typical(observed.at, observed.groups)
+
+
+def _instant(observed: Observed) -> float:
+    return observed.at
