@@ -15,6 +15,7 @@ class AlertKind(Enum):
 
     BASELINE = "baseline"
     RULE = "rule"
+    ANOMALY = "anomaly"
 
 
 class AlertEvent(Enum):

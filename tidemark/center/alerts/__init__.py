@@ -1,4 +1,4 @@
-"""What the center raises alerts for: promises at risk (A9) and broken rules; beside its tick, under its lease."""
+"""What the center raises alerts for: promises at risk (A9), broken rules, anomalies (C9); beside its tick."""
 
 from tidemark.center.alerts.alert_watch import AlertWatch
 

@@ -17,10 +17,12 @@ from tidemark.alerts.alert_book import AlertBook
 from tidemark.alerts.channels import Channels
 from tidemark.alerts.courier import Courier
 from tidemark.alerts.outbox import Outbox
+from tidemark.center.alerts.anomaly_troubles import anomaly_troubles
 from tidemark.center.alerts.promise_checks import PromiseChecks
 from tidemark.center.alerts.promise_troubles import promise_troubles
 from tidemark.center.alerts.rule_troubles import rule_troubles
 from tidemark.state_store.broken_rules import broken_rules
+from tidemark.state_store.open_anomalies import open_anomalies
 from tidemark.system.due_times import DueTimes
 from tidemark.system.utc_clock import utc_now
 
@@ -39,9 +41,11 @@ CURSOR: Final = "alerts about rules"
 _SECONDS: Final = 1.0
 """So often it looks whether something is due at most."""
 _SHARE: Final = 10.0
-"""A forecast takes at most a tenth of the time."""
+"""A forecast, or a look at anomalies, takes at most a tenth of the time."""
 _LOOKED_BACK: Final = 10_000
 """So many transitions are looked at the first time."""
+_ANOMALIES_TOLD_FOR: Final = timedelta(minutes=10)
+"""One that was measured in it is told, also where the slice after it is as usual: there are several looks in it."""
 _KEPT_SECONDS: Final = 86_400.0
 _JOIN_SECONDS: Final = 5.0
 _IDLE_SECONDS: Final = 60.0
@@ -99,10 +103,11 @@ class AlertWatch:
         """
         if self._due.has_come("rules", self._pace):
             self._look_at_rules()
-        if self._due.has_come("promises", self._pace):
-            begun = time.monotonic()
-            self._look_at_promises()
-            self._due.put_off("promises", max(self._pace, _SHARE * (time.monotonic() - begun)))
+        for name, look in (("anomalies", self._look_at_anomalies), ("promises", self._look_at_promises)):
+            if self._due.has_come(name, self._pace):
+                begun = time.monotonic()
+                look()
+                self._due.put_off(name, max(self._pace, _SHARE * (time.monotonic() - begun)))
         if self._due.has_come("old ones", _KEPT_SECONDS):
             self._book.forget(self._clock() - self._history)
         self._courier.dispatch()
@@ -143,3 +148,11 @@ class AlertWatch:
         self._why = {slice_: why for slice_, why in self._why.items() if str(slice_) in named}
         self._book.reconcile(AlertKind.RULE, troubles, self._clock(), {CURSOR: str(last)})
         self._looked_until = last
+
+    def _look_at_anomalies(self) -> None:
+        """Of those that there are, a slice that was measured again and is as usual is none."""
+        now, alerts = self._clock(), self._book.open(AlertKind.ANOMALY)
+        told = open_anomalies(self._center.store.database, now - _ANOMALIES_TOLD_FOR)
+        if told or alerts:
+            troubles = anomaly_troubles(told, alerts, self._center.graph, self._center.status)
+            self._book.reconcile(AlertKind.ANOMALY, troubles, now)

@@ -34,10 +34,11 @@ _RECENT: Final = 20
 def alerts(channel: str | None, limit: int, *, as_json: bool) -> None:
     """List the alerts that are open, and the newest that are over, each with where it was told.
 
-    An alert is one cause: a promise at risk or over (`tidemark baseline` says of each slice why), or a rule that slices
-    of an entity broke. It is told once when it comes up and once when it is over, on the channels that `notify` of
-    the touched entities names: `log`, or a name whose address is the variable TIDEMARK_CHANNEL_<NAME> of the center and
-    of Dagster's code location. `told` says of each channel whether it was told so far, and why not.
+    An alert is one cause: a promise at risk or over (`tidemark baseline` says of each slice why), a rule that slices of
+    an entity broke, or an entity whose rows are not as its history lets expect (`tidemark profile`), with what is
+    unusual of what is made of it. It is told once when it comes up and once when it is over, on the channels that
+    `notify` of the touched entities names: `log`, or a name whose address is the variable TIDEMARK_CHANNEL_<NAME> of
+    the center and of Dagster's code location. `told` says of each channel whether it was told so far, and why not.
 
     \b
       TIDEMARK_CHANNEL_ONCALL=ntfy://alerts tidemark alerts --test oncall
