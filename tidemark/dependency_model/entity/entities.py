@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from tidemark.dependency_model.entity.entity import Entity
 from tidemark.dependency_model.suggestion import did_you_mean, quote_value
@@ -22,6 +23,10 @@ class Entities(Mapping[str, Entity]):
             raise UnknownEntityError(
                 "no such entity", found=quote_value(name), hint=did_you_mean(name, self._entities)
             ) from None
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """As of a dictionary. Mapping's own would raise, and so look for similar names among all, each time."""
+        return self._entities.get(name, default)
 
     def __contains__(self, name: object) -> bool:
         return name in self._entities

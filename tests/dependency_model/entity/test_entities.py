@@ -1,0 +1,27 @@
+"""Entities by name: an unknown one is named with those like it, and asking whether there is one costs nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.dependency_model.world import entity
+from tidemark.dependency_model.entity import entities as module
+from tidemark.dependency_model.entity.entities import Entities
+from tidemark.errors import UnknownEntityError
+
+ENTITIES = Entities([entity("dwd_orders", "{period: day}"), entity("dwd_users", "{period: day}")])
+
+
+def test_an_unknown_entity_is_answered_with_one_like_it() -> None:
+    with pytest.raises(UnknownEntityError, match="dwd_orders"):
+        ENTITIES["dwd_order"]
+
+
+def test_asking_for_what_there_may_not_be_looks_for_nothing_like_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compare(*_: object) -> str:
+        raise AssertionError("each unknown name was compared with all: reading a project took the square of its size")
+
+    monkeypatch.setattr(module, "did_you_mean", compare)
+    assert ENTITIES.get("dwd_order") is None
+    assert ENTITIES.get("dwd_order", ENTITIES["dwd_users"]).name == "dwd_users"
+    assert ENTITIES.get("dwd_orders").name == "dwd_orders"
