@@ -112,6 +112,16 @@ def test_the_newest_available_and_who_would_take_it() -> None:
     assert (longer[0], longer[-1]) == ("daily@2024-01-31", "daily@2024-04-01")
 
 
+def test_who_would_take_an_older_one_within_its_window() -> None:
+    world = graph(
+        daily="{period: day}",
+        weekly="{period: week, depends_on: [{entity: daily, offset: last_available}]}",
+    )
+    tuesday, until = Slice("daily", "2024-03-05"), datetime(2024, 3, 20, 12, tzinfo=UTC)
+    assert names(world.downstream(tuesday, until)) == ["weekly@2024-03-04", "weekly@2024-03-11", "weekly@2024-03-18"]
+    assert world.downstream(tuesday) == ()
+
+
 def test_slices_up_to_an_instant_are_those_that_ended() -> None:
     world = graph(**SHOP)
     until = datetime(2024, 1, 2, 23, tzinfo=UTC)  # midnight in Paris

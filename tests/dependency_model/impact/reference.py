@@ -15,8 +15,36 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
 
-def all_slices(graph: DependencyGraph, until: datetime) -> list[Slice]:
-    """Every slice that begins by an instant."""
+class Reference:
+    """Asked from below: `slices` are all that begin by an instant, each is asked for what it needs."""
+
+    def __init__(self, graph: DependencyGraph, until: datetime) -> None:
+        self._graph = graph
+        self.slices = _all_slices(graph, until)
+        self._users: dict[Slice, set[Slice]] = defaultdict(set)
+        for slice_ in self.slices:
+            for state in graph.entity(slice_.entity).state_names or ("completed",):
+                for requirement in graph.requirements(slice_, state):
+                    for needed in _needed(graph, requirement.slices, or_older=requirement.or_older):
+                        self._users[needed].add(slice_)
+
+    def closure(self, causes: Iterable[Slice]) -> set[Slice]:
+        """What needs the slices, and what needs that; a whole is needed where its parts are."""
+        seeds = set(causes)
+        reached: set[Slice] = set()
+        new = seeds | {part for slice_ in seeds for part in self._parts(slice_)}
+        while new:
+            new = {user for slice_ in new for user in self._users[slice_]} - reached
+            reached |= new
+        return reached - seeds
+
+    def _parts(self, slice_: Slice) -> Iterable[Slice]:
+        node = self._graph.node(slice_.entity)
+        if slice_.sub == WHOLE and node.is_parted:
+            yield from (node.slice(node.ordinal(slice_), sub) for sub in node.subs)
+
+
+def _all_slices(graph: DependencyGraph, until: datetime) -> list[Slice]:
     slices = []
     for name in graph:
         node = graph.node(name)
@@ -27,21 +55,6 @@ def all_slices(graph: DependencyGraph, until: datetime) -> list[Slice]:
                     break
                 slices.append(slice_)
     return slices
-
-
-def closure(graph: DependencyGraph, causes: Iterable[Slice], until: datetime) -> set[Slice]:
-    """What needs the slices, and what needs that, asked from below: each slice is asked for what it needs."""
-    users: dict[Slice, set[Slice]] = defaultdict(set)
-    for slice_ in all_slices(graph, until):
-        for requirement in graph.requirements(slice_):
-            for needed in _needed(graph, requirement.slices, or_older=requirement.or_older):
-                users[needed].add(slice_)
-    seeds = set(causes)
-    reached, new = set(seeds), set(seeds)
-    while new:
-        new = {user for slice_ in new for user in users[slice_]} - reached
-        reached |= new
-    return reached - seeds
 
 
 def _needed(graph: DependencyGraph, named: Iterable[Slice], *, or_older: bool) -> Iterable[Slice]:

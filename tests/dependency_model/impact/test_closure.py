@@ -11,9 +11,12 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from tests.dependency_model.impact.reference import all_slices, closure
+from tests.dependency_model.impact.random_world import random_world
+from tests.dependency_model.impact.reference import Reference
 from tests.dependency_model.world import entity, graph
+from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.impact import downstream_closure
+from tidemark.dependency_model.offset.offset import OffsetKind
 from tidemark.dependency_model.slice import Slice
 from tidemark.errors import NoSuchSliceError, UnknownEntityError
 
@@ -85,6 +88,19 @@ def test_parts_go_to_parts_and_make_the_whole() -> None:
     }
 
 
+def test_a_whole_stands_for_those_of_its_parts_that_exist() -> None:
+    parts = "sub_partitions: {region: {cn: {}, us: {start: 2024-04-10}}}"
+    chain = f"period: day\nstart: 2024-04-01\n{parts}\ndepends_on: [{{entity: sales, offset: Set -1}}]\n"
+    touched = reached(graph(sales=chain), "sales@2024-04-17", until=datetime(2024, 4, 18, 12, tzinfo=UTC))
+    assert touched == {"sales": ["2024-04-18/region=cn", "2024-04-18/region=us", "2024-04-18"]}
+    assert reached(graph(sales=chain), "sales@2024-04-08", until=datetime(2024, 4, 11, 12, tzinfo=UTC)) == {
+        "sales": [
+            *(f"2024-04-{day}/region=cn" for day in ("09", "10", "11")),
+            *(f"2024-04-{day}" for day in ("09", "10", "11")),
+        ]
+    }
+
+
 def test_edges_that_are_not_taken_are_not_followed() -> None:
     world = graph(**SERIES)
     found_by = downstream_closure(
@@ -110,51 +126,43 @@ def test_what_does_not_exist_is_refused() -> None:
         downstream_closure(world, [Slice("clicks", "2024-03-28T15", (("region", "cn"),))], UNTIL)
 
 
-PERIODS = ("hour", "day", "day", "day", "week", "month")
-SAME = ("Set 0", "Set -1", "Set -1,0", "Set -7,-1,0", "Range -6..0", "last_available")
-FINER = ("all", "Set 0", "Range 0-3", "to_date month", "all month -1")
-COARSER = ("Set -1", "Set 0", "last_available")
-LENGTH = {"hour": 0, "day": 1, "week": 2, "month": 3}
-
-
-def random_world(random: Random) -> DependencyGraph:
-    """Up to eight entities by Paris' clock over the night in March that has no two o'clock."""
-    periods = [random.choice(PERIODS) for _ in range(random.randint(2, 8))]
-    texts: dict[str, str] = {}
-    for number, period in enumerate(periods):
-        needs = {random.randrange(number + 1): None for _ in range(random.randint(0, 3))}
-        clauses = [
-            f'{{entity: e{up}, offset: "{_offset(random, up == number, LENGTH[period] - LENGTH[periods[up]])}"}}'
-            for up in needs
-        ]
-        head = f"period: {period}\nstart: 2024-03-2{random.randrange(10)}\n"
-        texts[f"e{number}"] = head + f"depends_on: [{', '.join(clauses)}]\n"
-    return graph(**texts)
-
-
-def _offset(random: Random, is_own: bool, finer: int) -> str:
-    if is_own:
-        return random.choice(("Set -1", "Set -2", "Set -3,-1"))
-    return random.choice(SAME if finer == 0 else FINER if finer > 0 else COARSER)
-
-
 @hypothesis_settings(max_examples=60, deadline=None)
 @given(st.integers(min_value=0, max_value=2**32))
 def test_a_random_graph_gives_what_asking_each_slice_gives(seed: int) -> None:
-    assert_equal_to_reference(Random(seed))
+    random = Random(seed)
+    assert_equal_to_reference(random_world(random), random)
 
 
 @pytest.mark.long
 def test_ten_thousand_random_cases_give_what_asking_each_slice_gives() -> None:
+    cases, seen = 0, set[object]()
     for seed in range(2_000):
-        assert_equal_to_reference(Random(seed), cases=5)
+        random = Random(seed)
+        world = random_world(random)
+        cases += assert_equal_to_reference(world, random, cases=5)
+        seen |= what_is_in(world)
+    assert cases == 10_000
+    assert {*OffsetKind, EntityKind.STATIC, EntityKind.SLIDING, EntityKind.CUMULATIVE} <= seen
+    assert {("parts", are_up, are_down) for are_up in (True, False) for are_down in (True, False)} <= seen
 
 
-def assert_equal_to_reference(random: Random, cases: int = 1) -> None:
-    world, until = random_world(random), datetime(2024, 4, 5, 12, tzinfo=UTC)
-    slices = all_slices(world, until)
+def what_is_in(world: DependencyGraph) -> set[object]:
+    """Kinds of entities and of offsets, and whether either side of a dependency has sub-partitions."""
+    edges = [edge for name in world for edge in world.upstream_edges(name)]
+    return {
+        *(world.entity(name).kind for name in world),
+        *(edge.dependency.offset.kind for edge in edges if edge.dependency.offset),
+        *(("parts", edge.up.is_parted, edge.down.is_parted) for edge in edges),
+    }
+
+
+def assert_equal_to_reference(world: DependencyGraph, random: Random, cases: int = 1) -> int:
+    """From one to three random slices each; how many cases were compared."""
+    until = datetime(2024, 4, 5, 12, tzinfo=UTC)
+    reference = Reference(world, until)
     for _ in range(cases):
-        causes = random.sample(slices, k=min(len(slices), random.randint(1, 3)))
+        causes = random.sample(reference.slices, k=min(len(reference.slices), random.randint(1, 3)))
         fast = list(downstream_closure(world, causes, until))
         assert len(fast) == len(set(fast))
-        assert set(fast) == closure(world, causes, until), (causes, list(world))
+        assert set(fast) == reference.closure(causes), (causes, list(world))
+    return cases

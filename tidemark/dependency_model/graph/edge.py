@@ -11,6 +11,7 @@ from tidemark.dependency_model.entity.dependency import Weak
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
 from tidemark.dependency_model.graph.requirement import Requirement
 from tidemark.dependency_model.offset.default_offset import natural_offset
+from tidemark.dependency_model.offset.last_available import Latest
 from tidemark.dependency_model.offset.mapping import mapping_between
 from tidemark.dependency_model.offset.offset import LAST_AVAILABLE, SINCE_START, STATIC, Offset, OffsetKind
 from tidemark.dependency_model.slice import STATIC_KEY, Slice, slices_of
@@ -127,11 +128,12 @@ class Edge:
         last = grid.at(until) if until is not None else None
         if mapping is None:
             return () if last is None else range(self.down.existing_of(down_sub).start, last + 1)
-        ordinals = mapping.inverse(ordinal)
-        goes_on = self.is_latest or self._goes_on
-        if goes_on and last is not None and ordinals:
-            return range(ordinals[0], last + 1)
-        return ordinals[:1] if self._goes_on else ordinals
+        if isinstance(mapping, Latest) and last is not None:
+            return range(mapping.first_user(ordinal), last + 1)
+        users = mapping.inverse(ordinal)
+        if not self._goes_on:
+            return users
+        return range(users[0], last + 1) if users and last is not None else users[:1]
 
     @property
     def _goes_on(self) -> bool:

@@ -56,13 +56,16 @@ class SliceSteps:
         return self.sets.number(without(self.sets.by_number[left], self.sets.by_number[right]))
 
     def _one_step(self, edge: Edge, slices: SliceSet) -> SliceSet:
-        """The slices that an edge names; a whole stands for all of its parts."""
+        """The slices that an edge names; a whole stands for all of its parts that exist."""
         by_sub = dict(slices)
         whole = by_sub.get(WHOLE, ())
         parts: dict[Sub, list[range]] = {}
         for sub, up_sub in edge.sub_pairs():
             down = self._down.setdefault((edge.shape, up_sub, sub), {})
-            for number in (number for stretch in union((*whole, *by_sub.get(up_sub, ()))) for number in stretch):
+            stretches = by_sub.get(up_sub, ())
+            if whole and up_sub != WHOLE:
+                stretches = union((*stretches, *clipped(whole, edge.up.existing_of(up_sub))))
+            for number in (number for stretch in stretches for number in stretch):
                 if number not in down:
                     down[number] = tuple(stretches_of(edge.downstream_numbers(number, up_sub, sub, self._until)))
                 parts.setdefault(sub, []).extend(down[number])

@@ -23,7 +23,11 @@ class Latest:
 
     def inverse(self, up: int) -> Sequence[int]:
         """The downstream slices whose newest candidate this is."""
-        return range(self._ending_from(self._up.end(up)), self._ending_from(self._up.end(up + 1)))
+        return range(self.first_user(up), self.first_user(up + 1))
+
+    def first_user(self, up: int) -> int:
+        """The first downstream slice that takes this one, where no newer one is there; all that follow would, too."""
+        return self._ending_from(self._up.end(up))
 
     def _ending_from(self, point: int) -> int:
         """The first downstream slice that ends at a point or later."""
