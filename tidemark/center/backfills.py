@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.fact import CHANGED, Fact
-from tidemark.center.inputs_changed_during_run import has_bad_inputs
 from tidemark.dependency_model.backfill.course import EVENT_OF, Act, BackfillStep, is_restorable, steps
 from tidemark.dependency_model.backfill.progress import ACTIVE
 from tidemark.dependency_model.status import Event, RunState, SliceStatus
+from tidemark.dependency_model.status.consequence import has_bad_inputs
 from tidemark.dependency_model.status.transition import row_of
 from tidemark.state_store.backfills import Backfills
 from tidemark.system.crash_points import crash_point

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
+from tidemark.dependency_model.status.consequence import borne_flags
 from tidemark.dependency_model.status.propagation import REPROCESS
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest, UsedSlice
-    from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status.consequence import KnownStatuses
 
 _UNKNOWN = SliceStatus()
@@ -25,10 +25,10 @@ _GOOD = (Quality.PASSED, Quality.IGNORED)
 
 def late_events(graph: DependencyGraph, manifest: SliceManifest, known: KnownStatuses) -> Iterator[Event]:
     """What has to happen to a slice that was just computed by this manifest."""
-    changed = _is_complete_now(graph, manifest, known)
+    changed, borne = _is_complete_now(graph, manifest, known), borne_flags(graph, manifest.slice, known)
     for used in (used for of_entity in manifest.used_slices.values() for used in of_entity):
         status = known.get(used.slice) or _UNKNOWN
-        if status.is_flawed:
+        if status.is_flawed_beyond(borne):
             yield Event.TAINTED
             return
         changed = changed or _has_changed(status, used)
@@ -36,13 +36,6 @@ def late_events(graph: DependencyGraph, manifest: SliceManifest, known: KnownSta
         event = Event(REPROCESS[graph.entity(manifest.slice.entity).reprocess].changed)
         if event is not Event.KEPT:
             yield event
-
-
-def has_bad_inputs(graph: DependencyGraph, slice_: Slice, known: KnownStatuses) -> bool:
-    """Whether a slice asks for one that is tainted or invalid: for runs of which nobody told what they read."""
-    needed = (upstream for requirement in graph.requirements(slice_) for upstream in requirement.slices)
-    statuses = (known.get(upstream) or _UNKNOWN for upstream in needed)
-    return any(status.tainted or status.issues for status in statuses)
 
 
 def _has_changed(status: SliceStatus, used: UsedSlice) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.center.inputs_changed_during_run import has_bad_inputs, late_events
+from tidemark.center.inputs_changed_during_run import late_events
 from tidemark.dependency_model.status import Event
-from tidemark.dependency_model.status.consequence import steps
+from tidemark.dependency_model.status.consequence import has_bad_inputs, steps
 from tidemark.dependency_model.status.report_to_events import events_of
 from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
 from tidemark.state_store.transition import NOTHING_TOLD, Transition

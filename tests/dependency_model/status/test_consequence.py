@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.dependency_model.world import graph
+from tests.dependency_model.world import entity, graph
+from tidemark.dependency_model.readiness.overview import SlicesInMemory
+from tidemark.dependency_model.readiness.release import release
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus, consequences
+from tidemark.dependency_model.status.consequence import has_bad_inputs
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.graph import DependencyGraph
@@ -37,7 +40,7 @@ def world() -> DependencyGraph:
         foo_5min="{period: 5min, series: foo}",
         foo_10min="{period: 10min, series: foo, depends_on: [foo_5min]}",
         foo_1h="{period: hour, series: foo, depends_on: [foo_10min]}",
-        foo_1d="{period: day, series: foo, depends_on: [foo_1h]}",
+        foo_1d="{period: day, series: foo, reprocess: if_changed, depends_on: [foo_1h]}",
         further="{period: hour, depends_on: [always]}",
         **users,
     )
@@ -101,6 +104,54 @@ def test_each_user_follows_its_policy(world: DependencyGraph, known: dict[Slice,
     assert outcome(changed) == {"always": "again", "if_changed": "again", "never": "kept", "ask": "tainted"}
     assert outcome(same) == {"always": "again", "if_changed": "kept", "never": "kept", "ask": "kept"}
     assert changed[USERS["always"]].generation == 2
+
+
+def test_an_aggregate_of_the_series_is_computed_again_from_the_hour_that_was(
+    world: DependencyGraph, known: dict[Slice, SliceStatus]
+) -> None:
+    """Its flag goes, and with it the reason to doubt it; what it holds is of the rows before."""
+    there = {**known, DAY: GOOD}
+    greyed = {**there, **consequences(world, there, HOUR, Event.QUALITY_FAILED, UNTIL), HOUR: AGAIN}
+    after = consequences(world, greyed, HOUR, Event.QUALITY_PASSED, UNTIL)
+    assert (after[DAY].run_state, after[DAY].generation, after[DAY].issues) == (RunState.WAITING, 2, frozenset())
+    same = consequences(world, greyed, HOUR, Event.QUALITY_PASSED, UNTIL, changed=False)
+    assert same[DAY].valid
+    assert (same[DAY].run_state, same[DAY].generation) == (RunState.COMPLETED, 1)
+
+
+def test_who_read_the_windows_inside_the_hour_keeps_what_it_has(
+    world: DependencyGraph, known: dict[Slice, SliceStatus]
+) -> None:
+    """Their flags come and go with the hour's, their rows do not."""
+    world.put(entity("of_tens", "{period: 10min, reprocess: if_changed, depends_on: [foo_10min]}"))
+    reader = Slice("of_tens", "2024-06-01T15:20")
+    there = {**known, reader: GOOD}
+    greyed = {**there, **consequences(world, there, HOUR, Event.QUALITY_FAILED, UNTIL), HOUR: AGAIN}
+    assert greyed[reader].tainted
+    after = consequences(world, greyed, HOUR, Event.QUALITY_PASSED, UNTIL)
+    assert after[reader] == GOOD
+
+
+def test_a_taint_goes_on_within_the_series(world: DependencyGraph, known: dict[Slice, SliceStatus]) -> None:
+    after = consequences(world, known, FIVES[0], Event.TAINTED, UNTIL)
+    assert {TENS[0], HOUR} <= set(after)
+    assert TENS[1] not in after
+
+
+def test_the_hour_is_computed_again_from_windows_that_its_own_flag_reaches(
+    world: DependencyGraph, known: dict[Slice, SliceStatus]
+) -> None:
+    """It would wait for ever for what is doubted because of itself alone; nobody else takes that."""
+    greyed = {**known, **consequences(world, known, HOUR, Event.QUALITY_FAILED, UNTIL)}
+    seen = SlicesInMemory(world, greyed)
+    may_start = {
+        slice_: release(world.requirements(slice_), seen, UNTIL, UNTIL).is_released for slice_ in (TENS[0], HOUR)
+    }
+    assert may_start == {TENS[0]: True, HOUR: True}
+    assert HOUR in release(world.requirements(DAY), seen, UNTIL, UNTIL).missing
+    assert not has_bad_inputs(world, HOUR, greyed)
+    both = {**greyed, **consequences(world, greyed, TENS[3], Event.QUALITY_FAILED, UNTIL)}
+    assert release(world.requirements(HOUR), SlicesInMemory(world, both), UNTIL, UNTIL).missing == (TENS[3],)
 
 
 def test_another_flag_stays(world: DependencyGraph, known: dict[Slice, SliceStatus]) -> None:

@@ -100,7 +100,7 @@ def is_restorable(backfill: Backfill, reads: Sequence[tuple[Slice, int]] | None,
 
 
 def _settled(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> BackfillStep | None:
-    """A requested slice that is done, well or not."""
+    """A requested slice that is done, well or not; flags of slices whose turn is yet to come do not count."""
     status = known.status(slice_)
     if status.run_state is RunState.FAILED:
         if backfill.phase is BackfillPhase.CANCELLING or known.is_exhausted(slice_):
@@ -108,7 +108,8 @@ def _settled(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> Back
         return None
     if status.run_state is not RunState.COMPLETED:
         return None
-    if status.is_flawed or status.quality is Quality.FAILED:
+    to_come = {flag for flag in status.issues if flag != slice_ and backfill.is_open(flag)}
+    if status.is_flawed_beyond(to_come) or status.quality is Quality.FAILED:
         return BackfillStep(slice_, Act.NOTHING, SliceProgress.FAILED, _flaw(status))
     if status.quality not in _GOOD:
         return None

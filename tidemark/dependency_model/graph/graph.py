@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency, Weak
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tidemark.errors import EntityError
 
 _Result = TypeVar("_Result")
+Side = Literal["inside", "around"]
 
 
 class DependencyGraph:
@@ -92,14 +93,16 @@ class DependencyGraph:
         ordinal = node.ordinal(slice_)
         if slice_.sub == WHOLE and node.subs != (WHOLE,):
             return (_roll_up(node, ordinal),)
-        return tuple(
-            [
-                requirement
-                for edge in self._edges.upstream[node.name]
-                if edge.state == state
-                for requirement in edge.requirements(ordinal, slice_.sub)
-            ]
-        )
+        requirements = [
+            requirement
+            for edge in self._edges.upstream[node.name]
+            if edge.state == state
+            for requirement in edge.requirements(ordinal, slice_.sub)
+        ]
+        if node.entity.series:
+            forgives = self.forgiven_flags(slice_)
+            requirements = [requirement._replace(forgives=forgives) for requirement in requirements]
+        return tuple(requirements)
 
     def downstream(self, slice_: Slice, until: datetime | None = None) -> tuple[Slice, ...]:
         """Every slice that needs this one, in order of entity, time and sub-partition.
@@ -145,6 +148,26 @@ class DependencyGraph:
         """The other entities of an entity's series, in order of name."""
         series = self._node(name).entity.series
         return tuple(other for other in self._declared_edges.series(series) if other != name) if series else ()
+
+    def series_slices(self, slice_: Slice, side: Side) -> Iterator[Slice]:
+        """The slices of its series by finer periods inside its window, or by coarser ones around it."""
+        period = self.entity(slice_.entity).period
+        for name in self.series_of(slice_.entity):
+            other = self.entity(name).period
+            if period is None or other is None or other is period:
+                continue
+            if other.is_finer_than(period) == (side == "inside"):
+                yield from self.slices_within(name, self.window(slice_), slice_.sub)
+
+    def forgiven_flags(self, slice_: Slice) -> frozenset[Slice]:
+        """Whose failed quality does not keep it from being computed though its inputs carry the flag.
+
+        Its own and that of the slices around it: they are wrong in what they hold of it, and can be right again only
+        once it was computed.
+        """
+        if not self.entity(slice_.entity).series:
+            return frozenset()
+        return frozenset([slice_, *self.series_slices(slice_, "around")])
 
     def slices_within(self, name: str, window: Window, sub: Sub = WHOLE) -> tuple[Slice, ...]:
         """An entity's existing slices that share time with a window: of one sub-partition, where the entity has it."""

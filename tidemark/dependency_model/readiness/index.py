@@ -312,7 +312,7 @@ class ReadinessIndex:
             heapq.heappush(self._due, (time, next(self._order), waiting))
 
     def _count(self, waiting: WaitingSlice, requirement: Requirement) -> Counter:
-        counter = Counter(waiting, requirement.dependency, requirement.slices)
+        counter = Counter(waiting, requirement)
         add = self._registered.add_latest if requirement.or_older else self._registered.add
         counter.begin(add(counter), self._now)
         return counter

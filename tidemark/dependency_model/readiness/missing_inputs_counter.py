@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.readiness.release import accepts
 
 if TYPE_CHECKING:
-    from tidemark.dependency_model.entity.dependency import Dependency
+    from tidemark.dependency_model.graph.requirement import Requirement
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status.slice_status import SliceStatus
 
@@ -39,12 +39,13 @@ class WaitingSlice:
 class Counter:
     """One clause: `there` of `total` inputs, `needed` of which suffice; at `due` (seconds), if ever, waiting ends."""
 
-    __slots__ = ("dependency", "due", "inputs", "is_due", "is_met", "needed", "there", "total", "waiting")
+    __slots__ = ("dependency", "due", "forgives", "inputs", "is_due", "is_met", "needed", "there", "total", "waiting")
 
-    def __init__(self, waiting: WaitingSlice, dependency: Dependency, inputs: tuple[Slice, ...]) -> None:
-        weak = dependency.weak
-        self.waiting, self.dependency, self.inputs = waiting, dependency, inputs
-        self.total = len(inputs)
+    def __init__(self, waiting: WaitingSlice, requirement: Requirement) -> None:
+        weak = requirement.dependency.weak
+        self.waiting, self.dependency, self.inputs = waiting, requirement.dependency, requirement.slices
+        self.forgives = requirement.forgives
+        self.total = len(self.inputs)
         self.needed = min(weak.quorum.required_count(self.total), self.total) if weak and weak.quorum else self.total
         self.due = waiting.not_before + int(weak.timeout.total_seconds()) if weak and weak.timeout else None
         self.there = 0
@@ -52,7 +53,7 @@ class Counter:
 
     def accepts(self, status: SliceStatus | None) -> bool:
         """Whether an input will do as it is."""
-        return status is not None and accepts(self.dependency, status)
+        return status is not None and accepts(self.dependency, status, self.forgives)
 
     def begin(self, there: int, now: int) -> None:
         """Count for the first time."""

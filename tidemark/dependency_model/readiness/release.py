@@ -16,6 +16,7 @@ from tidemark.dependency_model.status.slice_status import Quality
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
     from datetime import datetime
 
     from tidemark.dependency_model.entity.dependency import Dependency, Weak
@@ -87,18 +88,18 @@ def release(requirements: Iterable[Requirement], known: KnownSlices, not_before:
     return Release(verdicts, not_before, now)
 
 
-def accepts(dependency: Dependency, status: SliceStatus) -> bool:
-    """Whether a clause takes an upstream slice as it is."""
+def accepts(dependency: Dependency, status: SliceStatus, forgives: AbstractSet[Slice] = frozenset()) -> bool:
+    """Whether a clause takes an upstream slice as it is; flags of the slices in `forgives` do not count."""
     if not status.states.intersection(dependency.states):
         return False
     if dependency.quality == "ignore":
         return True
-    return status.quality in (Quality.PASSED, Quality.IGNORED) and not status.is_flawed
+    return status.quality in (Quality.PASSED, Quality.IGNORED) and not status.is_flawed_beyond(forgives)
 
 
 def _verdict(requirement: Requirement, known: KnownSlices, not_before: datetime, now: datetime) -> Verdict:
     dependency = requirement.dependency
-    taken = partial(accepts, dependency)
+    taken = partial(accepts, dependency, forgives=requirement.forgives)
     used: list[Slice] = []
     missing: list[Slice] = []
     for slice_ in requirement.slices:

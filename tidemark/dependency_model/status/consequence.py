@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from tidemark.dependency_model.entity.dependency import COMPLETED
+from tidemark.dependency_model.entity.entity import Reprocess
 from tidemark.dependency_model.status.propagation import BY_POLICY, REPROCESS, To, targets
 from tidemark.dependency_model.status.slice_status import BACKFILLED, FOREIGN, PARTIAL, RunState, SliceStatus
 from tidemark.dependency_model.status.transition import Event, apply, row_of
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.status.propagation import Spread
 
     Decides = Callable[[Slice, Slice], bool]
+
+
+_UNKNOWN = SliceStatus()
+_LIFTED = (Event.CLEARED, Event.KEPT)
 
 
 class KnownStatuses(Protocol):
@@ -46,6 +51,24 @@ class Step:
     event: Event
     cause: Slice
     status: SliceStatus
+
+
+def borne_flags(graph: DependencyGraph, slice_: Slice, known: KnownStatuses) -> frozenset[Slice]:
+    """Flags of inputs that do not taint a slice: it carries them itself, or they were raised about what it is part of.
+
+    They go from it as from its inputs, and what was computed again by then asks it what it does.
+    """
+    return (known.get(slice_) or _UNKNOWN).issues | graph.forgiven_flags(slice_)
+
+
+def has_bad_inputs(graph: DependencyGraph, slice_: Slice, known: KnownStatuses) -> bool:
+    """Whether a slice asks for one that is tainted, foreign, or invalid by a flag that it does not bear itself."""
+    borne = borne_flags(graph, slice_, known)
+    return any((known.get(upstream) or _UNKNOWN).is_flawed_beyond(borne) for upstream in _inputs(graph, slice_))
+
+
+def _inputs(graph: DependencyGraph, slice_: Slice) -> Iterator[Slice]:
+    return (upstream for requirement in graph.requirements(slice_) for upstream in requirement.slices)
 
 
 def consequences(
@@ -112,8 +135,11 @@ class _Walk:
         self.after: dict[Slice, SliceStatus] = {}
         self.waiting: deque[Consequence] = deque()
 
+    def get(self, slice_: Slice, /) -> SliceStatus | None:
+        return self.after.get(slice_) or self.known.get(slice_)
+
     def status(self, slice_: Slice) -> SliceStatus:
-        return self.after.get(slice_) or self.known.get(slice_) or SliceStatus()
+        return self.get(slice_) or _UNKNOWN
 
     def take(self, step: Consequence, state: str | None = None, restored: SliceStatus | None = None) -> None:
         """Apply one event; what changes nothing goes no further."""
@@ -126,12 +152,12 @@ class _Walk:
 
     def followers(self, step: Consequence) -> Iterator[Consequence]:
         for spread in row_of(step.event).spreads:
-            if spread.to is To.DOWNSTREAM and self._was_refused(step):
+            if spread.to is To.USERS and self._was_refused(step):
                 continue
             if spread.event == BY_POLICY and not self._has_to_ask(step.slice):
                 continue
             for target in targets(self.graph, step.slice, spread.to, self.until):
-                event = self._event(spread, step.slice, target)
+                event = self._event(spread, step, target)
                 if event:
                     yield Consequence(target, event, step.cause)
 
@@ -139,17 +165,46 @@ class _Walk:
         """Whether the rows that broke a rule were never published: the table is as it was."""
         return step.event is Event.QUALITY_FAILED and self.status(step.slice).run_state is RunState.FAILED
 
-    def _event(self, spread: Spread, slice_: Slice, target: Slice) -> Event | None:
+    def _event(self, spread: Spread, step: Consequence, target: Slice) -> Event | None:
         if spread.event != BY_POLICY:
             return Event(spread.event)
-        if self.decides is not None and self.decides(slice_, target):
+        if self.decides is not None and self.decides(step.slice, target):
             return None
-        is_asking = self.status(target).tainted or PARTIAL in self.status(target).states
-        if not is_asking and BACKFILLED not in self.status(slice_).states and not self._was_read_before(slice_, target):
+        if not self._asks(step, target):
             return None
         policy = REPROCESS[self.graph.entity(target.entity).reprocess]
-        event = Event(policy.changed if self.changed else policy.unchanged)
-        return None if event is Event.KEPT and self._has_bad_input(target) else event
+        event = Event(policy.changed if self._brings_change(step, target) else policy.unchanged)
+        return None if event is Event.KEPT and self._stays_in_doubt(step.slice, target) else event
+
+    def _stays_in_doubt(self, slice_: Slice, target: Slice) -> bool:
+        """Whether an input is still bad, or somebody is still to decide about another one that was computed again."""
+        if has_bad_inputs(self.graph, target, self):
+            return True
+        return self.graph.entity(target.entity).reprocess is Reprocess.ASK and any(
+            BACKFILLED in self.status(input_).states for input_ in _inputs(self.graph, target) if input_ != slice_
+        )
+
+    def _asks(self, step: Consequence, target: Slice) -> bool:
+        """Whether a slice that is good again matters to one downstream.
+
+        A flag or taint that is lifted brings no rows: it matters to who was held by it, once the slice is there.
+        """
+        slice_, status = step.slice, self.status(step.slice)
+        is_asking = self.status(target).tainted or PARTIAL in self.status(target).states
+        if step.event in _LIFTED:
+            return is_asking and status.run_state is RunState.COMPLETED
+        return is_asking or BACKFILLED in status.states or self._was_read_before(slice_, target)
+
+    def _brings_change(self, step: Consequence, target: Slice) -> bool:
+        """Whether the target may hold other rows once it is computed again.
+
+        What was told of content is about the slice that was computed, not about those whose flags went with its own.
+        """
+        if PARTIAL in self.status(target).states:
+            return True
+        if step.event in (*_LIFTED, Event.QUALITY_IGNORED):
+            return BACKFILLED in self.status(step.slice).states
+        return self.changed
 
     def _has_to_ask(self, slice_: Slice) -> bool:
         """Whether a policy downstream can matter: the slice has other content than before, or someone below asks."""
@@ -170,7 +225,3 @@ class _Walk:
             return {*reached} - {COMPLETED}
         declared = [state for state in self.graph.entity(slice_.entity).state_names if state in reached]
         return {*declared[:-1]}
-
-    def _has_bad_input(self, slice_: Slice) -> bool:
-        needed = (upstream for requirement in self.graph.requirements(slice_) for upstream in requirement.slices)
-        return any(self.status(needed_slice).is_flawed for needed_slice in needed)

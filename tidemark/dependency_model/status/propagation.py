@@ -27,6 +27,7 @@ class To(Enum):
     INSIDE = "the slices of its series inside its window"
     AROUND = "the slices of its series around its window"
     DOWNSTREAM = "the slices that were computed from it"
+    USERS = "the slices that were computed from it, but for those of its series"
 
 
 BY_POLICY = "by policy"
@@ -64,16 +65,11 @@ REPROCESS: dict[Reprocess, ReprocessPolicy] = {
 
 
 def targets(graph: DependencyGraph, slice_: Slice, to: To, until: datetime) -> Iterator[Slice]:
-    """The slices that a spread reaches; downstream only as far as `until`, without its own series: that is flagged."""
-    series = graph.series_of(slice_.entity)
+    """The slices that a spread reaches; downstream only as far as `until`."""
     if to is To.DOWNSTREAM:
+        yield from graph.downstream(slice_, until)
+    elif to is To.USERS:
+        series = graph.series_of(slice_.entity)
         yield from (down for down in graph.downstream(slice_, until) if down.entity not in series)
-        return
-    period = graph.entity(slice_.entity).period
-    for name in series:
-        other = graph.entity(name).period
-        if period is None or other is None or other is period:
-            continue
-        is_inside = other.is_finer_than(period)
-        if is_inside == (to is To.INSIDE):
-            yield from graph.slices_within(name, graph.window(slice_), slice_.sub)
+    else:
+        yield from graph.series_slices(slice_, "inside" if to is To.INSIDE else "around")

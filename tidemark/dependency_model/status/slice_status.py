@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.entity.dependency import COMPLETED
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from tidemark.dependency_model.slice import Slice
 
 BACKFILLED = "backfilled"
@@ -42,6 +44,9 @@ class Quality(Enum):
     IGNORED = "ignored"
 
 
+_NO_FLAGS: frozenset[Slice] = frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class SliceStatus:
     """`issues` holds the slices whose failed quality reaches this one, itself among them where its own rules failed.
@@ -64,7 +69,11 @@ class SliceStatus:
     @property
     def is_flawed(self) -> bool:
         """A failed quality reaches it, an input of it was found wrong, or somebody else has changed its data."""
-        return bool(self.issues) or self.tainted or FOREIGN in self.states
+        return self.is_flawed_beyond(_NO_FLAGS)
+
+    def is_flawed_beyond(self, flags: AbstractSet[Slice]) -> bool:
+        """The same, but for flags that these slices raised."""
+        return not self.issues <= flags or self.tainted or FOREIGN in self.states
 
     @property
     def unfinished_state(self) -> str:

@@ -90,8 +90,10 @@ def _row(
 
 
 _TAINTS = (Spread(To.DOWNSTREAM, "tainted"),)
-_FLAGS = (Spread(To.INSIDE, "flagged"), Spread(To.AROUND, "flagged"), *_TAINTS)
+_TAINTS_USERS = (Spread(To.USERS, "tainted"),)
+_FLAGS = (Spread(To.INSIDE, "flagged"), Spread(To.AROUND, "flagged"), *_TAINTS_USERS)
 _ASKS = (Spread(To.DOWNSTREAM, BY_POLICY),)
+_ASKS_USERS = (Spread(To.USERS, BY_POLICY),)
 _CLEARS = (Spread(To.INSIDE, "cleared"), Spread(To.AROUND, "cleared"), *_ASKS)
 
 TRANSITIONS: tuple[TransitionRule, ...] = (
@@ -214,7 +216,7 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         None,
         "the failed quality of a slice of its series, inside or around its window, reaches it",
         adds_issue=True,
-        spreads=_TAINTS,
+        spreads=_TAINTS_USERS,
     ),
     _row(
         Event.CLEARED,
@@ -222,7 +224,7 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         None,
         "that quality is good again; flags raised by others stay",
         removes_issue=True,
-        spreads=_ASKS,
+        spreads=_ASKS_USERS,
     ),
     _row(
         Event.TAINTED,
