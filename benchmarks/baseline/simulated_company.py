@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 START: Final = "2025-01-01"
-SURGES: Final = 0.04
+SURGES: Final = 0.01
 _LAYERS: Final = (("dwd", 24), ("dws", 18), ("ads", 12))
 _INPUTS, _HOURLY = 10, 3
 _LATER: Final = (None, None, None, None, 6, 12, 18)
