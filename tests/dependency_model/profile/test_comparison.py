@@ -12,6 +12,7 @@ from benchmarks.profile.simulated_days import FAULTS
 from tidemark.dependency_model.profile.comparison import DatedFigures, compare
 from tidemark.dependency_model.profile.figures import ColumnFigures, SliceFigures
 from tidemark.dependency_model.profile.prediction import History, predict
+from tidemark.dependency_model.profile.scale import numbers
 from tidemark.dependency_model.profile.sketches import FrequentValue
 from tidemark.dependency_model.profile.slice_profile import ColumnKind
 from tidemark.dependency_model.time.window import Window
@@ -105,6 +106,19 @@ def test_whole_numbers_that_move_by_one_are_no_anomaly() -> None:
     past = [dated(ago, 10_000, items=counted(3.0)) for ago in range(1, 84)]
     assert compare(dated(0, 10_000, items=counted(4.0)), past, 7).anomalies == ()
     assert compare(dated(0, 10_000, items=counted(300.0)), past, 7).anomalies
+
+
+def test_a_process_that_compares_for_long_holds_no_more_for_it() -> None:
+    """Each comparison left some hundred scales in a cache without a bound, as each had a function of its own."""
+    numbers_ = ColumnFigures(ColumnKind.NUMBER, 10_000, 5.0, "1", "9", (1.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0))
+    times = ColumnFigures(ColumnKind.TIME, 10_000, 5.0, "1", "9", tuple(DAY.timestamp() * 1e6 + at for at in range(7)))
+    past = [dated(ago, 10_000, items=numbers_, at=times) for ago in range(1, 30)]
+
+    def held() -> int:
+        compare(dated(0, 10_000, items=numbers_, at=times), past, 7)
+        return numbers.cache_info().currsize
+
+    assert held() == held() < 10
 
 
 def test_a_clean_day_of_the_simulated_shop_is_usual_and_each_fault_is_seen() -> None:

@@ -119,10 +119,10 @@ def _quantile(column: ColumnFigures, ranks: tuple[float, float, float], window: 
             return None
         start, length = window.start.timestamp() * _MICROS, (window.end - window.start).total_seconds() * _MICROS
         slope = (high - low) / length / (ranks[2] - ranks[1])
-        return Measured((at - start) / length, slope * rank_error, numbers(lambda value: value, 3))
+        return Measured((at - start) / length, slope * rank_error, numbers(float, 3))
     slope = (_both_signs(high) - _both_signs(low)) / (ranks[2] - ranks[1])
     step = _both_signs(abs(at) + 1) - _both_signs(abs(at)) if _are_whole(column) else 0.0
-    return Measured(_both_signs(at), max(slope * rank_error, step), numbers(lambda value: math.sinh(value) * _UNIT, 4))
+    return Measured(_both_signs(at), max(slope * rank_error, step), numbers(_from_both_signs, 4))
 
 
 _UNIT: Final = 1e-3
@@ -131,6 +131,10 @@ _UNIT: Final = 1e-3
 def _both_signs(value: float) -> float:
     """The logarithm of a number, also of a negative one; about linear below a thousandth."""
     return math.asinh(value / _UNIT)
+
+
+def _from_both_signs(value: float) -> float:
+    return math.sinh(value) * _UNIT
 
 
 def _are_whole(column: ColumnFigures) -> bool:
