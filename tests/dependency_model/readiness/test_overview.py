@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from tidemark.dependency_model.entity import Dependency, Entity
@@ -83,6 +84,12 @@ def test_a_waiting_slice_is_followed_to_where_it_begins() -> None:
     assert root_cause(GRAPH, Slice("ads_gmv", "2026-03-25"), known, NOW) == Slice("ods_orders", "2026-03-25")
     assert root_cause(GRAPH, Slice("ads_gmv", "2026-03-24"), known, NOW) == Slice("dwd_orders", "2026-03-24")
     assert missing_inputs(GRAPH, Slice("ads_gmv", "2026-03-23"), known, NOW) == ()
+
+
+def test_what_a_flag_keeps_waiting_is_followed_to_whose_rules_are_broken() -> None:
+    hour = Slice("foo_1h", "2026-03-25T15")
+    flagged = {Slice("ods_orders", "2026-03-24"): replace(THERE, issues=frozenset({hour}))}
+    assert root_cause(GRAPH, Slice("ads_gmv", "2026-03-24"), SlicesInMemory(GRAPH, flagged), NOW) == hour
 
 
 def test_the_newest_known_slice_is_one_that_is_accepted() -> None:

@@ -257,7 +257,7 @@ def _endings(run: dg.DagsterRun, name: str, slice_: Slice, entity: Entity, check
     has_no_inputs = slice_.entity in run.tags.get(REFUSED_TAG, "").split(",")
     event = Event.REFUSED if has_no_inputs else Event.FAILED
     partition = partition_of(entity, slice_)
-    broken = checks.broken(run.run_id, entity, partition) if entity.quality else ""
+    broken = checks.broken(run.run_id, entity, partition)
     why = f"run {name} ended ({run.status.value.lower()}) without it{': its inputs are not there' * has_no_inputs}"
     why += f": {broken}" if broken else ""
     data, now = Facts(run_id=name), datetime.now(UTC)

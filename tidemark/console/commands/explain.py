@@ -15,6 +15,7 @@ from tidemark.console.output import json_option, print_json
 from tidemark.console.part_options import parts_of
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
+from tidemark.dependency_model.status.flaws import flaws
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,12 +102,15 @@ def _tell_as_of(stands: WarehouseStatus, slice_: Slice, when: datetime, *, as_js
 
 
 def _held_back(stands: WarehouseStatus, explanation: Explanation) -> dict[Slice, list[str]]:
-    """Why the captured slices are not there that the slice, or what it waits for, waits for; itself among them."""
+    """Why nobody takes the slice, or what it waits for: its flaws, and why a captured one is not there."""
     deeper = (slice_ for clause in explanation.clauses for slice_ in clause.missing)
     reasons = {slice_: because for missing in deeper for slice_, because in _held_back(stands, missing).items()}
     is_there = explanation.status is None or explanation.status.run_state is RunState.COMPLETED
     if not is_there and stands.warehouse.is_snapshot(explanation.slice.entity):
         reasons[explanation.slice] = stands.snapshot_blockers(explanation.slice)
+    told = flaws(explanation.slice, explanation.status) if explanation.status else []
+    if told:
+        reasons[explanation.slice] = [*reasons.get(explanation.slice, ()), *told]
     return reasons
 
 

@@ -85,7 +85,10 @@ def overview(graph: DependencyGraph, statuses: Mapping[Slice, SliceStatus], now:
 
 
 def root_cause(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now: datetime) -> Slice:
-    """The slice furthest upstream that a waiting slice waits for; itself where nothing is missing."""
+    """The slice furthest upstream that a waiting slice waits for; itself where nothing is missing.
+
+    Where that is invalid by the flag of another slice, it is the other slice that is waited for.
+    """
     seen = {slice_}
     for _ in range(_DEEPEST):
         missing = next((input_ for input_ in missing_inputs(graph, slice_, known, now) if input_ not in seen), None)
@@ -93,7 +96,8 @@ def root_cause(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now: d
             break
         seen.add(missing)
         slice_ = missing
-    return slice_
+    issues = known.status(slice_).issues
+    return slice_ if slice_ in issues else min(issues, default=slice_)
 
 
 def missing_inputs(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now: datetime) -> tuple[Slice, ...]:

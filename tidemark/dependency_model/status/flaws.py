@@ -1,0 +1,32 @@
+"""Why nobody takes a slice that is there, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.status.slice_status import FOREIGN, Quality, RunState
+
+if TYPE_CHECKING:
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status.slice_status import SliceStatus
+
+_SHOWN = 3
+
+
+def flaws(slice_: Slice, status: SliceStatus) -> list[str]:
+    """One sentence a reason; none for a slice that is good, or that is simply not there."""
+    is_unchecked = status.run_state is RunState.COMPLETED and status.quality is Quality.UNKNOWN
+    told = {
+        "its rules are broken": slice_ in status.issues,
+        f"rules are broken of {_listed(status.issues - {slice_})}": bool(status.issues - {slice_}),
+        "it was computed from something that was found wrong": status.tainted,
+        "somebody else has changed its data in storage": FOREIGN in status.states,
+        "its rules have not been checked": is_unchecked,
+    }
+    return [words for words, holds in told.items() if holds]
+
+
+def _listed(slices: frozenset[Slice]) -> str:
+    names = sorted(map(str, slices))
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{more}"
