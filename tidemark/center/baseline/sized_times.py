@@ -6,7 +6,6 @@ far as slices of the past had more rows when their inputs had.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import islice
 from math import exp, log1p
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -39,8 +38,7 @@ class SizedTimes:
 
     def __init__(self, declared: DeclaredSlices, history: RunHistory, at: float) -> None:
         self._declared, self._history, self._at = declared, history, at
-        self._learned = 0
-        self._effects = lru_cache(maxsize=None)(self._learn_effects)
+        self._learned: dict[str, _Effects] = {}
 
     def excesses(self, slices: Sequence[Slice]) -> dict[int, float]:
         """By number, the logarithm of how many times as much as usual slices read, to a tenth, where that is unusual.
@@ -79,10 +77,13 @@ class SizedTimes:
     def _is_unusual(self, slice_: Slice) -> bool:
         return self._history.sizes.usual(slice_) != self._history.sizes.rows(slice_)
 
-    def _learn_effects(self, entity: str) -> _Effects:
-        if self._learned >= _MOST:
-            return _Effects(SizeEffect(), SizeEffect())
-        self._learned += 1
+    def _effects(self, entity: str) -> _Effects:
+        if entity not in self._learned:
+            is_known = len(self._learned) < _MOST
+            self._learned[entity] = self._learn(entity) if is_known else _Effects(SizeEffect(), SizeEffect())
+        return self._learned[entity]
+
+    def _learn(self, entity: str) -> _Effects:
         times, took, became = self._history.times(entity), list[tuple[float, float]](), list[tuple[float, float]]()
         for slice_, observed in islice(self._history.runs(entity), _RUNS):
             read = self._excess(slice_, {})
