@@ -189,6 +189,7 @@ def test_what_is_no_request_is_refused(client: Client) -> None:
     assert client.ask("POST", "/v1/reports", raw=b" " * (8 * 1024 * 1024 + 1))[0] == 413
     assert client.ask("GET", "/v1/reports")[0] == 405
     assert client.ask("GET", "/v2")[0] == 404
+    assert client.ask("POST", "/v1/reports/", GOOD)[0] == 404
     assert client.ask("GET", "/v1/slices")[0] == 400
     assert client.ask("GET", "/v1/slices?subject=table%3Dods%26%26dt%3D1970..2199")[0] == 400
     assert client.world.store.read.last() == 0

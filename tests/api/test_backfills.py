@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.api.client import TOKEN, Client, serving
+from tests.center.launchers import MemoryLauncher
+from tests.center.test_backfills import BackfillWorld
 from tidemark.api.options import ApiOptions
+from tidemark.api.server import serve_in_thread
 from tidemark.dependency_model.backfill import BackfillPhase, SliceProgress
 from tidemark.state_store.backfills import Backfills
 from tidemark.state_store.fence import Fence
@@ -218,3 +221,27 @@ def test_one_that_stands_by_plans_and_approves_for_the_active_one(client: Client
     client.world.store.write.fence = Fence(CENTER, 0, "")
     assert plan(client)["number"] == 1
     assert act(client, 1, "approve")[0] == 200
+
+
+def test_the_center_carries_out_what_is_approved_and_rests_while_it_is_paused(tmp_path: Path) -> None:
+    launcher = MemoryLauncher()
+    world = BackfillWorld(tmp_path, launcher)
+    world.fill()
+    launcher.runs.clear()
+    with serve_in_thread(world.center, world.forecast(), ApiOptions(token=TOKEN)) as url:
+        client = Client(world, url)
+        told = plan(client, subject="a@2024-06-01")
+        assert (told["number"], told["waves"], len(told["slices"]), world.step()) == (1, 4, 6, 0)
+        assert act(client, 1, "approve")[0] == 200
+        assert world.step() == 1
+        assert act(client, 1, "pause")[0] == 200
+        world.finish()
+        assert (world.step(), world.center.under_way()) == (0, {})
+        assert client.ask("GET", "/v1/backfills/1")[1]["slices"] == {"rebuilt": 1, "pending": 5}
+        assert act(client, 1, "resume")[0] == 200
+        world.work()
+        world.stored.answer(1, None, rebuild=False)
+        world.work()
+        page = client.ask("GET", "/v1/backfills/1")[1]
+        assert (page["phase"], page["slices"]) == ("done", {"rebuilt": 5, "kept": 1})
+        assert act(client, 1, "cancel")[0] == 409

@@ -73,6 +73,12 @@ FIELDS = (
     *("cluster", "row_count", "minimum", "maximum", "snapshot_id", "batch_id", "parameters", "watermarks", "unknown"),
 )
 
+ORDER_FIELDS = ("subject", "who", "why", "until", "event_id", "dry_run", "approve", "yes", "unknown")
+PATHS = (
+    *("/v1/slices?subject=", "/v1/slices?x=", "/health?", "/v1/reports?", "/v2/"),
+    *("/v1/slices?subject=ods@2024-06-02&as_of=", "/v1/catalog/ods?as_of=", "/v1/catalog/"),
+)
+
 
 def report(chance: random.Random) -> dict[str, Any]:
     """A report with up to three fields of it replaced by something else."""
@@ -98,6 +104,26 @@ def random_body(chance: random.Random) -> bytes:
     return body[: chance.randrange(len(body))] if kind > 0.95 else body
 
 
+def order(chance: random.Random) -> dict[str, Any]:
+    """An order of a backfill with up to two fields of it replaced by something else."""
+    made: dict[str, Any] = {"subject": chance.choice(SUBJECTS), "dry_run": chance.random() < 0.5}
+    for _ in range(chance.choice((0, 1, 1, 2))):
+        made[chance.choice(ORDER_FIELDS)] = chance.choice(VALUES)
+    return made
+
+
+def send_backfill(client: Client, chance: random.Random) -> int:
+    """A plan, or an action on what may be there; the status."""
+    if chance.random() < 0.5:
+        return client.ask("POST", "/v1/backfills", raw=json.dumps(order(chance)).encode())[0]
+    number = chance.choice((*range(5), 99, -1, 1 << 31, 1 << 80, "x", "%00", ""))
+    action = chance.choice(("approve", "pause", "resume", "cancel", "cancel?x=1", "none"))
+    if chance.random() < 0.3:
+        skip = chance.choice((0, 1, 1 << 31, -1, "x"))
+        return client.ask("GET", f"/v1/backfills/{number}?skip={skip}", raw=b"")[0]
+    return client.ask("POST", f"/v1/backfills/{number}/{action}", raw=random_body(chance))[0]
+
+
 def send_one(client: Client, chance: random.Random) -> int:
     """The status of one request."""
     headers = {}
@@ -106,10 +132,12 @@ def send_one(client: Client, chance: random.Random) -> int:
         headers[name] = chance.choice(
             ("evil.example", "http://evil.example", "cross-site", "", "text/plain", "Bearer x")
         )
+    if chance.random() < 0.15:
+        return send_backfill(client, chance)
     if chance.random() < 0.25:
         subject = str(chance.choice([value for value in (*VALUES, *SUBJECTS) if isinstance(value, str)]))
         asked = "".join(f"%{byte:02x}" for byte in subject.encode("utf-8", "surrogatepass"))
-        path = chance.choice(("/v1/slices?subject=", "/v1/slices?x=", "/health?", "/v1/reports?", "/v2/")) + asked
+        path = chance.choice(PATHS) + asked
         return client.ask(chance.choice(("GET", "GET", "HEAD", "OPTIONS", "DELETE")), path, raw=b"", headers=headers)[0]
     return client.ask("POST", "/v1/reports", raw=random_body(chance), headers=headers)[0]
 

@@ -126,7 +126,13 @@ def _routes(queries: Queries, backfills: BackfillQueries, metrics: Metrics, stat
         threads.close()
 
     app = FastAPI(
-        title="Tidemark", description=__doc__, docs_url=None, redoc_url=None, responses=_ERRORS, lifespan=lifespan
+        title="Tidemark",
+        description=__doc__,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses=_ERRORS,
+        lifespan=lifespan,
     )
     _add_endpoints(app, queries, threads)
     add_backfills(app, backfills, threads)

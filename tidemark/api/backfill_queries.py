@@ -17,7 +17,7 @@ from tidemark.center.backfill_planning import plan_of
 from tidemark.center.backfill_preview import BackfillPreview
 from tidemark.center.errors import RequestError
 from tidemark.dependency_model.backfill import BackfillPhase
-from tidemark.dependency_model.subject import MAX_SLICES, Allowance, slices_of
+from tidemark.dependency_model.subject import MAX_SLICES, Allowance, no_slice_then, slices_of
 from tidemark.state_store.backfills import BackfillRequest, Backfills
 
 if TYPE_CHECKING:
@@ -73,6 +73,9 @@ class BackfillQueries:
         roots = slices_of(order.subject, graph, Allowance(MOST_PLANNED))
         if not roots:
             raise RequestError("the subject stands for no slice", found=order.subject)
+        for root in roots:
+            if not graph.exists(root):
+                raise no_slice_then(graph, root.entity, str(root))
         _require_yes(order, f"{order.subject} stands for {len(roots):,} slices", len(roots))
         plan = plan_of(graph, self._center.store, roots, order.until or datetime.now(UTC), MOST_PLANNED)
         if not order.dry_run:

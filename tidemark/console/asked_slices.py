@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from tidemark.dependency_model.subject import MAX_SLICES, Allowance, DependencySubject, SubjectKind, resolve
+from tidemark.dependency_model.subject import (
+    MAX_SLICES,
+    Allowance,
+    DependencySubject,
+    SubjectKind,
+    no_slice_then,
+    resolve,
+)
 from tidemark.dependency_model.subject.subject_id import DependencySubjectId
-from tidemark.errors import NoSuchSliceError, ParseError
+from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.graph import DependencyGraph
@@ -27,11 +34,7 @@ def asked_slices(graph: DependencyGraph, entity: str, text: str, *, yes: bool) -
     """
     slices = resolve(_subject(entity, text), graph, allowance=Allowance(_AT_ALL))
     if not slices:
-        declared = graph.entity(entity)
-        ends = f", ends at {declared.end}" if declared.end else ""
-        raise NoSuchSliceError(
-            f"{entity} has no slice then", expected=f"it starts at {declared.start}{ends}", found=text
-        )
+        raise no_slice_then(graph, entity, text)
     if len(slices) > MAX_SLICES and not yes:
         confirm(f"{entity} {text} stands for {len(slices):,} slices ({slices[0].key} .. {slices[-1].key})")
     return slices

@@ -55,8 +55,9 @@ def center(
 
     It follows Dagster's event log, tagged snapshots and the clock, and hands each slice that is released to a warm
     worker. It answers over HTTP: other schedulers report to it (POST /v1/reports) and ask what a slice waits for (GET
-    /v1/slices?subject=ods_orders@2026-03-29); /health and /metrics are for those who watch over it. What it does is
-    told on standard error, a line of JSON each. /docs describes the interface.
+    /v1/slices?subject=ods_orders@2026-03-29); backfills are planned and approved (POST /v1/backfills); /health and
+    /metrics are for those who watch over it. What it does is told on standard error, a line of JSON each. /docs
+    describes the interface.
 
     Of several on one state store one is active; another takes its place within seconds when it is gone. While one is
     there, the readiness sensor of `tidemark up` leaves the work to it.

@@ -1,7 +1,7 @@
 """Subjects: slices named by conditions, the way that schedulers and catalogs speak of them (seed capability A4)."""
 
 from tidemark.dependency_model.subject.request_limit import MAX_SLICES, Allowance
-from tidemark.dependency_model.subject.resolution import resolve, slices_of
+from tidemark.dependency_model.subject.resolution import no_slice_then, resolve, slices_of
 from tidemark.dependency_model.subject.subject import DependencySubject, Instance, SubjectKind
 from tidemark.dependency_model.subject.subject_id import ConditionValues, DependencySubjectId
 
@@ -13,6 +13,7 @@ __all__ = [
     "DependencySubjectId",
     "Instance",
     "SubjectKind",
+    "no_slice_then",
     "resolve",
     "slices_of",
 ]

@@ -60,6 +60,13 @@ def resolve(
     return tuple(dict.fromkeys(node.slice(number, sub) for sub, numbers in ordinals for number in numbers))
 
 
+def no_slice_then(graph: DependencyGraph, entity: str, found: str) -> NoSuchSliceError:
+    """What is told who names a time at which an entity has no slice. Raises UnknownEntityError."""
+    declared = graph.entity(entity)
+    ends = f", ends at {declared.end}" if declared.end else ""
+    return NoSuchSliceError(f"{entity} has no slice then", expected=f"it starts at {declared.start}{ends}", found=found)
+
+
 def _existing_within(node: Node, sub: Sub, window: Stretch) -> range:
     """The numbers of the existing slices that share time with a window."""
     grid, existing = node.grid_of(sub), node.existing_of(sub)
