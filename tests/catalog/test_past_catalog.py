@@ -10,15 +10,18 @@ import pytest
 from click.testing import CliRunner
 
 from tests.catalog.lake import DAYS, NOW, Lake
+from tests.center.test_center import CenterWorld
+from tidemark.catalog.catalog import Catalog
 from tidemark.catalog.past_catalog import PastCatalog
 from tidemark.console.main import main
 from tidemark.errors import UnknownEntityError
+from tidemark.state_store.past_states import states_at
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tidemark.catalog.catalog import Catalog
+    from tidemark.state_store.past_states import PastState
 
 FIRST, SECOND, THIRD = DAYS
 AN_HOUR = timedelta(hours=1)
@@ -27,6 +30,8 @@ AN_HOUR = timedelta(hours=1)
 def told(catalog: Catalog | PastCatalog) -> Any:
     """What is known of the past, too."""
     entries = [(entry.entity, entry.slices, entry.snapshots, entry.last_reader) for entry in catalog.entries()]
+    own = [catalog.page(entity).entry for entity in ("sales", "reports")]
+    entries += [(entry.entity, entry.slices, entry.snapshots, entry.last_reader) for entry in own]
     pages = [
         (
             *(slice_.slice, slice_.run_state, slice_.states, slice_.quality, slice_.valid),
@@ -85,6 +90,31 @@ def test_a_page_goes_on_before_a_key_and_tells_rows_and_no_sizes(tmp_path: Path)
     assert [slice_.slice.key for slice_ in past.page("sales", 2, SECOND).slices] == [FIRST]
     with pytest.raises(UnknownEntityError):
         past.page("sale")
+
+
+def test_a_page_reads_the_past_of_its_own_entity_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake, asked = Lake(tmp_path), list[str | None]()
+    lake.write(FIRST, [1])
+
+    def states(*place: Any, entity: str | None = None) -> list[PastState]:
+        asked.append(entity)
+        return states_at(*place, entity=entity)
+
+    monkeypatch.setattr("tidemark.catalog.past_catalog.states_at", states)
+    assert len(PastCatalog(lake.warehouse.graph, lake.store.database, NOW + AN_HOUR).page("sales").slices) == 1
+    assert asked == ["sales"]
+
+
+def test_parts_of_a_time_are_told_in_the_order_of_the_catalog_of_now(tmp_path: Path) -> None:
+    world = CenterWorld(tmp_path, ods="{period: day, kind: Virtual, sub_partitions: {region: [cn, eu, us]}}")
+    for day in ("2024-06-01", "2024-06-02"):
+        for region in ("us", "cn", "eu"):
+            world.tell(f"ods@{day}/region={region}", "observed")
+    now, past = (Catalog(world.graph, world.store.database), PastCatalog(world.graph, world.store.database, world.now))
+    for most, before in ((50, ""), (2, ""), (4, ""), (50, "2024-06-02")):
+        shown = [slice_.slice for slice_ in past.page("ods", most, before).slices]
+        assert shown == [slice_.slice for slice_ in now.page("ods", most, before).slices]
+        assert shown
 
 
 def test_the_command_tells_the_past_and_does_not_reconcile_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,11 +31,14 @@ SLICES: Final = [
 EVENTS: Final = ["released", "launched", "started", "failed", "retried", "launched", "started", "completed", "tainted"]
 
 
-def replayed(transitions: Iterable[Transition], when: datetime, first: str, end: str) -> dict[Slice, SliceStatus]:
+def replayed(
+    transitions: Iterable[Transition], when: datetime, first: str, end: str, entity: str | None
+) -> dict[Slice, SliceStatus]:
     """The slow way: everything again, in order."""
     statuses: dict[Slice, SliceStatus] = {}
     for transition in transitions:
-        if transition.record_time <= when and first <= transition.slice.key < end:
+        is_asked_for = first <= transition.slice.key < end and entity in (None, transition.slice.entity)
+        if transition.record_time <= when and is_asked_for:
             statuses[transition.slice] = transition.status
     return statuses
 
@@ -48,9 +51,15 @@ HISTORIES: Final = st.lists(st.tuples(st.sampled_from(SLICES), st.integers(-2, 4
     steps=HISTORIES,
     asked=st.integers(-1, 60),
     stretch=st.sampled_from([("", "~"), ("2026-03-21", "2026-03-22"), ("2026-03-2", "~")]),
+    entity=st.sampled_from([None, None, "orders", "hours", "days"]),
 )
 def test_it_is_what_a_replay_says(
-    store: StateStore, database: Database, steps: list[tuple[Slice, int]], asked: int, stretch: tuple[str, str]
+    store: StateStore,
+    database: Database,
+    steps: list[tuple[Slice, int]],
+    asked: int,
+    stretch: tuple[str, str],
+    entity: str | None,
 ) -> None:
     """Clocks may go back: a later transition may have been recorded at an earlier time."""
     first = store.read.last()
@@ -58,8 +67,8 @@ def test_it_is_what_a_replay_says(
     store.write.append(told, after=first)
     everything = store.read.after(0)
     when = NOON + timedelta(seconds=asked)
-    states = states_at(database, when, *stretch)
-    assert {state.slice: state.status for state in states} == replayed(everything, when, *stretch)
+    states = states_at(database, when, *stretch, entity=entity)
+    assert {state.slice: state.status for state in states} == replayed(everything, when, *stretch, entity)
     assert len({state.slice for state in states}) == len(states)
 
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, true
 
 from tidemark.catalog.catalog import (
     SHOWN_SLICES,
@@ -31,12 +31,12 @@ from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 from tidemark.dependency_model.status.slice_status import FOREIGN, PARTIAL
 from tidemark.state_store.past_states import states_at
-from tidemark.state_store.row_codec import sub_of
+from tidemark.state_store.row_codec import sub_of, sub_text
 from tidemark.state_store.schema import SNAPSHOTS, TRANSITIONS
 from tidemark.state_store.transition import microseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from tidemark.dependency_model.graph import DependencyGraph
@@ -55,24 +55,23 @@ class PastCatalog:
 
     def entries(self) -> list[CatalogEntry]:
         """One an entity, in the order of `listed`."""
-        return self._entries(listed(self._graph), self._states())
+        states = defaultdict[str, list["PastState"]](list)
+        for state in states_at(self._database, self._when):
+            states[state.slice.entity].append(state)
+        return self._entries(listed(self._graph), states)
 
     def page(self, entity: str, most: int = SHOWN_SLICES, before: str = "") -> CatalogPage:
         """One entity with its newest `most` slices, of keys that sort before `before` where that is given.
 
-        Raises UnknownEntityError.
+        It costs reads in proportion to the entity's own past, and its readers'. Raises UnknownEntityError.
         """
         self._graph.entity(entity)
-        states = self._states()
-        (entry,) = self._entries([entity], states)
-        shown = [
-            state
-            for state in states.get(entity, ())
-            if state.status.run_state not in _TO_COME and (not before or state.slice.key < before)
-        ]
-        newest = sorted(shown, key=_key, reverse=True)[:most]
+        states = states_at(self._database, self._when, entity=entity)
+        readers = {edge.down.name for edge in self._graph.downstream_edges(entity)}
+        (entry,) = self._entries([entity], {entity: states} if states else {}, {entity, *readers})
+        newest = _newest(states, before)[:most]
         told = told_data(self._database, [state.slice for state in newest], until=self._when)
-        runs, tags = self._runs(entity), self._tags(entity)
+        runs, tags = self._runs(entity, {state.slice.key for state in newest}), self._tags(entity)
         rules = told_rules(self._database, {state.slice: state.status for state in newest}, until=self._when)
         slices = tuple(
             _catalog_slice(state, version_and_rows(state.slice, told, tags), runs, rules.get(state.slice, ""))
@@ -80,9 +79,16 @@ class PastCatalog:
         )
         return CatalogPage(entry, (), slices)
 
-    def _entries(self, names: Sequence[str], states: Mapping[str, Sequence[PastState]]) -> list[CatalogEntry]:
-        runs, tags = self._last_runs(), self._tag_counts()
-        counts = {name: _counts(of_entity, runs.get(name, 0)) for name, of_entity in states.items()}
+    def _entries(
+        self,
+        names: Sequence[str],
+        states: Mapping[str, Sequence[PastState]],
+        around: Collection[str] | None = None,
+    ) -> list[CatalogEntry]:
+        """`around` are these entities and all that read them; all there are where it is left out."""
+        runs, tags = self._last_runs(around), self._tag_counts(around)
+        counts = {name: SliceCounts(last_run=run) for name, run in runs.items()}
+        counts.update((name, _counts(of_entity, runs.get(name, 0))) for name, of_entity in states.items())
         readers = last_readers(self._graph, self._database, names, counts)
         return [
             CatalogEntry(
@@ -97,24 +103,19 @@ class PastCatalog:
             for name in names
         ]
 
-    def _states(self) -> Mapping[str, list[PastState]]:
-        states = defaultdict[str, list["PastState"]](list)
-        for state in states_at(self._database, self._when):
-            states[state.slice.entity].append(state)
-        return states
-
-    def _last_runs(self) -> dict[str, int]:
+    def _last_runs(self, entities: Collection[str] | None) -> dict[str, int]:
         """By entity the number of the last transition by then that a run told."""
         columns = TRANSITIONS.c
         is_meant = columns.run_id.is_not(None) & (columns.record_time <= microseconds(self._when))
-        query = select(columns.entity, func.max(columns.seq)).where(is_meant).group_by(columns.entity)
-        return self._by_name(query)
+        query = select(columns.entity, func.max(columns.seq)).where(is_meant, _is_any_of(columns.entity, entities))
+        return self._by_name(query.group_by(columns.entity))
 
-    def _runs(self, entity: str) -> dict[Slice, str]:
-        """Of each slice the run that told something of it last."""
+    def _runs(self, entity: str, keys: Collection[str]) -> dict[Slice, str]:
+        """Of each slice with one of these keys the run that told something of it last."""
         columns = TRANSITIONS.c
         is_meant = columns.run_id.is_not(None) & (columns.record_time <= microseconds(self._when))
-        newest = select(func.max(columns.seq)).where(columns.entity == entity, is_meant)
+        are_shown = (columns.entity == entity) & _is_any_of(columns.key, keys)
+        newest = select(func.max(columns.seq)).where(are_shown, is_meant)
         query = select(columns.key, columns.sub, columns.run_id).where(
             columns.seq.in_(newest.group_by(columns.key, columns.sub))
         )
@@ -127,18 +128,27 @@ class PastCatalog:
             tags = connection.execute(tags_of(entity).where(SNAPSHOTS.c.tagged_at <= self._when.isoformat()))
             return {tag.slice: (tag.version, tag.rows) for tag in tags}
 
-    def _tag_counts(self) -> dict[str, int]:
+    def _tag_counts(self, entities: Collection[str] | None) -> dict[str, int]:
         columns = SNAPSHOTS.c
-        query = select(columns.entity, func.count()).where(columns.tagged_at <= self._when.isoformat())
-        return self._by_name(query.group_by(columns.entity))
+        is_meant = (columns.tagged_at <= self._when.isoformat()) & _is_any_of(columns.entity, entities)
+        return self._by_name(select(columns.entity, func.count()).where(is_meant).group_by(columns.entity))
 
     def _by_name(self, query: Any) -> dict[str, int]:
         with self._database.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
 
-def _key(state: PastState) -> tuple[str, str]:
-    return state.slice.key, str(state.slice)
+def _is_any_of(column: Any, names: Collection[str] | None) -> Any:
+    return true() if names is None else column.in_(sorted(names))
+
+
+def _newest(states: Iterable[PastState], before: str) -> list[PastState]:
+    """What was there, or should have been; the newest first, those of a time by their sub-partition."""
+    shown = [
+        state for state in states if state.status.run_state not in _TO_COME and (not before or state.slice.key < before)
+    ]
+    by_sub = sorted(shown, key=lambda state: sub_text(state.slice.sub))
+    return sorted(by_sub, key=lambda state: state.slice.key, reverse=True)
 
 
 def _counts(states: Iterable[PastState], last_run: int) -> SliceCounts:

@@ -37,6 +37,8 @@ _LAST: Final = {
         WHERE slices.key >= %s AND slices.key < %s AND slices.seq > 0""",  # noqa: S608
 }
 
+_OF_ENTITY: Final = {"sqlite": " AND slices.entity = ?", "postgresql": " AND slices.entity = %s"}
+
 
 class PastState(NamedTuple):
     """A slice as it was after transition `seq`, the last one that was recorded by then."""
@@ -46,13 +48,20 @@ class PastState(NamedTuple):
     seq: int
 
 
-def states_at(database: Database, when: datetime, first: str = "", end: str = _FAR) -> list[PastState]:
+def states_at(
+    database: Database, when: datetime, first: str = "", end: str = _FAR, *, entity: str | None = None
+) -> list[PastState]:
     """The slices to which anything had happened by `when` (aware), with keys from `first` on and before `end`.
 
-    Raises StateStoreDownError.
+    Of all entities, or of one. Raises StateStoreDownError.
     """
+    values = (microseconds(when), first, end)
     with database.reading() as connection:
-        rows = raw(connection, _LAST[connection.dialect.name], (microseconds(when), first, end))
+        name = connection.dialect.name
+        if entity is None:
+            rows = raw(connection, _LAST[name], values)
+        else:
+            rows = raw(connection, _LAST[name] + _OF_ENTITY[name], (*values, entity))
     return [
         PastState(Slice(entity, key, sub_of(sub)), readable_status(status)[0], seq)
         for entity, key, sub, *status, seq in rows
