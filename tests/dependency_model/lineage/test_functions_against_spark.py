@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.errors import PySparkException
 
+from tests.seeds import chunks
 from tidemark.dependency_model.lineage import three_valued_logic as logic
 from tidemark.dependency_model.lineage.bound_expression import Opaque, walk
 from tidemark.dependency_model.lineage.expression_evaluation import Evaluator
@@ -350,7 +351,7 @@ def _theirs_on(spark: SparkSession, expression: str, day: date) -> list[Any] | N
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("first", range(1_000, 5_000, 500))
+@pytest.mark.parametrize("first", chunks(1_000, 500))
 def test_what_is_known_of_many_expressions_is_what_spark_makes_of_them(paris: SparkSession, first: int) -> None:
     wrong, known = differences(paris, first, 500)
     assert wrong == []

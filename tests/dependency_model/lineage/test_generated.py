@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.dependency_model.lineage.generated import failures
+from tests.seeds import MANY, chunks
 
 
 def test_offsets_come_back() -> None:
@@ -12,6 +13,6 @@ def test_offsets_come_back() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("first", range(0, 20_000, 1_000))
+@pytest.mark.parametrize("first", chunks(0, 1_000, 2 * MANY))
 def test_many_offsets_come_back(first: int) -> None:
     assert failures(first, 1_000) == []
