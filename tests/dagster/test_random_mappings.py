@@ -26,7 +26,7 @@ from tidemark.warehouse.dagster_partition_keys import dagster_key
 if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
-START, UNTIL = "2020-01-01", datetime(2028, 1, 1, tzinfo=UTC)
+START, UNTIL = "2015-01-01", datetime(2032, 1, 1, tzinfo=UTC)
 YEAR = (datetime(2023, 12, 25, tzinfo=UTC), datetime(2025, 1, 6, tzinfo=UTC))
 PERIODS = [Period.HOUR, Period.DAY, Period.DAY, Period.WEEK, Period.MONTH, Period.QUARTER, Period.YEAR]
 ZONES = ["Europe/Paris", "America/New_York", "Asia/Kolkata", "UTC"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.offset.offset import ALL, LAST, LAST_AVAILABLE, TO_DATE, Offset, OffsetKind, runs_of
@@ -34,7 +35,9 @@ def random_offset(random: Random, down: Period, up: Period, year: int = 2026, *,
     """
     kind = random.randrange(18)
     if kind < 10:
-        return _counted(random, down, up, kind)
+        offset = _counted(random, down, up, kind)
+        is_once = up.is_clock and offset.kind is OffsetKind.COUNTED and random.random() < _OFTEN
+        return replace(offset, once=True) if is_once else offset
     if kind >= 15:
         return _of_workdays(random, down) if random.random() < _HALF else _to_date_of_periods(random, down, up)
     offset = _of_calendar(random, down, up, year)

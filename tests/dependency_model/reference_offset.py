@@ -75,6 +75,11 @@ def _dates(cut: Cut) -> tuple[Ints, Ints]:
 
 def needed_slices(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
     """The upstream slices that a downstream slice needs. Raises IndexError past the ends of the tables."""
+    named = _named(offset, down, number, up)
+    return {slice_ for slice_ in named if len(_partition(up, slice_)[1]) == 2} if offset.once else named
+
+
+def _named(offset: Offset, down: Cut, number: int, up: Cut) -> set[int]:
     by_dates = down.is_calendar and up.is_calendar
     first, end = _stretch(down, number, by_dates)
     match offset.kind:

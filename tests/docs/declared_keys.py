@@ -706,6 +706,10 @@ OFFSETS: Final = (
     ("Set -7,-1", "the seventh before and the one before, and none between them"),
     ("Range -6..0", "seven slices, the last one of the same time"),
     ("Range 0-23", "the first 24 slices of a shorter period: the hours of a day (of 23 or 25 hours all of them)"),
+    (
+        "Set 2 once",
+        "without what the clock shows for the second time: `hour = '02'` reads no `02+01:00`, which `Set 2` names too",
+    ),
     ("all", "every upstream slice in the window: the days of a month"),
     ("all week", "every upstream slice in the week that the window lies in"),
     ("to_date", "from the start of the entity's granularity to the window's end"),

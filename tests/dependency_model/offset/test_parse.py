@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,6 +33,7 @@ offsets = st.one_of(
     st.builds(Offset, st.sampled_from([OffsetKind.ALL, OffsetKind.TO_DATE]), st.just(()), within),
     st.builds(Offset.of_periods, st.sampled_from([ALL, SAME, LAST]), within, near),
     st.builds(lambda runs, unit, periods: Offset.of_counts(runs).of_periods(unit, periods), counts, within, near),
+    st.builds(lambda runs: replace(Offset.of_counts(runs), once=True), counts),
     st.builds(lambda unit, runs: Offset(OffsetKind.DATE, runs, unit), within.filter(lambda p: not p.is_clock), near),
     st.builds(lambda runs: Offset(OffsetKind.WORKDAY, runs), near),
     st.builds(
@@ -91,6 +94,8 @@ def test_the_order_of_counts_does_not_matter(given_counts: list[int]) -> None:
         ("Range 0..6 of month -1", "Range 0..6 of month -1"),
         ("date -1 year", "date -1 year"),
         ("date -7..-1 days", "date -7..-1 day"),
+        ("set 2 Once", "Set 2 once"),
+        ("Range 0..2 of day -1 once", "Range 0..2 of day -1 once"),
         ("since start", "since start"),
         ("to_date month -1", "to_date month -1"),
         ("to_date month 0", "to_date month"),
@@ -122,6 +127,9 @@ def test_forms(text: str, canonical: str) -> None:
         ("date one year", "count 1 of the Set is 'one'"),
         ("since 2024-02-30", "no such date"),
         ("workday", "no offset"),
+        ("all once", "'once' stands behind a Set or a Range"),
+        ("Set 1 once once", "'once' stands behind"),
+        ("once", "no offset"),
         ("workday -1.5", "count 1 of the Set is '-1.5'"),
         ("last workday of day", "a day has no first or last workday"),
         ("to_date fortnight -1", "no offset"),

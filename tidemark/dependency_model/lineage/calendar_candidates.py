@@ -28,7 +28,7 @@ from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import DateGrid
 from tidemark.dependency_model.time.date_shift import months_between
 from tidemark.dependency_model.time.period import Period
-from tidemark.dependency_model.time.zone import EPOCH_ORDINAL
+from tidemark.dependency_model.time.zone import DAY_SECONDS, EPOCH_ORDINAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,6 +40,9 @@ _ENCLOSING: Final = (Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH, Period.
 _TRIED: Final = 2
 _FEW: Final = 64
 """Slices of a set that are looked at as places in a period, or as dates, of their own."""
+_MANY: Final = 800
+"""The same, of days of which the first and the last are not whole."""
+_DAY_PARTS: Final = 3
 _FEWEST_PERIODS: Final = 3
 """Business times in fewer periods fit places in them by chance."""
 _YEAR: Final = 12
@@ -81,6 +84,28 @@ class CalendarCandidates:
         yield from self._workdays()
         yield from self._since()
 
+    def days_apart(self) -> Iterator[tuple[Offset, ...]]:
+        """Offsets that only together name the sets: other hours of one day than of the next, as from 04:00 to 04:00."""
+        if not isinstance(self.up, ClockGrid) or Period.DAY.is_finer_than(self.period):
+            return
+        around = _Around(self.calendar.grid(self.period), self.calendar.grid(Period.DAY), self.up)
+        for places, _ in self._shown_places(around, _MANY).most_common(_TRIED):
+            days: dict[int, list[int]] = {}
+            for count, number in places:
+                days.setdefault(count, []).append(number)
+            alike: dict[tuple[int, ...], list[int]] = {}
+            for count, numbers in days.items():
+                alike.setdefault(tuple(numbers), []).append(count)
+            if 1 < len(alike) <= _DAY_PARTS and _is_near(runs_of(days)):
+                yield tuple(
+                    self._of_day(Offset.of_counts(numbers), runs_of(counts)) for numbers, counts in alike.items()
+                )
+
+    def _of_day(self, offset: Offset, days: Runs) -> Offset:
+        if offset.runs == ((0, DAY_SECONDS // (60 * (self.up.period.minutes or 1)) - 1),):
+            offset = ALL
+        return offset if self.period is Period.DAY and days == ((0, 0),) else offset.of_periods(Period.DAY, days)
+
     @cached_property
     def _runs(self) -> list[tuple[int, Runs]]:
         return [(down, runs_of_slices(slices)) for down, slices in self.needed.items() if slices]
@@ -100,11 +125,7 @@ class CalendarCandidates:
 
     def _places(self, within: Period, around: _Around) -> Iterator[Offset]:
         """The same places in periods: the first slice, the last one, or others by number."""
-        shown = Counter(
-            tuple(sorted({(around.count(down, slice_), around.place(slice_)) for slice_ in slices}))
-            for down, slices in self._few()
-        )
-        for places, _ in shown.most_common(_TRIED):
+        for places, _ in self._shown_places(around).most_common(_TRIED):
             counts = runs_of(count for count, _ in places)
             numbers = {number for _, number in places}
             if len(places) == len(numbers) * len({count for count, _ in places}) and _is_near(counts):
@@ -115,6 +136,13 @@ class CalendarCandidates:
             if all(around.is_last(slice_) for slice_ in slices)
         )
         yield from (LAST.of_periods(within, counts) for counts, _ in lasts.most_common(1) if _is_near(counts))
+
+    def _shown_places(self, around: _Around, limit: int = _FEW) -> Counter[tuple[tuple[int, int], ...]]:
+        """How often sets are the same slices by their number in periods counted from the window's."""
+        return Counter(
+            tuple(sorted({(around.count(down, slice_), around.place(slice_)) for slice_ in slices}))
+            for down, slices in self._few(limit)
+        )
 
     def _to_date(self, within: Period) -> Iterator[Offset]:
         """Of other periods: the one before, and that of a year before, with and without this one."""
@@ -157,8 +185,8 @@ class CalendarCandidates:
             day = date.fromordinal(_date(self.up, firsts.pop()) + EPOCH_ORDINAL)
             yield Offset(OffsetKind.SINCE, since=day.isoformat())
 
-    def _few(self) -> Iterator[tuple[int, frozenset[int]]]:
-        return ((down, slices) for down, slices in self.needed.items() if 0 < len(slices) <= _FEW)
+    def _few(self, limit: int = _FEW) -> Iterator[tuple[int, frozenset[int]]]:
+        return ((down, slices) for down, slices in self.needed.items() if 0 < len(slices) <= limit)
 
 
 class _Around:

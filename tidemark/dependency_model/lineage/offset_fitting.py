@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Final
@@ -13,6 +13,7 @@ from tidemark.dependency_model.lineage.stretches import stretches_of
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.offset import ALL, COUNT_LIMIT, SAME, SINCE_START, Offset, OffsetKind
+from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.period import Period
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ class Fit:
         for candidate in by_calendar:
             if sets.are([candidate]):
                 return (candidate,)
+        if apart := self._by_clock(sets, by_calendar):
+            return apart
         usual = usual_parts(self.period, self.up.period) if by_calendar else ()
         inside = [part for part in dict.fromkeys((*self._stretches(), *usual, *by_calendar)) if sets.hold(part)]
         core = sets.core()
@@ -108,6 +111,15 @@ class Fit:
                     if sets.are(offsets):
                         return tuple(offsets)
         return None
+
+    def _by_clock(self, sets: _Sets, by_calendar: Sequence[Offset]) -> tuple[Offset, ...] | None:
+        """Of hours and minutes: what the clock shows first where it shows it twice, and other hours of other days."""
+        if not isinstance(self.up, ClockGrid):
+            return None
+        counted = (offset for offset in (*sets.common_counts(), *by_calendar) if offset.kind is OffsetKind.COUNTED)
+        once = [(replace(offset, once=True),) for offset in counted] if self.up.odd_days else []
+        apart = self._by_calendar(sets.sample(_FOR_MESSAGE)).days_apart() if by_calendar else ()
+        return next((offsets for offsets in chain(once, apart) if sets.are(offsets)), None)
 
     def _by_calendar(self, sets: _Sets) -> CalendarCandidates:
         return CalendarCandidates(self.calendar, self.period, self.up, sets.needed)

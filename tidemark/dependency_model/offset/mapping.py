@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.offset.all_and_to_date import All, ToDate
@@ -11,6 +12,7 @@ from tidemark.dependency_model.offset.counted_by_clock import CountedByClock, Co
 from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.last_available import Latest
 from tidemark.dependency_model.offset.offset import START, Offset, OffsetKind
+from tidemark.dependency_model.offset.once import Once
 from tidemark.dependency_model.offset.shifted_date import shifted_date
 from tidemark.dependency_model.offset.since import Since
 from tidemark.dependency_model.offset.to_date_of_periods import to_date_of_periods
@@ -34,6 +36,8 @@ _WORKDAY_KINDS = frozenset([OffsetKind.WORKDAY, OffsetKind.FIRST_WORKDAY, Offset
 
 def mapping_between(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> Mapping:
     """The mapping of an offset (not `static`) between two grids. Raises ParseError where it has no meaning."""
+    if offset.once:
+        return _once(offset, down, up)
     calendar, period = down
     grid = calendar.grid(period)
     match offset.kind:
@@ -46,6 +50,12 @@ def mapping_between(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> 
         case OffsetKind.STATIC:
             raise ParseError("only an upstream of kind Static has a static slice", found=f"an upstream by {up.period}")
     return _workday(offset, down, up) if offset.kind in _WORKDAY_KINDS else _by_window(offset, down, up)
+
+
+def _once(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> Mapping:
+    if not isinstance(up, ClockGrid):
+        raise ParseError("no clock shows a slice of this length twice", found=f"{offset} of an upstream by {up.period}")
+    return Once(mapping_between(replace(offset, once=False), down, up), up)
 
 
 def _by_window(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> Mapping:

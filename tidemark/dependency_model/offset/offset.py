@@ -2,6 +2,7 @@
 
     Set -7,-1         counted in the upstream's periods, from the first one of the downstream's window
     Range -6..0       the same, a whole stretch (`Range 0-23` reads too)
+    Set 2 once        without the slices that the clock shows for the second time: hour = '02' reads no 02+01:00
     all               every upstream period in the window
     all week          every upstream period in the enclosing week (`all_week` reads too)
     to_date month     from the start of the enclosing month to the window's end (`month_to_date` reads too)
@@ -76,6 +77,7 @@ class Offset:
 
     `runs` counts upstream slices; of kind DATE, shifts of the date by `within`; of kind WORKDAY, workdays. `periods`
     counts periods `within` from the enclosing one; empty stands for that one itself. `since` is a date, or `start`.
+    `once` leaves out what the clock shows for the second time.
     """
 
     kind: OffsetKind
@@ -83,6 +85,7 @@ class Offset:
     within: Period | None = None
     periods: Runs = ()
     since: str = ""
+    once: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Offset:
@@ -135,7 +138,8 @@ class Offset:
                 return f"{self.kind.value} of {self._periods_text()}"
             case OffsetKind.COUNTED | OffsetKind.LAST:
                 what = self._slices_text()
-                return f"{what} of {self._periods_text()}" if self.within else what
+                what = f"{what} of {self._periods_text()}" if self.within else what
+                return f"{what}{_ONCE}" if self.once else what
         return f"{self.kind.value} {self._periods_text()}" if self.within else self.kind.value
 
     def _slices_text(self) -> str:
@@ -187,6 +191,7 @@ TO_DATE = Offset(OffsetKind.TO_DATE)
 _WORKDAYS = {kind.value: Offset(kind) for kind in (OffsetKind.FIRST_WORKDAY, OffsetKind.LAST_WORKDAY)}
 SINCE_START = Offset(OffsetKind.SINCE, since=START)
 
+_ONCE = " once"
 _LIMIT = 8 * LIST_LIMIT
 _COUNTED = re.compile(r"(set|range)(?:,|\s)\s*(.*)", re.IGNORECASE)
 _COUNT = re.compile(r"[+-]?\d{1,7}", re.ASCII)
@@ -234,12 +239,21 @@ def _parse(text: str) -> Offset:
     named = _NAMED.get(plain)
     if named is not None:
         return named
+    if plain.lower().endswith(_ONCE):
+        return _once(plain[: -len(_ONCE)], text)
     for pattern, read in ((_OF_PERIOD, _of_period), *_OTHERS):
         match = pattern.fullmatch(plain)
         offset = read(match, text) if match else None
         if offset is not None:
             return offset
     raise _unreadable(text, "this is no offset", did_you_mean(plain, [*_NAMED, "Set", "Range"]))
+
+
+def _once(plain: str, text: str) -> Offset:
+    offset = _parse(plain)
+    if offset.kind is not OffsetKind.COUNTED or offset.once:
+        raise _unreadable(text, "'once' stands behind a Set or a Range", "write Set 2 once, or Set 2 of day -1 once")
+    return replace(offset, once=True)
 
 
 def _of_period(match: re.Match[str], text: str) -> Offset | None:

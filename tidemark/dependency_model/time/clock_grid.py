@@ -101,6 +101,11 @@ class ClockGrid(Grid):
             return day * DAY_SECONDS + index * self.step
         return self.change_day_slices(day)[index].local
 
+    def is_repeat(self, ordinal: int) -> bool:
+        """Whether the clock showed this slice's step before on its day: its key then names its offset to UTC."""
+        day, index = self.place(ordinal)
+        return not self.is_plain(day, day + 1) and self._is_repeat(self.change_day_slices(day)[index])
+
     def _print(self, ordinal: int) -> str:
         day, index = self.place(ordinal)
         if self.is_plain(day, day + 1):

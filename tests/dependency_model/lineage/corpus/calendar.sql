@@ -52,7 +52,7 @@ SELECT * FROM h_clicks WHERE dt = date_sub(:biz_date, 1) AND hour = '00';
 SELECT * FROM h_clicks WHERE dt = :biz_date AND hour = '23';
 
 -- case: two_in_the_morning_of_seven_days_has_its_repeated_hour_apart
--- reads: h_clicks = undecidable: no offset
+-- reads: h_clicks = Set 2 of day -6..0 once
 SELECT * FROM h_clicks WHERE dt BETWEEN date_sub(:biz_date, 6) AND :biz_date AND hour = '02';
 
 -- case: two_in_the_morning_with_its_repeated_hour

@@ -39,7 +39,7 @@ SELECT user_id, x FROM d_orders WHERE dt = to_date(from_unixtime(unix_timestamp(
 SELECT user_id, x FROM d_orders WHERE dt = decode(weekday(:biz_date), 0, date_sub(:biz_date, 3), date_sub(:biz_date, 1));
 
 -- case: the_hour_that_autumn_repeats_fits_no_pattern
--- reads: h_clicks = undecidable: no offset
+-- reads: h_clicks = Range 0..5 once
 SELECT user_id FROM h_clicks WHERE dt = :biz_date AND hour RLIKE '^0[0-5]$';
 
 -- case: the_hour_that_autumn_repeats_fits_no_date_pattern

@@ -370,7 +370,7 @@ WHERE dt = :biz_date OR (dt = date_sub(:biz_date, 1) AND hour = '23' AND minute 
 SELECT * FROM h_clicks WHERE dt = :biz_date OR (dt = date_sub(:biz_date, 1) AND hour IN ('22', '23'));
 
 -- case: business_day_from_four_to_four_where_clocks_change
--- reads: h_orders = undecidable: no offset
+-- reads: h_orders = Range 4..23 and Range 0..3 of day 1
 SELECT sum(amount) FROM h_orders WHERE (dt = :biz_date AND hour >= '04') OR (dt = date_add(:biz_date, 1) AND hour < '04');
 
 -- case: backfill_of_a_fixed_day
@@ -381,3 +381,8 @@ SELECT * FROM d_orders WHERE dt = '2024-06-18';
 -- reads: d_orders = Set 0; d_users = undecidable
 SELECT * FROM d_orders o JOIN d_users u ON u.user_id = o.user_id
 WHERE o.dt = :biz_date AND u.dt = (SELECT max(dt) FROM d_users);
+
+-- case: hour_of_the_entity_from_four_to_four
+-- down: hour
+-- reads: h_clicks = Range 4..23 of day and Range 0..3 of day 1
+SELECT user_id, x FROM h_clicks WHERE dt = :biz_date AND hour >= '04' OR dt = date_add(:biz_date, 1) AND hour < '04';

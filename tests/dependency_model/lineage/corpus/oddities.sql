@@ -186,6 +186,32 @@ WHERE dt BETWEEN date_sub(:biz_date, 9) AND :biz_date AND date_format(dt, 'yyyyQ
 -- reads: h_clicks = Set 0,1,2,3,4,5,22,23
 SELECT user_id, x FROM h_clicks WHERE dt = :biz_date AND substring(hour, 1, 2) NOT BETWEEN '06' AND '21';
 
+-- case: text_hour_that_autumn_repeats
+-- reads: h_clicks = Set 2 of day -6..0 once
+SELECT user_id, x FROM h_clicks WHERE dt BETWEEN date_sub(:biz_date, 6) AND :biz_date AND hour = '02';
+
+-- case: text_hours_up_to_the_repeated_one
+-- reads: h_clicks = Range 0..2 of day -1 once
+SELECT user_id, x FROM h_clicks WHERE dt = date_sub(:biz_date, 1) AND hour <= '02';
+
+-- case: text_hours_around_the_repeated_one
+-- reads: h_clicks = Range 1..3 of day -1
+SELECT user_id, x FROM h_clicks WHERE dt = date_sub(:biz_date, 1) AND hour BETWEEN '01' AND '03';
+
+-- case: text_hour_after_the_repeated_one
+-- reads: h_clicks = Set -21
+SELECT user_id, x FROM h_clicks WHERE dt = date_sub(:biz_date, 1) AND hour = '03';
+
+-- case: text_hours_from_two_to_two
+-- reads: h_clicks = Range 2..23 of day -1 and Set 0,1
+SELECT user_id, x FROM h_clicks
+WHERE dt = date_sub(:biz_date, 1) AND hour >= '02' OR dt = :biz_date AND hour < '02';
+
+-- case: text_hours_from_four_to_four_of_three_days
+-- reads: h_clicks = Range 4..23 of day -3 and all day -2,-1 and Range 0..3
+SELECT user_id, x FROM h_clicks
+WHERE dt = date_sub(:biz_date, 3) AND hour >= '04' OR dt > date_sub(:biz_date, 3) AND dt < :biz_date OR dt = :biz_date AND hour < '04';
+
 -- case: hour_from_a_padded_number
 -- reads: h_clicks = Set 6
 SELECT user_id, x FROM h_clicks WHERE dt = :biz_date AND hour = lpad('6', 2, '0');

@@ -72,7 +72,7 @@ FROM (SELECT explode(sequence(trunc(:biz_date, 'MM'), :biz_date, INTERVAL 1 DAY)
 LEFT JOIN d_orders AS o ON o.dt = s.d;
 
 -- case: hours_of_a_day_but_the_one_that_comes_twice
--- reads: h_clicks = undecidable: no offset names
+-- reads: h_clicks = Range 0..23 once
 SELECT s.h, c.user_id
 FROM (SELECT explode(sequence(0, 23)) AS h) AS s
 LEFT JOIN h_clicks AS c ON c.dt = :biz_date AND c.hour = lpad(s.h, 2, '0');
