@@ -42,12 +42,21 @@ def test_a_failed_check_of_a_run_holds_by_its_severity(
     assert ("with warnings: not_null: broken" in told) == (severity == "WARN")
 
 
+RULES = "quality: [{not_null: [id]}]"
+OF_ANOMALIES = "quality_on_anomaly: [{unique: [id]}]"
+REFUSED = [Event.FAILED, Event.QUALITY_FAILED]
+
+
 @pytest.mark.parametrize(
-    ("crashed", "quality", "events"),
-    [(False, Quality.FAILED, [Event.FAILED, Event.QUALITY_FAILED]), (True, Quality.UNKNOWN, [Event.FAILED])],
+    ("rules", "crashed", "quality", "events"),
+    [
+        (RULES, False, Quality.FAILED, REFUSED),
+        (OF_ANOMALIES, False, Quality.FAILED, REFUSED),
+        (RULES, True, Quality.UNKNOWN, [Event.FAILED]),
+    ],
 )
 def test_a_refused_slice_is_invalid_and_one_whose_rule_crashed_is_unknown(
-    tmp_path: Path, *, crashed: bool, quality: Quality, events: list[Event]
+    tmp_path: Path, *, rules: str, crashed: bool, quality: Quality, events: list[Event]
 ) -> None:
     @dg.asset(name="dwd", partitions_def=DAYS, check_specs=[dg.AssetCheckSpec("not_null", asset="dwd")])
     def refused() -> Any:
@@ -56,7 +65,7 @@ def test_a_refused_slice_is_invalid_and_one_whose_rule_crashed_is_unknown(
         )
         raise ValueError("not released")
 
-    declared = "{period: day, quality: [{not_null: [id]}]}"
+    declared = f"{{period: day, {rules}}}"
     world = CenterWorld(tmp_path, dwd=declared, ads="{period: day, depends_on: [dwd]}")
     with dg.instance_for_test(temp_dir=str(tmp_path)) as instance:
         assert not dg.materialize([refused], instance=instance, partition_key=DAY, raise_on_error=False).success
