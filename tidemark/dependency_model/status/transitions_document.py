@@ -34,7 +34,9 @@ _SPREAD = """
 ## Where it goes on
 
 Entities of one `series` hold the same data by different periods. A flag carries the slice that raised it: it is lifted
-everywhere, and only there, when that slice has passed its rules; flags that others raised stay.
+everywhere, and only there, when that slice has passed its rules; flags that others raised stay. A flag holds back who
+reads a slice that carries it, but neither the slice that raised it nor those inside its window: only once these are
+computed again can it be right. So flags go level by level: a window, the hour that asks for itself then, the day.
 
 | event | reaches | as |
 | --- | --- | --- |
@@ -44,7 +46,9 @@ _POLICY = """
 
 Once it has passed its rules, each downstream slice that was tainted by it, and each that is downstream of a backfilled
 slice, follows the policy of its own declaration (`reprocess`). What is to be computed again waits until all of its
-inputs are good, like the first time; `kept` lifts the taint only where no other input is still bad.
+inputs are good, like the first time; `kept` lifts the taint only where no other input is still bad. Where a flag or a
+taint alone is lifted the rows are those of before, so that it counts as unchanged; a question of `ask` stays until
+somebody answers it, by `kept` or a backfill.
 
 | reprocess | what becomes of the downstream slice | input changed | input unchanged |
 | --- | --- | --- | --- |
