@@ -78,5 +78,5 @@ def _measure(spark: SparkSession, path: Path) -> dict[str, Any]:
 
 def _audit(rows: DataFrame, profiled: ProfileSettings | None) -> Audit:
     nothing: Any = None  # these rules look at the rows alone
-    around = Surroundings(nothing, nothing, nothing)
+    around = Surroundings(nothing, nothing, nothing, nothing)
     return audit(_RULES, rows, {(_SLICE.key,): _SLICE}, around, profiled)[_SLICE]

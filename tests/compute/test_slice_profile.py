@@ -10,6 +10,7 @@ import duckdb
 import pytest
 from pyspark.sql import functions as sf
 
+from benchmarks.profile.sketched import distinct_sketch, frequent_sketch
 from tests.compute.small_warehouse import small_warehouse
 from tests.compute.test_slice_computer import computer, materialize, report
 from tidemark.compute.anomaly_verdict import CHECK_NAME
@@ -19,7 +20,7 @@ from tidemark.dependency_model.entity.profile_settings import ProfileSettings
 from tidemark.dependency_model.profile.figures import RANKS, SliceFigures, figures_of
 from tidemark.dependency_model.profile.prediction import History
 from tidemark.dependency_model.profile.sketches import COUNT_ERROR, DISTINCT_ERROR, RANK_ERROR
-from tidemark.dependency_model.profile.slice_profile import SliceProfile, merge
+from tidemark.dependency_model.profile.slice_profile import ColumnKind, ColumnProfile, SliceProfile, merge
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.database import Database
 from tidemark.state_store.slice_profiles import NOT_PUBLISHED, SliceProfiles, StoredProfile
@@ -153,6 +154,41 @@ def test_deeper_rules_rest_where_all_is_as_expected(spark: SparkSession, tmp_pat
     (done,) = computer(spark, warehouse).compute([SLICE])
     assert done.audit.anomaly is not None
     assert (done.audit.anomaly.passed, done.audit.anomaly.deeper) == (True, ())
+
+
+@pytest.mark.parametrize(
+    ("usual", "held_back"),
+    [(["eu"] * 300, []), (["eu", "cn"] * 150, ["drift"]), ([], [])],
+    ids=["same", "other", "none"],
+)
+def test_drift_is_judged_by_the_profile_of_the_same_scan(
+    spark: SparkSession, tmp_path: Path, usual: list[str], held_back: list[str]
+) -> None:
+    warehouse = built(spark, tmp_path, list(range(300)), "quality: [{drift: {column: region}}]\n")
+    if usual:
+        remember_regions(warehouse, usual)
+    (done,) = computer(spark, warehouse).compute([SLICE])
+    assert list(done.audit.broken) == held_back
+    (check,) = done.audit.checks
+    assert (check.passed, check.is_unknown) == (not held_back, False)
+    assert ("expected at most 0.1" in check.reason, "nothing of region to compare" in check.reason) == (
+        bool(usual),
+        not usual,
+    )
+    stored = SliceProfiles(Database.of(warehouse.settings)).of([SLICE])[SLICE]
+    assert (stored.version == NOT_PUBLISHED) is bool(held_back)
+
+
+def remember_regions(warehouse: Warehouse, regions: list[str]) -> None:
+    """What the regions of the four Mondays before were."""
+    column = ColumnProfile(
+        "region", ColumnKind.TEXT, len(regions), None, None, distinct_sketch([1]), None, frequent_sketch(regions)
+    )
+    profile = SliceProfile(len(regions), (column,))
+    mondays = [Slice("cleaned", f"{MONDAY - timedelta(weeks=ago)}") for ago in range(1, 5)]
+    now = datetime(2026, 3, 23, tzinfo=UTC)
+    past = [StoredProfile(slice_, now, 1, figures_of(profile), History.NONE) for slice_ in mondays]
+    SliceProfiles(Database.of(warehouse.settings)).put([(stored, profile) for stored in past])
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from tidemark.dependency_model.entity.probe import (
 from tidemark.dependency_model.entity.profile_settings import ProfileSettings
 from tidemark.dependency_model.entity.quality_rules import (
     AcceptedValues,
+    Drift,
     Expression,
     Freshness,
     NoRows,
@@ -550,7 +551,7 @@ SECTIONS: Final = (
                 _rule("not_null: {columns: [gmv], severity: warn}"),
             ),
             "where": Key(
-                "the rows that the rule is about, an SQL condition (not of `query` and `reconcile`)",
+                "the rows that the rule is about, an SQL condition (not of `query`, `reconcile` and `drift`)",
                 _rule("unique: {columns: [payment_id], where: status = 'paid'}"),
             ),
             "quarantine": Key(
@@ -661,6 +662,21 @@ SECTIONS: Final = (
             "within": Key(
                 "its newest value is not longer before the slice's end",
                 _rule("freshness: {column: paid_at, within: 2h}"),
+            ),
+        },
+    ),
+    Section(
+        "The rule `drift`",
+        "An entry of `quality`, about a slice's profile: cumulative shares of a number or time (Kolmogorov-Smirnov), "
+        "the shares of a text or flag (total variation, of at most 48 values), against those of the same weekday of "
+        "four weeks before (of weeks and longer, of the four slices before), where their sketches are kept; the median "
+        "counts. What chance gives with so many rows is taken off; a holiday is compared with nothing.",
+        Drift,
+        {
+            "column": Key("a column that is profiled", _rule("drift: {column: amount, severity: warn}")),
+            "at_most": Key(
+                "how far its distribution may be from theirs: 0 is the same, 1 no value in common (default 0.1)",
+                _rule("drift: {column: amount, at_most: 0.2}"),
             ),
         },
     ),

@@ -1,8 +1,8 @@
 """Quality rules of an entity as SQL over the files of a slice, before they are the table's (A5, C1).
 
 All rules of all slices of a run are one aggregate query: one scan, however many rules. A reconciliation adds the query
-that it compares with; `referential` and `query` are a job of their own for each slice. A rule that crashes is unknown:
-it does not hold, and says why.
+that it compares with; `referential` and `query` are a job of their own for each slice, `drift` looks at profiles. A
+rule that crashes is unknown: it does not hold, and says why.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as sf
 
 from tidemark.compute.check_result import CheckResult
+from tidemark.compute.drift_rule import judge_drift
 from tidemark.compute.profile_aggregates import ProfileAggregates
 from tidemark.compute.rule_measures import Judgement, measure
 from tidemark.compute.rule_queries import judge_by_query
 from tidemark.delta.partition_predicate import partition_predicate
-from tidemark.dependency_model.entity.quality_rules import QualityRule, check_names
+from tidemark.dependency_model.entity.quality_rules import Drift, QualityRule, check_names
 from tidemark.errors import TidemarkError
 from tidemark.quoting.spark import quote
 
@@ -102,11 +103,10 @@ def audit(
     for key, slice_ in slices.items():
         own = rows.where(partition_predicate(dict(zip(partition, key, strict=True))))
         figures = scan.figures.get(key, {})
-        checks = tuple(
-            _check(name, rule, measures.get(name), _Subject(own, slice_, figures, scan.crashed, around))
-            for name, rule in named.items()
-        )
-        audits[slice_] = Audit(checks, _span(figures, times), scan.profile.profile(figures) if scan.profile else None)
+        its_profile = scan.profile.profile(figures) if scan.profile else None
+        subject = _Subject(own, slice_, figures, scan.crashed, around, its_profile)
+        checks = tuple(_check(name, rule, measures.get(name), subject) for name, rule in named.items())
+        audits[slice_] = Audit(checks, _span(figures, times), its_profile)
     return audits
 
 
@@ -119,13 +119,16 @@ class _Subject:
     figures: Mapping[str, Any]
     crashed: Mapping[str, str]
     around: Surroundings
+    profile: SliceProfile | None
 
 
 def _check(name: str, rule: QualityRule, measured: Measure | None, subject: _Subject) -> CheckResult:
     if name in subject.crashed:
         return _unknown(name, rule, subject.crashed[name])
     try:
-        if measured is None:
+        if isinstance(rule, Drift):
+            verdict, value = judge_drift(rule, subject.profile, subject.slice, subject.around), None
+        elif measured is None:
             verdict, value = judge_by_query(rule, subject.rows, subject.slice, subject.around.inputs), None
         else:
             value = subject.figures.get(name, measured.of_no_rows)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.compute.business_time import slice_values
 from tidemark.delta.delta_rs_table import table_exists, table_metrics
+from tidemark.dependency_model.profile.drift import Dated
 from tidemark.warehouse.dagster_partition_keys import period_of
+from tidemark.warehouse.profile_history import ProfileHistory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tidemark.compute.input_views import Inputs
+    from tidemark.dependency_model.profile.slice_profile import SliceProfile
     from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.slice_profiles import SliceProfiles
     from tidemark.state_store.snapshot_registry import SnapshotRegistry
     from tidemark.warehouse.warehouse import Warehouse
 
@@ -26,9 +30,11 @@ _WEEKS: Final = (1, 2, 3, 4)
 class Surroundings:
     """Of the slices of one audit; rows of other slices are counted by the table's log, without a scan."""
 
-    def __init__(self, inputs: Inputs, warehouse: Warehouse, registry: SnapshotRegistry) -> None:
+    def __init__(
+        self, inputs: Inputs, warehouse: Warehouse, registry: SnapshotRegistry, profiles: SliceProfiles
+    ) -> None:
         self.inputs = inputs
-        self._warehouse, self._registry = warehouse, registry
+        self._warehouse, self._registry, self._profiles = warehouse, registry, profiles
         self._counted: dict[Slice, int] = {}
 
     def quarantine_of(self, entity: str) -> Path:
@@ -42,6 +48,15 @@ class Surroundings:
     def end_of(self, slice_: Slice) -> datetime:
         """When the slice's window ends; aware."""
         return self._warehouse.graph.window(slice_).end
+
+    def dated_profile(self, slice_: Slice, profile: SliceProfile) -> Dated:
+        """The profile with the start of its slice's window."""
+        return Dated(profile, self._warehouse.graph.window(slice_).start.timestamp())
+
+    def profiles_of_same_weekday(self, slice_: Slice) -> list[Dated]:
+        """Of the slices of the same time up to four weeks before (of weeks and longer: those before), but holidays."""
+        history = ProfileHistory(self._warehouse.graph.entity(slice_.entity), self._profiles)
+        return [self.dated_profile(*past) for past in history.with_sketches(slice_, len(_WEEKS)).items()]
 
     def rows_before(self, slice_: Slice) -> int | None:
         """How many rows the slice before has; None where it is not there."""

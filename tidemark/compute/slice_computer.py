@@ -72,7 +72,7 @@ class Computer:
         self._session = spark.newSession()
         self._warehouse = warehouse
         self._inputs = Inputs(self._session, warehouse, registry)
-        self._around = Surroundings(self._inputs, warehouse, registry)
+        self._around = Surroundings(self._inputs, warehouse, registry, profiles)
         self._usage = usage
         self._audits = StagedAudit(warehouse, profiles, self._around)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.profile.comparison import HistoryComparison
     from tidemark.dependency_model.profile.figures import SliceFigures
     from tidemark.dependency_model.profile.history import PastSlice
+    from tidemark.dependency_model.profile.slice_profile import SliceProfile
     from tidemark.state_store.slice_profiles import SliceProfiles, StoredProfile
 
 
@@ -46,11 +47,27 @@ class ProfileHistory:
             (slices[name], known[name]) for name in slices if name in known and known[name].version != NOT_PUBLISHED
         ]
 
+    def with_sketches(self, slice_: Slice, seasons: int) -> dict[Slice, SliceProfile]:
+        """The published profiles of the same time of so many weeks before, where their sketches are kept.
+
+        Of weeks and longer periods those of so many slices before. Holidays are compared with nothing, and are not
+        among them.
+        """
+        period = self._entity.period
+        if period is None or self._is_special(slice_, period):
+            return {}
+        agos = {season_of(period) * number for number in range(1, seasons + 1)}
+        past = [stored.slice for before, stored in self.past(slice_) if before.ago in agos]
+        return self._profiles.mergeable([other for other in past if not self._is_special(other, period)])
+
     def _dated(self, ago: int, slice_: Slice, figures: SliceFigures) -> DatedFigures:
         calendar, period = self._entity.calendar, self._entity.period
         if period is None:
             return DatedFigures(ago, figures)
+        return DatedFigures(ago, figures, calendar.window(period, slice_.key), self._is_special(slice_, period))
+
+    def _is_special(self, slice_: Slice, period: Period) -> bool:
+        calendar = self._entity.calendar
         day_key = calendar.key(Period.DAY, calendar.window(period, slice_.key).start)
         is_daily = period is Period.DAY or period.is_clock
-        special = is_daily and is_special_day(calendar.holidays, date.fromisoformat(day_key))
-        return DatedFigures(ago, figures, calendar.window(period, slice_.key), special)
+        return is_daily and is_special_day(calendar.holidays, date.fromisoformat(day_key))

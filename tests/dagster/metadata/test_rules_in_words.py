@@ -11,6 +11,7 @@ from tidemark.dagster.metadata.rules_in_words import rule_in_words
 from tidemark.dependency_model.entity.quality_rules import (
     RULES,
     AcceptedValues,
+    Drift,
     Expression,
     Freshness,
     NoRows,
@@ -43,6 +44,7 @@ SENTENCES: list[tuple[QualityRule, str]] = [
     (Referential(("c",), "courses", ("id",)), "c is a key of courses, id."),
     (Freshness("at", timedelta(hours=2)), "The newest at of a slice is at most 2:00:00 before its end."),
     (NoRows("SELECT 1"), "`SELECT 1` gives no row."),
+    (Drift("x", 0.2), "The distribution of x is at most 0.2 (0 to 1) from that of the same weekday before."),
     (NotNull(("a",), where="b = 1"), "No row has NULL in a. Of rows where b = 1."),
     (Reconcile("sum(x)", "SELECT 1"), "sum(x) of a slice equals `SELECT 1`."),
     (Reconcile("sum(x)", "SELECT 1", 0.001), "sum(x) of a slice equals `SELECT 1`, 0.1000% more or less."),

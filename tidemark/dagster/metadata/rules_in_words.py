@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.quality_rules import (
     AcceptedValues,
+    Drift,
     Expression,
     Freshness,
     NoRows,
@@ -42,6 +43,8 @@ def _sentence(rule: QualityRule) -> str:
             return f"`{query}` gives no row"
         case Freshness(column=column, within=within):
             return f"The newest {column} of a slice is at most {within} before its end"
+        case Drift(column=column, at_most=most):
+            return f"The distribution of {column} is at most {most:g} (0 to 1) from that of the same weekday before"
         case _:
             return _sentence_of_rows(rule)
 

@@ -8,16 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, LateEvents
-from tidemark.dependency_model.entity.profile_settings import Anomalies
-from tidemark.dependency_model.entity.quality_rules import (
-    AcceptedValues,
-    Freshness,
-    NotNull,
-    QualityRule,
-    RowCount,
-    Unique,
-    WithinRange,
-)
+from tidemark.dependency_model.entity.rule_consistency import uncountable_rules, wrong_rules
 from tidemark.dependency_model.entity.slice_text import KEY, TIMES
 from tidemark.dependency_model.entity.sub_partition import SUB_PARTITION_LIMIT, combinations
 from tidemark.dependency_model.suggestion import did_you_mean
@@ -29,8 +20,6 @@ from tidemark.errors import EntityError, ParseError, TidemarkError
 
 if TYPE_CHECKING:
     from datetime import datetime
-
-    from tidemark.dependency_model.entity.probe import Probe
 
 _SECONDS_TO_2000: Final = 946_684_800
 _OF_TABLES: Final = (
@@ -69,23 +58,7 @@ def broken_rules(entity: Entity) -> Broken:
     yield from _partition_columns(entity)
     yield from _columns(entity)
     yield from _completeness(entity)
-    yield from _rules(entity)
-    yield from _anomalies(entity)
-
-
-def _rules(entity: Entity) -> Broken:
-    """A rule that compares times needs slices of time."""
-    for at, rule in enumerate(entity.quality):
-        place = ("quality", at)
-        if isinstance(rule, Freshness) and entity.period is None:
-            yield place, EntityError("freshness is before a slice's end", expected="an entity with a period")
-        if not isinstance(rule, RowCount):
-            continue
-        if rule.looks_back and entity.period is None:
-            yield place, EntityError("there are no other slices to compare with", expected="an entity with a period")
-        elif rule.same_weekday is not None and entity.period is not None and Period.DAY.is_finer_than(entity.period):
-            problem = EntityError("a slice has no weekday", expected="day or shorter", found=f"a {entity.period}")
-            yield place, problem
+    yield from wrong_rules(entity)
 
 
 def _period(entity: Entity) -> Broken:
@@ -117,13 +90,6 @@ def _columns(entity: Entity) -> Broken:
 def _promise(entity: Entity) -> Broken:
     if entity.alert_margin and entity.ready_by is None:
         yield "alert_margin", EntityError("nothing is promised of the entity", expected="ready_by beside alert_margin")
-
-
-def _anomalies(entity: Entity) -> Broken:
-    is_compared = entity.profiled is not None and entity.anomalies is not Anomalies.OFF and entity.period is not None
-    if entity.quality_on_anomaly and not is_compared:
-        hint = "let its profile be measured and compared, or write the rules below quality"
-        yield "quality_on_anomaly", EntityError("no anomaly is ever looked for, so these rules never run", hint=hint)
 
 
 def _granularity(entity: Entity) -> Broken:
@@ -224,34 +190,7 @@ def _probe(entity: Entity) -> Broken:
     if not set(entity.sub_partitions) <= named and entity.probe.own is None:
         missing = ", ".join(f"{{{name}}}" for name in sorted(set(entity.sub_partitions) - named))
         yield "probe", EntityError("it would look at the same data for every part", expected=missing)
-    yield from _probed_rules(entity, entity.probe)
-
-
-_COUNTING_SOURCES: Final = frozenset({"sql", "delta"})
-"""Probes that can count what breaks a rule, where the rows are."""
-_COUNTED_BY_SOURCE: Final = tuple(
-    rule.NAME for rule in (RowCount, NotNull, Unique, AcceptedValues, WithinRange, Freshness)
-)
-
-
-def _probed_rules(entity: Entity, probe: Probe) -> Broken:
-    counted = _COUNTED_BY_SOURCE if probe.kind in _COUNTING_SOURCES else (RowCount.NAME,)
-    others = sorted({_in_short(rule) for rule in entity.quality} - set(counted))
-    if others:
-        problem = f"what the probe {probe.kind} cannot count"
-        yield "quality", EntityError(problem, expected=", ".join(counted), found=", ".join(others))
-    if entity.period is None and any(isinstance(rule, Freshness) for rule in entity.quality):
-        yield "quality", EntityError("freshness is about a slice's end", hint="give the entity a period")
-    if entity.quality and not probe.counts_rows:
-        yield "quality", EntityError("the probe counts no rows", hint="give http the field that does: rows: data.count")
-
-
-def _in_short(rule: QualityRule) -> str:
-    """A rule's name, with what needs more than a number of rows."""
-    needs = tuple(name for name in ("where", "quarantine") if getattr(rule, name))
-    if isinstance(rule, RowCount):
-        needs += tuple(name for name in ("growth", "same_weekday") if getattr(rule, name) is not None)
-    return f"{rule.NAME} with {' and '.join(needs)}" if needs else rule.NAME
+    yield from uncountable_rules(entity, entity.probe)
 
 
 def _partition_columns(entity: Entity) -> Broken:

@@ -182,6 +182,19 @@ class Freshness(QualityRule):
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
+class Drift(QualityRule):
+    """A column's distribution is no farther than `at_most` (0 to 1) from that of other slices, beyond chance.
+
+    They are those of the same weekday of the four weeks before; of weeks and longer periods, the four before.
+    """
+
+    NAME: ClassVar[str] = "drift"
+    HAS_WHERE: ClassVar[bool] = False
+    column: ColumnField
+    at_most: Annotated[float, Field(gt=0, lt=1)] = 0.1
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
 class Expression(QualityRule):
     """An SQL condition holds for each row; where it is NULL the row passes, as in a CHECK constraint."""
 
@@ -222,6 +235,7 @@ RULES: dict[str, type[QualityRule]] = {
         Referential,
         RowCount,
         Freshness,
+        Drift,
         Reconcile,
         NoRows,
     )

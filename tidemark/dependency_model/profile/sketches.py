@@ -58,6 +58,12 @@ def quantiles(sketch: bytes, ranks: Sequence[float]) -> tuple[float, ...]:
     return () if whole.is_empty() else tuple(float(value) for value in whole.get_quantiles(list(ranks)))
 
 
+def cumulative_shares(sketch: bytes, values: Sequence[float]) -> tuple[float, ...]:
+    """By each of these values, which rise: what share of all values is at most as great. Of a sketch with values."""
+    whole = datasketches.kll_doubles_sketch.deserialize(sketch)
+    return tuple(float(whole.get_rank(value, True)) for value in values)  # noqa: FBT003 - inclusive
+
+
 def merge_frequent(parts: Iterable[bytes]) -> bytes:
     """One sketch of the frequent values of all parts."""
     whole = datasketches.frequent_strings_sketch(LOG_COUNTERS)
