@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.profile.simulated_days import Rows, Shop, with_fault
 from benchmarks.profile.sketched import distinct_sketch, frequent_sketch, quantile_sketch
 from tidemark.dependency_model.profile.drift import Dated, drift
 from tidemark.dependency_model.profile.sketches import RANK_ERROR
@@ -49,6 +50,29 @@ def test_the_same_distribution_is_no_drift_and_another_one_is() -> None:
     assert distance(of_numbers(sample(9)), *past) == 0.0
     assert distance(of_numbers(sample(9, middle=0.5)), *past) == pytest.approx(0.197 - 0.07, abs=0.05)
     assert distance(of_numbers([value + 1_000 for value in sample(9)]), *past) > 0.9
+
+
+@pytest.mark.parametrize("column", ["amount", "created_at"])
+def test_days_of_the_simulated_shop_do_not_drift_and_another_unit_or_zone_does(column: str) -> None:
+    """Weekly rhythm, growth, noise: each day against the same weekday of four weeks before."""
+    days = Shop(24).days(36)
+    kind, scale = (TIME, 1e6) if column == "created_at" else (NUMBER, 1.0)
+
+    def measured(rows: Rows, day: int) -> Dated:
+        return of_numbers(list(rows[column] * scale), kind, day * DAY)
+
+    profiles = [measured(day.orders, day.day) for day in days]
+    for day in days[28:]:
+        past = [profiles[day.day - back] for back in (7, 14, 21, 28)]
+        assert distance(profiles[day.day], *past) < 0.02
+        assert distance(measured(spoiled(day.orders, column), day.day), *past) > 0.08
+
+
+def spoiled(rows: Rows, column: str) -> Rows:
+    """The amounts of a shard in cents, or all times in a zone two hours away."""
+    if column == "amount":
+        return with_fault(rows, "unit change of a shard", 1)
+    return {**rows, column: rows[column] - 7_200}
 
 
 def test_a_past_slice_that_was_wrong_moves_nothing() -> None:
