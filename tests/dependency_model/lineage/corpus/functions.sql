@@ -66,3 +66,25 @@ SELECT user_id, x FROM d_orders WHERE dt <= :biz_date AND dt > dateadd(dd, -3, :
 -- case: an_interval_that_spark_does_not_have
 -- reads: d_orders = undecidable: this interval is not known
 SELECT user_id, x FROM d_orders WHERE dt <= :biz_date AND dt > :biz_date - INTERVAL 1 QUARTER;
+
+-- case: a_day_added_to_an_instant
+-- reads: d_orders = Set -1
+SELECT user_id, x FROM d_orders WHERE dt = to_date(timestampadd(DAY, -1, :period_start));
+
+-- case: an_instant_of_its_parts
+-- reads: d_orders = Set 0
+SELECT user_id, x FROM d_orders
+WHERE cast(dt AS TIMESTAMP) = make_timestamp(year(:biz_date), month(:biz_date), day(:biz_date), 0, 0, 0);
+
+-- case: an_instant_of_a_text_by_its_format
+-- reads: d_orders = Set 0
+SELECT user_id, x FROM d_orders WHERE dt = to_date(to_timestamp(date_format(:biz_date, 'yyyyMMdd'), 'yyyyMMdd'));
+
+-- case: an_instant_of_a_text_that_is_no_instant_in_autumn
+-- reads: h_clicks = undecidable: to_timestamp(concat(dt, ' ', hour)) is not understood
+SELECT user_id, x FROM h_clicks
+WHERE dt BETWEEN date_sub(:biz_date, 1) AND :biz_date AND to_timestamp(concat(dt, ' ', hour)) >= :period_start;
+
+-- case: a_function_that_is_not_known_leaves_no_day_out
+-- reads: d_orders = undecidable: the function hash is not known
+SELECT user_id, x FROM d_orders WHERE dt IN (:biz_date, date_sub(:biz_date, 1)) AND hash(dt) > 0;

@@ -249,7 +249,7 @@ SELECT dt, sum(x) AS x FROM d_orders GROUP BY ROLLUP (dt) HAVING dt = :biz_date 
 SELECT user_id, sum(x) FILTER (WHERE dt = :biz_date) AS x FROM d_orders GROUP BY user_id;
 
 -- case: months_there_and_back
--- reads: d_orders = undecidable: no offset
+-- reads: d_orders = undecidable: no offset names the slices that it reads at every business time: Set 0 does, but at 2024-01-30 it reads 2024-01-29
 SELECT user_id, x FROM d_orders WHERE dt = add_months(add_months(:biz_date, 1), -1);
 
 -- case: a_month_back_by_interval
