@@ -1,7 +1,8 @@
 """A project's own replay, forecast day by day: how long each slice was said to take before its day began, and took.
 
 A replay goes through past days as fast as it can: when a slice starts depends on how the days overtake each other,
-which no forecast can know. How long it takes from its start is judged.
+which no forecast can know. How long it takes is judged: from its start, or, in a run that it shares with others, from
+the end of the one before it, as the product learns it.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from tidemark.dependency_model.readiness.self_starting_slices import is_schedule
 from tidemark.dependency_model.status import RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.timings import Timing
 
 _DATE: Final = len("2026-03-29")
@@ -45,7 +47,9 @@ class ReplayedSlice:
 def measure_replay(graph: DependencyGraph, timings: Sequence[Timing]) -> dict[str, Any]:
     """Of the slices whose entities had a history; by day: how many intervals held, seconds predicted and real."""
     told = [timing for timing in timings if timing.slice.entity in graph]
-    by_day = {day: _of_day(graph, told, day) for day in _days(told)}
+    after = RunHistory(graph, told)
+    took = {slice_: observed.amount for name in graph for slice_, observed in after.runs(name)}
+    by_day = {day: _of_day(graph, told, day, took) for day in _days(told)}
     known = {
         day: [slice_ for slice_ in of_day if slice_.label is not HistoryLabel.NONE] for day, of_day in by_day.items()
     }
@@ -75,17 +79,18 @@ def _days(told: Sequence[Timing]) -> list[str]:
     return sorted({key[:_DATE] for key in keys if len(key) >= _DATE})
 
 
-def _of_day(graph: DependencyGraph, told: Sequence[Timing], day: str) -> list[ReplayedSlice]:
+def _of_day(
+    graph: DependencyGraph, told: Sequence[Timing], day: str, took: Mapping[Slice, float]
+) -> list[ReplayedSlice]:
     own = [timing for timing in told if timing.slice.key.startswith(day)]
     began = min(timing.at for timing in own if timing.run_state is RunState.LAUNCHED)
     history = RunHistory(graph, [timing for timing in told if timing.at < began])
-    started = {timing.slice: timing.at for timing in own if timing.event == "started"}
-    ended = {timing.slice: timing.at for timing in own if timing.event == "completed"}
+    computed = {timing.slice for timing in own if timing.event == "completed"} & took.keys()
     replayed = []
-    for slice_ in sorted(started.keys() & ended.keys()):
-        if is_scheduled(graph.entity(slice_.entity)) and ended[slice_] > started[slice_]:
+    for slice_ in sorted(computed):
+        if is_scheduled(graph.entity(slice_.entity)):
             times = history.times(slice_.entity)
             quantiles = times.quantiles(began, groups_of(graph.entity(slice_.entity), graph.window(slice_)))
             low, middle, high = np.interp((0.05, 0.5, 0.95), LEVELS, quantiles).tolist()
-            replayed.append(ReplayedSlice(times.label, low, middle, high, ended[slice_] - started[slice_]))
+            replayed.append(ReplayedSlice(times.label, low, middle, high, took[slice_]))
     return replayed

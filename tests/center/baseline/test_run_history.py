@@ -57,3 +57,15 @@ def test_what_a_run_goes_on_with_is_computed_since_the_one_before_it() -> None:
     history.note(timing("third", "launched", RunState.LAUNCHED, 108.0, "again"))
     history.note(timing("second", "failed", RunState.FAILED, 120.0, "r"))
     assert history.running == {Slice("third", DAY): 108.0}
+
+
+def test_days_that_one_query_computes_share_its_time() -> None:
+    days = [Slice("first", f"2024-06-{day:02}") for day in range(1, 5)]
+    history = RunHistory(GRAPH, ())
+    for day in days:
+        history.note(Timing(day, "started", RunState.RUNNING, 100.0, 1, "r"))
+    for number, day in enumerate(days[:3]):
+        history.note(Timing(day, "completed", RunState.COMPLETED, 130.0 + number / 2, 1, "r"))
+    history.note(Timing(days[3], "completed", RunState.COMPLETED, 150.0, 1, "r"))
+    told = [observed.amount for _, observed in history.runs("first")]
+    assert told == pytest.approx([19.0, 31 / 3, 31 / 3, 31 / 3])

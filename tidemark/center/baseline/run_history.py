@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import islice
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidemark.center.baseline.declared_slices import groups_of
 from tidemark.center.baseline.runs_under_way import RunsUnderWay
@@ -30,6 +31,15 @@ LOOKED_BACK: Final = timedelta(days=90)
 _BACKFILLED_AFTER: Final = timedelta(days=3).total_seconds()
 """What comes so long after its window is no arrival of the day, but a repair or a replay."""
 _LATELY: Final = 7
+_TOGETHER_SECONDS: Final = 2.0
+
+
+class _EndedTogether(NamedTuple):
+    """The last slices of an entity that ended within moments of each other, in one run."""
+
+    run_id: str | None
+    at: float
+    slices: int
 
 
 class RunHistory:
@@ -47,6 +57,7 @@ class RunHistory:
         self._there: set[Slice] = set()
         self._launched: dict[Slice, float] = {}
         self._under_way = RunsUnderWay()
+        self._ended_together: dict[str, _EndedTogether] = {}
         self.failed: dict[Slice, int] = defaultdict(int)
         for timing in told:
             self.note(timing)
@@ -128,6 +139,7 @@ class RunHistory:
             if begun is not None:
                 self._runs[slice_.entity] += 1
                 self._learn(slice_, Observed(timing.at, timing.at - begun, groups, timing.code))
+                self._share(slice_.entity, timing)
         elif slice_ not in self._there:
             delay = timing.at - window.end.replace(tzinfo=UTC).timestamp()
             if delay <= _BACKFILLED_AFTER:
@@ -142,6 +154,17 @@ class RunHistory:
         self._took[entity].append(observed)
         self._computed[entity].append(slice_)
         self._learned.pop(entity, None)
+
+    def _share(self, entity: str, timing: Timing) -> None:
+        """Slices that one query computes come to their ends together: each took its share of that time."""
+        last, took = self._ended_together.get(entity), self._took[entity]
+        is_shared = last and timing.run_id and last.run_id == timing.run_id and timing.at - last.at <= _TOGETHER_SECONDS
+        count = min(last.slices + 1, len(took)) if last and is_shared else 1
+        self._ended_together[entity] = _EndedTogether(timing.run_id, timing.at, count)
+        if count > 1:
+            several = [took.pop() for _ in range(count)]
+            share = sum(observed.amount for observed in several) / count
+            took.extend(replace(observed, amount=share) for observed in reversed(several))
 
     def _begun(self, slice_: Slice, ended: float, launched: float | None) -> float | None:
         """When a run came to a slice; where its start is told only with its end, when it was launched."""
