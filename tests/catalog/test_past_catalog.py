@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
+from sqlalchemy import event
 
 from tests.catalog.lake import DAYS, NOW, Lake
 from tests.center.test_center import CenterWorld
@@ -15,13 +16,11 @@ from tidemark.catalog.catalog import Catalog
 from tidemark.catalog.past_catalog import PastCatalog
 from tidemark.console.main import main
 from tidemark.errors import UnknownEntityError
-from tidemark.state_store.past_states import states_at
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tidemark.state_store.past_states import PastState
 
 FIRST, SECOND, THIRD = DAYS
 AN_HOUR = timedelta(hours=1)
@@ -92,17 +91,23 @@ def test_a_page_goes_on_before_a_key_and_tells_rows_and_no_sizes(tmp_path: Path)
         past.page("sale")
 
 
-def test_a_page_reads_the_past_of_its_own_entity_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lake, asked = Lake(tmp_path), list[str | None]()
+def test_a_page_goes_by_the_index_to_its_own_entity_and_its_readers(tmp_path: Path) -> None:
+    lake, asked = Lake(tmp_path), list[tuple[str, Any]]()
     lake.write(FIRST, [1])
-
-    def states(*place: Any, entity: str | None = None) -> list[PastState]:
-        asked.append(entity)
-        return states_at(*place, entity=entity)
-
-    monkeypatch.setattr("tidemark.catalog.past_catalog.states_at", states)
-    assert len(PastCatalog(lake.warehouse.graph, lake.store.database, NOW + AN_HOUR).page("sales").slices) == 1
-    assert asked == ["sales"]
+    lake.tell(FIRST, 0, 1, entity="reports")
+    engine = lake.store.database.engine
+    event.listen(engine, "before_cursor_execute", lambda *told: asked.append((told[2], told[3])))
+    page = PastCatalog(lake.warehouse.graph, lake.store.database, NOW + AN_HOUR).page("sales")
+    assert page.entry.last_reader is not None
+    statements = [told for told in asked if "EXPLAIN" not in told[0]]
+    with engine.connect() as connection:
+        steps = [
+            row[3]
+            for text, values in statements
+            for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", values)
+        ]
+    assert any("SEARCH transitions USING INDEX" in step for step in steps)
+    assert [step for step in steps if step.startswith("SCAN") and "CONSTANT" not in step] == []
 
 
 def test_parts_of_a_time_are_told_in_the_order_of_the_catalog_of_now(tmp_path: Path) -> None:

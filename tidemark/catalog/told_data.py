@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import or_, select, tuple_
+from sqlalchemy import or_, select
 
 from tidemark.catalog.partition_contents import ToldData
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.row_codec import sub_of, sub_text
 from tidemark.state_store.schema import TRANSITIONS
+from tidemark.state_store.slice_lookup import each_of
 from tidemark.state_store.transition import microseconds
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from tidemark.state_store.database import Database
 
-_CHUNK: Final = 300
 NOTHING: Final = ToldData()
 
 
@@ -33,9 +33,8 @@ def told_data(database: Database, slices: Iterable[Slice], until: datetime | Non
     )
     query = query if until is None else query.where(columns.record_time <= microseconds(until))
     with database.reading() as connection:
-        for start in range(0, len(wanted), _CHUNK):
-            some = tuple_(columns.entity, columns.key, columns.sub).in_(wanted[start : start + _CHUNK])
-            for entity, key, sub, version, rows in connection.execute(query.where(some)):
+        for are_some in each_of(columns, wanted):
+            for entity, key, sub, version, rows in connection.execute(query.where(are_some)):
                 number = int(version) if version and version.isdecimal() else None
                 told[Slice(entity, key, sub_of(sub))] = ToldData(number, rows)
     return told

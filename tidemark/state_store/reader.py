@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sqlalchemy import CompoundSelect, Select, and_, func, select, tuple_
+from sqlalchemy import CompoundSelect, Select, and_, func, select
 
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.bulk_write import text_array
@@ -20,7 +20,7 @@ from tidemark.state_store.row_codec import (
     transition_of,
 )
 from tidemark.state_store.schema import CURSORS, IS_OPEN, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
-from tidemark.state_store.slice_lookup import raw, slices_before, slices_of
+from tidemark.state_store.slice_lookup import each_of, raw, slices_before, slices_of, versions_of
 from tidemark.state_store.transition import FailureCount, instant_of, microseconds
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.status import SliceStatus
     from tidemark.state_store.database import Database
     from tidemark.state_store.transition import Current, Transition
-
-_CHUNK = 500
 
 
 class StateReader(Protocol):
@@ -186,20 +184,13 @@ class SqlStateReader:
             }
 
     def launches(self, slices: Iterable[Slice]) -> dict[Slice, Transition]:
-        wanted = list(slices)
+        wanted = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in slices]
         newest: dict[Slice, Transition] = {}
         columns = TRANSITIONS.c
+        query = _of(TRANSITIONS, TRANSITION).where(columns.event.in_(("launched", "forced"))).order_by(columns.seq)
         with self._database.reading() as connection:
-            for start in range(0, len(wanted), _CHUNK):
-                chunk = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in wanted[start : start + _CHUNK]]
-                rows = connection.execute(
-                    _of(TRANSITIONS, TRANSITION)
-                    .where(
-                        tuple_(columns.entity, columns.key, columns.sub).in_(chunk),
-                        columns.event.in_(("launched", "forced")),
-                    )
-                    .order_by(columns.seq)
-                )
+            for are_some in each_of(columns, wanted):
+                rows = connection.execute(query.where(are_some))
                 newest.update((transition.slice, transition) for transition in map(transition_of, rows))
         return newest
 
@@ -222,19 +213,9 @@ class SqlStateReader:
 
     def versions(self, slices: Iterable[Slice]) -> dict[Slice, str]:
         wanted = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in slices]
-        versions: dict[Slice, str] = {}
-        columns = TRANSITIONS.c
         with self._database.reading() as connection:
-            for start in range(0, len(wanted), _CHUNK):
-                place = tuple_(columns.entity, columns.key, columns.sub).in_(wanted[start : start + _CHUNK])
-                query = (
-                    select(columns.entity, columns.key, columns.sub, columns.snapshot_id)
-                    .where(place, columns.snapshot_id.is_not(None))
-                    .order_by(columns.seq)
-                )
-                rows = connection.execute(query)
-                versions.update((Slice(entity, key, sub_of(sub)), version) for entity, key, sub, version in rows)
-        return versions
+            told = versions_of(connection, wanted)
+        return {Slice(entity, key, sub_of(sub)): version for entity, key, sub, version in told}
 
     def cursor(self, name: str) -> str | None:
         with self._database.reading() as connection:

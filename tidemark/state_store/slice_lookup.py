@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from sqlalchemy import and_, or_
+
 from tidemark.state_store.bulk_write import text_array
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection
 
 _CHUNK = 5_000
+_ALTERNATIVES: Final = 300
+"""SQLite reads expressions of at most 1,000 levels."""
 
 _SLICES: Final = {
     "sqlite": """
@@ -30,19 +34,30 @@ _BEFORE: Final = {
         CROSS JOIN LATERAL (SELECT * FROM slices WHERE slices.entity = wanted.entity AND slices.sub = wanted.sub
             AND slices.key < %s ORDER BY slices.key DESC LIMIT %s) AS slices""",
 }
+_VERSIONS: Final = {
+    "sqlite": """
+        SELECT told.entity, told.key, told.sub, told.snapshot_id FROM json_each(?) AS wanted
+        CROSS JOIN transitions AS told ON told.entity = wanted.value ->> 0
+            AND told.key = wanted.value ->> 1 AND told.sub = wanted.value ->> 2
+        WHERE told.snapshot_id IS NOT NULL ORDER BY told.seq""",
+    "postgresql": """
+        SELECT told.entity, told.key, told.sub, told.snapshot_id
+        FROM unnest(%s::text[], %s::text[], %s::text[]) AS wanted (entity, key, sub)
+        CROSS JOIN LATERAL (SELECT * FROM transitions WHERE transitions.entity = wanted.entity
+            AND transitions.key = wanted.key AND transitions.sub = wanted.sub OFFSET 0) AS told
+        WHERE told.snapshot_id IS NOT NULL ORDER BY told.seq""",
+}
 """The table's columns are those of `CURRENT`, in its order."""
 
 
 def slices_of(connection: Connection, wanted: Sequence[tuple[str, str, str]]) -> list[Any]:
     """The rows of slices by entity, key and sub."""
-    rows: list[Any] = []
-    for start in range(0, len(wanted), _CHUNK):
-        chunk = wanted[start : start + _CHUNK]
-        if connection.dialect.name == "sqlite":
-            rows += raw(connection, _SLICES["sqlite"], (json.dumps(chunk),))
-        else:
-            rows += raw(connection, _SLICES["postgresql"], tuple(map(text_array, zip(*chunk, strict=True))))
-    return rows
+    return _rows(connection, _SLICES, wanted)
+
+
+def versions_of(connection: Connection, wanted: Sequence[tuple[str, str, str]]) -> list[Any]:
+    """Entity, key, sub and version, each time that one was told of these slices; of a slice in order."""
+    return _rows(connection, _VERSIONS, wanted)
 
 
 def slices_before(connection: Connection, wanted: Sequence[tuple[str, str]], before: str, limit: int) -> list[Any]:
@@ -54,6 +69,29 @@ def slices_before(connection: Connection, wanted: Sequence[tuple[str, str]], bef
         return [row for place in wanted for row in raw(connection, text, (*place, before, limit))]
     places = map(text_array, zip(*wanted, strict=True))
     return raw(connection, _BEFORE["postgresql"], (*places, before, limit))
+
+
+def _rows(connection: Connection, texts: Mapping[str, str], wanted: Sequence[tuple[str, str, str]]) -> list[Any]:
+    rows: list[Any] = []
+    for start in range(0, len(wanted), _CHUNK):
+        chunk = wanted[start : start + _CHUNK]
+        if connection.dialect.name == "sqlite":
+            rows += raw(connection, texts["sqlite"], (json.dumps(chunk),))
+        else:
+            rows += raw(connection, texts["postgresql"], tuple(map(text_array, zip(*chunk, strict=True))))
+    return rows
+
+
+def each_of(columns: Any, wanted: Sequence[tuple[str, str, str]]) -> Iterator[ColumnElement[bool]]:
+    """Conditions for rows of any of these entities, keys and subs, some of them each, that go by an index over these.
+
+    A list of triples lets SQLite go through the whole table.
+    """
+    for start in range(0, len(wanted), _ALTERNATIVES):
+        places = wanted[start : start + _ALTERNATIVES]
+        yield or_(
+            *(and_(columns.entity == entity, columns.key == key, columns.sub == sub) for entity, key, sub in places)
+        )
 
 
 def raw(connection: Connection, text: str, values: Any) -> list[Any]:

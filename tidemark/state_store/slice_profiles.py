@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import and_, delete, select, tuple_, update
+from sqlalchemy import and_, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tidemark.dependency_model.profile.comparison import Anomaly
@@ -23,10 +23,11 @@ from tidemark.dependency_model.profile.slice_profile import SliceProfile
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.row_codec import sub_of, sub_text
 from tidemark.state_store.schema import PROFILES
+from tidemark.state_store.slice_lookup import each_of
 from tidemark.state_store.transition import instant_of, microseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy import ColumnElement, Connection
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 NOT_PUBLISHED: Final = -1
 SKETCHES_KEPT: Final = timedelta(days=31)
-_CHUNK: Final = 300
 _FORGOTTEN_AT_ONCE: Final = 2_000
 _KEY: Final = (PROFILES.c.entity, PROFILES.c.key, PROFILES.c.sub)
 _COLUMNS: Final = ("entity", "key", "sub", "measured_at", "version", "figures", "history", "anomalies")
@@ -71,8 +71,8 @@ class SliceProfiles:
         """What is known of these slices."""
         query, known = select(*(PROFILES.c[name] for name in _COLUMNS)), dict[Slice, StoredProfile]()
         with self._database.reading() as connection:
-            for some in _chunks(_keys(slices)):
-                rows = connection.execute(query.where(tuple_(*_KEY).in_(some)))
+            for are_some in each_of(PROFILES.c, _keys(slices)):
+                rows = connection.execute(query.where(are_some))
                 known.update((stored.slice, stored) for stored in map(_stored, rows))
         return known
 
@@ -81,8 +81,8 @@ class SliceProfiles:
         sketches, known = PROFILES.c.sketches, dict[Slice, SliceProfile]()
         query = select(*_KEY, sketches).where(sketches.is_not(None))
         with self._database.reading() as connection:
-            for some in _chunks(_keys(slices)):
-                for entity, key, sub, encoded in connection.execute(query.where(tuple_(*_KEY).in_(some))):
+            for are_some in each_of(PROFILES.c, _keys(slices)):
+                for entity, key, sub, encoded in connection.execute(query.where(are_some)):
                     known[Slice(entity, key, sub_of(sub))] = decode_profile(bytes(encoded))
         return known
 
@@ -103,11 +103,11 @@ class SliceProfiles:
         columns = PROFILES.c
         with self._database.writing() as connection:
             gone = _old(connection, columns.measured_at < microseconds(now - kept))
-            for some in _chunks(gone):
-                connection.execute(delete(PROFILES).where(tuple_(*_KEY).in_(some)))
+            for are_some in each_of(columns, gone):
+                connection.execute(delete(PROFILES).where(are_some))
             is_old = columns.measured_at < microseconds(now - SKETCHES_KEPT)
-            for some in _chunks(_old(connection, and_(is_old, columns.sketches.is_not(None)))):
-                connection.execute(update(PROFILES).values(sketches=None).where(tuple_(*_KEY).in_(some)))
+            for are_some in each_of(columns, _old(connection, and_(is_old, columns.sketches.is_not(None)))):
+                connection.execute(update(PROFILES).values(sketches=None).where(are_some))
         return len(gone)
 
 
@@ -119,10 +119,6 @@ def _old(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[s
     """The keys of some rows for which this holds."""
     rows = connection.execute(select(*_KEY).where(condition).limit(_FORGOTTEN_AT_ONCE))
     return [(entity, key, sub) for entity, key, sub in rows]
-
-
-def _chunks(keys: Sequence[tuple[str, str, str]]) -> Iterator[Sequence[tuple[str, str, str]]]:
-    return (keys[start : start + _CHUNK] for start in range(0, len(keys), _CHUNK))
 
 
 def _row(stored: StoredProfile, profile: SliceProfile) -> dict[str, Any]:
