@@ -10,7 +10,7 @@ from tidemark.catalog.partition_contents import ToldData
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.row_codec import sub_of, sub_text
 from tidemark.state_store.schema import TRANSITIONS
-from tidemark.state_store.slice_lookup import each_of
+from tidemark.state_store.slice_lookup import alternatives_of
 from tidemark.state_store.transition import microseconds
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def told_data(database: Database, slices: Iterable[Slice], until: datetime | Non
     )
     query = query if until is None else query.where(columns.record_time <= microseconds(until))
     with database.reading() as connection:
-        for are_some in each_of(columns, wanted):
+        for are_some in alternatives_of(columns, wanted):
             for entity, key, sub, version, rows in connection.execute(query.where(are_some)):
                 number = int(version) if version and version.isdecimal() else None
                 told[Slice(entity, key, sub_of(sub))] = ToldData(number, rows)

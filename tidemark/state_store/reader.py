@@ -20,7 +20,7 @@ from tidemark.state_store.row_codec import (
     transition_of,
 )
 from tidemark.state_store.schema import CURSORS, IS_OPEN, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
-from tidemark.state_store.slice_lookup import each_of, raw, slices_before, slices_of, versions_of
+from tidemark.state_store.slice_lookup import alternatives_of, raw, slices_before, slices_of, versions_of
 from tidemark.state_store.transition import FailureCount, instant_of, microseconds
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class SqlStateReader:
         columns = TRANSITIONS.c
         query = _of(TRANSITIONS, TRANSITION).where(columns.event.in_(("launched", "forced"))).order_by(columns.seq)
         with self._database.reading() as connection:
-            for are_some in each_of(columns, wanted):
+            for are_some in alternatives_of(columns, wanted):
                 rows = connection.execute(query.where(are_some))
                 newest.update((transition.slice, transition) for transition in map(transition_of, rows))
         return newest

@@ -82,7 +82,7 @@ def _rows(connection: Connection, texts: Mapping[str, str], wanted: Sequence[tup
     return rows
 
 
-def each_of(columns: Any, wanted: Sequence[tuple[str, str, str]]) -> Iterator[ColumnElement[bool]]:
+def alternatives_of(columns: Any, wanted: Sequence[tuple[str, str, str]]) -> Iterator[ColumnElement[bool]]:
     """Conditions for rows of any of these entities, keys and subs, some of them each, that go by an index over these.
 
     A list of triples lets SQLite go through the whole table.

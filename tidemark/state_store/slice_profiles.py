@@ -23,7 +23,7 @@ from tidemark.dependency_model.profile.slice_profile import SliceProfile
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.row_codec import sub_of, sub_text
 from tidemark.state_store.schema import PROFILES
-from tidemark.state_store.slice_lookup import each_of
+from tidemark.state_store.slice_lookup import alternatives_of
 from tidemark.state_store.transition import instant_of, microseconds
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class SliceProfiles:
         """What is known of these slices."""
         query, known = select(*(PROFILES.c[name] for name in _COLUMNS)), dict[Slice, StoredProfile]()
         with self._database.reading() as connection:
-            for are_some in each_of(PROFILES.c, _keys(slices)):
+            for are_some in alternatives_of(PROFILES.c, _keys(slices)):
                 rows = connection.execute(query.where(are_some))
                 known.update((stored.slice, stored) for stored in map(_stored, rows))
         return known
@@ -81,7 +81,7 @@ class SliceProfiles:
         sketches, known = PROFILES.c.sketches, dict[Slice, SliceProfile]()
         query = select(*_KEY, sketches).where(sketches.is_not(None))
         with self._database.reading() as connection:
-            for are_some in each_of(PROFILES.c, _keys(slices)):
+            for are_some in alternatives_of(PROFILES.c, _keys(slices)):
                 for entity, key, sub, encoded in connection.execute(query.where(are_some)):
                     known[Slice(entity, key, sub_of(sub))] = decode_profile(bytes(encoded))
         return known
@@ -103,10 +103,10 @@ class SliceProfiles:
         columns = PROFILES.c
         with self._database.writing() as connection:
             gone = _old(connection, columns.measured_at < microseconds(now - kept))
-            for are_some in each_of(columns, gone):
+            for are_some in alternatives_of(columns, gone):
                 connection.execute(delete(PROFILES).where(are_some))
             is_old = columns.measured_at < microseconds(now - SKETCHES_KEPT)
-            for are_some in each_of(columns, _old(connection, and_(is_old, columns.sketches.is_not(None)))):
+            for are_some in alternatives_of(columns, _old(connection, and_(is_old, columns.sketches.is_not(None)))):
                 connection.execute(update(PROFILES).values(sketches=None).where(are_some))
         return len(gone)
 

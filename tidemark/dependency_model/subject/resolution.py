@@ -60,11 +60,11 @@ def resolve(
     return tuple(dict.fromkeys(node.slice(number, sub) for sub, numbers in ordinals for number in numbers))
 
 
-def no_slice_then(graph: DependencyGraph, entity: str, found: str) -> NoSuchSliceError:
+def no_slice_then(graph: DependencyGraph, entity: str, named: str) -> NoSuchSliceError:
     """What is told who names a time at which an entity has no slice. Raises UnknownEntityError."""
     declared = graph.entity(entity)
     ends = f", ends at {declared.end}" if declared.end else ""
-    return NoSuchSliceError(f"{entity} has no slice then", expected=f"it starts at {declared.start}{ends}", found=found)
+    return NoSuchSliceError(f"{entity} has no slice then", expected=f"it starts at {declared.start}{ends}", found=named)
 
 
 def _existing_within(node: Node, sub: Sub, window: Stretch) -> range:
