@@ -134,6 +134,7 @@ def test_a_random_graph_gives_what_asking_each_slice_gives(seed: int) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(7200)
 def test_ten_thousand_random_cases_give_what_asking_each_slice_gives() -> None:
     cases, seen = 0, set[object]()
     for seed in range(2_000):
