@@ -34,6 +34,7 @@ _BEFORE: Final = {
         CROSS JOIN LATERAL (SELECT * FROM slices WHERE slices.entity = wanted.entity AND slices.sub = wanted.sub
             AND slices.key < %s ORDER BY slices.key DESC LIMIT %s) AS slices""",
 }
+"""The table's columns are those of `CURRENT`, in its order."""
 _VERSIONS: Final = {
     "sqlite": """
         SELECT told.entity, told.key, told.sub, told.snapshot_id FROM json_each(?) AS wanted
@@ -47,7 +48,6 @@ _VERSIONS: Final = {
             AND transitions.key = wanted.key AND transitions.sub = wanted.sub OFFSET 0) AS told
         WHERE told.snapshot_id IS NOT NULL ORDER BY told.seq""",
 }
-"""The table's columns are those of `CURRENT`, in its order."""
 
 
 def slices_of(connection: Connection, wanted: Sequence[tuple[str, str, str]]) -> list[Any]:
