@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.arrival.sighting import Sight
     from tidemark.dependency_model.slice import Slice
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.timeout(900)]
 
 DAY = "2026-03-30"
 PROJECT = f"time_zone: UTC\nstart: {DAY}T14\nend: {DAY}T16\n"
