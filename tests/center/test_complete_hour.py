@@ -79,7 +79,7 @@ def expected() -> dict[str, int]:
 
 
 def land(world: RunningWarehouse) -> None:
-    """The rows by each of the windows: what is there before anybody knows that it is all."""
+    """The rows of each kind of window: what is there before anybody knows that it is all."""
     for name, minutes in WINDOWS.items():
         rows = []
         for v, at in ROWS:

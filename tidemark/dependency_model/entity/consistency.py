@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, LateEvents
-from tidemark.dependency_model.entity.rule_consistency import uncountable_rules, wrong_rules
+from tidemark.dependency_model.entity.rule_consistency import Broken, uncountable_rules, wrong_rules
 from tidemark.dependency_model.entity.slice_text import KEY, TIMES
 from tidemark.dependency_model.entity.sub_partition import SUB_PARTITION_LIMIT, combinations
 from tidemark.dependency_model.suggestion import did_you_mean
@@ -38,8 +37,6 @@ _OF_TABLES: Final = (
     *("partition_by", "cluster_by", "snapshot_of", "series", "export", "own_asset"),
 )
 """Keys of what has slices that no default of a project can bring."""
-Broken = Iterator[tuple[str | tuple[str | int, ...], EntityError]]
-"""A key, or the way to it, and what is wrong there."""
 
 
 def broken_rules(entity: Entity) -> Broken:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.entity.profile_settings import Anomalies
@@ -18,10 +19,12 @@ from tidemark.dependency_model.time.period import Period
 from tidemark.errors import EntityError
 
 if TYPE_CHECKING:
-    from tidemark.dependency_model.entity.consistency import Broken
     from tidemark.dependency_model.entity.entity import Entity
     from tidemark.dependency_model.entity.probe import Probe
     from tidemark.dependency_model.entity.quality_rules import QualityRule
+
+Broken = Iterator[tuple[str | tuple[str | int, ...], EntityError]]
+"""A key, or the way to it, and what is wrong there."""
 
 
 def wrong_rules(entity: Entity) -> Broken:

@@ -43,14 +43,14 @@ class Dated(NamedTuple):
     start: float = 0.0
 
 
-class Drift(NamedTuple):
+class DriftDistance(NamedTuple):
     """A distance from 0 to 1 beyond that of chance, and of how many past slices it is the median."""
 
     distance: float
     compared: int
 
 
-def drift(column: str, now: Dated, past: Sequence[Dated]) -> Drift | None:
+def drift(column: str, now: Dated, past: Sequence[Dated]) -> DriftDistance | None:
     """None where there is nothing to compare: no past slice with values, or no values now.
 
     Raises EntityError for a column whose distribution the profile does not tell.
@@ -65,7 +65,7 @@ def drift(column: str, now: Dated, past: Sequence[Dated]) -> Drift | None:
     if not own.values or not there:
         return None
     distances = [_beyond_chance(own, other, now.start - start) for other, start in there]
-    return Drift(median(distances), len(distances))
+    return DriftDistance(median(distances), len(distances))
 
 
 def _of(name: str, profile: SliceProfile) -> ColumnProfile | None:
