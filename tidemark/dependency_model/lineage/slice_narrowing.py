@@ -83,6 +83,7 @@ class SliceNarrowing:
         self._compile = evaluator.compile
         self._unbounded: dict[Occurrence, Unbounded] = {}
         self._open: dict[Occurrence, Sequence[range]] = {}
+        self._latest: dict[tuple[Occurrence, frozenset[Occurrence]], range] = {}  # as it lies to the slice nearby
         self._side_values: dict[tuple[object, ...], SideValues] = {}
         self._reaches: dict[tuple[frozenset[Constraint], Occurrence, Occurrence], TimelessReach] = {}
         self._unevaluated = evaluator.unevaluated
@@ -206,7 +207,7 @@ class SliceNarrowing:
         before = domains[target]
         if before is not None:
             return self._filter(target, question, before)
-        stretches = self._search(target, question, near)
+        stretches = self._search(target, others, question, near)
         return None if stretches is None else self._domain(target, stretches)
 
     def _partners(
@@ -378,7 +379,8 @@ class SliceNarrowing:
     def _alone_stretches(self, target: Occurrence, near: int) -> Sequence[range] | None:
         """The slices that the variable's own conditions let in; None where it has none, or they cannot be told."""
         conditions = self._alone[target]
-        return self._search(target, self._question(target, conditions, [()]), near) if conditions else None
+        question = self._question(target, conditions, [()])
+        return self._search(target, frozenset(), question, near) if conditions else None
 
     def _question(
         self,
@@ -395,13 +397,24 @@ class SliceNarrowing:
         self._note_unevaluated(target, question)
         return kept
 
-    def _search(self, target: Occurrence, question: SliceQuestion, near: int) -> Sequence[range] | None:
+    def _search(
+        self, target: Occurrence, others: frozenset[Occurrence], question: SliceQuestion, near: int
+    ) -> Sequence[range] | None:
+        """The slices that a question lets in, sought first where they were, seen from `near`, the last time."""
+        latest = self._latest.get((target, others))
+        expected = None if latest is None else range(latest.start + near, latest.stop + near)
         try:
-            stretches = needed_stretches(self._variables[target].space, question, range(near, near + 1))
+            space = self._variables[target].space
+            stretches = needed_stretches(space, question, range(near, near + 1), expected=expected)
         except TooManyBoxesError:
             stretches = None
         self._note_unevaluated(target, question)
-        return None if stretches is None else union_of(stretches)
+        if stretches is None:
+            return None
+        union = union_of(stretches)
+        if len(union) == 1:
+            self._latest[target, others] = range(union[0].start - near, union[0].stop - near)
+        return union
 
     def _domain(self, target: Occurrence, stretches: Sequence[range]) -> Domain | Unbounded:
         """Stretches as slices, or as they are where they have no bound; None where there are too many."""

@@ -146,16 +146,26 @@ def end_of(space: SliceSpace) -> int:
 
 
 def needed_stretches(
-    space: SliceSpace, ask: Callable[[Box], tuple[bool, bool]], near: range, budget: int = 4_000
+    space: SliceSpace,
+    ask: Callable[[Box], tuple[bool, bool]],
+    near: range,
+    budget: int = 4_000,
+    expected: range | None = None,
 ) -> list[range]:
     """The slices that a question does not rule out, in order; they may go on to either end of time.
 
     `ask` tells of a box whether some slice of it may be needed, and whether all are. One begins at the slices `near`,
-    where the answer usually is, and cuts what lies farther away into longer stretches. Raises TooManyBoxesError.
+    where the answer usually is, and cuts what lies farther away into longer stretches; `expected` are those that it was
+    at another business time, moved, and spare the cuts where it is so again. Raises TooManyBoxesError.
     """
-    before, behind = (min(max(space.unit_of(at), space.first), space.last) for at in (near.start, near.stop - 1))
-    stack = [(behind + 1, space.last), (space.first, before - 1), (before, behind)]
+    before, behind = _units(space, near)
     stretches: list[range] = []
+    if expected is not None:
+        units = _units(space, expected)
+        if ask(space.box(*units))[1]:
+            before, behind = units
+            stretches.append(space.slices(before, behind))
+    stack = [(behind + 1, space.last), (space.first, before - 1), *([] if stretches else [(before, behind)])]
     while stack:
         low, high = stack.pop()
         if low > high:
@@ -172,6 +182,12 @@ def needed_stretches(
             cut = _cut(low, high, before if high < before else behind)
             stack += [(low, cut), (cut + 1, high)]
     return sorted((stretch for stretch in stretches if stretch), key=lambda stretch: stretch.start)
+
+
+def _units(space: SliceSpace, slices: range) -> tuple[int, int]:
+    """The first and the last unit of a stretch, as far as there are any."""
+    first, last = (min(max(space.unit_of(at), space.first), space.last) for at in (slices.start, slices.stop - 1))
+    return first, last
 
 
 def _cut(low: int, high: int, middle: int) -> int:
