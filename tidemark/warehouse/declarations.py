@@ -20,9 +20,10 @@ from tidemark.dependency_model.lineage.qualified_names import Naming
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import EntityError, EntityErrors
 from tidemark.warehouse.entity_files import read_entities
-from tidemark.warehouse.inference_cache import InferenceCache, QueryText
+from tidemark.warehouse.inference_cache import InferenceCache
 from tidemark.warehouse.project_sql import ProjectSql
 from tidemark.warehouse.python_function import PythonFunction, read_function
+from tidemark.warehouse.query_text import QueryText
 from tidemark.warehouse.rule_problems import RuleTexts
 from tidemark.warehouse.views import read_views
 
@@ -80,9 +81,13 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
         sql, of_views = read_views(root, views, queries, ProjectSql.of(declared, settings))
         so_far = _ReadSoFar(root, entities, dict(entities.items()), [*problems, *of_views], sql, views)
         so_far.check_views(cache)
-        for name, path in queries.items():
-            if name not in views:
-                so_far.read_query(name, path, cache)
+        texts_by_name = {
+            name: texts
+            for name, path in queries.items()
+            if name not in views and (texts := so_far.read_query(name, path))
+        }
+        for name, reads in cache.reads_of_all(texts_by_name, entities).items():
+            so_far.compare(name, reads)
     with plans or InferenceCache.of(root, settings, kind="plans") as known:
         for name, path in _python_files(root, entities, queries):
             so_far.read_function(name, path, known)
@@ -124,24 +129,32 @@ class _ReadSoFar:
         if (problem.where, problem.message) not in {(told.where, told.message) for told in self.problems}:
             self.problems.append(problem)
 
-    def read_query(self, name: str, path: Path, cache: InferenceCache) -> None:
-        """An entity's SQL: what it reads, beside what is declared."""
+    def read_query(self, name: str, path: Path) -> list[QueryText]:
+        """An entity's SQL, and that of its rules; nothing where it cannot be analysed, which is told."""
         place = path.relative_to(self.root).as_posix()
         self.files[name], self.queries[name] = path, path.read_text(encoding="utf-8")
         entity = self.entities.get(name)
         if entity is None:
             if not self._is_declared(name):  # one that cannot be read is a problem already
                 self.differences.append(_undeclared_query_error(place, name))
-            return
+            return []
         try:
             read = self.sql.read(self.queries[name], place, _written(entity))
             self.queries[name] = read.runs
             self.notices += read.notices
-            texts = [
-                QueryText(read.means, place, names=read.names, views=read.views),
-                *_of_rules(entity, self.root, self.sql),
-            ]
-            agreement = agree_with_queries(entity, cache.reads(entity, texts, self.entities), self.entities)
+            of_rules = [*_of_rules(entity, self.root, self.sql)]
+        except EntityError as error:
+            self._tell(error)
+            return []
+        return [QueryText(read.means, place, names=read.names, views=read.views), *of_rules]
+
+    def compare(self, name: str, reads: dict[str, Read] | EntityError) -> None:
+        """What an entity's SQL reads, beside what is declared."""
+        if isinstance(reads, EntityError):
+            self._tell(reads)
+            return
+        try:
+            agreement = agree_with_queries(self.entities[name], reads, self.entities)
         except EntityError as error:
             self._tell(error)
             return

@@ -12,39 +12,22 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from tidemark.dependency_model.entity import EntityKind
-from tidemark.dependency_model.lineage.inferred_read import Read, Runs
-from tidemark.dependency_model.offset.offset import Offset
-from tidemark.dependency_model.suggestion import did_you_mean
-from tidemark.dependency_model.time.period import Period
-from tidemark.errors import ParseError, QueryError
+from tidemark.errors import EntityError, ParseError
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 from tidemark.warehouse.known_columns import declared_columns
+from tidemark.warehouse.query_text import reads_as_json, reads_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidemark.dependency_model.entity import Entity
-    from tidemark.dependency_model.lineage.declared_sql.view import SqlView
-    from tidemark.dependency_model.lineage.parsed_query import Query
+    from tidemark.dependency_model.lineage.inferred_read import Read
     from tidemark.system.settings import Settings
+    from tidemark.warehouse.query_text import QueryText
+    from tidemark.warehouse.read_analysis import ReadAnalysis
 
 _MODEL: Final = Path(__file__).resolve().parent.parent / "dependency_model"
 _ANALYSIS: Final = ("lineage", "offset", "time")
-
-
-@dataclass(frozen=True)
-class QueryText:
-    """A query as it stands in a file below the declarations' root, from a line on.
-
-    `names` are where names of tables begin that stood there with their schema; `views` all that it reads through.
-    """
-
-    text: str
-    file: str
-    first_line: int = 1
-    names: tuple[int, ...] = ()
-    views: tuple[SqlView, ...] = ()
 
 
 @dataclass
@@ -56,7 +39,7 @@ class InferenceCache:
     _old: dict[str, Any] = field(default_factory=dict)
     _new: dict[str, Any] = field(default_factory=dict)
     _passing: dict[str, Any] = field(default_factory=dict)
-    _subjects: dict[str, Any] | None = None
+    _analysis: ReadAnalysis | None = None
     analysed: int = 0
     """How many entities were analysed, not found."""
 
@@ -73,6 +56,17 @@ class InferenceCache:
             known = self._analyse(entity, texts, entities)
             self.keep(entity, texts, entities, known)
         return known
+
+    def reads_of_all(
+        self, texts_by_name: Mapping[str, Sequence[QueryText]], entities: Mapping[str, Entity]
+    ) -> dict[str, dict[str, Read] | EntityError]:
+        """What the queries of many entities read, by entity, or what is wrong with them."""
+        kept = {name: self.look_up(entities[name], texts, entities) for name, texts in texts_by_name.items()}
+        new = self._analyse_all({name: texts_by_name[name] for name, reads in kept.items() if reads is None}, entities)
+        for name, reads in new.items():
+            if not isinstance(reads, EntityError):
+                self.keep(entities[name], texts_by_name[name], entities, reads)
+        return {name: new[name] if reads is None else reads for name, reads in kept.items()}
 
     def look_up(
         self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]
@@ -99,41 +93,37 @@ class InferenceCache:
         """Note what an entity reads; in this process only where it is not `lasting`."""
         key = _key(entity, texts, self.time_zone, entities)
         tables = {name: _signature(entities[name], entities) for name in read_by_table}
-        entry = {"key": key, "tables": tables, "reads": [_as_json(read) for read in read_by_table.values()]}
+        entry = {"key": key, "tables": tables, "reads": reads_as_json(read_by_table)}
         (self._new if lasting else self._passing)[entity.name] = entry
 
+    def _analyse_all(
+        self, texts_by_name: Mapping[str, Sequence[QueryText]], entities: Mapping[str, Entity]
+    ) -> dict[str, dict[str, Read] | EntityError]:
+        """By several processes where there are many, which stay silent of what is wrong: that is looked at here."""
+        if not texts_by_name:
+            return {}
+        from tidemark.warehouse.read_analysis import analyse_apart  # noqa: PLC0415 - where nothing changed, not needed
+
+        apart = analyse_apart(entities, self.time_zone, texts_by_name)
+        self.analysed += len(apart)
+        left = {name: texts for name, texts in texts_by_name.items() if name not in apart}
+        return {**apart, **{name: self._told(entities[name], texts, entities) for name, texts in left.items()}}
+
+    def _told(
+        self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]
+    ) -> dict[str, Read] | EntityError:
+        try:
+            return self._analyse(entity, texts, entities)
+        except EntityError as error:
+            return error
+
     def _analyse(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
-        from tidemark.dependency_model.lineage.business_time_parameters import parameter_names  # noqa: PLC0415
-        from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession  # noqa: PLC0415
-        from tidemark.dependency_model.lineage.inference import infer  # noqa: PLC0415 - loads the SQL parser
-        from tidemark.dependency_model.lineage.parsed_query import read_query  # noqa: PLC0415
-        from tidemark.dependency_model.lineage.table_names import refuse_other_names  # noqa: PLC0415
+        from tidemark.warehouse.read_analysis import ReadAnalysis  # noqa: PLC0415 - where nothing changed, not needed
 
         self.analysed += 1
-        queries = [read_query(text.text, file=text.file, first_line=text.first_line) for text in texts]
-        if self._subjects is None:
-            self._subjects = {
-                entity.name: EntityOutline(
-                    entity.name,
-                    entity.period,
-                    entity.calendar,
-                    entity.start,
-                    declared_columns(entity, entities),
-                    entity.partition_columns,
-                )
-                for entity in entities.values()
-            }
-        subjects = self._subjects
-        views = {view.name: view for text in texts for view in text.views}
-        of_views = {name: read_query(view.means, file=view.file) for name, view in views.items()}
-        written = [text.names for text in texts] + [view.names for view in views.values()]
-        is_view = entity.kind is EntityKind.VIEW
-        known = parameter_names(Period.FIVE_MINUTES if is_view else entity.period)
-        for query, names in zip([*queries, *of_views.values()], written, strict=True):
-            _refuse_unknown_parameters(query, known)
-            refuse_other_names(query, names)
-        down = EntityOutline(entity.name, None, entity.calendar) if is_view else subjects[entity.name]
-        return infer(queries, down, subjects, session=QuerySession(self.time_zone), views=of_views)
+        if self._analysis is None:
+            self._analysis = ReadAnalysis(entities, self.time_zone)
+        return self._analysis.reads(entity, texts)
 
     def __enter__(self) -> Self:
         return self
@@ -143,17 +133,6 @@ class InferenceCache:
             write_cache(self.path, self._new)
 
 
-def _refuse_unknown_parameters(query: Query, known: Sequence[str]) -> None:
-    """Raise QueryError for a parameter that no slice of the entity binds: the query cannot run."""
-    for name, place in query.parameters().items():
-        if name not in known:
-            expected = ", ".join(f":{name}" for name in known) or "none, a Static entity has no business time"
-            hint = did_you_mean(name, known)
-            raise QueryError(
-                "unknown parameter", expected=expected, found=f":{name}", where=query.where(place), hint=hint
-            )
-
-
 def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Read] | None:
     """The reads of an entry that still holds."""
     try:
@@ -161,26 +140,9 @@ def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Re
             _signature(entities[name], entities) != was for name, was in entry["tables"].items()
         ):
             return None
-        return {read["table"]: _from_json(read) for read in entry["reads"]}
+        return reads_from_json(entry["reads"])
     except (KeyError, TypeError, AttributeError, ValueError, ParseError):
         return None
-
-
-def _as_json(read: Read) -> dict[str, Any]:
-    offsets = [str(offset) for offset in read.offsets]
-    told = {"table": read.table, "where": read.where, "offsets": offsets, "undecidable": read.undecidable}
-    slices = {"evaluated": read.evaluated, "at_least": read.at_least}
-    return {**told, **{name: by_time for name, by_time in slices.items() if by_time}}
-
-
-def _from_json(value: Mapping[str, Any]) -> Read:
-    offsets = tuple(Offset.parse(text) for text in value["offsets"])
-    evaluated, at_least = (_by_time(value.get(name, ())) for name in ("evaluated", "at_least"))
-    return Read(str(value["table"]), str(value["where"]), offsets, str(value["undecidable"]), evaluated, at_least)
-
-
-def _by_time(told: Sequence[Any]) -> tuple[tuple[int, Runs], ...]:
-    return tuple((int(down), tuple((int(first), int(last)) for first, last in runs)) for down, runs in told)
 
 
 def _key(entity: Entity, texts: Sequence[QueryText], time_zone: str, entities: Mapping[str, Entity]) -> str:

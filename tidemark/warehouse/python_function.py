@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.errors import EntityError
-from tidemark.warehouse.inference_cache import QueryText
+from tidemark.warehouse.query_text import QueryText
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
