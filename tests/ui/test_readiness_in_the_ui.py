@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from selenium.webdriver.remote.webdriver import WebDriver
 
-pytestmark = [pytest.mark.components, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.components, pytest.mark.long, pytest.mark.timeout(900)]
 
 DAYS = ["2026-03-24", "2026-03-25", "2026-03-26"]
 # A guard against hanging, on a busy machine too.
