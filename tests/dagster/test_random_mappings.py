@@ -76,6 +76,12 @@ def test_dagster_maps_a_random_offset_to_our_slices() -> None:
     assert sum(compare(seed) for seed in range(20)) == 20 * SLICES
 
 
+@pytest.mark.parametrize("seed", [6201350, 6201528, 6201758])
+def test_hours_leave_what_they_read_of_long_windows_on_any_day(seed: int) -> None:
+    """Weeks after a quarter's turn, and workdays after a year's: no day that was looked at before."""
+    assert compare(seed) == SLICES
+
+
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("first", chunks(1_000, 250, MANY // SLICES))

@@ -8,13 +8,14 @@ A subclass of our own would be replaced by same-day in Dagster's webserver, with
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import dagster as dg
 
 from tidemark.dependency_model.offset import Mapping, mapping_between
 from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.offset import OffsetKind
+from tidemark.dependency_model.time.date_grid import day_of
 from tidemark.dependency_model.time.sample_slices import dense_slices
 from tidemark.warehouse.dagster_partition_keys import TIME_DIMENSION, part_dimension
 
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.grid import Grid
     from tidemark.dependency_model.time.local_calendar import Calendar
     from tidemark.dependency_model.time.period import Period
+
+_BY_WORKDAYS: Final = frozenset({OffsetKind.WORKDAY, OffsetKind.FIRST_WORKDAY, OffsetKind.LAST_WORKDAY})
+_WEEK: Final = 7
+_SOME_DAY: Final = day_of("2024-01-01")
 
 
 class _Side(NamedTuple):
@@ -62,6 +67,10 @@ def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
     down = _Side(downstream.calendar, downstream.period)
     up = upstream.calendar.grid(upstream.period)
     first, last, exact = _enclosing([mapping_between(offset, down, up) for offset in offsets], down, up)
+    if not exact and (
+        downstream.period.is_finer_than(upstream.period) or any(offset.kind in _BY_WORKDAYS for offset in offsets)
+    ):
+        first, last = _wider_by_a_week(down, first, last)
     windows = f"{downstream.period}s {first}..{last}" if (first, last) != (0, 0) else f"the same {downstream.period}"
     text = windows if exact else f"{windows}, wider than the exact set that runs wait for"
     times = dg.TimeWindowPartitionMapping(start_offset=first, end_offset=last)
@@ -90,6 +99,13 @@ def _enclosing(mappings: Sequence[Mapping], downstream: _Side, up: Grid) -> tupl
     last = max(_nearest(down, up, reads[-1], ordinal) for ordinal, reads in needed.items() if reads)
     exact = all(list(_inside(down, up, ordinal + first, ordinal + last)) == reads for ordinal, reads in needed.items())
     return first, last, exact
+
+
+def _wider_by_a_week(down: _Side, first: int, last: int) -> tuple[int, int]:
+    """Windows for years that were not looked at, where workdays and weeks lie otherwise to a month's or year's turn."""
+    grid = down.calendar.grid(down.period)
+    week = grid.at(grid.zone.midnight(_SOME_DAY + _WEEK)) - grid.at(grid.zone.midnight(_SOME_DAY))
+    return first - (week if first < 0 else 0), last + (week if last > 0 else 0)
 
 
 def _nearest(down: Grid, up: Grid, needed: int, ordinal: int) -> int:

@@ -40,7 +40,7 @@ _NEAR_MIDNIGHT: Final = 30
 
 @lru_cache(maxsize=1024)
 def dense_slices(grid: Grid) -> tuple[int, ...]:
-    """All slices of two years by day and longer; by the clock those of the days that differ, and of weeks around."""
+    """All slices of two years by day and longer; by the clock the ends of each day, and all of the days that differ."""
     first, end = (grid.at(grid.zone.midnight(day)) for day in (_DENSE_FIRST, _DENSE_END))
     if not isinstance(grid, ClockGrid):
         return tuple(range(first, end))
@@ -48,7 +48,13 @@ def dense_slices(grid: Grid) -> tuple[int, ...]:
     changes = _days_around_changes(grid, _DENSE_FIRST, _DENSE_END)
     days.update(near for day in changes for near in range(day - _WEEK, day + _WEEK))
     near = {ordinal for day in days for ordinal in _near_turns(grid, day)}
+    near.update(end for day in range(_DENSE_FIRST, _DENSE_END) for end in _ends(grid, day))
     return tuple(sorted(ordinal for ordinal in near if first <= ordinal < end))
+
+
+def _ends(grid: ClockGrid, day: int) -> tuple[int, int]:
+    """The first and the last slice of a day: on any day an offset by the calendar may leave what it read until then."""
+    return grid.day_start(day), grid.day_start(day + 1) - 1
 
 
 def _near_turns(grid: ClockGrid, day: int) -> Iterable[int]:
