@@ -92,8 +92,9 @@ class SliceCompletenessModel(_Model):
 class CatalogSliceModel(_Model):
     """One slice: how it stands, and its data; `version` is its table's.
 
-    `rules` is what they said last, `issues` are the slices whose failed quality reaches it. `profile` and
-    `completeness` are null where nothing is kept, or counted.
+    `rules` is what they said last, `issues` are the slices whose failed quality reaches it, `untagged` is why the
+    version that a captured slice ends with is not its tag. `profile` and `completeness` are null where nothing is kept,
+    or counted.
     """
 
     slice: str
@@ -109,6 +110,7 @@ class CatalogSliceModel(_Model):
     run_id: str | None
     issues: list[str]
     rules: str
+    untagged: str
     profile: ProfileSummaryModel | None
     completeness: SliceCompletenessModel | None
 
@@ -170,6 +172,7 @@ def _slice_model(slice_: CatalogSlice) -> CatalogSliceModel:
         run_id=slice_.run_id,
         issues=list(slice_.issues),
         rules=details.rules,
+        untagged=slice_.untagged,
         profile=ProfileSummaryModel.model_validate(details.profile) if details.profile else None,
         completeness=SliceCompletenessModel.model_validate(details.completeness) if details.completeness else None,
     )

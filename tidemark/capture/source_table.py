@@ -18,6 +18,7 @@ class SourceTable:
     tagged for that entity. `threshold` tells when a silent table is idle and a silent instance broken. `restated` are
     those of the entities whose snapshots are restated for late changes, `lateness` those that wait for them, and
     until how long after the slice's end (ms of event time), `kept` how many tags those have that do not keep all.
+    Versions for the `audited` entities are tagged once a run has judged them by their blocking rules.
     `excluded` are the source's columns, in small letters, that the lake does not get, `calendars` the local clocks of
     the entities. Where nothing of it is captured so far it begins with an initial load (`is_loaded_first`), or at the
     `first_offsets` of the instances' topics.
@@ -31,6 +32,7 @@ class SourceTable:
     snapshot_series: tuple[tuple[str, str, str], ...]
     threshold: Threshold = USUAL
     restated: frozenset[str] = frozenset()
+    audited: frozenset[str] = frozenset()
     lateness: Mapping[str, int] = field(default_factory=dict)
     kept: Mapping[str, int] = field(default_factory=dict)
     excluded: frozenset[str] = frozenset()

@@ -19,6 +19,7 @@ from tidemark.catalog.told_data import NOTHING, told_data
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.row_codec import CURRENT, current_of, sub_of
 from tidemark.state_store.schema import CATALOG_PARTITIONS, SLICES, SNAPSHOTS, TRANSITIONS
+from tidemark.state_store.snapshot_candidates import SnapshotCandidates
 from tidemark.state_store.transition import instant_of
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ class CatalogEntry:
 class CatalogSlice:
     """One slice: how it stands, and its data. `version` is the table's that it was told with, or its tag's.
 
-    `issues` are the slices whose failed quality reaches it, itself among them where its own rules failed.
+    `issues` are the slices whose failed quality reaches it, itself among them where its own rules failed. `untagged`
+    says why the version that a captured slice ends with is not its tag; empty where it is.
     """
 
     slice: Slice
@@ -89,6 +91,7 @@ class CatalogSlice:
     run_id: str | None
     issues: tuple[str, ...] = ()
     details: SliceDetails = NO_DETAILS
+    untagged: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,11 +124,15 @@ class Catalog:
             rows = connection.execute(_newest(entity, before or _FAR, most)).all()
             tags = {tag.slice: (tag.version, tag.rows) for tag in connection.execute(tags_of(entity))}
         held = [(current_of(row[: len(CURRENT)]), row[len(CURRENT) :]) for row in rows]
+        untagged = {held.snapshot.slice: held.reason for held in SnapshotCandidates(self._database).of(entity)}
         told = told_data(self._database, [current.slice for current, _ in held])
         statuses = {current.slice: current.status for current, _ in held}
         details = slice_details(self._graph, self._database, statuses)
         slices = tuple(
-            _catalog_slice(current, sizes, version_and_rows(current.slice, told, tags), details[current.slice])
+            replace(
+                _catalog_slice(current, sizes, version_and_rows(current.slice, told, tags), details[current.slice]),
+                untagged=untagged.get(current.slice.key, ""),
+            )
             for current, sizes in held
         )
         return CatalogPage(entry, tuple(self._notes.schemas(self._table_of(entity))), slices)

@@ -46,7 +46,8 @@ class CenterTick:
         )
         self.backfills = BackfillDriver(self.center, utc_now)
         self._begun_in_dagster = DagsterBackfillDetector(self.center, utc_now)
-        self._snapshots = SnapshotDetector(SnapshotRegistry(self.store.database), self.center, self.store.read)
+        registry = SnapshotRegistry(self.store.database)
+        self._snapshots = SnapshotDetector(registry, self.center, self.store.read, warehouse.table_path)
         self.outside = OutsideWorld(self.center, self.store, os.environ, warehouse.table_path)
         self._storage = StorageDetector(warehouse, self.center, self.store)
         self._events: EventLogDetector | None = None

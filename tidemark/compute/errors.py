@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.snapshot_registry import TaggedSnapshot
 
 _SHOWN = 5
 
@@ -48,6 +49,18 @@ class SnapshotMissingError(TransientError):
             found="a version with that tag, and an instance that is not there yet",
             where=str(slice_),
             hint="let the capture go on",
+        )
+
+    @classmethod
+    def untagged(cls, slice_: Slice, why: str, before: TaggedSnapshot | None) -> Self:
+        """`before` is the newest tag of an earlier slice."""
+        instead = f"{slice_.entity} {before.slice} is tagged, version {before.version}" if before else "none is tagged"
+        return cls(
+            "the snapshot is not tagged, as its rules do not hold or have not been judged",
+            expected=f"a version whose blocking rules hold; before it {instead}",
+            found=why,
+            where=str(slice_),
+            hint="the next slice is judged by itself; correct the rows at the source, or the rule",
         )
 
 

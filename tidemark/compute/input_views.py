@@ -44,6 +44,7 @@ class Inputs:
         self._versions = VersionReader(session)
         self._views: dict[Slice, dict[str, DataFrame]] = {}
         self._manifests: Mapping[Slice, SliceManifest] = {}
+        self._judged: Mapping[Slice, TaggedSnapshot] = {}
         self._read: set[str] = set()
 
     @property
@@ -54,6 +55,10 @@ class Inputs:
     def grant(self, manifests: Mapping[Slice, SliceManifest]) -> None:
         """What these slices read from now on; any other one reads all that it declares, as it is now."""
         self._manifests = manifests
+
+    def judge(self, snapshots: Mapping[Slice, TaggedSnapshot]) -> None:
+        """What these slices of captured tables are from now on, tagged or not: for who judges them, and nobody else."""
+        self._judged = snapshots
 
     def forget(self) -> None:
         """What is registered from now on sees the tables as they are then."""
@@ -142,7 +147,9 @@ class Inputs:
         return with_late_changes(version, late, ("_shard", *captured.key), end_ms, tagged.late_batch)
 
     def snapshot_tag(self, slice_: Slice) -> TaggedSnapshot:
-        """The version that the slice is a tag for. Raises SnapshotMissingError."""
+        """The version that the slice is a tag for, or that is judged for it. Raises SnapshotMissingError."""
+        if slice_ in self._judged:
+            return self._judged[slice_]
         return readable_snapshot(self._warehouse, self._registry, slice_)
 
 

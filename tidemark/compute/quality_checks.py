@@ -14,6 +14,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as sf
 
+from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.compute.check_result import CheckResult
 from tidemark.compute.drift_rule import judge_drift
 from tidemark.compute.profile_aggregates import ProfileAggregates
@@ -63,6 +64,14 @@ class Audit:
     def blocks(self) -> bool:
         """Whether the rows must not be published."""
         return bool(self.broken)
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing is known to be wrong, and rules crashed that would have told."""
+        blocking = [check for check in self.checks if check.blocks]
+        deeper = [check for check in (self.anomaly.deeper if self.anomaly else ()) if check.blocks]
+        is_refused = self.anomaly is not None and CHECK_NAME in self.anomaly.broken
+        return bool(blocking or deeper) and not is_refused and all(c.is_unknown for c in (*blocking, *deeper))
 
     @property
     def broken(self) -> dict[str, str]:

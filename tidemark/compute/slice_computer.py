@@ -1,9 +1,13 @@
-"""Computing one slice: inputs as views, the entity's SQL, files written and checked, one partition replaced."""
+"""Computing one slice: inputs as views, the entity's SQL, files written and checked, one partition replaced.
+
+A captured table's slice is a version: it is judged, and tagged where its blocking rules held (A5).
+"""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -13,9 +17,12 @@ from tidemark.compute.quality_checks import Audit
 from tidemark.compute.quarantine import quarantined
 from tidemark.compute.rule_surroundings import Surroundings
 from tidemark.compute.staged_audit import StagedAudit
+from tidemark.compute.table_version_tags import judged_snapshot
 from tidemark.delta.delta_rs_table import first_rows, first_rows_by_partition, read_table, table_metrics
 from tidemark.delta.partition_predicate import partition_predicate, partitions_last
 from tidemark.delta.replace_partition import replace_partitions
+from tidemark.state_store.snapshot_candidates import CandidateVerdict
+from tidemark.system.crash_points import crash_point
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +77,7 @@ class Computer:
         profiles: SliceProfiles,
     ) -> None:
         self._session = spark.newSession()
-        self._warehouse = warehouse
+        self._warehouse, self._registry = warehouse, registry
         self._inputs = Inputs(self._session, warehouse, registry)
         self._around = Surroundings(self._inputs, warehouse, registry, profiles)
         self._usage = usage
@@ -157,19 +164,45 @@ class Computer:
         return ComputedSlice(slice_, path, metrics, time.monotonic() - started, told, sample)
 
     def snapshots(self, slices: Sequence[Slice]) -> list[ComputedSlice]:
-        """Check and describe tagged snapshots of one entity; nothing is written. Raises SnapshotMissingError."""
+        """Judge and describe snapshots of one entity; those whose blocking rules held are tagged from now on.
+
+        Nothing is written to the table. Raises SnapshotMissingError.
+        """
         started = time.monotonic()
         path = self._warehouse.table_path(slices[0].entity)
-        tagged = [self._inputs.snapshot_tag(slice_) for slice_ in slices]
+        tagged = [judged_snapshot(self._warehouse, self._registry, slice_) for slice_ in slices]
+        self._inputs.judge(dict(zip(slices, tagged, strict=True)))
         audits = self._audit(slices)
+        self._settle(audits, dict(zip(slices, tagged, strict=True)))
         self._audits.keep(audits, {slice_: tag.version for slice_, tag in zip(slices, tagged, strict=True)})
         samples = self._samples(path, list(zip(slices, tagged, strict=True)))
         metrics = [self._metrics(path, slice_, snapshot) for slice_, snapshot in zip(slices, tagged, strict=True)]
         seconds = (time.monotonic() - started) / len(slices)
         return [
-            ComputedSlice(slice_, path, measured, seconds, audits[slice_], samples.get(slice_))
+            ComputedSlice(
+                slice_, path, measured, seconds, audits[slice_], samples.get(slice_), not audits[slice_].blocks
+            )
             for slice_, measured in zip(slices, metrics, strict=True)
         ]
+
+    def _settle(self, audits: Mapping[Slice, Audit], judged: Mapping[Slice, TaggedSnapshot]) -> None:
+        """Publish what held, slice by slice; of what did not it is noted why, and readers see what was tagged before.
+
+        A kill between a verdict and its tag loses the verdict: the run is tried again, and judges again.
+        """
+        crash_point("snapshot.judged")
+        candidates = self._registry.candidates
+        proposed = {candidate.snapshot.key for candidate in candidates.of(next(iter(judged)).entity)}
+        for slice_, told in audits.items():
+            if judged[slice_].key not in proposed:
+                continue
+            if told.blocks:
+                verdict = CandidateVerdict.UNKNOWN if told.is_unknown else CandidateVerdict.REFUSED
+                why = "; ".join(f"{name}: {reason}" for name, reason in told.broken.items())
+                candidates.hold_back(judged[slice_], verdict, why)
+            else:
+                candidates.publish(judged[slice_], datetime.now(UTC))
+                crash_point("snapshot.tagged")
 
     def _metrics(self, path: Path, slice_: Slice, tagged: TaggedSnapshot) -> TableMetrics:
         """Files and bytes are the version's, also of a restated snapshot: its late changes lie elsewhere."""

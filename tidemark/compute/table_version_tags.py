@@ -28,27 +28,52 @@ REPLICATION: Final = "replication"
 
 def tags_of(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> tuple[TaggedSnapshot, ...]:
     """All tags of versions of the entity's table, by version."""
-    path = warehouse.table_path(entity)
-    sharing = [name for name in warehouse.entities if warehouse.table_path(name) == path]
+    sharing = warehouse.entities_sharing(warehouse.table_path(entity))
     tags = (tag for name in sharing for tag in registry.of(name))
     return tuple(sorted(tags, key=lambda tag: (tag.version, tag.entity, tag.period, tag.slice)))
 
 
 def readable_snapshot(warehouse: Warehouse, registry: SnapshotRegistry, slice_: Slice) -> TaggedSnapshot:
     """The version that the slice is a tag for, once nothing is waited for. Raises SnapshotMissingError."""
-    tagged = registry.get(slice_.entity, period_of(warehouse.graph, slice_.entity), slice_.key)
+    period = period_of(warehouse.graph, slice_.entity)
+    tagged = registry.get(slice_.entity, period, slice_.key)
     if tagged is None:
+        candidate = registry.candidates.get(slice_.entity, period, slice_.key)
+        if candidate is not None and not candidate.snapshot.waits_for_late:
+            raise SnapshotMissingError.untagged(slice_, candidate.reason, _tagged_before(registry, slice_, period))
+        tagged = candidate.snapshot if candidate else None
+    return _require_whole(slice_, tagged)
+
+
+def judged_snapshot(warehouse: Warehouse, registry: SnapshotRegistry, slice_: Slice) -> TaggedSnapshot:
+    """What a run judges: the candidate of the slice, or else its tag. Raises SnapshotMissingError."""
+    return _require_whole(slice_, registry.newest(slice_.entity, period_of(warehouse.graph, slice_.entity), slice_.key))
+
+
+def _require_whole(slice_: Slice, snapshot: TaggedSnapshot | None) -> TaggedSnapshot:
+    if snapshot is None:
         raise SnapshotMissingError.of(slice_)
-    if tagged.waits_for_late:
-        raise SnapshotMissingError.waits(slice_, tagged.late_until)
-    return tagged
+    if snapshot.waits_for_late:
+        raise SnapshotMissingError.waits(slice_, snapshot.late_until)
+    return snapshot
+
+
+def _tagged_before(registry: SnapshotRegistry, slice_: Slice, period: str) -> TaggedSnapshot | None:
+    """The newest tag of the entity before a slice."""
+    before = [tag for tag in registry.of(slice_.entity, period) if tag.slice < slice_.key and not tag.waits_for_late]
+    return before[-1] if before else None
 
 
 def claims_of_tags(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> list[Claim]:
     """Why VACUUM has to keep versions of the entity's table."""
-    return [
-        Claim(tag.version, f"{tag.entity} {tag.slice} [{tag.period}]") for tag in tags_of(warehouse, registry, entity)
-    ]
+    claims = [Claim(tag.version, _words(tag)) for tag in tags_of(warehouse, registry, entity)]
+    sharing = warehouse.entities_sharing(warehouse.table_path(entity))
+    candidates = (candidate.snapshot for name in sharing for candidate in registry.candidates.of(name))
+    return claims + [Claim(snapshot.version, f"{_words(snapshot)}, not tagged yet") for snapshot in candidates]
+
+
+def _words(snapshot: TaggedSnapshot) -> str:
+    return f"{snapshot.entity} {snapshot.slice} [{snapshot.period}]"
 
 
 def version_of_tag(warehouse: Warehouse, registry: SnapshotRegistry, entity: str, name: str) -> int:

@@ -33,7 +33,9 @@ def vacuum_entity(warehouse: Warehouse, registry: SnapshotRegistry, entity: str,
 def _claims(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> list[Claim]:
     """Tags that a store lost, or never had, are in the table's log still."""
     warehouse.graph.entity(entity)
-    tag_missing(registry, warehouse.table_path(entity))
+    path = warehouse.table_path(entity)
+    audited = [name for name in warehouse.entities_sharing(path) if warehouse.entities[name].has_blocking_rules]
+    tag_missing(registry, path, audited=audited)
     return claims_of_tags(warehouse, registry, entity)
 
 

@@ -9,10 +9,14 @@ if TYPE_CHECKING:
 
 
 def rules_in_words(slice_: CatalogSliceModel) -> str:
-    """What they said, and other slices whose failed quality reaches it: `...; because of ods@2026-03-24`."""
+    """What they said, and other slices whose failed quality reaches it: `...; because of ods@2026-03-24`.
+
+    Of a captured slice without a tag, why it has none, which is what its rules said.
+    """
     others = [issue for issue in slice_.issues if issue != slice_.slice]
     because = [f"because of {', '.join(others)}"] if others else []
-    return "; ".join([*([slice_.rules] if slice_.rules else []), *because])
+    said = slice_.untagged or slice_.rules
+    return "; ".join([*([said] if said else []), *because])
 
 
 def profile_in_words(profile: ProfileSummaryModel | None) -> str:

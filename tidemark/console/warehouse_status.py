@@ -19,8 +19,10 @@ from tidemark.state_store.code_registry import CodeRegistry
 from tidemark.state_store.database import Database
 from tidemark.state_store.past_states import states_at
 from tidemark.state_store.slice_profiles import SliceProfiles
+from tidemark.state_store.snapshot_candidates import SnapshotCandidates
 from tidemark.state_store.store import StateStore
 from tidemark.state_store.stored_known_slices import StoredSlices
+from tidemark.warehouse.dagster_partition_keys import period_of
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from tidemark.capture.operations.table_status import TableStatus
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.snapshot_candidates import Candidate
     from tidemark.system.settings import Settings
     from tidemark.warehouse.code_version import DeclaredCode
 
@@ -115,7 +118,7 @@ class WarehouseStatus:
         return [reason] if reason else []
 
     def snapshot_blockers(self, slice_: Slice) -> list[str]:
-        """What a snapshot waits for, or why it is never tagged; nothing for what is no snapshot of a captured table."""
+        """What a snapshot waits for, or why it is not tagged; nothing for what is no snapshot of a captured table."""
         name = self.warehouse.captured_table_of(slice_.entity).name
         table = self._tables.get(name)
         if table is None:
@@ -124,9 +127,18 @@ class WarehouseStatus:
         blockers = blockers_of(table, end, zone)
         if blockers:
             return blockers
+        if candidate := self._candidate(slice_):
+            return [candidate.reason]
         log = commits(self.warehouse.settings.warehouse / name)
         reason = untagged_reason(log, slice_.entity, slice_.key, round(end.timestamp() * 1000))
         return [reason] if reason else []
+
+    def _candidate(self, slice_: Slice) -> Candidate | None:
+        """The version that the slice ends with, where its rules do not hold or have not been judged."""
+        if self.store is None:
+            return None
+        period = period_of(self.warehouse.graph, slice_.entity)
+        return SnapshotCandidates(self.store.database).get(slice_.entity, period, slice_.key)
 
     @cached_property
     def outdated_slices(self) -> Mapping[str, Sequence[str]]:

@@ -42,7 +42,7 @@ def requested_slices(context: dg.AssetExecutionContext, entity: Entity) -> list[
 
 
 def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
-    """ODS: let the capture reach each slice's end, then check and describe the version that is its tag."""
+    """ODS: let the capture reach each slice's end, then judge, tag and describe the version that it ends with."""
     slices = requested_slices(context, entity)
     for slice_ in slices:
         _capture(runtime, slice_)
@@ -85,11 +85,11 @@ def _drawings(entity: Entity, computed: Sequence[ComputedSlice]) -> dict[Slice, 
 
 def _capture(runtime: Runtime, slice_: Slice) -> None:
     period = period_of(runtime.warehouse.graph, slice_.entity)
-    tagged = runtime.registry.get(slice_.entity, period, slice_.key)
-    if tagged is not None and not tagged.waits_for_late:
+    reached = runtime.registry.newest(slice_.entity, period, slice_.key)
+    if reached is not None and not reached.waits_for_late:
         return
     report = runtime.ingestion.step()
-    if runtime.registry.get(slice_.entity, period, slice_.key) is None:
+    if runtime.registry.newest(slice_.entity, period, slice_.key) is None:
         raise SnapshotMissingError.of(slice_, "; ".join(str(reason) for reason in report.waiting) or None)
 
 

@@ -18,6 +18,7 @@ from tidemark.state_store.schema import (
     ALERTS,
     BACKFILL_SLICES,
     BACKFILLS,
+    CANDIDATES,
     CATALOG_COUNTS,
     CATALOG_PARTITIONS,
     CATALOG_SCHEMAS,
@@ -129,6 +130,7 @@ ALL: Final = (
     Migration(13, "alerts", _create(ALERTS, ALERT_DELIVERIES)),
     Migration(14, "up to which commit the lake is counted", _create(COUNTED_LOGS)),
     Migration(15, "profiles of slices", _create(PROFILES)),
+    Migration(16, "candidates for tags", _create(CANDIDATES)),
 )
 
 

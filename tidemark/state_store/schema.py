@@ -5,7 +5,7 @@ Instants are whole microseconds since 1970-01-01T00:00Z; JSON is text, so that b
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, MetaData, String, Table, text
 
@@ -19,23 +19,36 @@ MIGRATIONS = Table(
     Column("applied_at", BigInteger, nullable=False),
 )
 
-SNAPSHOTS = Table(
-    "snapshots",
-    METADATA,
-    Column("entity", String, primary_key=True),
-    Column("period", String, primary_key=True),
-    Column("slice", String, primary_key=True),
-    Column("version", BigInteger, nullable=False),
-    Column("rows", BigInteger, nullable=False),
-    Column("tagged_at", String, nullable=False),
-    Column("generation", Integer, nullable=False, server_default="1"),
-    Column("late_batch", BigInteger, nullable=False, server_default="0"),
-    Column("restatement", BigInteger, nullable=False, server_default="0"),
-    Column("late_until", BigInteger, nullable=False, server_default="0"),
-)
+
+def _snapshot_columns() -> tuple[Column[Any], ...]:
+    """Of a version that stands, or is to stand, for a slice."""
+    return (
+        Column("entity", String, primary_key=True),
+        Column("period", String, primary_key=True),
+        Column("slice", String, primary_key=True),
+        Column("version", BigInteger, nullable=False),
+        Column("rows", BigInteger, nullable=False),
+        Column("tagged_at", String, nullable=False),
+        Column("generation", Integer, nullable=False, server_default="1"),
+        Column("late_batch", BigInteger, nullable=False, server_default="0"),
+        Column("restatement", BigInteger, nullable=False, server_default="0"),
+        Column("late_until", BigInteger, nullable=False, server_default="0"),
+    )
+
+
+SNAPSHOTS = Table("snapshots", METADATA, *_snapshot_columns())
 """`late_batch` is the number of the table's newest commit whose late changes belong to the snapshot, `restatement` the
 number of its last restatement among all; both 0 where it was never restated. `late_until` (epoch ms) is the event time
 until which late changes are waited for, 0 where that is over."""
+
+CANDIDATES = Table(
+    "snapshot_candidates",
+    METADATA,
+    *_snapshot_columns(),
+    Column("verdict", String, nullable=False),
+    Column("why", String, nullable=False),
+)
+"""What would be tagged once its blocking rules held; `verdict` is what they said so far, `why` what was found."""
 
 RESTATEMENTS: Final = "restatements"
 """The cursor that numbers restatements, so that none has a number twice, also after tags were forgotten."""

@@ -54,6 +54,10 @@ class Warehouse:
         """Where the entity's Delta table is; a `snapshot_of` shares the table it names versions of."""
         return self.settings.warehouse / (self.entities[name].snapshot_of or name)
 
+    def entities_sharing(self, path: Path) -> list[str]:
+        """Whose table is at `path`: of a captured one all entities that name versions of it."""
+        return [name for name in self.entities if self.table_path(name) == path]
+
     def captured_table_of(self, name: str) -> Entity:
         """The captured table that a snapshot's slices are versions of: itself, or the one that it names versions of."""
         return self.entities[self.entities[name].snapshot_of or name]
@@ -88,6 +92,7 @@ class Warehouse:
             ),
             threshold=Threshold(source.idle_after, source.broken_after),
             restated=frozenset(captured.name for captured in tagged if captured.late_events is LateEvents.RESTATE),
+            audited=frozenset(captured.name for captured in tagged if captured.has_blocking_rules),
             kept={captured.name: captured.keep_snapshots for captured in tagged if captured.keep_snapshots is not None},
             calendars={captured.name: captured.calendar for captured in tagged},
             excluded=frozenset(name.lower() for name in source.columns.exclude),

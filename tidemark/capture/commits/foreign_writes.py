@@ -4,14 +4,13 @@ What capture merges next would go on from rows that are not those at its offsets
 makes the table what it was.
 """
 
-import json
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tidemark.capture.commits.commit_state import Commit
 from tidemark.capture.errors import ForeignWriteError
 from tidemark.delta.commit_content import CommitContent, commit_content
-from tidemark.delta.own_commit import REPAIR
+from tidemark.delta.repaired_version import is_repair
 
 _RESTORE: Final = "RESTORE"
 
@@ -42,7 +41,7 @@ def foreign_write(path: Path, own: int, newest: int) -> ForeignWrite | None:
         info, changes_rows = _commit(path, version)
         operation = str(info.get("operation", "a write"))
         is_back = operation == _RESTORE and _restored(info) in sound
-        is_wanted = not changes_rows or _is_repair(info)
+        is_wanted = not changes_rows or is_repair(info)
         if is_back or (is_wanted and foreign is None):
             foreign = None
             sound.add(version)
@@ -71,11 +70,3 @@ def _commit(path: Path, version: int) -> CommitContent:
 def _restored(info: dict[str, Any]) -> int | None:
     version = str((info.get("operationParameters") or {}).get("version"))
     return int(version) if version.isdigit() else None
-
-
-def _is_repair(info: dict[str, Any]) -> bool:
-    try:
-        said = json.loads(info.get("userMetadata") or "null")
-    except json.JSONDecodeError:
-        return False
-    return isinstance(said, dict) and REPAIR in said

@@ -123,7 +123,7 @@ class Ingestion:
             version = current_version(path)
             if position.is_at(source.name, version, step.lease):
                 continue
-            step.closed += tag_missing(self._registry, path, position.accepted)
+            step.closed += tag_missing(self._registry, path, position.accepted, source.audited)
             keep_newest(self._registry, source)
             last = last_commit(path)
             state = replace(CommitState() if last is None else last.state, lease=step.lease)
@@ -192,7 +192,8 @@ class Ingestion:
         if accepted == position.accepted:
             return position
         for source in self._sources:
-            step.closed += tag_accepted(self._registry, self._settings.warehouse / source.name, accepted)
+            path = self._settings.warehouse / source.name
+            step.closed += tag_accepted(self._registry, path, accepted, source.audited)
         return replace(position, accepted=accepted, units={})
 
     def _passes(self, position: StepPosition, step: StepResult) -> StepPosition:
@@ -341,10 +342,10 @@ class Ingestion:
             rest = {table: state for table, state in before.states.items() if table != name}
             return self._with_logs(replace(before, states=rest), step)
         crash_point("ingest.before_tags")
-        version = before.versions[name]
+        version, path, audited = before.versions[name], self._settings.warehouse / name, outcome.table.audited
         for version, state in outcome.committed:
             commit = Commit(version, utc_now(), state)
-            step.closed += tag_commit(self._registry, self._settings.warehouse / name, commit, before.accepted)
+            step.closed += tag_commit(self._registry, path, commit, before.accepted, audited)
             step.warnings += held_warnings(state, before.accepted)
             step.changes[name] += state.counts["changes"]
             step.late[name] += state.counts["late"]

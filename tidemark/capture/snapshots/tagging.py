@@ -1,5 +1,9 @@
-"""Tags of snapshots out of Delta commits: the registry is a projection that a crash or a lost file cannot harm."""
+"""Tags of snapshots out of Delta commits: the registry is a projection that a crash or a lost file cannot harm.
 
+Of an entity with blocking rules a version is proposed instead: a run that judges it tags it (A5).
+"""
+
+from collections.abc import Collection
 from itertools import takewhile
 from pathlib import Path
 
@@ -9,18 +13,24 @@ from tidemark.capture.commits.holds import NOTHING_ACCEPTED, AcceptedOffsets
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import table_metrics
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
+from tidemark.system.crash_points import crash_point
 
 
 def tag_commit(
-    registry: SnapshotRegistry, path: Path, commit: Commit, accepted: AcceptedOffsets = NOTHING_ACCEPTED
+    registry: SnapshotRegistry,
+    path: Path,
+    commit: Commit,
+    accepted: AcceptedOffsets = NOTHING_ACCEPTED,
+    audited: Collection[str] = (),
 ) -> tuple[TaggedSnapshot, ...]:
     """Write the tags that one commit gives, restate and settle those that it says; doing it again changes nothing.
 
-    Returns those that it gives: none while its holds are not all `accepted`, or where somebody else wrote beneath it.
+    Those of `audited` entities are proposed. Returns all that it gives: none while its holds are not all `accepted`, or
+    where somebody else wrote beneath it.
     """
     state, tagged = commit.state, tuple[TaggedSnapshot, ...]()
     if state.own_restates:
-        registry.restate([slice_end.of_slice for slice_end in state.own_restates], state.batch)
+        registry.restate([slice_end.of_slice for slice_end in state.own_restates], state.batch, audited)
     if (
         state.closes
         and not state.holds.holds_to_accept(accepted)
@@ -37,14 +47,19 @@ def tag_commit(
             )
             for slice_end in state.closes
         )
-        registry.tag(tagged)
+        registry.tag([snapshot for snapshot in tagged if snapshot.entity not in audited])
+        crash_point("ingest.before_candidates")
+        registry.candidates.propose([snapshot for snapshot in tagged if snapshot.entity in audited])
     if state.settles:
         registry.stop_waiting(slice_end.of_slice for slice_end in state.settles)
     return tagged
 
 
 def tag_missing(
-    registry: SnapshotRegistry, path: Path, accepted: AcceptedOffsets = NOTHING_ACCEPTED
+    registry: SnapshotRegistry,
+    path: Path,
+    accepted: AcceptedOffsets = NOTHING_ACCEPTED,
+    audited: Collection[str] = (),
 ) -> tuple[TaggedSnapshot, ...]:
     """Write the tags that the table's log gives and the registry lacks: after a crash, or all of them when it is new.
 
@@ -54,14 +69,18 @@ def tag_missing(
         commit for commit in commits(path) if commit.state.closes or commit.state.own_restates or commit.state.settles
     )
     missing = list(takewhile(lambda commit: not _is_tagged(registry, commit.state), tagging))
-    return tuple(snapshot for commit in reversed(missing) for snapshot in tag_commit(registry, path, commit, accepted))
+    return tuple(
+        snapshot for commit in reversed(missing) for snapshot in tag_commit(registry, path, commit, accepted, audited)
+    )
 
 
-def tag_accepted(registry: SnapshotRegistry, path: Path, accepted: AcceptedOffsets) -> tuple[TaggedSnapshot, ...]:
+def tag_accepted(
+    registry: SnapshotRegistry, path: Path, accepted: AcceptedOffsets, audited: Collection[str] = ()
+) -> tuple[TaggedSnapshot, ...]:
     """Write the tags of versions that were held, now that a person accepted why; the whole log is looked through."""
     held = [commit for commit in commits(path) if commit.state.closes and commit.state.holds.open]
     freed = [commit for commit in reversed(held) if not commit.state.holds.holds_to_accept(accepted)]
-    return tuple(snapshot for commit in freed for snapshot in tag_commit(registry, path, commit, accepted))
+    return tuple(snapshot for commit in freed for snapshot in tag_commit(registry, path, commit, accepted, audited))
 
 
 def keep_newest(registry: SnapshotRegistry, table: SourceTable) -> None:
@@ -72,9 +91,9 @@ def keep_newest(registry: SnapshotRegistry, table: SourceTable) -> None:
 
 
 def _is_tagged(registry: SnapshotRegistry, state: CommitState) -> bool:
-    given = (registry.get(*slice_end.of_slice) for slice_end in state.closes)
-    moved = (registry.get(*slice_end.of_slice) for slice_end in state.own_restates)
-    settled = (registry.get(*slice_end.of_slice) for slice_end in state.settles)
+    given = (registry.newest(*slice_end.of_slice) for slice_end in state.closes)
+    moved = (registry.newest(*slice_end.of_slice) for slice_end in state.own_restates)
+    settled = (registry.newest(*slice_end.of_slice) for slice_end in state.settles)
     return (
         all(given)
         and all(slice_end is not None and slice_end.late_batch >= state.batch for slice_end in moved)

@@ -207,6 +207,13 @@ class Entity:
         return self.quality + self.quality_on_anomaly
 
     @property
+    def has_blocking_rules(self) -> bool:
+        """Whether its rows can be refused: a rule blocks, or what its profile tells may."""
+        deeper = any(rule.severity == "block" for rule in self.quality_on_anomaly)
+        by_profile = self.profiled is not None and (deeper or self.anomalies is Anomalies.BLOCK)
+        return by_profile or any(rule.severity == "block" for rule in self.quality)
+
+    @property
     def profiled(self) -> ProfileSettings | None:
         """What of its slices is measured; None for nothing."""
         is_whole_table = self.source is not None or self.snapshot_of is not None

@@ -34,10 +34,13 @@ def trim_late_changes(registry: SnapshotRegistry, warehouse: Path, source: Sourc
 
 
 def _oldest_end(registry: SnapshotRegistry, source: SourceTable, calendar: Calendar) -> int | None:
-    """The end (epoch ms) of the oldest slice that has a tag; None while there is none, which proves nothing."""
+    """The end (epoch ms) of the oldest slice with a tag or candidate; None without one, which proves nothing."""
     ends = [
         source.calendar_of(entity, calendar).window(Period.parse(period), snapshot.slice).end
         for entity, period, _ in source.snapshot_series
-        for snapshot in registry.of(entity, period)[:1]
+        for snapshot in (
+            *registry.of(entity, period)[:1],
+            *(candidate.snapshot for candidate in registry.candidates.of(entity, period)[:1]),
+        )
     ]
     return round(min(ends).timestamp() * 1000) if ends else None
