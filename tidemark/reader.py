@@ -36,6 +36,14 @@ def sql(text: str) -> DataFrame:
     return _snapshots().sql(text)
 
 
+def quality_results(entity: str | None = None, most: int = 1_000_000) -> DataFrame:
+    """What the quality rules said of slices, of all entities or one, the last judged first.
+
+    Also the view `quality_results` from now on, for queries with `sql`. Raises StateStoreDownError.
+    """
+    return _snapshots().quality_results(entity, most)
+
+
 @functools.cache
 def _snapshots() -> Snapshots:
     """Of the project that the process works in, with the process's Spark."""

@@ -134,7 +134,7 @@ def test_a_kill_between_commit_rules_and_tag_loses_nothing_and_tags_nothing_twic
     shop.end(24)
     shop.write(2, "5.00", 25, placed=24)
     shop.end(25)
-    killed = []
+    killed: list[str] = []
 
     def die(name: str) -> None:
         if name == point and not killed:

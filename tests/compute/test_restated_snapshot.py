@@ -68,7 +68,7 @@ def runtime(tmp_path: Path, spark: SparkSession) -> Runtime:
 
 def computer(spark: SparkSession, runtime: Runtime) -> Computer:
     usage = UsageRecorder(usage_log(runtime.warehouse.settings.data))
-    return Computer(spark, runtime.warehouse, runtime.registry, usage, runtime.profiles)
+    return Computer(spark, runtime.warehouse, runtime.registry, usage, runtime.profiles, runtime.results)
 
 
 def restate(runtime: Runtime, late_batch: int) -> None:

@@ -23,6 +23,7 @@ from tidemark.dependency_model.entity.quality_rules import check_names
 from tidemark.dependency_model.slice import Slice
 from tidemark.olap import open_store
 from tidemark.state_store.database import Database
+from tidemark.state_store.rule_results import RuleResults
 from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
@@ -60,7 +61,7 @@ def fill(spark: SparkSession, warehouse: Warehouse, sales: dict[date, list[tuple
 def computer(spark: SparkSession, warehouse: Warehouse) -> Computer:
     usage = UsageRecorder(usage_log(warehouse.settings.data))
     database = Database.at(warehouse.settings.state_db)
-    return Computer(spark, warehouse, SnapshotRegistry(database), usage, SliceProfiles(database))
+    return Computer(spark, warehouse, SnapshotRegistry(database), usage, SliceProfiles(database), RuleResults(database))
 
 
 def rows(warehouse: Warehouse, name: str, day: date) -> list[tuple[object, ...]]:

@@ -16,6 +16,7 @@ from tidemark.center.detectors.storage import StorageDetector
 from tidemark.center.outside_world import OutsideWorld
 from tidemark.dagster_internals.step_output_files import remove_step_logs
 from tidemark.state_store.compaction import compact
+from tidemark.state_store.rule_results import RuleResults
 from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.state_store.store import StateStore
@@ -78,7 +79,7 @@ class CenterTick:
         """What is done less often: slices are reconciled with what Dagster has and with what is in storage.
 
         What the catalog counts is noted, and the schedule's position; transitions that are older than what is kept are
-        compacted, profiles forgotten, and what steps printed then is removed.
+        compacted, profiles and results of rules forgotten, and what steps printed then is removed.
         """
         if self._events and self._due.has_come("wiped", wiped_seconds):
             self._events.inspect_wiped()
@@ -90,6 +91,7 @@ class CenterTick:
         if self._due.has_come("compacted", _COMPACTED_SECONDS):
             compact(self.store.database, utc_now() - self._history, _COMPACTED_AT_ONCE)
             SliceProfiles(self.store.database).forget(utc_now(), self._history)
+            RuleResults(self.store.database).forget(utc_now(), self._history)
         if self._events and self._due.has_come("step logs", _COMPACTED_SECONDS):
             remove_step_logs(self._events.instance, utc_now() - self._history, _LOGS_AT_ONCE)
 

@@ -7,7 +7,7 @@ rule that crashes is unknown: it does not hold, and says why.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from py4j.protocol import Py4JError
@@ -21,7 +21,7 @@ from tidemark.compute.profile_aggregates import ProfileAggregates
 from tidemark.compute.rule_measures import Judgement, measure
 from tidemark.compute.rule_queries import judge_by_query
 from tidemark.delta.partition_predicate import partition_predicate
-from tidemark.dependency_model.entity.quality_rules import Drift, QualityRule, check_names
+from tidemark.dependency_model.entity.quality_rules import Drift, QualityRule, RowCount, check_names
 from tidemark.errors import TidemarkError
 from tidemark.quoting.spark import quote
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from tidemark.compute.anomaly_verdict import AnomalyVerdict
+    from tidemark.compute.changed_rows import ChangedRows
     from tidemark.compute.rule_measures import Measure
     from tidemark.compute.rule_surroundings import Surroundings
     from tidemark.dependency_model.entity.profile_settings import ProfileSettings
@@ -51,7 +52,8 @@ class Audit:
     """What one look at a slice's rows tells; `event_times` are the least and greatest time in them, as text.
 
     `profile` is in the form that merges, `figures` are what is shown of it, both None where it is not measured;
-    `anomaly` is what they came to against their history, None where they are not compared.
+    `anomaly` is what they came to against their history, None where they are not compared. `rows` is how many there
+    are, None where nobody counted them.
     """
 
     checks: tuple[CheckResult, ...]
@@ -59,6 +61,7 @@ class Audit:
     profile: SliceProfile | None = None
     figures: SliceFigures | None = None
     anomaly: AnomalyVerdict | None = None
+    rows: int | None = None
 
     @property
     def blocks(self) -> bool:
@@ -95,18 +98,25 @@ def audit(
     slices: Mapping[tuple[Any, ...], Slice],
     around: Surroundings,
     profiled: ProfileSettings | None = None,
+    narrowed: ChangedRows | None = None,
 ) -> dict[Slice, Audit]:
     """Judge the rows of slices by `rules`, in their order, and find the times that they span, in one scan.
 
     In the same scan their profile is measured, of the columns that `profiled` says; there is none where that crashes.
-    `slices` are by the values of the partition columns, which are the last columns of `rows`.
+    `slices` are by the values of the partition columns, which are the last columns of `rows`. With `narrowed` the scan
+    is of changed partitions alone, for one slice of a captured table: times are not told of it.
     """
     named = dict(zip(check_names(rules), rules, strict=True))
     measures = {name: measured for name, rule in named.items() if (measured := measure(name, rule))}
     partition = rows.columns[len(rows.columns) - len(next(iter(slices))) :]
     times = [name for name, kind in rows.dtypes if kind in _TIME_TYPES and name not in partition]
     profile = ProfileAggregates(rows.schema, tuple(partition), profiled) if profiled else None
-    scan = _scan(rows, list(measures.values()), times, partition, profile)
+    if narrowed is None:
+        scan = _scan(rows, list(measures.values()), times, partition, profile)
+    else:
+        counted = {name: measured for name, measured in measures.items() if not isinstance(named[name], RowCount)}
+        scan = _scan(narrowed.rows, list(counted.values()), (), partition, None)
+        scan = replace(scan, figures={key: _of_whole(scan.figures.get(key, {}), named, narrowed) for key in slices})
     around.now_counted({slice_: scan.figures.get(key, {}).get(_ROWS, 0) for key, slice_ in slices.items()})
     audits = {}
     for key, slice_ in slices.items():
@@ -115,8 +125,15 @@ def audit(
         its_profile = scan.profile.profile(figures) if scan.profile else None
         subject = _Subject(own, slice_, figures, scan.crashed, around, its_profile)
         checks = tuple(_check(name, rule, measures.get(name), subject) for name, rule in named.items())
-        audits[slice_] = Audit(checks, _span(figures, times), its_profile)
+        audits[slice_] = Audit(checks, _span(figures, times), its_profile, rows=figures.get(_ROWS))
     return audits
+
+
+def _of_whole(figures: Mapping[str, Any], rules: Mapping[str, QualityRule], narrowed: ChangedRows) -> Mapping[str, Any]:
+    """The figures of a whole version, from those of its changed partitions: all others hold what held before."""
+    counts = {name: narrowed.whole_rows for name, rule in rules.items() if isinstance(rule, RowCount)}
+    twice = {name: figures.get(name, 0) + more for name, more in narrowed.elsewhere.items()}
+    return {**figures, **counts, **twice, _ROWS: narrowed.whole_rows}
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from tidemark.spark.session import spark_session
 from tidemark.state_store.code_registry import CodeRegistry
 from tidemark.state_store.database import Database
 from tidemark.state_store.reader import SqlStateReader
+from tidemark.state_store.rule_results import RuleResults
 from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 
@@ -64,6 +65,11 @@ class Runtime:
         return SliceProfiles(Database.of(self.warehouse.settings))
 
     @functools.cached_property
+    def results(self) -> RuleResults:
+        """What rules said of slices."""
+        return RuleResults(Database.of(self.warehouse.settings))
+
+    @functools.cached_property
     def ingestion(self) -> Ingestion:
         """The capture of every declared source table. Raises PreflightError, before anything is written."""
         settings = self.warehouse.settings
@@ -84,7 +90,7 @@ class Runtime:
 
     def computer(self) -> Computer:
         """A computer with a session of its own."""
-        return Computer(self.spark, self.warehouse, self.registry, self.usage, self.profiles)
+        return Computer(self.spark, self.warehouse, self.registry, self.usage, self.profiles, self.results)
 
 
 def _intake(settings: Settings) -> Intake | None:

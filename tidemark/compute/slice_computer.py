@@ -12,15 +12,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from tidemark.compute.business_time import slice_values
+from tidemark.compute.changed_rows import can_be_narrowed, changed_rows
 from tidemark.compute.input_views import Inputs
+from tidemark.compute.kept_results import JudgedVersion
 from tidemark.compute.quality_checks import Audit
 from tidemark.compute.quarantine import quarantined
 from tidemark.compute.rule_surroundings import Surroundings
 from tidemark.compute.staged_audit import StagedAudit
 from tidemark.compute.table_version_tags import judged_snapshot
+from tidemark.delta.added_partitions import table_state
 from tidemark.delta.delta_rs_table import first_rows, first_rows_by_partition, read_table, table_metrics
 from tidemark.delta.partition_predicate import partition_predicate, partitions_last
 from tidemark.delta.replace_partition import replace_partitions
+from tidemark.dependency_model.entity.quality_rules import check_names
 from tidemark.state_store.snapshot_candidates import CandidateVerdict
 from tidemark.system.crash_points import crash_point
 
@@ -31,12 +35,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from tidemark.compute.changed_rows import ChangedRows
     from tidemark.delta.clustering.usage_recorder import UsageRecorder
     from tidemark.delta.delta_rs_table import TableMetrics
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.time.partition_columns import PartitionValue
+    from tidemark.state_store.rule_results import RuleResults
     from tidemark.state_store.slice_profiles import SliceProfiles
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
     from tidemark.warehouse.warehouse import Warehouse
@@ -75,13 +81,14 @@ class Computer:
         registry: SnapshotRegistry,
         usage: UsageRecorder,
         profiles: SliceProfiles,
+        results: RuleResults,
     ) -> None:
         self._session = spark.newSession()
         self._warehouse, self._registry = warehouse, registry
         self._inputs = Inputs(self._session, warehouse, registry)
         self._around = Surroundings(self._inputs, warehouse, registry, profiles)
         self._usage = usage
-        self._audits = StagedAudit(warehouse, profiles, self._around)
+        self._audits, self._results = StagedAudit(warehouse, profiles, results, self._around), results
 
     def compute(
         self, slices: Sequence[Slice], manifests: Mapping[Slice, SliceManifest] = MappingProxyType({})
@@ -171,10 +178,13 @@ class Computer:
         started = time.monotonic()
         path = self._warehouse.table_path(slices[0].entity)
         tagged = [judged_snapshot(self._warehouse, self._registry, slice_) for slice_ in slices]
-        self._inputs.judge(dict(zip(slices, tagged, strict=True)))
-        audits = self._audit(slices)
-        self._settle(audits, dict(zip(slices, tagged, strict=True)))
-        self._audits.keep(audits, {slice_: tag.version for slice_, tag in zip(slices, tagged, strict=True)})
+        judged = dict(zip(slices, tagged, strict=True))
+        self._inputs.judge(judged)
+        audits: dict[Slice, Audit] = {}
+        for some in self._judged_together(slices):
+            told = self._audit(some, judged)
+            self._settle(told, judged)
+            audits.update(told)
         samples = self._samples(path, list(zip(slices, tagged, strict=True)))
         metrics = [self._metrics(path, slice_, snapshot) for slice_, snapshot in zip(slices, tagged, strict=True)]
         seconds = (time.monotonic() - started) / len(slices)
@@ -218,17 +228,41 @@ class Computer:
             return self._inputs.snapshots([slice_]).limit(SAMPLE_ROWS).toArrow()
         return first_rows(path, SAMPLE_ROWS, version=tagged.version)
 
-    def _audit(self, slices: Sequence[Slice]) -> dict[Slice, Audit]:
-        """What the rules say of tagged snapshots, a few full tables in one job."""
-        entity = self._entity(slices[0])
+    def _judged_together(self, slices: Sequence[Slice]) -> list[Sequence[Slice]]:
+        """A few full tables in one job; one by one where each is judged by what changed since the one before."""
+        at_once = 1 if self._is_narrowed(slices[0].entity) else _TABLES_A_JOB
+        return [slices[start : start + at_once] for start in range(0, len(slices), at_once)]
+
+    def _is_narrowed(self, entity: str) -> bool:
+        is_partitioned = self._warehouse.captured_table_of(entity).partition_by is not None
+        return is_partitioned and can_be_narrowed(self._warehouse.entities[entity])
+
+    def _audit(self, slices: Sequence[Slice], judged: Mapping[Slice, TaggedSnapshot]) -> dict[Slice, Audit]:
+        """What the rules say of versions of captured tables, kept in the state store as well."""
+        entity, path = self._entity(slices[0]), self._warehouse.table_path(slices[0].entity)
         if not entity.quality and entity.profiled is None:
             return dict.fromkeys(slices, Audit((), None))
-        audits: dict[Slice, Audit] = {}
-        for start in range(0, len(slices), _TABLES_A_JOB):
-            some = slices[start : start + _TABLES_A_JOB]
-            by_partition = {tuple(self._partition(slice_).values()): slice_ for slice_ in some}
-            audits.update(self._judge(self._inputs.snapshots(some), by_partition))
+        by_partition = {tuple(self._partition(slice_).values()): slice_ for slice_ in slices}
+        rows, is_narrowed = self._inputs.snapshots(slices), self._is_narrowed(entity.name)
+        narrowed = self._changed(entity, judged[slices[0]], rows) if is_narrowed else None
+        audits = self._audits.audit(entity, rows, by_partition, narrowed)
+        audits = quarantined(entity.quality, audits, rows, by_partition, self._around)
+        states = {slice_: table_state(path, judged[slice_].version) if is_narrowed else "" for slice_ in slices}
+        published = {slice_: judged[slice_].version for slice_ in slices if not audits[slice_].blocks}
+        looked_at = {
+            slice_: JudgedVersion(judged[slice_].version, judged[slice_].late_batch, states[slice_])
+            for slice_ in slices
+        }
+        self._audits.keep(audits, published, looked_at)
         return audits
+
+    def _changed(self, entity: Entity, judged: TaggedSnapshot, whole: DataFrame) -> ChangedRows | None:
+        """What of a version has to be looked at; None for all of it, as with late changes on top."""
+        if judged.is_restated:
+            return None
+        named = dict(zip(check_names(entity.quality), entity.quality, strict=True))
+        path = self._warehouse.table_path(entity.name)
+        return changed_rows(entity, path, judged.version, whole, named, self._results)
 
     def _entity(self, slice_: Slice) -> Entity:
         return self._warehouse.entities[slice_.entity]

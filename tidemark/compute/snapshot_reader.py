@@ -14,6 +14,7 @@ from sqlglot import TokenType
 
 from tidemark.compute.input_views import Inputs
 from tidemark.compute.past_slices import PastSlices
+from tidemark.compute.results_table import RESULTS_TABLE, results_as_arrow
 from tidemark.dependency_model.slice import Slice
 from tidemark.quoting.spark import quote
 
@@ -36,7 +37,7 @@ class Snapshots:
     def __init__(self, spark: SparkSession, runtime: Runtime) -> None:
         self._session = spark.newSession()
         self._inputs = Inputs(self._session, runtime.warehouse, runtime.registry)
-        self._past = PastSlices(self._session, runtime)
+        self._past, self._results = PastSlices(self._session, runtime), runtime.results
 
     @classmethod
     def of(cls, runtime: Runtime) -> Self:
@@ -58,6 +59,12 @@ class Snapshots:
         slice_ = Slice(entity, slice_key)
         past = self._past.read(slice_, when)
         return self._inputs.snapshots([slice_]) if past is None else past
+
+    def quality_results(self, entity: str | None = None, most: int = 1_000_000) -> DataFrame:
+        """What the rules said of slices, the last judged first; a view of that name from now on."""
+        told = self._session.createDataFrame(results_as_arrow(self._results.newest(entity, most=most)))
+        told.createOrReplaceTempView(RESULTS_TABLE)
+        return told
 
     def sql(self, text: str) -> DataFrame:
         """A query in which `snapshot('entity', 'slice')` stands for a table. Raises SnapshotMissingError."""

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.compute.anomaly_verdict import AnomalyVerdict
+from tidemark.compute.kept_results import JudgedVersion, results_of
 from tidemark.compute.quality_checks import audit
 from tidemark.delta.partition_predicate import any_partition_predicate
 from tidemark.dependency_model.entity.profile_settings import Anomalies
@@ -23,11 +25,13 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from tidemark.compute.changed_rows import ChangedRows
     from tidemark.compute.check_result import CheckResult
     from tidemark.compute.quality_checks import Audit
     from tidemark.compute.rule_surroundings import Surroundings
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.rule_results import RuleResults
     from tidemark.state_store.slice_profiles import SliceProfiles
     from tidemark.warehouse.warehouse import Warehouse
 
@@ -36,15 +40,22 @@ _MOST_INPUTS: Final = 400
 
 @dataclass(frozen=True)
 class StagedAudit:
-    """Audits slices of a warehouse, and keeps their profiles. Raises StateStoreDownError."""
+    """Audits slices of a warehouse, and keeps profiles and results. Raises StateStoreDownError."""
 
     warehouse: Warehouse
     profiles: SliceProfiles
+    results: RuleResults
     around: Surroundings
 
-    def audit(self, entity: Entity, rows: DataFrame, slices: Mapping[tuple[Any, ...], Slice]) -> dict[Slice, Audit]:
+    def audit(
+        self,
+        entity: Entity,
+        rows: DataFrame,
+        slices: Mapping[tuple[Any, ...], Slice],
+        narrowed: ChangedRows | None = None,
+    ) -> dict[Slice, Audit]:
         """What rules and profiles say; slices are by the values of the partition columns, the last ones of `rows`."""
-        told = audit(entity.quality, rows, slices, self.around, entity.profiled)
+        told = audit(entity.quality, rows, slices, self.around, entity.profiled, narrowed)
         audits = {slice_: self._with_figures(slice_, audited) for slice_, audited in told.items()}
         if entity.anomalies is Anomalies.OFF or entity.period is None:
             return audits
@@ -62,9 +73,30 @@ class StagedAudit:
         }
         return {slice_: replace(audited, anomaly=verdicts.get(slice_)) for slice_, audited in audits.items()}
 
-    def keep(self, audits: Mapping[Slice, Audit], versions: Mapping[Slice, int]) -> None:
-        """Put profiles into the state store; a slice without a version was not published."""
+    def keep(
+        self,
+        audits: Mapping[Slice, Audit],
+        versions: Mapping[Slice, int],
+        judged: Mapping[Slice, JudgedVersion] = MappingProxyType({}),
+    ) -> None:
+        """Put profiles and results into the state store; a slice without a version was not published.
+
+        `judged` is what of its table was, where that is more than the version that was published.
+        """
         now, stored = datetime.now(UTC), []
+        self.results.put(
+            [
+                result
+                for slice_, told in audits.items()
+                for result in results_of(
+                    self.warehouse.entities[slice_.entity],
+                    slice_,
+                    told,
+                    judged.get(slice_, JudgedVersion(versions.get(slice_))),
+                    now,
+                )
+            ]
+        )
         for slice_, told in audits.items():
             if told.profile is not None and told.figures is not None:
                 comparison = told.anomaly.comparison if told.anomaly else NOT_COMPARED

@@ -36,6 +36,7 @@ COMMANDS: Final = (
     CommandEntry("baseline", "The model", "Say when promised slices will be there, and what makes them late."),
     CommandEntry("alerts", "The model", "List what people are told of, and try out a channel."),
     CommandEntry("profile", "The tables", "Say what the rows of a slice look like, and whether that is usual."),
+    CommandEntry("quality", "The tables", "Say what the quality rules said of slices."),
     CommandEntry("show", "The tables", "Show rows of exactly one slice."),
     CommandEntry("capture", "The tables", "Show how the sources' changes come in; go on after a gap."),
     CommandEntry("dlq", "The tables", "Show the records that nothing could be made of; read them again."),

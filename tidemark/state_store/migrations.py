@@ -29,6 +29,7 @@ from tidemark.state_store.schema import (
     LEASES,
     MIGRATIONS,
     PROFILES,
+    QUALITY_RESULTS,
     RECORD_COUNTS,
     SCHEDULES,
     SLICE_CODES,
@@ -131,6 +132,7 @@ ALL: Final = (
     Migration(14, "up to which commit the lake is counted", _create(COUNTED_LOGS)),
     Migration(15, "profiles of slices", _create(PROFILES)),
     Migration(16, "candidates for tags", _create(CANDIDATES)),
+    Migration(17, "results of quality rules", _create(QUALITY_RESULTS)),
 )
 
 

@@ -324,3 +324,27 @@ PROFILES = Table(
 """What the rows of each slice looked like when they were last checked, in a version of its table (-1: they were not
 published). `figures` are JSON; `sketches` is the profile in the form that merges, for as long as it is kept.
 `anomalies` (JSON, empty for none) are what was not as `history` lets expect."""
+
+QUALITY_RESULTS = Table(
+    "quality_results",
+    METADATA,
+    Column("entity", String, primary_key=True),
+    Column("key", String().with_variant(String(collation="C"), "postgresql"), primary_key=True),
+    Column("sub", String, primary_key=True),
+    Column("rule", String, primary_key=True),
+    Column("judged_at", String, primary_key=True),
+    Column("severity", String, nullable=False),
+    Column("outcome", String, nullable=False),
+    Column("expected", String, nullable=False),
+    Column("reason", String, nullable=False),
+    Column("measured", String, nullable=False),
+    Column("rows", BigInteger),
+    Column("version", BigInteger),
+    Column("late_batch", BigInteger, nullable=False),
+    Column("table_state", String, nullable=False),
+    Index("quality_results_by_version", "entity", "version"),
+    Index("quality_results_by_time", "judged_at"),
+)
+"""What each rule said of each slice, each time that it was judged, for people to SELECT from. `judged_at` is ISO 8601
+in UTC; `measured` is JSON; `version` is that of the slice's table that was judged, NULL where it was never published.
+`table_state` tells that table and its schema from others, where a later version may be judged by what changed."""

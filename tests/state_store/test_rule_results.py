@@ -1,0 +1,93 @@
+"""Results of rules: each judgement is kept, the newest is told first, and plain SQL reads them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import text
+
+from tidemark.dependency_model.entity.quality_rules import NotNull, WithinRange
+from tidemark.dependency_model.entity.rule_text import rule_text
+from tidemark.dependency_model.slice import Slice
+from tidemark.state_store.rule_results import RuleResults, StoredRuleResult
+
+if TYPE_CHECKING:
+    from tidemark.state_store.database import Database
+
+NOW = datetime(2026, 3, 24, 0, 5, tzinfo=UTC)
+DAY = Slice("ods_orders", "2026-03-23")
+HELD = StoredRuleResult(
+    DAY, "not_null", NOW, "block", "passed", "not_null: id", "0 rows", {"not_null": 0}, 10, 4, 0, "state"
+)
+BROKEN = replace(HELD, rule="range", outcome="broken", expected="range: amount", measured={"range": 3}, version=None)
+
+
+@pytest.fixture
+def results(database: Database) -> RuleResults:
+    return RuleResults(database)
+
+
+def test_each_judgement_is_kept_once_and_the_newest_is_told_first(results: RuleResults) -> None:
+    later = replace(BROKEN, judged_at=NOW + timedelta(hours=1), outcome="passed", version=9)
+    for _ in range(2):
+        results.put([HELD, BROKEN, later])
+    assert results.newest() == [later, HELD, BROKEN]
+    assert results.newest(most=1) == [later]
+    assert results.newest("ods_orders", "2026-03-23", ["broken", "unknown"]) == [BROKEN]
+    assert results.newest("ods_orders", "2026-03-24") == results.newest("ods_users") == []
+
+
+def test_people_select_from_it(results: RuleResults, database: Database) -> None:
+    results.put([HELD, BROKEN])
+    query = "SELECT entity, key, rule, outcome, measured, version FROM quality_results WHERE outcome <> 'passed'"
+    with database.reading() as connection:
+        (row,) = connection.execute(text(query)).all()
+    assert (*row[:4], json.loads(row[4]), row[5]) == ("ods_orders", "2026-03-23", "range", "broken", {"range": 3}, None)
+
+
+def test_what_held_is_of_whole_versions_of_the_same_table_up_to_one(results: RuleResults) -> None:
+    """A base that is newer, of another table, broken or with late changes on top would let broken rows pass."""
+    others = [
+        replace(HELD, judged_at=NOW + timedelta(hours=hours), **changed)
+        for hours, changed in enumerate(
+            (
+                {"version": 9},
+                {"version": 6, "table_state": "another"},
+                {"version": 6, "outcome": "broken"},
+                {"version": 6, "late_batch": 3},
+                {"version": 6, "slice": Slice("ods_users", DAY.key)},
+                {"version": 5, "outcome": "unknown"},
+            ),
+            start=1,
+        )
+    ]
+    results.put([HELD, *others])
+    assert results.held_at("ods_orders", "state", 7) == {"not_null: id": 4}
+    assert results.held_at("ods_orders", "state", 9) == {"not_null: id": 9}
+    assert results.held_at("ods_orders", "state", 3) == {}
+
+
+def test_what_is_old_is_forgotten(results: RuleResults) -> None:
+    results.put([HELD, replace(HELD, judged_at=NOW + timedelta(days=2))])
+    assert results.forget(NOW + timedelta(days=3), timedelta(days=2)) == 1
+    assert [result.judged_at for result in results.newest()] == [NOW + timedelta(days=2)]
+
+
+def test_a_rule_as_text_is_what_it_asks_for_and_not_what_becomes_of_it() -> None:
+    assert (
+        rule_text(NotNull(("id",), severity="warn")) == rule_text(NotNull(("id",))) == 'not_null: {"columns": ["id"]}'
+    )
+    assert rule_text(WithinRange("amount", 0)) == 'range: {"column": "amount", "min": 0}'
+    assert (
+        len(
+            {
+                rule_text(rule)
+                for rule in (WithinRange("a", 0), WithinRange("a", None, 0), WithinRange("a", 0, where="b"))
+            }
+        )
+        == 3
+    )

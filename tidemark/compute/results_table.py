@@ -1,0 +1,63 @@
+"""Results of quality rules as a table that Spark, DuckDB and notebooks read: a copy of the state store's (A5)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+from deltalake import write_deltalake
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tidemark.state_store.rule_results import StoredRuleResult
+
+RESULTS_TABLE: Final = "quality_results"
+"""Its name in the lake; no entity has it."""
+_SCHEMA: Final = pa.schema(
+    [
+        ("entity", pa.string()),
+        ("slice", pa.string()),
+        ("part", pa.string()),
+        ("rule", pa.string()),
+        ("severity", pa.string()),
+        ("outcome", pa.string()),
+        ("expected", pa.string()),
+        ("reason", pa.string()),
+        ("measured", pa.string()),
+        ("rows", pa.int64()),
+        ("version", pa.int64()),
+        ("judged_at", pa.timestamp("us", tz="UTC")),
+    ]
+)
+
+
+def results_as_arrow(results: Sequence[StoredRuleResult]) -> pa.Table:
+    """One row a result; `part` is the sub-partition as text, `measured` JSON."""
+    rows = [
+        {
+            "entity": result.slice.entity,
+            "slice": result.slice.key,
+            "part": ",".join(f"{name}={value}" for name, value in result.slice.sub),
+            "rule": result.rule,
+            "severity": result.severity,
+            "outcome": result.outcome,
+            "expected": result.expected,
+            "reason": result.reason,
+            "measured": json.dumps(dict(result.measured), default=str),
+            "rows": result.rows,
+            "version": result.version,
+            "judged_at": result.judged_at,
+        }
+        for result in results
+    ]
+    return pa.Table.from_pylist(rows, schema=_SCHEMA)
+
+
+def write_results_table(warehouse: Path, results: Sequence[StoredRuleResult]) -> Path:
+    """Replace the copy in the lake, in one commit; where it is."""
+    path = warehouse / RESULTS_TABLE
+    write_deltalake(str(path), results_as_arrow(results), mode="overwrite", schema_mode="overwrite")
+    return path

@@ -1,0 +1,26 @@
+"""A quality rule as text: the same for rules that ask for the same, and nothing of what is left to its default."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tidemark.dependency_model.entity.quality_rules import QualityRule
+
+_TOLD_ELSEWHERE = ("severity", "quarantine")
+
+
+def rule_text(rule: QualityRule) -> str:
+    """`range: {"column": "amount", "min": 0}`; what becomes of a broken one is not in it."""
+    told = {
+        field.name: getattr(rule, field.name)
+        for field in fields(rule)
+        if field.name not in _TOLD_ELSEWHERE and _is_told(getattr(rule, field.name), field.default)
+    }
+    return f"{rule.NAME}: {json.dumps(told, default=str, sort_keys=True)}"
+
+
+def _is_told(value: object, default: object) -> bool:
+    return value is not None and (default is MISSING or value != default)
