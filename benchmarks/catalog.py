@@ -13,6 +13,10 @@ store in which runs have told each of them; then, in this process:
     verify_seconds      one that looks for each file on disk, too
     answer_ms           the catalog of all entities, median of many questions
     page_ms             one entity with its newest 50 slices, the same
+    counted_first_ms    one entity whose records were counted by minute, at both sides, for 50 days: the first question
+    counted_page_ms     the same asked again, median of many questions
+    counted_changed_ms  the same after a report of one minute, median of ten
+    counted_vs_page     counted_page_ms / page_ms
     cold_slices_per_second
 """
 
@@ -26,12 +30,13 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from tidemark.catalog.catalog import Catalog
+from tidemark.catalog.catalog import SHOWN_SLICES, Catalog
 from tidemark.catalog.slice_counts import note_counts
 from tidemark.center.center import DependencyCenter
 from tidemark.center.detectors.storage import StorageDetector
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
+from tidemark.state_store.record_counts import RecordCount, RecordCounts, Side
 from tidemark.state_store.store import StateStore
 from tidemark.state_store.transition import Facts, Transition
 from tidemark.system.project_root import DECLARATIONS, PROJECT_FILE
@@ -45,7 +50,10 @@ if TYPE_CHECKING:
     from tidemark.warehouse.warehouse import Warehouse
 
 _Result = TypeVar("_Result")
+_A_DAY: Final = 1_440
+_SIDES: Final[tuple[Side, Side]] = ("source", "lake")
 TABLES: Final = 20
+_COUNTED: Final = "completeness: {time_column: at, sql: [{url: '${SHOP}', table: orders}]}\n"
 SLICES: Final = 100_000
 ASKED: Final = 30
 FIRST_DAY: Final = date(2010, 1, 1)
@@ -97,8 +105,32 @@ def _measure(folder: Path, days: int) -> dict[str, Any]:
         "absent": report.absent,
         "verify_seconds": round(verify, 3),
         "answer_ms": _median_ms(catalog.entries),
-        "page_ms": _median_ms(lambda: catalog.page("dwd_00")),
+        "page_ms": (page := _median_ms(lambda: catalog.page("dwd_00"))),
+        **(counted := _of_counted(catalog, RecordCounts(store.database), days)),
+        "counted_vs_page": round(counted["counted_page_ms"] / page, 2),
         "cold_slices_per_second": round(TABLES * days / cold),
+    }
+
+
+def _of_counted(catalog: Catalog, records: RecordCounts, days: int) -> dict[str, float]:
+    """Pages of the last table, of whose newest slices each minute is counted."""
+    shown, name = min(days, SHOWN_SLICES), f"dwd_{TABLES - 1:02}"
+    end = int((FIRST_DAY - date(1970, 1, 1)).days + days) * _A_DAY
+    minutes = range(end - shown * _A_DAY, end)
+    records.report(
+        [RecordCount(name, minute, side, "0", 100) for minute in minutes for side in _SIDES], {name: minutes.stop}
+    )
+    first, page = _timed(lambda: catalog.page(name))
+    counted = [slice_.details.completeness for slice_ in page.slices]
+    assert all(told is not None and told.is_complete for told in counted), "each minute of each slice was reported"
+    again, changed = _median_ms(lambda: catalog.page(name)), []
+    for minute in minutes[:: len(minutes) // 10][:10]:
+        records.report([RecordCount(name, minute, "lake", "0", 99)], {})
+        changed.append(_timed(lambda: catalog.page(name))[0])
+    return {
+        "counted_first_ms": round(first * 1_000, 2),
+        "counted_page_ms": again,
+        "counted_changed_ms": round(statistics.median(changed) * 1_000, 2),
     }
 
 
@@ -107,7 +139,8 @@ def _declare(folder: Path) -> Warehouse:
     layer = folder / DECLARATIONS / "dwd"
     layer.mkdir(parents=True)
     for number in range(TABLES):
-        (layer / f"dwd_{number:02}.yaml").write_text(f"period: day\nstart: {FIRST_DAY}\nowner: a@b.example\n")
+        counted = _COUNTED if number == TABLES - 1 else ""
+        (layer / f"dwd_{number:02}.yaml").write_text(f"period: day\nstart: {FIRST_DAY}\nowner: a@b.example\n{counted}")
         (layer / f"dwd_{number:02}.sql").write_text("SELECT 1 AS n\n")
     return load_warehouse(Settings.at(folder / "data", root=folder), folder / DECLARATIONS)
 

@@ -47,6 +47,7 @@ class Queries:
         self, center: DependencyCenter, forecast: CenterForecast, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._center, self._forecast, self._clock = center, forecast, clock
+        self._catalog = Catalog(center.graph, center.store.database)
 
     def report(self, body: bytes) -> ReceiptModel:
         """Take all reports of a body, or none. Raises TidemarkError."""
@@ -81,13 +82,15 @@ class Queries:
 
     def catalog(self) -> CatalogModel:
         """What is there of each entity."""
-        return catalog_model(Catalog(self._center.graph, self._center.store.database).entries())
+        return catalog_model(self._catalog.entries())
 
     def catalog_page(self, entity: str, most: int, before: str, as_of: datetime | None = None) -> CatalogPageModel:
         """One entity with its newest slices, now or as of a past instant (aware). Raises UnknownEntityError."""
-        graph, database = self._center.graph, self._center.store.database
-        answers = Catalog(graph, database) if as_of is None else PastCatalog(graph, database, as_of)
-        return page_model(answers.page(entity, most, before))
+        if as_of is None:
+            return page_model(self._catalog.page(entity, most, before))
+        return page_model(
+            PastCatalog(self._center.graph, self._center.store.database, as_of).page(entity, most, before)
+        )
 
     def baseline(self, entity: str | None = None) -> BaselinesModel:
         """How the promises stand: a forecast of some seconds ago will do. Raises UnknownEntityError."""

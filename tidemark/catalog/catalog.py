@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import and_, func, select
 
+from tidemark.catalog.known_completeness import KnownCompleteness
 from tidemark.catalog.notes import CatalogNotes
 from tidemark.catalog.slice_counts import SliceCounts, slice_counts
 from tidemark.catalog.slice_details import NO_DETAILS, SliceDetails, slice_details
@@ -104,10 +105,14 @@ class CatalogPage:
 
 
 class Catalog:
-    """Answers for the entities of a graph. Raises StateStoreDownError where the store does not answer."""
+    """Answers for the entities of a graph, also again; safe between threads.
+
+    Raises StateStoreDownError where the store does not answer.
+    """
 
     def __init__(self, graph: DependencyGraph, database: Database) -> None:
         self._graph, self._database, self._notes = graph, database, CatalogNotes(database)
+        self._completeness = KnownCompleteness(graph, database)
 
     def entries(self) -> list[CatalogEntry]:
         """One an entity, in the order of `listed`."""
@@ -127,7 +132,7 @@ class Catalog:
         untagged = {held.snapshot.slice: held.reason for held in SnapshotCandidates(self._database).of(entity)}
         told = told_data(self._database, [current.slice for current, _ in held])
         statuses = {current.slice: current.status for current, _ in held}
-        details = slice_details(self._graph, self._database, statuses)
+        details = slice_details(self._completeness, self._database, statuses)
         slices = tuple(
             replace(
                 _catalog_slice(current, sizes, version_and_rows(current.slice, told, tags), details[current.slice]),

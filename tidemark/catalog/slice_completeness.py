@@ -44,7 +44,7 @@ class SliceCompleteness:
         return not self.open_slots
 
 
-class _Minutes(NamedTuple):
+class Minutes(NamedTuple):
     """`[first, end)`, on the grid of slots."""
 
     first: int
@@ -69,23 +69,29 @@ def slice_completeness(
     spans = {slice_: span for slice_ in slices if (span := _minutes(graph, grid, slice_)) is not None}
     if not spans:
         return {}
-    around = _Minutes(min(span.first for span in spans.values()), max(span.end for span in spans.values()))
+    around = Minutes(min(span.first for span in spans.values()), max(span.end for span in spans.values()))
     sums = counts.by_slot(declared.of, around, declared.slot_minutes, declared.phase)
     told = [Slot(start, start + grid.minutes, *sums[start]) for start in sorted(sums)]
     final = counts.final_until(declared.of)
     return {slice_: _judged(told, span, grid, final, declared.share) for slice_, span in spans.items()}
 
 
-def _minutes(graph: DependencyGraph, grid: SlotGrid, slice_: Slice) -> _Minutes | None:
+def minutes_of(graph: DependencyGraph, slice_: Slice) -> Minutes | None:
+    """The minutes of all slots that a slice shares one with; None where it is not counted, or is of another period."""
+    declared = counted_by(graph.entity(slice_.entity))
+    return None if declared is None else _minutes(graph, SlotGrid(declared.slot_minutes, declared.phase), slice_)
+
+
+def _minutes(graph: DependencyGraph, grid: SlotGrid, slice_: Slice) -> Minutes | None:
     try:
         window = graph.window(slice_)
     except ParseError:  # of another period, from before the entity was changed
         return None
     first = grid.slot(seconds_of(window.start) // _MINUTE)
-    return _Minutes(first.start, grid.slot(seconds_of(window.end) // _MINUTE - 1).end)
+    return Minutes(first.start, grid.slot(seconds_of(window.end) // _MINUTE - 1).end)
 
 
-def _judged(told: Sequence[Slot], span: _Minutes, grid: SlotGrid, final: int, at_least: Fraction) -> SliceCompleteness:
+def _judged(told: Sequence[Slot], span: Minutes, grid: SlotGrid, final: int, at_least: Fraction) -> SliceCompleteness:
     """A slot is complete once its counts are final and the lake agrees; one that nobody told of held nothing."""
     own = told[bisect_left(told, span.first, key=_start) : bisect_left(told, span.end, key=_start)]
     number = (span.end - span.first) // grid.minutes

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidemark.catalog.slice_completeness import slice_completeness
 from tidemark.catalog.told_rules import told_rules
 from tidemark.state_store.slice_profiles import NOT_PUBLISHED, SliceProfiles
 
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from tidemark.catalog.known_completeness import KnownCompleteness
     from tidemark.catalog.slice_completeness import SliceCompleteness
-    from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.profile.comparison import Anomaly
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status import SliceStatus
@@ -53,12 +52,12 @@ NO_DETAILS = SliceDetails()
 
 
 def slice_details(
-    graph: DependencyGraph, database: Database, statuses: Mapping[Slice, SliceStatus]
+    known: KnownCompleteness, database: Database, statuses: Mapping[Slice, SliceStatus]
 ) -> dict[Slice, SliceDetails]:
     """Of slices of one entity, as they stand. Raises StateStoreDownError."""
     rules = told_rules(database, statuses)
     profiles = SliceProfiles(database).of(statuses)
-    complete = slice_completeness(graph, database, list(statuses))
+    complete = known.of(list(statuses))
     return {
         slice_: SliceDetails(
             rules.get(slice_, ""),

@@ -49,7 +49,7 @@ class RecordCounts:
         Raises StateStoreDownError.
         """
         with self._database.writing() as connection:
-            number = connection.execute(select(func.coalesce(func.max(RECORD_COUNTS.c.report), 0))).scalar_one() + 1
+            number = _next_report(connection)
             known = {name: _final(connection, name) for name in final}
             rows = [{**count._asdict(), "report": number} for count in counts]
             rows += [
@@ -88,6 +88,18 @@ class RecordCounts:
         with self._database.reading() as connection:
             return {at: (int(source), int(lake)) for at, source, lake in connection.execute(query)}
 
+    def oldest_minute(self, name: str) -> int | None:
+        """The first minute of which a count is kept; None where none is."""
+        columns = RECORD_COUNTS.c
+        query = (
+            select(columns.minute)
+            .where(columns.name == name, columns.side != _FINAL)
+            .order_by(columns.name, columns.minute)
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            return connection.execute(query).scalar()
+
     def position(self, name: str) -> tuple[int, str] | None:
         """The commit up to which the lake was counted, and the stamp of its file; None where it was not."""
         columns = COUNTED_LOGS.c
@@ -110,7 +122,7 @@ class RecordCounts:
         of_lake = (columns.name == name) & (columns.side == "lake") & (columns.records != 0)
         parts = [None] if removed is None else sorted(removed)
         with self._database.writing() as connection:
-            number = connection.execute(select(func.coalesce(func.max(columns.report), 0))).scalar_one() + 1
+            number = _next_report(connection)
             for start in range(0, len(parts), _AT_ONCE):
                 these = of_lake if removed is None else of_lake & columns.part.in_(parts[start : start + _AT_ONCE])
                 connection.execute(RECORD_COUNTS.update().where(these).values(records=0, report=number))
@@ -121,11 +133,20 @@ class RecordCounts:
                 connection.execute(COUNTED_LOGS.insert().values(name=name, version=position[0], stamp=position[1]))
 
     def forget_before(self, name: str, minute: int) -> None:
-        """Hold no count that is older; those that are final stay so."""
+        """Hold no count that is older; those that are final stay so. It is a report: who knows counts asks again."""
         columns = RECORD_COUNTS.c
         old = (columns.name == name) & (columns.minute < minute) & (columns.side != _FINAL)
         with self._database.writing() as connection:
-            connection.execute(RECORD_COUNTS.delete().where(old))
+            number = _next_report(connection)
+            if connection.execute(RECORD_COUNTS.delete().where(old)).rowcount:
+                # No number is used twice, also where the newest report was about what goes.
+                final = {"name": name, "minute": 0, "side": _FINAL, "part": "", "records": _final(connection, name)}
+                _put(connection, [{**final, "report": number}])
+
+    def newest_report(self) -> int:
+        """The number of the last report; 0 before the first."""
+        with self._database.reading() as connection:
+            return _next_report(connection) - 1
 
     def final_until(self, name: str) -> int:
         """The minute up to which the source's counts are final; 0 where it never said."""
@@ -143,6 +164,10 @@ class RecordCounts:
         )
         with self._database.reading() as connection:
             return [(row.report, row.name, row.minute) for row in connection.execute(query)]
+
+
+def _next_report(connection: Connection) -> int:
+    return int(connection.execute(select(func.coalesce(func.max(RECORD_COUNTS.c.report), 0))).scalar_one()) + 1
 
 
 def _final(connection: Connection, name: str) -> int:

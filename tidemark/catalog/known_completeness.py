@@ -1,0 +1,102 @@
+"""Completeness of slices as it was counted last: what nothing was reported of since is not counted again (C4).
+
+A page of fifty days by five minutes adds up 144,000 counts, and most of its days are over: nothing of them changes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+from tidemark.catalog.slice_completeness import counted_by, minutes_of, slice_completeness
+from tidemark.state_store.record_counts import RecordCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.catalog.slice_completeness import SliceCompleteness
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.database import Database
+
+_MOST_SLICES: Final = 10_000
+_MOST_REPORTS: Final = 20_000
+"""After more of them than this everything is counted anew."""
+
+
+@dataclass
+class _Known:
+    """As of report number `report`, the minute `final` up to which the source's counts were final, and the oldest."""
+
+    report: int = -1
+    final: int = 0
+    oldest: int | None = None
+    slices: dict[Slice, SliceCompleteness | None] = field(default_factory=dict)
+
+
+class KnownCompleteness:
+    """Of the slices of a graph, in one database; safe between threads."""
+
+    def __init__(self, graph: DependencyGraph, database: Database) -> None:
+        self._graph, self._database, self._counts = graph, database, RecordCounts(database)
+        self._known: dict[str, _Known] = {}
+        self._lock = Lock()
+
+    def of(self, slices: Sequence[Slice]) -> dict[Slice, SliceCompleteness]:
+        """Of slices of one entity; nothing where it is not counted. Raises StateStoreDownError."""
+        declared = counted_by(self._graph.entity(slices[0].entity)) if slices else None
+        if declared is None:
+            return {}
+        with self._lock:
+            known = self._known.setdefault(slices[0].entity, _Known())
+            self._take_reports(known, declared.of)
+            missing = [slice_ for slice_ in slices if slice_ not in known.slices]
+            if missing:
+                counted = slice_completeness(self._graph, self._database, missing)
+                if len(known.slices) + len(missing) > _MOST_SLICES:
+                    known.slices.clear()
+                known.slices.update((slice_, counted.get(slice_)) for slice_ in missing)
+                return {**_there(known, slices), **counted}
+            return _there(known, slices)
+
+    def _take_reports(self, known: _Known, name: str) -> None:
+        """Forget what reports since then are about; their number is read before anything is counted by them."""
+        newest = self._counts.newest_report()
+        if newest == known.report:
+            return
+        told = self._counts.reported_after(known.report, _MOST_REPORTS) if known.report >= 0 else []
+        if known.report < 0 or newest < known.report or len(told) == _MOST_REPORTS:
+            known.slices.clear()
+        else:
+            self._forget(known, sorted({minute for _, about, minute in told if about == name}))
+        final = self._counts.final_until(name)
+        if final != known.final:
+            known.slices = {
+                slice_: counted for slice_, counted in known.slices.items() if counted and counted.is_complete
+            }
+        oldest = self._counts.oldest_minute(name)
+        if oldest != known.oldest:
+            known.slices = {
+                slice_: counted for slice_, counted in known.slices.items() if self._is_after(slice_, oldest)
+            }
+        known.report, known.final, known.oldest = newest, final, oldest
+
+    def _is_after(self, slice_: Slice, oldest: int | None) -> bool:
+        """Whether no count of the slice can have been forgotten."""
+        span = minutes_of(self._graph, slice_)
+        return span is not None and oldest is not None and span.first >= oldest
+
+    def _forget(self, known: _Known, minutes: Sequence[int]) -> None:
+        if not minutes:
+            return
+        for slice_ in list(known.slices):
+            span = minutes_of(self._graph, slice_)
+            if span is not None and bisect_left(minutes, span.first) < bisect_left(minutes, span.end):
+                del known.slices[slice_]
+
+
+def _there(known: _Known, slices: Sequence[Slice]) -> dict[Slice, SliceCompleteness]:
+    held = ((slice_, known.slices.get(slice_)) for slice_ in slices)
+    return {slice_: counted for slice_, counted in held if counted is not None}
