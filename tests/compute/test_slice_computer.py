@@ -21,6 +21,7 @@ from tidemark.delta.delta_rs_table import read_partition
 from tidemark.delta.replace_partition import replace_partitions
 from tidemark.dependency_model.entity.quality_rules import check_names
 from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status.flaws import VALIDITY_CHECK
 from tidemark.olap import open_store
 from tidemark.state_store.database import Database
 from tidemark.state_store.rule_results import RuleResults
@@ -247,6 +248,7 @@ class TestInDagster:
         verdicts = {evaluation.check_name: evaluation.passed for evaluation in result.get_asset_check_evaluations()}
         assert verdicts["accepted_values"] is False
         assert verdicts["unique"] is True
+        assert verdicts[VALIDITY_CHECK] is False
 
     def test_of_a_range_only_the_good_slices_are_materialized(self, tmp_path: Path, spark: SparkSession) -> None:
         warehouse = small_warehouse(tmp_path)
@@ -262,7 +264,10 @@ class TestInDagster:
         rows_of = {event.partition: event.metadata["dagster/row_count"].value for event in told if event}
         assert rows_of == {"2026-03-23": 2, "2026-03-25": 1}
         failed = [check for check in result.get_asset_check_evaluations() if not check.passed]
-        assert [(check.check_name, check.partition) for check in failed] == [("accepted_values", "2026-03-24")]
+        assert [(check.check_name, check.partition) for check in failed] == [
+            ("accepted_values", "2026-03-24"),
+            (VALIDITY_CHECK, "2026-03-24"),
+        ]
         shown: dict[str, Any] = {name: value.value for name, value in failed[0].metadata.items()}
         assert (shown["refused_rows"], shown["refused_files_in"]) == (1, str(warehouse.table_path("totals")))
         assert all((warehouse.table_path("totals") / file).is_file() for file in shown["refused_files"])
@@ -294,7 +299,11 @@ class TestInDagster:
         checks = result.get_asset_check_evaluations()
         assert {check.partition for check in checks} == {"2026-03-23", "2026-03-24"}
         rules = check_names(warehouse.entities["totals"].quality)
-        assert {check.check_name for check in checks if check.partition == "2026-03-24"} == {*rules, CHECK_NAME}
+        assert {check.check_name for check in checks if check.partition == "2026-03-24"} == {
+            *rules,
+            CHECK_NAME,
+            VALIDITY_CHECK,
+        }
 
 
 def materialize(

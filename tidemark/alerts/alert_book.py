@@ -9,6 +9,7 @@ from sqlalchemy import delete, func, select
 
 from tidemark.alerts.alert import Alert, AlertEvent, AlertKind
 from tidemark.state_store.held_lease import require_lease
+from tidemark.state_store.positions import set_position
 from tidemark.state_store.schema import ALERT_DELIVERIES, ALERTS, CURSORS
 from tidemark.state_store.transition import instant_of, microseconds
 
@@ -78,13 +79,13 @@ class AlertBook:
             for alert in gone.values():
                 _recover(connection, alert, now)
             for name, position in (cursors or {}).items():
-                _set_cursor(connection, name, position)
+                set_position(connection, name, position)
 
     def note(self, name: str, position: str) -> None:
         """How far something was done."""
         with self._database.writing() as connection:
             require_lease(connection, self._fence())
-            _set_cursor(connection, name, position)
+            set_position(connection, name, position)
 
     def forget(self, before: datetime) -> None:
         """Those that were over before an instant."""
@@ -94,11 +95,6 @@ class AlertBook:
             numbers = select(ALERTS.c.number).where(over)
             connection.execute(delete(ALERT_DELIVERIES).where(ALERT_DELIVERIES.c.alert.in_(numbers)))
             connection.execute(delete(ALERTS).where(over))
-
-
-def _set_cursor(connection: Connection, name: str, position: str) -> None:
-    connection.execute(delete(CURSORS).where(CURSORS.c.name == name))
-    connection.execute(CURSORS.insert().values(name=name, position=position))
 
 
 def alert_of(row: Any) -> Alert:

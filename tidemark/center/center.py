@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Lock
@@ -22,12 +23,13 @@ from tidemark.center.transition_staging import Staging
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.readiness.earliest_time import earliest
 from tidemark.dependency_model.readiness.explanation import explain
+from tidemark.dependency_model.readiness.invalidity import invalidity
 from tidemark.dependency_model.readiness.overview import missing_inputs
 from tidemark.dependency_model.readiness.release import Release, release
 from tidemark.dependency_model.readiness.self_starting_slices import is_marker, next_state
 from tidemark.dependency_model.readiness.slice_manifest import SliceManifest, manifest_of
 from tidemark.dependency_model.status import Event
-from tidemark.errors import TidemarkError
+from tidemark.errors import ParseError, TidemarkError, UnknownEntityError
 from tidemark.state_store.errors import EventKnownError
 from tidemark.state_store.transition import Facts
 from tidemark.system.crash_points import crash_point
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.explanation import Explanation
     from tidemark.dependency_model.readiness.index import ReadinessDecision
+    from tidemark.dependency_model.readiness.invalidity import Invalidity
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status import SliceStatus
     from tidemark.state_store.store import StateStore
@@ -194,6 +197,18 @@ class DependencyCenter:
         """What a slice waits for, as of now. Raises ParseError and UnknownEntityError."""
         with self._lock:
             return explain(self.graph, slice_, known=self._fresh().index, now=self._clock(), depth=depth)
+
+    def invalidities(self, slices: Iterable[Slice]) -> dict[Slice, Invalidity | None]:
+        """Why slices are not valid, or held; None of the others, and of what the graph does not have any more."""
+        told: dict[Slice, Invalidity | None] = {}
+        with self._lock:
+            index, now = self._fresh().index, self._clock()
+            for slice_ in slices:
+                told[slice_] = None
+                with suppress(ParseError, UnknownEntityError):
+                    self.graph.window(slice_)
+                    told[slice_] = invalidity(self.graph, slice_, index, now)
+        return told
 
     def waiting(self, since: datetime, most: int) -> tuple[int, dict[Slice, tuple[Slice, ...]]]:
         """How many slices wait though their earliest time came by then; of the newest of them, what they lack."""

@@ -14,6 +14,7 @@ from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.center.detectors.snapshots import SnapshotDetector
 from tidemark.center.detectors.storage import StorageDetector
 from tidemark.center.outside_world import OutsideWorld
+from tidemark.center.validity_checks import ValidityChecks
 from tidemark.dagster_internals.step_output_files import remove_step_logs
 from tidemark.state_store.compaction import compact
 from tidemark.state_store.rule_results import RuleResults
@@ -51,6 +52,7 @@ class CenterTick:
         self._snapshots = SnapshotDetector(registry, self.center, self.store.read, warehouse.table_path)
         self.outside = OutsideWorld(self.center, self.store, os.environ, warehouse.table_path)
         self._storage = StorageDetector(warehouse, self.center, self.store)
+        self._validity = ValidityChecks(self.center)
         self._events: EventLogDetector | None = None
         self._due = DueTimes()
         self._history = timedelta(days=warehouse.settings.history_days)
@@ -58,7 +60,8 @@ class CenterTick:
     def tick(self, instance: dg.DagsterInstance, *, reconcile: bool = True) -> int:
         """Take in what is new and let time work; returns how many facts changed something.
 
-        With `reconcile` also what another center wrote, what became visible late, and tags that the capture gave.
+        With `reconcile` also what another center wrote, what became visible late, and tags that the capture gave; and
+        Dagster is told which slices are not valid, or are so again.
         After an error everything begins with what is stored.
         """
         if reconcile or self._events is None:
@@ -73,6 +76,8 @@ class CenterTick:
             new += self.outside.poll(instance)
         self.center.tick()
         self._events = events
+        if reconcile:
+            self._validity.poll(instance, utc_now())
         return new
 
     def upkeep(self, wiped_seconds: float) -> None:
@@ -100,6 +105,7 @@ class CenterTick:
         self._events, self._due = None, DueTimes()
         self.backfills.forget()
         self.outside.begin_anew()
+        self._validity.begin_anew()
 
     def read_again(self) -> None:
         """After an error the next tick begins with what is stored."""

@@ -49,7 +49,7 @@ def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: E
     computed = runtime.computer().snapshots(slices)
     captured = CaptureMetadata(runtime, entity.name, datetime.now(UTC))
     shown = {result.slice: captured.of_slice(result.slice) for result in computed}
-    yield from slice_results(context, entity, runtime.warehouse.graph, computed, shown, captured.of_table())
+    yield from slice_results(context, entity, runtime, computed, shown, captured.of_table())
 
 
 def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
@@ -74,7 +74,7 @@ def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity
         }
         for slice_ in slices
     }
-    yield from slice_results(context, entity, runtime.warehouse.graph, computed, shown)
+    yield from slice_results(context, entity, runtime, computed, shown)
 
 
 def _drawings(entity: Entity, computed: Sequence[ComputedSlice]) -> dict[Slice, Metadata]:

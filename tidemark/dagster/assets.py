@@ -19,6 +19,7 @@ from tidemark.dagster.partitions import slice_partitions
 from tidemark.dagster.promise_results import baseline_spec
 from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.dagster.slice_results import StepResult
+from tidemark.dagster.validity_results import reached_by_rules, validity_spec
 from tidemark.dependency_model.entity import Entity
 from tidemark.dependency_model.entity.profile_settings import Anomalies
 from tidemark.dependency_model.entity.quality_rules import check_names
@@ -34,8 +35,11 @@ def build_assets(warehouse: Warehouse, own: Container[str] = ()) -> list[dg.Asse
     runtimes = Runtimes(warehouse)
     names = [name for name in warehouse.graph.topological() if name in warehouse.entities and name not in own]
     entities = [warehouse.entities[name] for name in names if not warehouse.entities[name].is_project]
+    judged = reached_by_rules(warehouse.graph)
     return [
-        _external(warehouse, entity) if warehouse.is_external(entity.name) else _asset(runtimes, warehouse, entity)
+        _external(warehouse, entity)
+        if warehouse.is_external(entity.name)
+        else _asset(runtimes, warehouse, entity, is_judged=entity.name in judged)
         for entity in entities
     ]
 
@@ -55,7 +59,7 @@ def _external(warehouse: Warehouse, entity: Entity) -> dg.AssetsDefinition:
     return dg.AssetsDefinition(specs=[spec])
 
 
-def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity) -> dg.AssetsDefinition:
+def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity, *, is_judged: bool) -> dg.AssetsDefinition:
     step, resources = _step(warehouse, entity)
 
     @dg.asset(
@@ -64,7 +68,7 @@ def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity) -> dg.Asset
         group_name=entity.layer or None,
         partitions_def=slice_partitions(entity, warehouse.graph),
         deps=_deps(warehouse, entity),
-        check_specs=_check_specs(warehouse, entity),
+        check_specs=_check_specs(warehouse, entity, is_judged=is_judged),
         backfill_policy=dg.BackfillPolicy.single_run(),
         tags=dict(entity.tags),
         owners=[entity.owner] if entity.owner else None,
@@ -101,8 +105,11 @@ def _mappings(warehouse: Warehouse, entity: Entity) -> dict[str, BuiltInMapping]
     return {name: partition_mapping(warehouse.entities[name], entity) for name in known}
 
 
-def _check_specs(warehouse: Warehouse, entity: Entity) -> list[dg.AssetCheckSpec]:
-    """A check a rule, and one for anomalies, with a result a slice: they have the partitions of their asset."""
+def _check_specs(warehouse: Warehouse, entity: Entity, *, is_judged: bool) -> list[dg.AssetCheckSpec]:
+    """A check a rule, and one for anomalies, with a result a slice: they have the partitions of their asset.
+
+    One for validity where rules can make a slice invalid: its own, or those of what it is made of.
+    """
     partitions = slice_partitions(entity, warehouse.graph)
     checks = [
         dg.AssetCheckSpec(
@@ -114,6 +121,8 @@ def _check_specs(warehouse: Warehouse, entity: Entity) -> list[dg.AssetCheckSpec
         )
         for name, rule in zip(check_names(entity.quality), entity.quality, strict=True)
     ] + list(baseline_spec(entity, partitions))
+    if is_judged and entity.layer != EXPORT_LAYER and entity.period is not None:
+        checks.append(validity_spec(entity, partitions))
     if has_anomaly_check(entity):
         description = "Its profile is as the slices before it let expect; where it is not, the deeper rules hold."
         checks.append(

@@ -15,6 +15,7 @@ from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.compute.errors import QualityError
 from tidemark.dagster.metadata.slice import figures, files_aside, slice_metadata
 from tidemark.dagster.promise_results import baseline_results
+from tidemark.dagster.validity_results import validity_results
 from tidemark.warehouse.dagster_partition_keys import partition_of
 
 if TYPE_CHECKING:
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 
     from tidemark.compute.anomaly_verdict import AnomalyVerdict
     from tidemark.compute.check_result import CheckResult
+    from tidemark.compute.runtime import Runtime
     from tidemark.compute.slice_computer import ComputedSlice
     from tidemark.dagster.metadata.slice import Metadata
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.entity.quality_rules import Severity
-    from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
 
 StepResult = dg.Output[None] | dg.AssetCheckEvaluation | dg.MaterializeResult[Any]
@@ -35,7 +36,7 @@ StepResult = dg.Output[None] | dg.AssetCheckEvaluation | dg.MaterializeResult[An
 def slice_results(
     context: dg.AssetExecutionContext,
     entity: Entity,
-    graph: DependencyGraph,
+    runtime: Runtime,
     computed: Sequence[ComputedSlice],
     shown: Mapping[Slice, Metadata],
     common: Metadata | None = None,
@@ -46,6 +47,7 @@ def slice_results(
     """
     by_key = {partition_of(entity, result.slice): result for result in computed}
     yield from _check_results(context.assets_def.check_specs, by_key)
+    yield from validity_results(context, entity, runtime.state, computed)
     told = {
         key: {**slice_metadata(result), **shown.get(result.slice, {})}
         for key, result in by_key.items()
@@ -59,7 +61,7 @@ def slice_results(
         raise QualityError.of(refused[0].slice, refused[0].audit.broken, [result.slice for result in refused[1:]])
     for key, metadata in told.items():
         context.add_asset_metadata(metadata, partition_key=key)
-    yield from baseline_results(context, entity, graph, [result.slice for result in computed])
+    yield from baseline_results(context, entity, runtime.warehouse.graph, [result.slice for result in computed])
     yield dg.MaterializeResult(metadata=common or {})
 
 

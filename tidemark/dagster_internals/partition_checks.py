@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 from dagster import DagsterEventType
+from dagster._core.event_api import PartitionKeyFilter
 
 if TYPE_CHECKING:
     from dagster import AssetCheckEvaluation, DagsterInstance
@@ -25,3 +26,13 @@ def report_check(instance: DagsterInstance, evaluation: AssetCheckEvaluation, re
         event_specific_data=evaluation,
     )
     instance.report_dagster_event(event, run_id=reported_as)
+
+
+def newest_result(instance: DagsterInstance, check: dg.AssetCheckKey, partition: str) -> AssetCheckEvaluation | None:
+    """What Dagster's pages show of a partition; None where it has no result, or a run is to bring one still."""
+    of_partition = PartitionKeyFilter(key=partition)
+    records = instance.event_log_storage.get_latest_asset_check_execution_by_key([check], of_partition)
+    event = records[check].event if check in records else None
+    told = event.dagster_event if event else None
+    is_result = told is not None and told.event_type is DagsterEventType.ASSET_CHECK_EVALUATION
+    return told.asset_check_evaluation_data if told is not None and is_result else None

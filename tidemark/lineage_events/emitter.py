@@ -11,13 +11,10 @@ from threading import Event as Signal
 from threading import Thread
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import delete
-
 from tidemark.catalog.notes import CatalogNotes
 from tidemark.lineage_events.datasets import Datasets
 from tidemark.lineage_events.run_events import NAMESPACE, RunEvents
-from tidemark.state_store.held_lease import require_lease
-from tidemark.state_store.schema import CURSORS
+from tidemark.state_store.positions import note_position
 from tidemark.state_store.slice_profiles import SliceProfiles
 
 if TYPE_CHECKING:
@@ -125,10 +122,7 @@ class LineageEmitter:
         self._client.emit(event)
 
     def _note(self, seq: int) -> None:
-        with self._store.database.writing() as connection:
-            require_lease(connection, self._store.write.fence)
-            connection.execute(delete(CURSORS).where(CURSORS.c.name == CURSOR))
-            connection.execute(CURSORS.insert().values(name=CURSOR, position=str(seq)))
+        note_position(self._store, CURSOR, str(seq))
 
     def _serve(self) -> None:
         while self._asked.wait(_IDLE_SECONDS) and not self._closed.is_set():

@@ -13,6 +13,7 @@ from dagster import DagsterEventType
 
 from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.dependency_model.baseline.promise import BASELINE_CHECK
+from tidemark.dependency_model.status.flaws import VALIDITY_CHECK
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 UNKNOWN_KEY: Final = "tidemark/unknown"
 """Metadata of the check of a rule that crashed."""
 _LONGEST: Final = 500
+_NO_RULES: Final = frozenset({BASELINE_CHECK, VALIDITY_CHECK})
+"""Checks that say nothing of a slice's rows."""
 
 
 class RuleResult(NamedTuple):
@@ -67,7 +70,7 @@ class RunChecks:
         return {
             name: result
             for (asset, name, of), result in self._told[run_id].items()
-            if asset == entity.name and name != BASELINE_CHECK and of in (None, partition)
+            if asset == entity.name and name not in _NO_RULES and of in (None, partition)
         }
 
     def _results(self, run_id: str) -> dict[tuple[str, str, str | None], RuleResult]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.status.slice_status import FOREIGN, Quality, RunState
 
@@ -10,7 +10,10 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status.slice_status import SliceStatus
 
-_SHOWN = 3
+VALIDITY_CHECK: Final = "valid"
+"""The check by which Dagster shows whether anything is known against a slice."""
+VALID: Final = "nothing is known against it"
+_SHOWN: Final = 3
 
 
 def flaws(slice_: Slice, status: SliceStatus) -> list[str]:

@@ -1,0 +1,35 @@
+"""Slices that something was found wrong with, transition by transition: what is shown as invalid begins there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import select
+
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event
+from tidemark.state_store.row_codec import sub_of
+from tidemark.state_store.schema import TRANSITIONS
+
+if TYPE_CHECKING:
+    from tidemark.state_store.database import Database
+
+INVALIDATES: Final = (Event.QUALITY_FAILED, Event.FLAGGED, Event.TAINTED, Event.OVERWRITTEN)
+
+
+def invalidated_slices(database: Database, after: int, until: int, most: int) -> tuple[list[Slice], int]:
+    """Those of transitions after a number up to another one, at most so many, and up to which number they are all.
+
+    Raises StateStoreDownError.
+    """
+    columns = TRANSITIONS.c
+    query = (
+        select(columns.entity, columns.key, columns.sub, columns.seq)
+        .where(columns.seq > after, columns.seq <= until, columns.event.in_([event.value for event in INVALIDATES]))
+        .order_by(columns.seq)
+        .limit(most)
+    )
+    with database.reading() as connection:
+        rows = connection.execute(query).all()
+    slices = [Slice(entity, key, sub_of(sub)) for entity, key, sub, _ in rows]
+    return slices, rows[-1].seq if len(rows) == most else until

@@ -1,0 +1,28 @@
+"""Noting how far something that follows the transitions has come, as long as the lease is held."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete
+
+from tidemark.state_store.held_lease import require_lease
+from tidemark.state_store.schema import CURSORS
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from tidemark.state_store.store import StateStore
+
+
+def note_position(store: StateStore, name: str, position: str) -> None:
+    """Keep it under this name, for `read.cursor`. Raises StateStoreDownError and FencedError."""
+    with store.database.writing() as connection:
+        require_lease(connection, store.write.fence)
+        set_position(connection, name, position)
+
+
+def set_position(connection: Connection, name: str, position: str) -> None:
+    """The same within a transaction, whose lease was looked at."""
+    connection.execute(delete(CURSORS).where(CURSORS.c.name == name))
+    connection.execute(CURSORS.insert().values(name=name, position=position))
