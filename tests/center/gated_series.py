@@ -3,10 +3,14 @@
 Days, weeks, months and a quarter hold the same rows as one series; others read it by each policy. Rows are numbers of
 deliveries, so that what a slice should hold can be said from what its inputs hold, and what a rule finds is known: each
 delivery is good, or bad by the rule of one period of the series.
+
+The world says by itself what should be: which rules are broken, which rows were judged, how often the rows of a slice
+were others than before, and who asked for a slice. It takes none of this from the statuses that it is to check.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 from itertools import count
 from types import SimpleNamespace
@@ -16,16 +20,18 @@ from tests.dependency_model.world import graph
 from tidemark.center.fact import Fact
 from tidemark.center.transition_staging import Staging
 from tidemark.dependency_model.entity.dependency import COMPLETED
+from tidemark.dependency_model.entity.entity import Reprocess
 from tidemark.dependency_model.readiness.index import ReadinessIndex
 from tidemark.dependency_model.readiness.release import release
-from tidemark.dependency_model.readiness.slice_manifest import SliceManifest, manifest_of
-from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
+from tidemark.dependency_model.readiness.slice_manifest import manifest_of
+from tidemark.dependency_model.status import Event, RunState, SliceStatus
 from tidemark.state_store.transition import Facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.transition import Transition
 
 NOW = datetime(2025, 1, 2, tzinfo=UTC)
 _DAYS = "start: 2024-12-29, end: 2025-01-01"
@@ -44,9 +50,15 @@ WORLD = graph(
     later=f"{{period: quarter, {_DAYS}, reprocess: always, depends_on: [never, quarter, weekly]}}",
 )
 SLICES = tuple(slice_ for name in WORLD for slice_ in WORLD.slices(name, NOW))
-_GOOD = (Quality.PASSED, Quality.IGNORED)
 _UNDER_WAY = (RunState.LAUNCHED, RunState.RUNNING)
 Rows = frozenset[int]
+
+
+class Seen(NamedTuple):
+    """What a run read of an input: of which generation, and how often the input's rows had changed by then."""
+
+    generation: int
+    changes: int
 
 
 class Run(NamedTuple):
@@ -54,6 +66,7 @@ class Run(NamedTuple):
 
     name: str
     rows: Rows
+    seen: dict[Slice, Seen]
 
 
 def overlap(slice_: Slice, other: Slice) -> bool:
@@ -71,7 +84,9 @@ class GatedSeries:
     """`deliveries` say by which rule each is bad, or None; `latest` is the one that a day would read now.
 
     `held` is what readers of a slice see, `raised` whose rules are known to be broken, `unjudged` whose published rows
-    wait for their rules, with whether these rows are others than before.
+    wait for their rules, with whether these rows are others than before. `there` are slices with rows that nobody asks
+    for again, `good` those whose rows passed their rules or were let pass, `changes` how often rows were others than
+    before, `seen` what a slice was computed from, `asked` how often a person asked for it.
     """
 
     def __init__(self) -> None:
@@ -85,6 +100,12 @@ class GatedSeries:
         self.unjudged: dict[Slice, bool] = {}
         self.under_way: dict[Slice, Run] = {}
         self.launched: list[Slice] = []
+        self.there: set[Slice] = set()
+        self.good: set[Slice] = set()
+        self.changes: Counter[Slice] = Counter()
+        self.seen: dict[Slice, dict[Slice, Seen]] = {}
+        self.asked: Counter[Slice] = Counter()
+        self.by_policy: Counter[Slice] = Counter()
         self.index.advance(NOW)
         self._decide(self._staging())
 
@@ -96,7 +117,17 @@ class GatedSeries:
         self.latest[day] = len(self.deliveries)
         self.deliveries.append(broken)
         if self.status(day).run_state in (RunState.COMPLETED, RunState.FAILED):
-            self.tell(day, Event.BACKFILL_REQUESTED)
+            self.ask_for(day)
+
+    def ask_for(self, slice_: Slice) -> None:
+        """Somebody wants it computed again: mostly of the rows that it was computed from before."""
+        self.asked[slice_] += 1
+        self.tell(slice_, Event.BACKFILL_REQUESTED)
+
+    def keep(self, slice_: Slice) -> None:
+        """Somebody who was asked says that it will do with what it was computed from."""
+        self.seen[slice_] = self._seen_now(self.inputs(slice_))
+        self.tell(slice_, Event.KEPT)
 
     def launch(self, slice_: Slice) -> None:
         """The dispatch launches what is ready; the run reads at once."""
@@ -105,14 +136,20 @@ class GatedSeries:
         manifest = manifest_of(slice_, COMPLETED, released, self.index, {})
         self.memory.manifests[slice_] = manifest
         self.launched.append(slice_)
-        self.under_way[slice_] = Run(run, self.rows_of(slice_, manifest))
+        used = [input_.slice for inputs in manifest.used_slices.values() for input_ in inputs]
+        self.under_way[slice_] = Run(run, self.rows_of(slice_, used), self._seen_now(used))
         self.tell(slice_, Event.LAUNCHED, run, manifest=manifest)
 
-    def rows_of(self, slice_: Slice, manifest: SliceManifest) -> Rows:
+    def rows_of(self, slice_: Slice, used: list[Slice]) -> Rows:
         if slice_.entity == "day":
             return frozenset([self.latest[slice_]])
-        used = (input_.slice for inputs in manifest.used_slices.values() for input_ in inputs)
         return frozenset().union(*(self.held[input_] for input_ in used))
+
+    def _seen_now(self, inputs: list[Slice]) -> dict[Slice, Seen]:
+        return {input_: Seen(self.status(input_).generation, self.changes[input_]) for input_ in inputs}
+
+    def inputs(self, slice_: Slice) -> list[Slice]:
+        return [input_ for requirement in self.graph.requirements(slice_) for input_ in requirement.slices]
 
     def crash(self, slice_: Slice) -> None:
         self.tell(slice_, Event.FAILED, self.under_way.pop(slice_).name)
@@ -128,9 +165,14 @@ class GatedSeries:
             self.tell(slice_, Event.QUALITY_FAILED, run.name)
             return
         changed = self.held.get(slice_) != run.rows
-        self.held[slice_] = run.rows
+        self.held[slice_], self.seen[slice_] = run.rows, run.seen
+        self.changes[slice_] += changed
+        self.there.add(slice_)
+        self.good.discard(slice_)
         if slice_.entity in SERIES:
             self.unjudged[slice_] = changed
+        else:
+            self.good.add(slice_)
         self.tell(slice_, Event.COMPLETED, run.name, changed=changed)
         self.memory.manifests.pop(slice_, None)
 
@@ -142,6 +184,7 @@ class GatedSeries:
             self.tell(slice_, Event.QUALITY_FAILED)
         else:
             self.raised.discard(slice_)
+            self.good.add(slice_)
             self.tell(slice_, Event.QUALITY_PASSED, changed=changed)
 
     def retry(self, slice_: Slice) -> None:
@@ -150,6 +193,7 @@ class GatedSeries:
     def ignore(self, slice_: Slice) -> None:
         """Somebody decides that a slice will do as it is."""
         self.raised.discard(slice_)
+        self.good.add(slice_)
         self.tell(slice_, Event.QUALITY_IGNORED)
 
     def breaks(self, slice_: Slice, rows: Rows) -> bool:
@@ -168,7 +212,7 @@ class GatedSeries:
         return Staging(self.graph, self.memory, self._last, NOW)
 
     def _decide(self, staging: Staging) -> None:
-        applied = 0
+        applied, tainted = 0, {slice_ for slice_ in SLICES if self.status(slice_).tainted}
         while True:
             for transition in staging.transitions[applied:]:
                 self.index.observe(transition.slice, transition.status, transition.seq)
@@ -181,9 +225,30 @@ class GatedSeries:
                 staging.add(fact, told.event, fact.event_id, fact.data)
         self.memory.runs.update(staging.runs)
         self._last = staging.last
-        for transition in staging.transitions:  # what is asked for again is not judged any more
+        for transition in staging.transitions:  # what is asked for again is not there, and not judged any more
             if transition.event is Event.BACKFILL_REQUESTED:
                 self.unjudged.pop(transition.slice, None)
+                self.there.discard(transition.slice)
+                self.good.discard(transition.slice)
+                self._require_reason(transition, was_tainted=transition.slice in tainted)
+
+    def _require_reason(self, transition: Transition, *, was_tainted: bool) -> None:
+        """A slice is asked for again by a person, or as its policy says: by nobody's whim."""
+        slice_ = transition.slice
+        if transition.status.generation <= 1 + self.asked[slice_] + self.by_policy[slice_]:
+            return
+        self.by_policy[slice_] += 1
+        seen = self.seen.get(slice_)
+        if seen is None:  # what it had computed was refused
+            return
+        rebuilt = {input_ for input_ in seen if self.status(input_).generation > seen[input_].generation}
+        changed = {input_ for input_ in seen if self.changes[input_] > seen[input_].changes}
+        policy = self.graph.entity(slice_.entity).reprocess
+        assert policy in (Reprocess.ALWAYS, Reprocess.IF_CHANGED), f"{slice_} is asked for, and its policy is {policy}"
+        assert rebuilt or was_tainted, f"{slice_} is asked for, and none of its inputs was computed again"
+        is_of_input = transition.why in {f"{Event.QUALITY_PASSED.value} {input_}" for input_ in seen}
+        if policy is Reprocess.IF_CHANGED and is_of_input:  # where only a flag is lifted it may be once too often
+            assert changed, f"{slice_} is asked for, and none of its inputs has changed"
 
     def in_state(self, *run_states: RunState) -> list[Slice]:
         return [slice_ for slice_ in SLICES if self.status(slice_).run_state in run_states]
@@ -194,29 +259,58 @@ class GatedSeries:
 
     def may_start(self, slice_: Slice) -> bool:
         """Whether every input is there, judged, and free of any flag but those raised about what it is part of."""
-        inputs = [i for requirement in self.graph.requirements(slice_) for i in requirement.slices]
-        return all(slice_.entity == "loose" or self._is_good(i, slice_) for i in inputs) and all(
-            COMPLETED in self.status(i).states for i in inputs
+        inputs = self.inputs(slice_)
+        return all(slice_.entity == "loose" or self._is_good(i, slice_) for i in inputs) and self.there.issuperset(
+            inputs
         )
 
     def _is_good(self, input_: Slice, reader: Slice) -> bool:
-        status = self.status(input_)
         held = {flag for flag in self.flags(input_) if flag != reader and not is_around(flag, reader)}
-        return status.quality in _GOOD and not status.tainted and not held
+        return input_ in self.good and not self.status(input_).tainted and not held
 
     def wrong_rows(self) -> Iterator[Slice]:
-        """Valid slices that hold other rows than their valid inputs; that is what `never` asks for."""
+        """Valid slices computed from other rows than their valid inputs hold now; that is what `never` asks for."""
         for slice_ in SLICES:
-            inputs = [i for requirement in self.graph.requirements(slice_) for i in requirement.slices]
+            inputs = self.inputs(slice_)
             is_told = self.status(slice_).valid and all(self._is_valid(i) for i in inputs)
             if not inputs or slice_.entity == "never" or not is_told:
                 continue
-            if self.held[slice_] != frozenset().union(*(self.held[i] for i in inputs)):
+            seen = self.seen[slice_]
+            if any(self.changes[input_] > seen[input_].changes for input_ in inputs):
                 yield slice_
 
+    def doubtful(self) -> Iterator[Slice]:
+        """Valid slices with an input that is not: computed from it before that was known."""
+        for slice_ in filter(lambda slice_: self.status(slice_).valid, self.there):
+            borne = {*self.flags(slice_), *(c for c in self.raised if c == slice_ or is_around(c, slice_))}
+            if any(self.status(i).tainted or self.flags(i) - borne for i in self.inputs(slice_) if i in self.there):
+                yield slice_
+
+    def asks_in_vain(self) -> Iterator[Slice]:
+        """Whoever is to be asked, and is not, or is asked without a reason; `always` that took no part in a rebuild."""
+        for slice_ in self.there:
+            inputs, seen = self.inputs(slice_), self.seen[slice_]
+            if not all(self._is_valid(input_) for input_ in inputs):
+                continue
+            rebuilt = any(self.status(input_).generation > seen[input_].generation for input_ in inputs)
+            changed = any(self.changes[input_] > seen[input_].changes for input_ in inputs)
+            policy, is_tainted = self.graph.entity(slice_.entity).reprocess, self.status(slice_).tainted
+            if policy is Reprocess.ASK and is_tainted < changed:
+                yield slice_
+            if policy is Reprocess.ASK and is_tainted > rebuilt:
+                yield slice_
+            if policy is Reprocess.ALWAYS and slice_ not in self.under_way and rebuilt:
+                yield slice_
+            if policy in (Reprocess.NEVER, Reprocess.IF_CHANGED) and is_tainted:
+                yield slice_
+
+    def is_to_be_asked(self, slice_: Slice) -> bool:
+        """Whether somebody has to decide about it, and its inputs are good."""
+        is_asking = self.graph.entity(slice_.entity).reprocess is Reprocess.ASK and self.status(slice_).tainted
+        return is_asking and all(self._is_valid(input_) for input_ in self.inputs(slice_))
+
     def _is_valid(self, slice_: Slice) -> bool:
-        status = self.status(slice_)
-        return status.valid and status.run_state is RunState.COMPLETED and status.quality in _GOOD
+        return slice_ in self.good and slice_ in self.there and self.status(slice_).valid
 
     def heal(self) -> None:
         """What is under way comes to its end; then all deliveries are good, and everything is rebuilt by itself."""
@@ -256,5 +350,5 @@ class GatedSeries:
         for slice_ in crashed:
             self.tell(slice_, Event.RETRIED)
         for slice_ in asking:
-            self.tell(slice_, Event.BACKFILL_REQUESTED)
+            self.ask_for(slice_)
         return bool(crashed or asking)

@@ -30,6 +30,8 @@ def act(world: GatedSeries, which: int, number: int, broken: str | None) -> None
         (world.judge, list(world.unjudged)),
         (world.retry, [slice_ for slice_ in world.in_state(RunState.FAILED) if slice_ not in world.raised]),
         (world.ignore, [s for s in world.in_state(RunState.COMPLETED) if world.status(s).quality is Quality.FAILED]),
+        (world.ask_for, world.in_state(RunState.COMPLETED)),
+        (world.keep, [slice_ for slice_ in world.in_state(RunState.COMPLETED) if world.is_to_be_asked(slice_)]),
     ]
     possible = [(do, slices) for do, slices in acts if slices]
     do, slices = possible[which % len(possible)]
@@ -43,6 +45,8 @@ def check(world: GatedSeries) -> None:
         if status.run_state in (RunState.WAITING, RunState.READY):
             assert (status.run_state is RunState.READY) is world.may_start(slice_), slice_
     assert list(world.wrong_rows()) == []
+    assert list(world.doubtful()) == []
+    assert list(world.asks_in_vain()) == []
 
 
 @settings(max_examples=60, deadline=None)
