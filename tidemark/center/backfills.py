@@ -155,7 +155,7 @@ class _Evidence:
 
     def has_changed(self, slice_: Slice) -> bool:
         finished = self._last(slice_, lambda transition: transition.event in _FINISHED)
-        return finished is None or bool(finished.facts.parameters.get(CHANGED, True))
+        return finished is None or finished.status.unannounced or bool(finished.facts.parameters.get(CHANGED, True))
 
     def has_read(self, slice_: Slice, inputs: Sequence[Slice]) -> bool:
         told = dict(self._center.store.read.reads([slice_]).get(slice_) or ())

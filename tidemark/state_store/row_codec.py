@@ -35,6 +35,8 @@ CURRENT = ("entity", "key", "sub", *STATUS, "seq", "run_id", "cluster")
 _UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError, TidemarkError)
 """What reading a stored value raises that no version of this program has written."""
 _EVENTS = {event.value: event for event in Event}
+_UNANNOUNCED = "unannounced"
+"""Kept among the states."""
 
 
 @lru_cache(maxsize=65_536)
@@ -42,7 +44,7 @@ def status_values(status: SliceStatus) -> tuple[str, str, str, str, bool, int]:
     """The columns of a status, in the order of `STATUS`."""
     return (
         status.run_state.value,
-        ",".join(sorted(status.states)),
+        ",".join(sorted(status.states | {_UNANNOUNCED} if status.unannounced else status.states)),
         status.quality.value,
         "\n".join(sorted(map(str, status.issues))),
         status.tainted,
@@ -53,13 +55,15 @@ def status_values(status: SliceStatus) -> tuple[str, str, str, str, bool, int]:
 @lru_cache(maxsize=65_536)
 def status_of(run_state: str, states: str, quality: str, issues: str, tainted: int, generation: int) -> SliceStatus:
     """The status of its columns."""
+    reached = frozenset(states.split(",")) if states else frozenset[str]()
     return SliceStatus(
         RunState(run_state),
-        frozenset(states.split(",")) if states else frozenset(),
+        reached - {_UNANNOUNCED},
         Quality(quality),
         frozenset(map(Slice.parse, issues.split("\n"))) if issues else frozenset(),
         bool(tainted),
         generation,
+        _UNANNOUNCED in reached,
     )
 
 

@@ -172,7 +172,7 @@ class SimulatedCenter:
         self.computed.append(slice_)
         self.changed[slice_] = changed
         self.exhausted.discard(slice_)
-        self.apply(slice_, Event.BACKFILLED)
+        self.apply(slice_, Event.BACKFILLED, changed=changed)
         self.apply(slice_, Event.QUALITY_PASSED, changed=changed)
 
     def _begin(self, slice_: Slice, event: Event) -> None:

@@ -107,8 +107,10 @@ def steps(
     `tainted` names the entities with tainted or partial slices, where that is known: it spares looking for slices to
     ask.
     `state` is the state that a run reached, `before` what is restored. `decides` says of a slice and one downstream of
-    it whether a backfill of both decides what becomes of the latter: no policy does, then.
+    it whether a backfill of both decides what becomes of the latter: no policy does, then. Rows that are the same as
+    before count as changed where those before were never announced.
     """
+    changed = changed or (known.get(slice_) or _UNKNOWN).unannounced
     walk = _Walk(graph, known, until, changed=changed, tainted=tainted, decides=decides)
     walk.take(Consequence(slice_, event, slice_), state, before)
     while walk.waiting:
@@ -144,7 +146,7 @@ class _Walk:
     def take(self, step: Consequence, state: str | None = None, restored: SliceStatus | None = None) -> None:
         """Apply one event; what changes nothing goes no further."""
         before = self.status(step.slice)
-        after = apply(before, step.event, cause=step.cause, state=state, before=restored)
+        after = apply(before, step.event, cause=step.cause, state=state, before=restored, changed=self.changed)
         if after != before:
             self.after[step.slice] = after
             self.steps.append(Step(step.slice, step.event, step.cause, after))

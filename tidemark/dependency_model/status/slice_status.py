@@ -52,6 +52,7 @@ class SliceStatus:
     """`issues` holds the slices whose failed quality reaches this one, itself among them where its own rules failed.
 
     `states` are not exclusive: estimated *and* partial. `generation` counts how often the slice was asked for.
+    `unannounced` are rows that came after its rules last held: nobody downstream was told that they are others.
     """
 
     run_state: RunState = RunState.WAITING
@@ -60,6 +61,7 @@ class SliceStatus:
     issues: frozenset[Slice] = frozenset()
     tainted: bool = False
     generation: int = 1
+    unannounced: bool = False
 
     @property
     def valid(self) -> bool:

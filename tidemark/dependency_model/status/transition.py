@@ -68,6 +68,8 @@ class TransitionRule:
     clears_states: bool = False
     adds_issue: bool = False
     removes_issue: bool = False
+    brings_rows: bool = False
+    announces: bool = False
     new_generation: bool = False
     restores: bool = False
     spreads: tuple[Spread, ...] = ()
@@ -129,6 +131,7 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         {RunState.RUNNING},
         RunState.WAITING,
         "the run brought it to a state before the last one, such as estimated; it waits for what the next one needs",
+        brings_rows=True,
         quality=Quality.UNKNOWN,
         removes_states=_LACKS | _FOREIGN,
     ),
@@ -137,6 +140,7 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         {RunState.RUNNING},
         RunState.COMPLETED,
         "the run finished for the first time; its rules are checked next (without rules it has passed)",
+        brings_rows=True,
         quality=Quality.UNKNOWN,
         tainted=False,
         adds_states=_DONE,
@@ -147,6 +151,7 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         {RunState.RUNNING},
         RunState.COMPLETED,
         "a later run finished; profile and rules again - what is flagged stays so until they pass",
+        brings_rows=True,
         quality=Quality.UNKNOWN,
         tainted=False,
         adds_states=_DONE | {BACKFILLED},
@@ -157,6 +162,7 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         {RunState.WAITING, RunState.ABSENT},
         RunState.COMPLETED,
         "data that someone else makes is there (a virtual slice, a project's root or end)",
+        brings_rows=True,
         quality=Quality.UNKNOWN,
         tainted=False,
         adds_states=_DONE,
@@ -189,6 +195,7 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         "its rules hold, or it has none; the flag it raised goes, here and wherever it went",
         quality=Quality.PASSED,
         removes_issue=True,
+        announces=True,
         spreads=_CLEARS,
     ),
     _row(
@@ -208,6 +215,7 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         "someone decided that it will do as it is",
         quality=Quality.IGNORED,
         removes_issue=True,
+        announces=True,
         spreads=_CLEARS,
     ),
     _row(
@@ -301,12 +309,13 @@ def apply(
     cause: Slice | None = None,
     state: str | None = None,
     before: SliceStatus | None = None,
+    changed: bool = True,
 ) -> SliceStatus:
     """The status after an event.
 
     `cause` is the slice whose quality failed or is good again (for quality events the slice itself); `state` the state
-    that a run reached; `before` what the slice was before it was asked for, where that is restored. Raises
-    TransitionError where the table does not have the event in this run state.
+    that a run reached; `before` what the slice was before it was asked for, where that is restored; `changed` whether
+    a run brought other rows. Raises TransitionError where the table does not have the event in this run state.
     """
     row = _BY_EVENT[event]
     if status.run_state not in row.run_states:
@@ -318,7 +327,8 @@ def apply(
         raise TransitionError(f"{event.value} needs the slice whose quality it is about", found="no cause")
     if row.restores:
         return _restored(status, before)
-    return _apply_row(status, row, frozenset() if cause is None else frozenset({cause}), state)
+    after = _apply_row(status, row, frozenset() if cause is None else frozenset({cause}), state)
+    return replace(after, unannounced=True) if row.brings_rows and changed else after
 
 
 def _restored(status: SliceStatus, before: SliceStatus | None) -> SliceStatus:
@@ -331,6 +341,7 @@ def _restored(status: SliceStatus, before: SliceStatus | None) -> SliceStatus:
         states=before.states,
         quality=before.quality,
         generation=before.generation,
+        unannounced=before.unannounced,
     )
 
 
@@ -344,4 +355,5 @@ def _apply_row(status: SliceStatus, row: TransitionRule, cause: frozenset[Slice]
         issues=(issues | cause) if row.adds_issue else (issues - cause) if row.removes_issue else issues,
         tainted=status.tainted if row.tainted is None else row.tainted,
         generation=status.generation + row.new_generation,
+        unannounced=status.unannounced and not row.announces,
     )

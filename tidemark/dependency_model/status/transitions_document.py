@@ -20,7 +20,8 @@ there, not this page, and run `python -m tidemark.dependency_model.status.transi
 A slice has a *run state* (where it is on the way to being there), *states* (what it is good for: estimated, partial,
 completed, backfilled - several at once), a *quality* (what its rules said), *issues* (the slices whose failed quality
 reaches it), a *taint* (one of its inputs was found wrong after it was computed) and a *generation* (how often it was
-asked for). It is *valid* when it is completed, without issues and without taint.
+asked for). It is *valid* when it is completed, without issues and without taint. Its rows are *unannounced* until its
+rules hold: where they never did, the rows of the next generation count as changed, also where they are the same.
 """
 _MIDDLE = """
 ## What may happen
@@ -95,6 +96,10 @@ def _changes(row: TransitionRule) -> Iterator[str]:
         yield f"tainted: {'yes' if row.tainted else 'no'}"
     if row.restores:
         yield "states, quality, generation: as before"
+    if row.brings_rows:
+        yield "unannounced: yes, where its rows changed"
+    if row.announces:
+        yield "unannounced: no"
     if row.new_generation:
         yield "generation: + 1"
 

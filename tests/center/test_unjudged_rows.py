@@ -1,0 +1,111 @@
+"""Published rows that were never judged: whoever rebuilds them the same brings other rows to those downstream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.center.launchers import MemoryLauncher
+from tests.center.test_backfills import BackfillWorld
+from tests.center.test_center import CenterWorld
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import RunState
+from tidemark.state_store.transition import Facts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DAY = "2024-06-01"
+DWD = f"dwd@{DAY}"
+POLICIES = ("always", "if_changed", "never", "ask")
+DECLARED = {
+    "dwd": "{period: day, quality: [{not_null: [id]}]}",
+    **{name: f"{{period: day, reprocess: {name}, depends_on: [dwd]}}" for name in POLICIES},
+}
+KEPT_OR_NOT = {"always": "again", "never": "kept"}
+
+
+class RebuiltWorld(CenterWorld):
+    """A day with a rule, computed and judged, and four who have read it; each commit may be the last of a process."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, **DECLARED)
+        self.center.tick()
+        self.run(DWD, "run 1")
+        self.tell(DWD, "quality_passed")
+        for name in POLICIES:
+            self.run(f"{name}@{DAY}", f"{name} 1")
+
+    def rebuild(self, run: str, *, changed: bool, judged: str | None = None) -> None:
+        """Somebody asks for the day again; its run ends, and its rules tell something or die first."""
+        self.tell(DWD, "backfill_requested", f"before {run}")
+        assert self.center.launch([Slice.parse(DWD)], run, "default") == [Slice.parse(DWD)]
+        self.tell(DWD, "completed", run=run, changed=changed)
+        if judged:
+            self.tell(DWD, judged, f"{judged} {run}", changed=changed)
+        self.center = self.open_center()
+
+    def fates(self) -> dict[str, str]:
+        statuses = {name: self.center.status(Slice(name, DAY)) for name in POLICIES}
+        there = RunState.COMPLETED
+        return {
+            name: "again" if status.run_state is not there else "asked" if status.tainted else "kept"
+            for name, status in statuses.items()
+        }
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> RebuiltWorld:
+    return RebuiltWorld(tmp_path)
+
+
+def test_the_same_rows_as_those_that_were_never_judged_are_others_to_who_read_those_before(world: RebuiltWorld) -> None:
+    """With `if_changed` they would keep what they computed from the rows of run 1 for ever."""
+    world.rebuild("run 2", changed=True)
+    world.rebuild("run 3", changed=False, judged="quality_passed")
+    assert world.fates() == {**KEPT_OR_NOT, "if_changed": "again", "ask": "asked"}
+
+
+def test_it_is_owed_over_failed_runs_and_refused_rows_until_the_rules_hold(world: RebuiltWorld) -> None:
+    world.rebuild("run 2", changed=True)
+    for run in ("run 3", "run 4"):
+        world.tell(DWD, "backfill_requested", f"before {run}")
+        world.center.launch([Slice.parse(DWD)], run, "default")
+        world.tell(DWD, "failed", run=run)
+        world.tell(DWD, "quality_failed", f"refused {run}")
+    world.rebuild("run 5", changed=False, judged="quality_passed")
+    assert world.fates() == {**KEPT_OR_NOT, "if_changed": "again", "ask": "asked"}
+    world.run(f"if_changed@{DAY}", "if_changed 2")
+    world.rebuild("run 6", changed=False, judged="quality_passed")
+    assert world.fates()["if_changed"] == "kept", "what was told once is not told again"
+
+
+@pytest.mark.parametrize("judged", [None, "quality_failed"])
+def test_rows_that_never_changed_are_unchanged_judged_or_not(world: RebuiltWorld, judged: str | None) -> None:
+    world.rebuild("run 2", changed=False, judged=judged)
+    world.rebuild("run 3", changed=False, judged="quality_passed")
+    assert world.fates() == {**KEPT_OR_NOT, "if_changed": "kept", "ask": "kept"}
+
+
+def test_a_backfill_counts_them_as_changed_too(tmp_path: Path) -> None:
+    declared = {
+        "a": "{period: day, quality: [{not_null: [id]}]}",
+        "kept": "{period: day, reprocess: if_changed, depends_on: [a]}",
+    }
+    world = BackfillWorld(tmp_path, MemoryLauncher(), **declared)
+    world.center.tick()
+    for _ in range(2):
+        world.step()
+        world.finish()
+        for day in ("2024-06-01", "2024-06-02"):
+            world.tell(f"a@{day}", "quality_passed")
+    number = world.plan(f"a@{DAY}")
+    world.step()
+    world.finish()
+    assert world.step() == 0, "not judged yet"
+    data = Facts(run_id="by hand", parameters={"changed": False})
+    world.tell(f"a@{DAY}", "completed", "the same by hand", changed=False, data=data)
+    world.tell(f"a@{DAY}", "quality_passed", "passed at last", changed=False)
+    world.work()
+    assert world.progress(number) == {f"a@{DAY}": "rebuilt", f"kept@{DAY}": "rebuilt"}
