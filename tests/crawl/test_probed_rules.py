@@ -8,7 +8,9 @@ from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from deltalake import write_deltalake
 from hypothesis import given, settings
@@ -51,6 +53,53 @@ def test_sqlite_counts_what_breaks_each_rule(tmp_path: Path) -> None:
 def test_duckdb_counts_them_in_a_delta_table(tmp_path: Path) -> None:
     probe = f"delta: {{table: '{delta_table(tmp_path, ROWS)}', partition: {{day: '{{key}}'}}}}"
     assert verdicts(probe, look(probe, DAY, more=RULES)) == EXPECTED
+
+
+def written_files(folder: Path, form: str, rows: Any) -> None:
+    """The days in folders as Hive names them, each in two files of one form."""
+    for day in {row[0] for row in rows}:
+        target = folder / f"day={day}"
+        target.mkdir(parents=True)
+        mine = [row[1:] for row in rows if row[0] == day]
+        for number, part in enumerate(filter(None, (mine[:2], mine[2:]))):
+            values = {name: [row[at] for row in part] for at, name in enumerate(COLUMNS[1:])}
+            columns = {**values, "at": [datetime.fromisoformat(f"{at}+00:00") for at in values["at"]]}
+            types = pa.schema([("id", pa.int64()), ("shop", pa.string()), ("amount", pa.int64())])
+            types = types.append(pa.field("status", pa.string())).append(pa.field("at", pa.timestamp("us", "UTC")))
+            with duckdb.connect() as session:
+                session.register("part", pa.table(columns, schema=types))
+                session.execute(f"COPY part TO '{target}/{number}.{form}' (FORMAT {form})")
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "json"])
+def test_duckdb_counts_them_in_files_that_another_program_wrote(tmp_path: Path, form: str) -> None:
+    written_files(tmp_path, form, ROWS)
+    files = f"files: {{path: '{tmp_path}/day={{key}}'}}"
+    assert verdicts(files, look(files, DAY, more=RULES)) == EXPECTED
+    partitions = f"partitions: {{path: '{tmp_path}', partition: {{day: '{{key}}'}}}}"
+    assert verdicts(partitions, look(partitions, DAY, more=RULES)) == EXPECTED
+
+
+def test_files_whose_form_nobody_knows_or_that_are_cut_off_are_told(tmp_path: Path) -> None:
+    written_files(tmp_path, "parquet", ROWS)
+    probe, more = f"files: {{path: '{tmp_path}/day={{key}}'}}", "quality: [{not_null: [id]}]\n"
+    assert dict(look(probe, DAY, more=more).measured) == {"not_null": 0}
+    (tmp_path / f"day={DAY}" / "0.csv").write_text("id\n1\n")
+    with pytest.raises(ProbeError, match=r"one form.*found 0\.csv"):
+        look(probe, DAY, more=more)
+    (tmp_path / f"day={DAY}" / "0.csv").unlink()
+    whole = (tmp_path / f"day={DAY}" / "1.parquet").read_bytes()
+    (tmp_path / f"day={DAY}" / "1.parquet").write_bytes(whole[:-20])
+    with pytest.raises(ProbeError, match="cannot be read yet"):
+        look(probe, DAY, more=more)
+
+
+def test_a_column_that_only_a_later_file_has_is_counted(tmp_path: Path) -> None:
+    (tmp_path / DAY).mkdir()
+    for number, columns in enumerate(({"id": [1]}, {"id": [2], "shop": ["a"]})):
+        pq.write_table(pa.table(columns), tmp_path / DAY / f"{number}.parquet")
+    sight = look(f"files: {{path: '{tmp_path}/{{key}}'}}", DAY, more="quality: [{not_null: [shop]}]\n")
+    assert dict(sight.measured) == {"not_null": 1}
 
 
 def test_a_column_that_is_not_there_is_told_and_nothing_is_ready(tmp_path: Path) -> None:

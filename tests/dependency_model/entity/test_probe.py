@@ -25,8 +25,18 @@ FILES = "files: {path: '/d/{start:%Y-%m-%d}'}"
         (FILES, "sub_partitions: {region: [cn]}\n", "it would look at the same data for every part"),
         (
             FILES,
+            "quality: [{not_null: [id]}, {pattern: {column: a, matches: x}}]\n",
+            "clicks.yaml:5: what the probe files cannot count: expected row_count, not_null",
+        ),
+        (
+            "partitions: {path: /d, partition: {dt: '{key}'}}",
+            "quality: [{expression: {holds: 'a > 0'}}]\n",
+            "clicks.yaml:5: what the probe partitions cannot count",
+        ),
+        (
+            "own: {entry_point: x}",
             "quality: [{not_null: [id]}]\n",
-            "clicks.yaml:5: what the probe files cannot count: expected row_count, found not_null",
+            "clicks.yaml:5: what the probe own cannot count: expected row_count, found not_null",
         ),
         (SQL, "quality: [{pattern: {column: a, matches: x}}]\n", "what the probe sql cannot count"),
         (SQL, "quality: [{not_null: {columns: [a], where: b}}]\n", "found not_null with where"),

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import pyarrow as pa
 from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.exceptions import TableNotFoundError
 
 from tidemark.crawl.content import content_of
 from tidemark.crawl.errors import ProbeError
-from tidemark.crawl.rule_query import SourceRows, condition, figures_of, measured
+from tidemark.crawl.measured_rows import measure
 from tidemark.crawl.watermark import by_watermark
 from tidemark.dependency_model.arrival.sighting import Sight
 
@@ -21,11 +20,6 @@ if TYPE_CHECKING:
 
     from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
     from tidemark.dependency_model.entity.probe import DeltaProbe
-
-
-DUCKDB: Final = "duckdb"
-_RELATION: Final = "slice_of_table"
-_CONFINED: Final[dict[str, str | bool | int | float | list[str]]] = {"threads": "2", "memory_limit": "1GB"}
 
 
 def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
@@ -43,7 +37,10 @@ def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
         return Sight(is_there=False, why=f"no file of that partition in version {version}", version=str(version))
     seen = _sight(table.version(), mine)
     if probed.rules:
-        seen = replace(seen, measured=tuple(_measure(table, source, probed, mine[0]).items()))
+        # One of the partition's files: its values have the columns' types.
+        values = {name: mine[0][f"partition.{name}"] for name in source.partition}
+        broken = measure(table.to_pyarrow_dataset(), values, probed, context.timeout_seconds)
+        seen = replace(seen, measured=tuple(broken.items()))
     if source.watermark is None:
         return seen
     return by_watermark(seen, source.watermark, _newest(files, source.watermark), probed, context.clock())
@@ -55,28 +52,6 @@ def _sight(version: int, mine: list[Mapping[str, Any]]) -> Sight:
     rows = None if None in counts else sum(count for count in counts if count is not None)
     why = f"{len(mine)} files, {'an unknown number of' if rows is None else rows} rows in version {version}"
     return Sight(is_there=True, why=why, content=content, rows=rows, version=str(version))
-
-
-def _measure(
-    table: DeltaTable, source: DeltaProbe, probed: ProbedSlice, file: Mapping[str, Any]
-) -> dict[str, float | None]:
-    """What breaks the rules in the version that was looked at, by DuckDB. Raises ProbeError.
-
-    `file` is one of the partition's: its values have the columns' types.
-    """
-    bound = [("1 = ?", 1)]
-    bound += [(condition(name, "=", DUCKDB), file[f"partition.{name}"]) for name in source.partition]
-    rows = SourceRows(DUCKDB, _RELATION, " AND ".join(text for text, _ in bound), tuple(value for _, value in bound))
-    figures = figures_of(probed.rules, rows)
-    query, values = rows.query(list(figures.values()))
-    try:
-        with duckdb.connect(config=_CONFINED) as session:
-            session.execute("SET TimeZone = 'UTC'")
-            session.register(_RELATION, table.to_pyarrow_dataset())
-            answer = session.execute(query, values).fetchone() or ()
-    except (DeltaError, duckdb.Error) as error:
-        raise ProbeError("the rows could not be read for the rules", found=str(error).splitlines()[0][:300]) from error
-    return measured(probed.rules, figures, answer, probed)
 
 
 def _in_partition(files: Iterable[Mapping[str, Any]], partition: Mapping[str, str]) -> list[Mapping[str, Any]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.crawl.content import content_of
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.folders import Folder, traits
+from tidemark.crawl.measured_rows import with_rules
 from tidemark.dependency_model.arrival.sighting import Sight
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def look(source: FilesProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
     if lacking:
         return Sight(is_there=False, why=lacking)
     why = f"{len(data)} files{f' and {source.marker}' if source.marker else ''}"
-    return Sight(is_there=True, why=why, content=content_of(traits(folder, files)), rows=folder.rows(data))
+    seen = Sight(is_there=True, why=why, content=content_of(traits(folder, files)), rows=folder.rows(data))
+    return with_rules(seen, folder, data, probed, context)
 
 
 def _lacking(source: FilesProbe, folder: Folder, files: list[FileInfo], data: list[FileInfo]) -> str:

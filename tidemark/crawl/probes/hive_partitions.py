@@ -9,6 +9,7 @@ from pyarrow.fs import FileType
 
 from tidemark.crawl.content import content_of
 from tidemark.crawl.folders import Folder, traits
+from tidemark.crawl.measured_rows import with_rules
 from tidemark.dependency_model.arrival.sighting import Sight
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def look(source: PartitionsProbe, probed: ProbedSlice, context: ProbeContext) ->
     if not data or folder.is_being_written(files):
         return Sight(is_there=False, why=f"{len(data)} files; somebody may still write")
     why = f"{len(data)} files in {folder.path.rpartition('/')[2]}"
-    return Sight(is_there=True, why=why, content=content_of(traits(folder, files)), rows=folder.rows(data))
+    seen = Sight(is_there=True, why=why, content=content_of(traits(folder, files)), rows=folder.rows(data))
+    return with_rules(seen, folder, data, probed, context)
 
 
 def _folder_of(folder: Folder, column: str, value: str) -> str | None:

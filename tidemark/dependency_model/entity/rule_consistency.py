@@ -83,7 +83,7 @@ def _anomalies(entity: Entity) -> Broken:
         yield "quality_on_anomaly", EntityError("no anomaly is ever looked for, so these rules never run", hint=hint)
 
 
-_COUNTING_SOURCES: Final = frozenset({"sql", "delta"})
+_COUNTING_SOURCES: Final = frozenset({"sql", "delta", "files", "partitions"})
 """Probes that can count what breaks a rule, where the rows are."""
 _COUNTED_BY_SOURCE: Final = tuple(
     rule.NAME for rule in (RowCount, NotNull, Unique, AcceptedValues, WithinRange, Freshness)

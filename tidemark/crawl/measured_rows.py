@@ -1,0 +1,98 @@
+"""Rules of an external slice whose rows lie in files: DuckDB counts what breaks them, in one query (A5)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from threading import Timer
+from typing import TYPE_CHECKING, Final
+
+import duckdb
+import pyarrow as pa
+from deltalake.exceptions import DeltaError
+from pyarrow import csv
+from pyarrow import dataset as ds
+
+from tidemark.crawl.errors import ProbeError
+from tidemark.crawl.rule_query import SourceRows, condition, figures_of, measured
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyarrow.fs import FileInfo
+
+    from tidemark.crawl.folders import Folder
+    from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
+    from tidemark.dependency_model.arrival.sighting import Sight
+
+DUCKDB: Final = "duckdb"
+_RELATION: Final = "slice_of_table"
+_CONFINED: Final[dict[str, str | bool | int | float | list[str]]] = {"threads": "2", "memory_limit": "1GB"}
+_CSV: Final = ds.CsvFileFormat(
+    convert_options=csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
+)
+_FORMATS: Final = {
+    "parquet": ds.ParquetFileFormat(),
+    "orc": ds.OrcFileFormat(),
+    "csv": _CSV,
+    "csv.gz": _CSV,
+    **dict.fromkeys(("json", "jsonl", "json.gz", "jsonl.gz"), ds.JsonFileFormat()),
+}
+"""How rows are written, by the end of a file's name; JSON is an object a line."""
+
+Measured = dict[str, float | None]
+
+
+def measure(rows: ds.Dataset, partition: Mapping[str, object], probed: ProbedSlice, seconds: int) -> Measured:
+    """What breaks the slice's rules among the rows with these values, within so many seconds. Raises ProbeError."""
+    bound: list[tuple[str, object]] = [("1 = ?", 1)]
+    bound += [(condition(name, "=", DUCKDB), value) for name, value in partition.items()]
+    mine = SourceRows(DUCKDB, _RELATION, " AND ".join(text for text, _ in bound), tuple(value for _, value in bound))
+    figures = figures_of(probed.rules, mine)
+    query, values = mine.query(list(figures.values()))
+    try:
+        with duckdb.connect(config=_CONFINED) as session:
+            session.execute("SET TimeZone = 'UTC'")
+            session.register(_RELATION, rows)
+            timer = Timer(seconds, session.interrupt)
+            timer.start()
+            try:
+                answer = session.execute(query, values).fetchone() or ()
+            finally:
+                timer.cancel()
+    except (DeltaError, duckdb.Error, pa.ArrowException, OSError) as error:
+        raise _unreadable(error) from error
+    return measured(probed.rules, figures, answer, probed)
+
+
+def with_rules(
+    seen: Sight, folder: Folder, data: Sequence[FileInfo], probed: ProbedSlice, context: ProbeContext
+) -> Sight:
+    """The sight, with what breaks the slice's rules in its data files. Raises ProbeError."""
+    if not probed.rules or not data:
+        return seen
+    rows = rows_of_files(folder, data)
+    broken = measure(rows, {}, probed, context.timeout_seconds)
+    return replace(seen, rows=rows.count_rows() if seen.rows is None else seen.rows, measured=tuple(broken.items()))
+
+
+def rows_of_files(folder: Folder, files: Sequence[FileInfo]) -> ds.Dataset:
+    """The rows of data files of one format, which the ends of their names tell. Raises ProbeError."""
+    forms = [_format(str(info.base_name)) for info in files]
+    if forms[0] is None or any(form is not forms[0] for form in forms):
+        names = ", ".join(sorted({str(info.base_name) for info in files})[:3])
+        expected = f"all of one form: .{', .'.join(_FORMATS)}"
+        raise ProbeError("no rule can be counted in these files", expected=expected, found=names)
+    try:
+        rows = ds.dataset([info.path for info in files], filesystem=folder.system, format=forms[0])
+        schemas = [fragment.physical_schema for fragment in rows.get_fragments()]
+        return rows.replace_schema(pa.unify_schemas(schemas, promote_options="permissive"))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _unreadable(error) from error
+
+
+def _format(name: str) -> ds.FileFormat | None:
+    return next((form for end, form in _FORMATS.items() if name.lower().endswith(f".{end}")), None)
+
+
+def _unreadable(error: Exception) -> ProbeError:
+    return ProbeError("the rows could not be read for the rules", found=str(error).splitlines()[0][:300])
