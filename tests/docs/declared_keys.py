@@ -383,6 +383,11 @@ SECTIONS: Final = (
                 "a topic, by its offsets at timestamps: one without transactions, whose records carry that time",
                 _completeness("kafka: {servers: '${KAFKA}', topic: clicks}"),
             ),
+            "capture": Key(
+                "of a captured table: the capture's own counters, which its commits tell",
+                "kind: Snapshot\nsource: {table: shop.orders, instances: [a]}\nkey: [order_id]\n"
+                + _completeness("capture: true"),
+            ),
             "settle_for": Key(
                 "a minute's count is final so long after it is over (default `5m`)",
                 _completeness("kafka: {servers: '${KAFKA}', topic: clicks}\n  settle_for: 10m"),

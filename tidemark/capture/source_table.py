@@ -3,10 +3,18 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from tidemark.capture.heartbeat.idle_or_broken import USUAL, Threshold
 from tidemark.capture.shard_pattern import ShardPattern
 from tidemark.dependency_model.time import Calendar
+
+
+class CountedRows(NamedTuple):
+    """Rows are counted by the minute of a `column`, from `first` on: minutes since 1970 on the column's clock."""
+
+    column: str
+    first: int
 
 
 @dataclass(frozen=True)
@@ -21,7 +29,7 @@ class SourceTable:
     Versions for the `audited` entities are tagged once a run has judged them by their blocking rules.
     `excluded` are the source's columns, in small letters, that the lake does not get, `calendars` the local clocks of
     the entities. Where nothing of it is captured so far it begins with an initial load (`is_loaded_first`), or at the
-    `first_offsets` of the instances' topics.
+    `first_offsets` of the instances' topics. Where rows are `counted`, each commit says how many its changes bring.
     """
 
     name: str
@@ -39,6 +47,7 @@ class SourceTable:
     calendars: Mapping[str, Calendar] = field(default_factory=dict)
     is_loaded_first: bool = False
     first_offsets: Mapping[str, int] = field(default_factory=dict)
+    counted: CountedRows | None = None
 
     @cached_property
     def shards(self) -> ShardPattern:

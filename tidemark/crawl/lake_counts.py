@@ -32,13 +32,16 @@ class LakeCounts:
     """What became of a table since a position of its log.
 
     `added` counts the rows of each part and minute (since 1970-01-01T00:00Z), `removed` are the parts that are gone;
-    `is_anew` where all that was known of the table holds no more.
+    `is_anew` where all that was known of the table holds no more. `told` is what commits say of themselves, in their
+    order; `is_whole` where that begins with the table's first commit.
     """
 
     position: LogPosition | None
     is_anew: bool = False
     added: dict[str, Counter[int]] = field(default_factory=dict)
     removed: set[str] = field(default_factory=set)
+    told: list[str] = field(default_factory=list)
+    is_whole: bool = False
 
 
 def lake_counts(path: Path, seen: LogPosition | None, column: str, zone: Zone | None) -> LakeCounts:
@@ -53,6 +56,8 @@ def lake_counts(path: Path, seen: LogPosition | None, column: str, zone: Zone | 
     changes = changes_after(path, seen)
     counts, files = LakeCounts(seen, changes.is_anew), dict[str, tuple[str, ...]]()
     for commit in changes.commits:
+        counts.is_whole |= commit.version == 0
+        counts.told.append(str(commit.info.get("userMetadata") or ""))
         for file in commit.removed:
             if files.pop(file.identity, None) is None:
                 counts.removed.add(file.identity)

@@ -52,11 +52,7 @@ class RecordCounts:
             number = _next_report(connection)
             known = {name: _final(connection, name) for name in final}
             rows = [{**count._asdict(), "report": number} for count in counts]
-            rows += [
-                {"name": name, "minute": 0, "side": _FINAL, "part": "", "records": max(until, known[name])}
-                | {"report": number}
-                for name, until in final.items()
-            ]
+            rows += [_final_row(name, max(until, known[name]), number) for name, until in final.items()]
             if rows:
                 _put(connection, rows)
 
@@ -113,10 +109,15 @@ class RecordCounts:
         counts: Sequence[RecordCount],
         removed: Collection[str] | None,
         position: tuple[int, str] | None,
+        final: int = 0,
+        *,
+        is_source_anew: bool = False,
     ) -> None:
         """Take what commits added, up to a position, in one transaction; parts that they `removed` have nothing more.
 
-        Without `removed` no part that was known is there any more. Raises StateStoreDownError.
+        Without `removed` no part that was known is there any more. Where the commits tell the source's counts, too,
+        these are among `counts`, are `final` up to a minute, and with `is_source_anew` are all that there are. Raises
+        StateStoreDownError.
         """
         columns = RECORD_COUNTS.c
         of_lake = (columns.name == name) & (columns.side == "lake") & (columns.records != 0)
@@ -126,8 +127,13 @@ class RecordCounts:
             for start in range(0, len(parts), _AT_ONCE):
                 these = of_lake if removed is None else of_lake & columns.part.in_(parts[start : start + _AT_ONCE])
                 connection.execute(RECORD_COUNTS.update().where(these).values(records=0, report=number))
+            if is_source_anew:
+                of_source = (columns.name == name) & (columns.side == "source") & (columns.records != 0)
+                connection.execute(RECORD_COUNTS.update().where(of_source).values(records=0, report=number))
             if counts:
                 _put(connection, [{**count._asdict(), "report": number} for count in counts])
+            if final > _final(connection, name):
+                _put(connection, [_final_row(name, final, number)])
             connection.execute(COUNTED_LOGS.delete().where(COUNTED_LOGS.c.name == name))
             if position is not None:
                 connection.execute(COUNTED_LOGS.insert().values(name=name, version=position[0], stamp=position[1]))
@@ -174,6 +180,10 @@ def _final(connection: Connection, name: str) -> int:
     columns = RECORD_COUNTS.c
     query = select(columns.records).where(columns.name == name, columns.minute == 0, columns.side == _FINAL)
     return connection.execute(query).scalar() or 0
+
+
+def _final_row(name: str, until: int, number: int) -> dict[str, object]:
+    return {"name": name, "minute": 0, "side": _FINAL, "part": "", "records": until, "report": number}
 
 
 def _put(connection: Connection, rows: list[dict[str, object]]) -> None:

@@ -7,13 +7,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from tidemark.capture.heartbeat.idle_or_broken import Threshold
-from tidemark.capture.source_table import SourceTable
+from tidemark.capture.source_table import CountedRows, SourceTable
 from tidemark.dependency_model.entity import CapturedSource, Dependency, Entity, EntityKind, EntityState, LateEvents
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.lineage.qualified_names import Naming
 from tidemark.dependency_model.offset import Offset
 from tidemark.dependency_model.offset.offset import STATIC
+from tidemark.dependency_model.time.window import seconds_of
 from tidemark.system.garbage_collection import pause_collection
 from tidemark.warehouse.column_graph import ColumnGraph, column_graph
 from tidemark.warehouse.dagster_partition_keys import first_slice
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 EXPORT_LAYER: Final = "olap"
 _MILLISECOND: Final = timedelta(milliseconds=1)
+_DAY_MINUTES: Final = 1_440
+_BEGINNING: Final = "1970-01-02"
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ class Warehouse:
             calendars={captured.name: captured.calendar for captured in tagged},
             excluded=frozenset(name.lower() for name in source.columns.exclude),
             is_loaded_first=source.start == "now",
+            counted=_counted_rows(entity),
             first_offsets=source.start if isinstance(source.start, dict) else {},
             lateness={
                 captured.name: captured.allowed_lateness // _MILLISECOND
@@ -104,6 +108,15 @@ class Warehouse:
                 if captured.allowed_lateness
             },
         )
+
+
+def _counted_rows(entity: Entity) -> CountedRows | None:
+    """What the capture counts of a table; from a day before its start on, whatever the clock of the column."""
+    declared = entity.completeness
+    if declared is None or not declared.capture:
+        return None
+    first = seconds_of(entity.calendar.start_of(entity.start or _BEGINNING)) // 60 - _DAY_MINUTES
+    return CountedRows(declared.time_column, first)
 
 
 def load_warehouse(

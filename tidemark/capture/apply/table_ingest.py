@@ -9,6 +9,7 @@ from pyspark.sql import functions as sf
 
 from tidemark.capture.apply.apply_unlogged_effects import apply_effect, effects_by_batch
 from tidemark.capture.apply.columns_by_batch import columns_by_batch, of_one_type
+from tidemark.capture.apply.rows_by_minute import rows_by_minute
 from tidemark.capture.apply.table_changes_by_batch import BatchStats, batch_stats, held_changes
 from tidemark.capture.binlog.finding import FindingKind
 from tidemark.capture.commits.commit_state import CommitState
@@ -53,11 +54,15 @@ class TableOutcome:
 
 @dataclass(frozen=True)
 class _Work:
-    """What some batches hold: changes, what they are of each shard, and by batch what no row event tells of."""
+    """What some batches hold: changes, what they are of each shard, and by batch what no row event tells of.
+
+    `minutes` are by batch how many rows the changes bring, of each minute by which the table is counted.
+    """
 
     changes: DataFrame
     stats: Sequence[BatchStats]
     effects: Mapping[int, RowEffect]
+    minutes: Mapping[int, Mapping[int, int]]
 
     def stats_of(self, index: int) -> Sequence[BatchStats]:
         """Those of one batch."""
@@ -133,7 +138,7 @@ class TableIngest:
         warnings = self._quarantine(scan, changes, stats)
         late = self._late(changes, stats, state, order)
         state, widened = self._widen(state, columns[0])
-        work = _Work(changes, stats, effects_by_batch(effects, batches))
+        work = _Work(changes, stats, effects_by_batch(effects, batches), self._minutes(changes, stats))
         state, committed = self._commit_all(work, columns, batches, state, order, late)
         warnings += [*self._late_warnings(scan, stats), *self._restated_warnings(committed)]
         return TableOutcome(self._table, state, (*widened, *committed), tuple(warnings))
@@ -146,6 +151,10 @@ class TableIngest:
             return self._spark.range(0).toDF("_batch"), []
         changes = held_changes(self._spark, scan, order, self._table, columns, batches)
         return changes, batch_stats(changes)
+
+    def _minutes(self, changes: DataFrame, stats: Sequence[BatchStats]) -> Mapping[int, Mapping[int, int]]:
+        counted = self._table.counted
+        return rows_by_minute(changes, *counted) if counted and stats else {}
 
     def _late(
         self, changes: DataFrame, stats: Sequence[BatchStats], state: CommitState, order: BinlogOrder
@@ -202,7 +211,7 @@ class TableIngest:
                 state = after
                 continue
             earlier, after = state, next_state(self._table, state, batch, work.stats_of(index), columns[index], order)
-            after = replace(after, follows=self._version)
+            after = replace(after, follows=self._version, minutes=work.minutes.get(index, {}))
             state = late.add_to_state(index, earlier, after, self._table, self._calendar).with_identity(
                 self._table.name
             )

@@ -42,6 +42,8 @@ class CommitState:
     lease by which it was made, as its log says; `lease` is the one by which the next commit is made. `follows` is the
     version that was known when the commit was planned, None where it begins anew: between the two nobody else may have
     changed rows.
+    `minutes` are how many rows its changes bring (or take away, below 0) of each minute since 1970 by which the table
+    is counted, on the clock of the column.
     Where there are `holds` the version may not be the source's table, and the slices that it closes get no tag.
     """
 
@@ -68,6 +70,7 @@ class CommitState:
     fencing_token: int = 0
     follows: int | None = None
     holds: Holds = field(default_factory=Holds)
+    minutes: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def merged_ms(self) -> int:
@@ -81,7 +84,8 @@ class CommitState:
 
     def next(self, **counts: int) -> "CommitState":
         """The state of a commit after this one that tags, restates and settles no slice, with counts of its own."""
-        return replace(self, batch=self.batch + 1, counts=counts, closes=(), restates=(), settles=(), follows=None)
+        said = replace(self, batch=self.batch + 1, counts=counts, closes=(), restates=(), settles=(), follows=None)
+        return replace(said, minutes={})
 
     def with_identity(self, table: str) -> "CommitState":
         """With the identity of the commit that carries it: of the commit before it, this batch, and the lease.
@@ -133,6 +137,7 @@ class CommitState:
                 "follows": self.follows,
                 **({"writer": self.lease.writer, "fencing_token": self.lease.fencing_token} if self.lease else {}),
                 **self.holds.to_json(),
+                **({"minutes": dict(self.minutes)} if self.minutes else {}),
             }
         )
 
@@ -171,6 +176,7 @@ class CommitState:
             fencing_token=entry.get("fencing_token", 0),
             follows=entry.get("follows"),
             holds=Holds.from_json(entry),
+            minutes={int(minute): rows for minute, rows in entry.get("minutes", {}).items()},
         )
 
 

@@ -1,16 +1,19 @@
 """Counting by itself: what the sources have and what the lake's commits brought, of tables that declare it (C4).
 
 Each table is counted in turn, at most once a minute, in a thread of its own: a source that hangs keeps nobody waiting.
-A source that does not answer leaves its counts as they were, and nothing is final meanwhile.
+A source that does not answer leaves its counts as they were, and nothing is final meanwhile. Where the capture counts,
+its commits tell both: how many rows their changes bring, and which files they add. So the two are always of one moment.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Final
 
+from tidemark.capture.commits.commit_state import CommitState
 from tidemark.crawl.lake_counts import lake_counts
 from tidemark.crawl.source_counts import source_counts
 from tidemark.delta.table_changes import LogPosition
@@ -20,10 +23,11 @@ from tidemark.errors import TidemarkError
 from tidemark.state_store.record_counts import RecordCount
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from tidemark.crawl.connection_secrets import ConnectionSecrets
+    from tidemark.crawl.lake_counts import LakeCounts
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.entity.completeness import Completeness
     from tidemark.state_store.record_counts import RecordCounts
@@ -63,12 +67,19 @@ class CountedTables:
     def count(self, entity: Entity, declared: Completeness) -> None:
         """Count one table now. Raises TidemarkError; the lake is counted where the source does not answer, too."""
         self._count_lake(entity, declared)
-        self._count_source(entity, declared)
+        if not declared.capture:
+            self._count_source(entity, declared)
 
-    def _take(self, name: str) -> bool:
+    def count_all(self) -> None:
+        """Count every table now that nobody counts at the moment; troubles are noted."""
+        for entity in self.entities():
+            if entity.completeness is not None and self._take(entity.name, at_once=True):
+                self._beside(entity, entity.completeness)
+
+    def _take(self, name: str, *, at_once: bool = False) -> bool:
         with self._lock:
             now = self.clock()
-            if name in self._running or now < self._next.get(name, now):
+            if name in self._running or (not at_once and now < self._next.get(name, now)):
                 return False
             self._running.add(name)
             self._next[name] = now + _EVERY
@@ -101,7 +112,12 @@ class CountedTables:
             for minute, records in minutes.items()
             if minute >= oldest
         ]
-        self.counts.report_lake(name, rows, None if lake.is_anew else lake.removed, lake.position)
+        states = _states(lake) if declared.capture else []
+        final = min(_final(entity, states[-1]), self._until(entity, declared)) if states else 0
+        rows += [count for count in _brought(name, states, zone) if count.minute >= oldest]
+        removed = None if lake.is_anew else lake.removed
+        is_source_anew = declared.capture and lake.is_anew and lake.is_whole
+        self.counts.report_lake(name, rows, removed, lake.position, final, is_source_anew=is_source_anew)
         self.counts.forget_before(name, oldest)
 
     def _count_source(self, entity: Entity, declared: Completeness) -> None:
@@ -124,6 +140,28 @@ class CountedTables:
         now = self.clock() - declared.settle_for
         end = entity.calendar.start_of(entity.end) if entity.end else now
         return seconds_of(min(now, end)) // 60
+
+
+def _states(lake: LakeCounts) -> list[CommitState]:
+    """What the capture said in its commits."""
+    states = (CommitState.from_json(text) for text in lake.told)
+    return [state for state in states if state is not None]
+
+
+def _brought(name: str, states: Iterable[CommitState], zone: Zone | None) -> Iterator[RecordCount]:
+    """The rows that each of the capture's commits says that its changes bring; a batch is a part."""
+    for state in states:
+        minutes: Counter[int] = Counter()
+        for reading, rows in state.minutes.items():
+            minutes[reading if zone is None else zone.earliest(reading * 60) // 60] += rows
+        for minute, rows in minutes.items():
+            yield RecordCount(name, minute, "source", f"batch-{state.batch}", rows)
+
+
+def _final(entity: Entity, state: CommitState) -> int:
+    """The minute before which all changes of all instances are merged."""
+    instances = entity.source.instances if entity.source else ()
+    return min((state.watermarks.get(instance, 0) // 60_000 for instance in instances), default=0)
 
 
 def _begins(entity: Entity) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -70,7 +71,10 @@ def counted_window(source: CountsProbe, probed: ProbedSlice, counts: CountedReco
     last = grid.slot(seconds_of(probed.window.end) // _MINUTE - 1)
     roll_up = RollUp(Calendar(probed.time_zone), grid, _instant(first.start), source.share)
     rows = counts.within(source.of, first.start, last.end)
+    totals: Counter[tuple[int, str]] = Counter()
     for minute, side, _, records in rows:
+        totals[minute, side] += records  # a part may take away what another brought
+    for (minute, side), records in totals.items():
         roll_up.add(minute, **{side: records})
     final = counts.final_until(source.of)
     windows = roll_up.close(_instant(min(final, last.end)))

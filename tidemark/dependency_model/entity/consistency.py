@@ -233,6 +233,14 @@ def _completeness(entity: Entity) -> Broken:
         yield "completeness", EntityError("only a table of the lake is counted", expected="a table", found=kind)
     if entity.start is None:
         yield "completeness", EntityError("nobody says from when on records are counted", expected="start")
+    if entity.completeness.capture and entity.source is None:
+        yield (
+            "completeness",
+            EntityError("no capture counts its records", expected="source: {table: ...}, or sql, kafka"),
+        )
+    if entity.completeness.capture and entity.source is not None and entity.source.start != "earliest":
+        problem = "the capture counts changes, and knows of no row from before them"
+        yield "completeness", EntityError(problem, expected="start: earliest in source, or sql", hint="count by sql")
 
 
 @lru_cache(maxsize=1024)
