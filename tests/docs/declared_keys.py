@@ -427,6 +427,10 @@ SECTIONS: Final = (
                 _probe(_FILES, "settle_for: 10m"),
             ),
             "fresh_for": Key("nobody looks again sooner (default `1m`)", _probe(_FILES, "fresh_for: 5m")),
+            "late_every": Key(
+                "so often at least a late slice is looked for (default: half an hour; of counts a minute)",
+                _probe(_FILES, "late_every: 5m"),
+            ),
             "timeout_seconds": Key("how long an answer may take (default 20)", _probe(_SQL, "timeout_seconds: 60")),
         },
     ),

@@ -15,6 +15,7 @@ from tidemark.center.detectors.snapshots import SnapshotDetector
 from tidemark.center.detectors.storage import StorageDetector
 from tidemark.center.outside_world import OutsideWorld
 from tidemark.center.validity_checks import ValidityChecks
+from tidemark.crawl.connection_secrets import ConnectionSecrets
 from tidemark.dagster_internals.step_output_files import remove_step_logs
 from tidemark.state_store.compaction import compact
 from tidemark.state_store.rule_results import RuleResults
@@ -50,7 +51,8 @@ class CenterTick:
         self._begun_in_dagster = DagsterBackfillDetector(self.center, utc_now)
         registry = SnapshotRegistry(self.store.database)
         self._snapshots = SnapshotDetector(registry, self.center, self.store.read, warehouse.table_path)
-        self.outside = OutsideWorld(self.center, self.store, os.environ, warehouse.table_path)
+        secrets = ConnectionSecrets.of(warehouse.settings, os.environ)
+        self.outside = OutsideWorld(self.center, self.store, secrets, warehouse.table_path)
         self._storage = StorageDetector(warehouse, self.center, self.store)
         self._validity = ValidityChecks(self.center)
         self._events: EventLogDetector | None = None

@@ -10,7 +10,6 @@ from tidemark.center.detectors.late_counts import LateCountsDetector
 from tidemark.center.detectors.observed_in_dagster import MaterializedAssets
 from tidemark.center.detectors.outside import OutsideDetector
 from tidemark.crawl.all_probes import look_at
-from tidemark.crawl.connection_secrets import ConnectionSecrets
 from tidemark.crawl.crawler import Crawler
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
@@ -19,12 +18,13 @@ from tidemark.state_store.record_counts import RecordCounts
 from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
     import dagster as dg
 
     from tidemark.center.center import DependencyCenter
+    from tidemark.crawl.connection_secrets import ConnectionSecrets
     from tidemark.crawl.probed_slice import CountedRecords, Materializations
     from tidemark.dependency_model.arrival.sighting import Sight
     from tidemark.dependency_model.entity import Entity
@@ -52,9 +52,9 @@ class OutsideWorld:
     """A crawler, the detector that it reports to, and the threads in which probes look."""
 
     def __init__(
-        self, center: DependencyCenter, store: StateStore, env: Mapping[str, str], path_of: Callable[[str], Path]
+        self, center: DependencyCenter, store: StateStore, secrets: ConnectionSecrets, path_of: Callable[[str], Path]
     ) -> None:
-        self._center, self._database, self._secrets = center, store.database, ConnectionSecrets(env)
+        self._center, self._database, self._secrets = center, store.database, secrets
         self._assets: MaterializedAssets | None = None
         self._counts = RecordCounts(store.database)
         self._late = LateCountsDetector(self._counts, center, store.read, self._look)

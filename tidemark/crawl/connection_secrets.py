@@ -1,6 +1,7 @@
 """Values of environment variables in connection settings: put in at the last moment, masked in every text that leaves.
 
-`${PARTNER_URL}` stands for a variable; what was put in once is a secret, and so is a password inside of it.
+`${PARTNER_URL}` stands for a variable; what was put in once is a secret, and so is a password inside of it. The folders
+of the project are known by the names of their settings, `${TIDEMARK_DATA}`, and are no secrets.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from tidemark.crawl.errors import ProbeSettingError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tidemark.system.settings import Settings
+
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_]\w*)\}")
 _USER_INFO: Final = re.compile(r"://([^/@\s]*)@")
 _SETTING: Final = re.compile(r"[?&][^=&#]+=([^&#]+)")
@@ -24,10 +27,17 @@ _LEAST: Final = 3
 
 
 class ConnectionSecrets:
-    """The variables of one process. Safe between threads."""
+    """The variables of one process, and `folders` that are no secrets by their names. Safe between threads."""
 
-    def __init__(self, env: Mapping[str, str]) -> None:
-        self._env, self._values, self._lock = env, set[str](), Lock()
+    def __init__(self, env: Mapping[str, str], folders: Mapping[str, str] | None = None) -> None:
+        self._env, self._folders = env, folders or {}
+        self._values, self._lock = set[str](), Lock()
+
+    @classmethod
+    def of(cls, settings: Settings, env: Mapping[str, str]) -> ConnectionSecrets:
+        """Those of a project, whose folders are where its settings say."""
+        folders = {"DATA": settings.data, "WAREHOUSE": settings.warehouse, "LANDING": settings.landing}
+        return cls(env, {f"TIDEMARK_{name}": str(path) for name, path in folders.items()})
 
     def fill(self, text: str) -> str:
         """The text with the values of its variables. Raises ProbeSettingError for one that is not set."""
@@ -42,6 +52,8 @@ class ConnectionSecrets:
         return text
 
     def _value(self, match: re.Match[str]) -> str:
+        if match[1] in self._folders:
+            return self._folders[match[1]]
         value = self._env.get(match[1])
         if not value:
             raise ProbeSettingError(

@@ -232,12 +232,12 @@ class Crawler:
         watched.look, watched.failures, watched.error = 0, 0, ""
         probe, expected = watched.probe, self._of(watched.slice.entity).expect(watched.end)
         if not sight.is_there:
-            self._schedule(watched, next_look(watched.end, now, expected, probe.fresh_for))
+            self._schedule(watched, next_look(watched.end, now, expected, probe.fresh_for, probe.longest_wait))
             return
         if not watched.sighting.is_settled(probe.settle_for):
             self._schedule(watched, max(now, watched.sighting.since + probe.settle_for))
             return
-        self._schedule(watched, next_look(watched.end, now, None, probe.fresh_for))
+        self._schedule(watched, next_look(watched.end, now, None, probe.fresh_for, probe.longest_wait))
         yield SettledSlice(watched.slice, watched.sighting, watched.began <= watched.end + _LEARNS_UNTIL)
 
     def _give_up_hanging(self, now: datetime) -> None:

@@ -100,6 +100,20 @@ def test_a_delivered_day_releases_its_slice_and_no_other(tmp_path: Path, instanc
     assert (told.facts.row_count, told.who) == (3, "probe, late")
 
 
+def test_hours_that_are_long_over_are_looked_for_as_the_newest_of_an_entity_that_has_ended(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    """A recording of March is replayed in November: its hours are more than the newest thousand ago."""
+    texts = declared(tmp_path)
+    texts["clicks"] = texts["clicks"].replace("period: day\nstart: 2024-05-30", "period: hour\nstart: 2024-01-01")
+    texts["clicks"] = texts["clicks"].replace("%Y-%m-%d", "%Y-%m-%dT%H") + "end: 2024-01-02\n"
+    world = OutsideWorld(tmp_path, instance, clicks=texts["clicks"], report="{period: hour, depends_on: [clicks]}")
+    deliver(tmp_path, "2024-01-01T03")
+    world.go_on(10)
+    assert world.status("clicks@2024-01-01T03")[0] is RunState.COMPLETED
+    assert len(world.detector.crawler) == 23
+
+
 def test_dagsters_own_log_does_not_tell_it_again(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     world = OutsideWorld(tmp_path, instance, **declared(tmp_path))
     deliver(tmp_path, "2024-06-01")

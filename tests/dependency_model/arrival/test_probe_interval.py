@@ -40,6 +40,13 @@ def test_it_looks_often_while_the_slice_should_come_and_less_when_it_is_late() -
     assert next_look(END, late, expected, MINUTE) - late > 20 * MINUTE
 
 
+def test_a_declaration_may_say_how_often_a_late_slice_is_looked_for() -> None:
+    late = END + timedelta(days=200)
+    for expected in (None, ExpectedArrival(0, 60)):
+        assert next_look(END, late, expected, MINUTE) == late + LONGEST
+        assert next_look(END, late, expected, timedelta(0), timedelta(seconds=5)) == late + timedelta(seconds=5)
+
+
 def test_what_is_known_of_the_hour_and_weekday_comes_first() -> None:
     learned = LearnedArrival()
     assert learned.expect(END) is None

@@ -78,7 +78,7 @@ def test_everything_is_reported_at_once_with_file_line_and_key() -> None:
         ("period: day\nallowed_lateness: 5m\n", "goes with source or snapshot_of"),
         ("period: day\nkeep_snapshots: 5\n", "goes with source or snapshot_of"),
         ("period: day\nkeep_snapshots: 0\n", "greater than or equal to 1"),
-        ("period: day\nallowed_lateness: 90s\n", "expected a duration such as 30min"),
+        ("period: day\nallowed_lateness: 90ms\n", "expected a duration such as 30min"),
         ("period: day\nlate_events: restaet\n", "did you mean 'restate'"),
         ("period: day\nweek_start: someday\n", "one of monday"),
         ("period: day\nholidays: FRR\n", "no such calendar of holidays"),

@@ -86,7 +86,8 @@ class OutsideDetector:
             return
         present = grid.at(seconds_of(now))
         self._next_end[name] = min(self._next_end[name], grid.window(present).end)
-        for ordinal in range(max(existing.start, present - NEWEST), min(existing.stop, present)):
+        ended = min(existing.stop, present)
+        for ordinal in range(max(existing.start, ended - NEWEST), ended):
             yield node.slice(ordinal, sub), grid.window(ordinal).end
 
     def _watch_if_wanted(self, slice_: Slice, end: datetime, now: datetime) -> None:

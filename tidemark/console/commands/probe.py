@@ -70,7 +70,10 @@ def _look(warehouse: Warehouse, slice_: Slice) -> Sight:
     from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.state_store.record_counts import RecordCounts  # noqa: PLC0415
 
-    secrets, counts = ConnectionSecrets(os.environ), RecordCounts(Database.of(warehouse.settings))
+    secrets, counts = (
+        ConnectionSecrets.of(warehouse.settings, os.environ),
+        RecordCounts(Database.of(warehouse.settings)),
+    )
     home = dagster_home(warehouse.settings, os.environ)
     prepare_home(warehouse.settings, home)
     with dg.DagsterInstance.from_config(str(home)) as instance:

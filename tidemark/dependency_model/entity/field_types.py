@@ -21,8 +21,8 @@ STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True, str_max_length
 
 _Value = TypeVar("_Value")
 _Given = TypeVar("_Given")
-_DURATION = re.compile(r"(\d{1,5})(min|m|h|d)", re.ASCII)
-_UNITS = {"min": "minutes", "m": "minutes", "h": "hours", "d": "days"}
+_DURATION = re.compile(r"(\d{1,5})(s|min|m|h|d)", re.ASCII)
+_UNITS = {"s": "seconds", "min": "minutes", "m": "minutes", "h": "hours", "d": "days"}
 
 
 def _parsed_by(parse: Callable[[_Given], _Value], text: _Given) -> _Value:
@@ -91,7 +91,7 @@ def _duration(value: object) -> timedelta:
         return value
     match = _DURATION.fullmatch(str(value))
     if not match:
-        raise ValueError(f"expected a duration such as 30min, 2h or 1d, found {value!r}")
+        raise ValueError(f"expected a duration such as 30min, 2h, 1d or 30s, found {value!r}")
     return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 

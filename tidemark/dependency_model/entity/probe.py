@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from pydantic.dataclasses import dataclass
 
+from tidemark.dependency_model.arrival.probe_interval import LONGEST
 from tidemark.dependency_model.completeness.slot import LateCounts
 from tidemark.dependency_model.entity.field_types import STRICT, ColumnField, DurationField, NameField, PeriodField
 from tidemark.dependency_model.entity.slice_text import placeholders
@@ -173,7 +174,9 @@ class Probe:
     """Exactly one source, and how it is treated.
 
     What is there is believed once it stayed the same for `settle_for`. An answer is good for `fresh_for`: nobody asks
-    again sooner. All probes of one `system` share its limit and its circuit breaker (default: the source's address).
+    again sooner. A slice that is late is looked for ever less often, but every `late_every` (default: half an hour; of
+    counts, which lie in the state store, a minute). All probes of one `system` share its limit and its circuit breaker
+    (default: the source's address).
     """
 
     delta: DeltaProbe | None = None
@@ -188,6 +191,7 @@ class Probe:
     system: NameField | None = None
     settle_for: DurationField = timedelta(minutes=1)
     fresh_for: DurationField = timedelta(minutes=1)
+    late_every: DurationField | None = None
     timeout_seconds: Annotated[int, Field(ge=1, le=600)] = 20
 
     @model_validator(mode="after")
@@ -206,6 +210,11 @@ class Probe:
     def source(self) -> Any:
         """The declaration of its source."""
         return getattr(self, self.kind)
+
+    @property
+    def longest_wait(self) -> timedelta:
+        """How long at most between two looks at a slice that is late."""
+        return self.late_every or (timedelta(minutes=1) if self.counts is not None else LONGEST)
 
     @property
     def counts_rows(self) -> bool:

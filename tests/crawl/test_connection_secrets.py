@@ -1,0 +1,19 @@
+"""Variables of connection settings: the project's folders are known, everything else is a secret."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.crawl.connection_secrets import ConnectionSecrets
+from tidemark.system.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_projects_folders_are_where_its_settings_say_and_are_no_secrets(tmp_path: Path) -> None:
+    settings = Settings.at(tmp_path / "data")
+    secrets = ConnectionSecrets.of(settings, {"TIDEMARK_DATA": "/elsewhere", "PARTNER": "canary"})
+    told = secrets.fill("${TIDEMARK_DATA}|${TIDEMARK_WAREHOUSE}|${PARTNER}")
+    assert told == f"{settings.data}|{settings.warehouse}|canary"
+    assert secrets.mask(told) == f"{settings.data}|{settings.warehouse}|***"
