@@ -74,6 +74,10 @@ class Translator:
 
     def bind(self, node: Any) -> Bound:
         """The bound expression. Raises QueryError for a column that there is not."""
+        bound = self._bind(node)
+        return Call("not", (bound,)) if node.args.get("negate") else bound
+
+    def _bind(self, node: Any) -> Bound:
         rule = _RULES.get(node.key)
         if rule is not None:
             bound = rule(self, node)
