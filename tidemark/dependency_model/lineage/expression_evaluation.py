@@ -5,7 +5,7 @@ What depends on the business time alone is computed once for each business time,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
 from tidemark.dependency_model.lineage.bound_expression import (
@@ -24,13 +24,13 @@ from tidemark.dependency_model.lineage.bound_expression import (
 )
 from tidemark.dependency_model.lineage.comparison_operators import SqlComparison, is_null
 from tidemark.dependency_model.lineage.functions import FUNCTIONS
-from tidemark.dependency_model.lineage.functions.case_and_coalesce import CONDITIONS
+from tidemark.dependency_model.lineage.functions.case_and_coalesce import CONDITIONS, case_over
 from tidemark.dependency_model.lineage.functions.date_digits import rises_with_its_date
 from tidemark.dependency_model.lineage.functions.sequences import array_values, sequence_values, span_of
 from tidemark.dependency_model.lineage.value_range import Range, Special, Value, hull, monotone, truth_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from tidemark.dependency_model.lineage.bound_expression import JoinSource, Occurrence
     from tidemark.dependency_model.lineage.type_conversion import Conversion
@@ -40,6 +40,8 @@ Environment = dict[object, Value]
 Evaluate = "Callable[[Environment], Value]"
 
 _TRUTHS = (logic.TRUE, logic.FALSE, logic.NULL)
+_CHOICES_LIMIT: Final = 3
+"""So many CASEs in one comparison are told apart."""
 _VARYING = (Column, Sourced, Element, Opaque, Exists, InQuery)
 
 
@@ -48,6 +50,13 @@ class _Fixed:
 
     value: Value = Special.UNKNOWN
     unevaluated: tuple[Call, ...] = ()
+
+
+class _Choice:
+    """A CASE in what is compared; in an environment it stands for the value that is looked at."""
+
+    def __init__(self, arguments: Sequence[Callable[[Environment], Value]]) -> None:
+        self.arguments = arguments
 
 
 class Evaluator:
@@ -64,6 +73,7 @@ class Evaluator:
         }
         self._partition_columns = partition_columns
         self._fixed: list[tuple[_Fixed, Callable[[Environment], Value]]] = []
+        self._choices: dict[int, _Choice] = {}
         self._compiled: dict[int, tuple[Bound, Callable[[Environment], Value]]] = {}
         self.unevaluated: list[Call] = []
         """Calls that said nothing of arguments that are known, since this was emptied last."""
@@ -271,6 +281,8 @@ class Evaluator:
         compare = self._comparisons.get(call.name)
         if compare is not None:
             return self._compared(call, compare, *arguments)
+        if call.name == "case":
+            return self._case(call, arguments)
         lazy = CONDITIONS.get(call.name)
         if lazy is not None:
             return lambda env: lazy(self._comparison, [argument(env) for argument in arguments])
@@ -289,6 +301,16 @@ class Evaluator:
 
         return compute
 
+    def _case(self, call: Call, arguments: Sequence[Callable[[Environment], Value]]) -> Callable[[Environment], Value]:
+        choice = self._choices[id(call)] = _Choice(arguments)
+        case = CONDITIONS[call.name]
+
+        def compute(environment: Environment) -> Value:
+            chosen = environment.get(choice)
+            return case(self._comparison, [part(environment) for part in arguments]) if chosen is None else chosen
+
+        return compute
+
     def _compared(
         self,
         call: Call,
@@ -296,14 +318,39 @@ class Evaluator:
         left: Callable[[Environment], Value],
         right: Callable[[Environment], Value],
     ) -> Callable[[Environment], Value]:
+        choices = self._choices_in(call)
+
         def compute(environment: Environment) -> Value:
             first, other = left(environment), right(environment)
             truth = compare(first, other)
             if truth == logic.UNKNOWN and isinstance(first, Range) and isinstance(other, Range):
                 self.unevaluated.append(call)
+            if choices and truth not in _TRUTHS:
+                return self._by_choice(lambda chosen: compare(left(chosen), right(chosen)), environment, choices)
             return truth
 
         return compute
+
+    def _choices_in(self, call: Call) -> list[_Choice]:
+        """The CASEs whose values are compared, the inner ones first; none where there are too many."""
+        inside = [self._choices[id(part)] for part in _compared_parts(call) if id(part) in self._choices]
+        return inside[::-1] if len(inside) <= _CHOICES_LIMIT else []
+
+    def _by_choice(
+        self, compute: Callable[[Environment], int], environment: Environment, choices: Sequence[_Choice]
+    ) -> int:
+        """A comparison for each value that a CASE can have: between two dates lie others that it never is."""
+        if not choices:
+            return compute(environment)
+        choice, *others = choices
+        values = [argument(environment) for argument in choice.arguments]
+        return truth_of(
+            case_over(
+                self._comparison,
+                values,
+                lambda value: self._by_choice(compute, {**environment, choice: value}, others),
+            )
+        )
 
 
 def _are_points(environment: Environment, columns: Iterable[Column]) -> bool:
@@ -314,6 +361,18 @@ def _are_points(environment: Environment, columns: Iterable[Column]) -> bool:
 def _between(values: list[Value]) -> Value:
     """All that lies between the values of an array; unknown where the data decides one of them."""
     return Special.UNKNOWN if Special.UNKNOWN in values or not values else hull(values)
+
+
+def _compared_parts(call: Call) -> Iterator[Bound]:
+    """What the values that are compared are computed of; conditions inside them are not."""
+    stack = [*call.arguments]
+    while stack:
+        part = stack.pop(0)
+        yield part
+        if isinstance(part, Sourced):
+            stack.append(part.inner)
+        elif isinstance(part, Call):
+            stack += part.arguments if part.name != "case" else (*part.arguments[1::2], part.arguments[-1])
 
 
 def _is_known(value: Value) -> bool:

@@ -16,10 +16,16 @@ if TYPE_CHECKING:
 
 def _case(comparison: SqlComparison, values: Sequence[Value]) -> Value:
     """condition, value, condition, value, ..., default."""
+    return case_over(comparison, values, lambda value: value)
+
+
+def case_over(comparison: SqlComparison, values: Sequence[Value], compute: Callable[[Value], Value]) -> Value:
+    """What a function makes of a CASE, of each of its values for itself."""
     *pairs, default = values
-    *chosen, outcome = _of_one_type(comparison, [*pairs[1::2], default])
+    *chosen, last = _of_one_type(comparison, [*pairs[1::2], default])
+    outcome = compute(last)
     for condition, value in reversed(list(zip(pairs[::2], chosen, strict=True))):
-        outcome = _choose(logic.known_true(truth_of(condition)), value, outcome)
+        outcome = _choose(logic.known_true(truth_of(condition)), compute(value), outcome)
     return outcome
 
 
