@@ -27,6 +27,9 @@ OF_DAYS = [
     ":biz_date = make_date(2031, 6, 7)",
     "datediff(:biz_date, DATE '2026-01-01') = 777",
     "date_add(:biz_date, 100) = to_date('20370501', 'yyyyMMdd')",
+    ":biz_date = add_months(DATE '2029-11-15', 20)",
+    ":biz_date = DATE '2029-11-15' + INTERVAL 20 MONTHS",
+    "dateadd(YEAR, 3, DATE '2029-11-15') = :biz_date",
     "add_months(add_months(date_add(:biz_date, 5), -1), 1) <> date_add(:biz_date, 5)",
 ]
 OF_HOURS = [

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Literal, Parameter, value_parts
-from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date_of, first_day
+from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date_of, first_day, months_on
 from tidemark.dependency_model.lineage.value_range import Range, Type
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import day_of
@@ -36,6 +36,8 @@ _CONVERTS: Final = frozenset(
 _ALIKE: Final = _COMPARES | _CONVERTS | _MOVES | _UNITS
 """Calls that treat all days alike, but for those near turns of months, which are looked at besides."""
 _COUNT_LIMIT: Final = 40_000
+_ADDS_MONTHS: Final = frozenset(["add_months", "add_unit"])
+_MONTHS_LIMIT: Final = 600
 _MONTHS_LOOKED_AT: Final = 14
 _DAY_MICROS: Final = 86_400_000_000
 _LAST_YEAR: Final = 2199
@@ -88,6 +90,8 @@ def _singled_out(parts: Iterable[Bound], first: int) -> set[int]:
     numbers = {number for part in parts for number in _numbers(part)}
     turns = _turns(first) if any(isinstance(part, Call) and part.name in _UNITS for part in parts) else set()
     counts = {0, *(sign * number for number in numbers if abs(number) <= _COUNT_LIMIT for sign in (1, -1))}
+    months = {sign * count for part in parts for count in _months(part) for sign in (1, -1)}
+    named |= {moved for day in named for count in months if (moved := _by_months(day, count)) is not None}
     near = {day + count + shift for day in named | turns for count in counts for shift in (-1, 0, 1)}
     years = {number for number in numbers if date_of(first).year <= number <= _LAST_YEAR}
     end = day_of(f"{_LAST_YEAR}-12-31")
@@ -118,6 +122,24 @@ def _numbers(part: Bound) -> Iterator[int]:
             yield value[1] // _DAY_MICROS
         case Type.STRING if len(value) == 4 and value.isdecimal():
             yield int(value)
+
+
+def _months(part: Bound) -> Iterator[int]:
+    """So many months as it adds: an interval, `add_months(.., 20)`, `dateadd(MONTH, 20, ..)` (or years)."""
+    if isinstance(part, Literal) and isinstance(part.value, Range) and part.value.type is Type.INTERVAL:
+        yield part.value.low[0]
+    if isinstance(part, Call) and part.name in _ADDS_MONTHS:
+        for inside in part.arguments:
+            yield from (
+                number * unit for number in _numbers(inside) for unit in (1, 12) if abs(number) <= _MONTHS_LIMIT
+            )
+
+
+def _by_months(day: int, count: int) -> int | None:
+    """The day so many months later; None where that is beyond the calendar."""
+    with suppress(ValueError, OverflowError):
+        return months_on(day, count)
+    return None
 
 
 def _turns(first: int) -> set[int]:
