@@ -19,8 +19,9 @@ from tidemark.dependency_model.lineage.query_binding import bind
 from tidemark.dependency_model.lineage.shown_partition import shown_values
 from tidemark.dependency_model.lineage.slice_space import slice_space
 from tidemark.dependency_model.lineage.slices_read import Evaluation
-from tidemark.dependency_model.lineage.value_range import Range
+from tidemark.dependency_model.lineage.value_range import Range, Type
 from tidemark.dependency_model.time import Calendar, Period
+from tidemark.dependency_model.time.date_grid import day_of
 from tidemark.dependency_model.time.partition_columns import parse_partition_columns, time_columns
 
 if TYPE_CHECKING:
@@ -209,3 +210,19 @@ def test_a_box_holds_what_each_of_its_slices_shows(
             assert shown.is_point
             assert held.type is shown.type
             assert held.low <= shown.low <= held.high
+
+
+@pytest.mark.parametrize(
+    ("form", "first", "last"),
+    [
+        ("{ds: yyyyMMdd}", "20260330", "20270105"),
+        ("{ds: int yyyyMMdd}", 20260330, 20270105),
+        ("{ym: yyyy-MM}", "2026-03", "2027-01"),
+    ],
+)
+def test_what_rises_with_the_days_ends_with_its_days(form: str, first: object, last: object) -> None:
+    """Were it all of both years, a search would look at each month on its own, at every business time."""
+    days = Range(Type.DATE, day_of("2026-03-30"), day_of("2027-01-05"))
+    (held,) = shown_values(_outline("t", Period.DAY, form).declared, (days,))
+    assert isinstance(held, Range)
+    assert (held.low, held.high) == (first, last)

@@ -241,12 +241,22 @@ class SelectBinder:
             if star is not None:
                 self._spread(star, node.table.lower() if isinstance(node, exp.Column) else "", columns, opened)
                 continue
+            if isinstance(node, exp.Aliases):
+                columns.update(self._several(node))
+                continue
             bound = self.translator.bind(node)
             name = node.alias_or_name.lower() or f"_c{at}"
             for free_name in [name] if name not in columns else [f"{name}#{at}"]:
                 columns[free_name] = bound
             self.scope.aliases.setdefault(name, bound)
         return columns, opened
+
+    def _several(self, node: Any) -> Mapping[str, Bound]:
+        """The columns of `posexplode(..) AS (at, value)`."""
+        inner, names = node.this, [name.name.lower() for name in node.expressions]
+        if isinstance(inner, exp.Explode) and isinstance(inner.this, LISTS):
+            return self._elements(inner, names).columns
+        return dict.fromkeys(names, self.translator.opaque(inner))
 
     def _ends_with_time(self) -> bool:
         """Whether it begins with the columns of its only FROM item, in their order."""

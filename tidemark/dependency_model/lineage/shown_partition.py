@@ -5,6 +5,7 @@ Over several slices it is a range that holds what each of them shows; of a singl
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date_of
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _LEAST: Final = ("", "01", "01", "00", "00")
 _GREATEST: Final = ("9999", "12", "31", "23", "59")
+_DATE_UNITS: Final = 3
+"""Year, month and day come before hour and minute."""
 _TYPES: Final = {"date": Type.DATE, "string": Type.STRING, "int": Type.NUMBER}
 _AFTER_ALL: Final = "~"
 """Behind the greatest hour, which may have an offset: `23+01:00`."""
@@ -61,26 +64,37 @@ def _shown(column: PartitionColumn, box: Sequence[Value]) -> Value:
 def _between(column: PartitionColumn, days: Range, clock: Sequence[Value]) -> Value:
     if any(not isinstance(value, Range) for value in clock):
         return Special.UNKNOWN
-    low, high = _ends(days, [value for value in clock if isinstance(value, Range)])
+    rises = column.units[0] == "yyyy"
+    low, high = _ends(days, [value for value in clock if isinstance(value, Range)], rises=rises)
     if column.type == "string":
         return Range(Type.STRING, column.text(low), column.text(high) + (_AFTER_ALL if "HH" in column.units else ""))
     return Range(Type.NUMBER, int(column.text(low)), int(column.text(high)))
 
 
-def _ends(days: Range, clock: Sequence[Range]) -> tuple[Sequence[str], Sequence[str]]:
-    """The least and the greatest that is shown of each unit: below one that differs, all of it."""
-    firsts, lasts = _units(days.low, [value.low for value in clock]), _units(days.high, [value.high for value in clock])
+def _ends(days: Range, clock: Sequence[Range], *, rises: bool) -> tuple[Sequence[str], Sequence[str]]:
+    """The least and the greatest that is shown of each unit: below one that differs, all of it.
+
+    What `rises` with the days, as it begins with the year, ends with the first and the last day themselves.
+    """
+    firsts = (*_date_units(days.low), *_clock_units([value.low for value in clock]))
+    lasts = (*_date_units(days.high), *_clock_units([value.high for value in clock]))
     low: list[str] = []
     high: list[str] = []
     same = True
     for at, (first, last) in enumerate(zip(firsts, lasts, strict=True)):
-        low.append(first if same and first else _LEAST[at])
-        high.append(min(last, _GREATEST[at]) if same and last else _GREATEST[at])
+        is_exact = same or (rises and at < _DATE_UNITS)
+        low.append(first if is_exact and first else _LEAST[at])
+        high.append(min(last, _GREATEST[at]) if is_exact and last else _GREATEST[at])
         same = same and first == last
     return low, high
 
 
-def _units(day: int, clock: Sequence[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=8192)
+def _date_units(day: int) -> tuple[str, str, str]:
     moment = date_of(day)
+    return f"{moment.year:04}", f"{moment.month:02}", f"{moment.day:02}"
+
+
+def _clock_units(clock: Sequence[str]) -> tuple[str, str]:
     hour, minute = (*clock, "", "")[:2]
-    return f"{moment.year:04}", f"{moment.month:02}", f"{moment.day:02}", hour[:2], minute[:2]
+    return hour[:2], minute[:2]

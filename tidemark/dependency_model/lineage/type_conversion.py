@@ -71,7 +71,10 @@ class Conversion:
             return self._between_texts(value, target)
         if value.type is Type.TIMESTAMP and target is not Type.NUMBER:
             return self.by_clock(convert, value)
-        ordered = (value.type, target) not in ((Type.NUMBER, Type.STRING), (Type.STRING, Type.NUMBER))
+        if value.type is Type.NUMBER:
+            ordered = target is not Type.STRING or _have_as_many_digits(value)
+        else:
+            ordered = (value.type, target) != (Type.STRING, Type.NUMBER)
         return (monotone if ordered else pointwise)(convert, value)
 
     def by_clock(self, compute: Callable[..., Value], first: Value, *others: Value) -> Value:
@@ -157,6 +160,11 @@ def _text_to_date(value: Range) -> Range:
 
 def _number_to_text(value: Range) -> Value:
     return point(Type.STRING, str(int(value.low))) if value.low == int(value.low) else Special.UNKNOWN
+
+
+def _have_as_many_digits(value: Range) -> bool:
+    """Whether the texts of numbers are in the order of the numbers: 20260329 and its like."""
+    return bool(value.low >= 0) and len(str(int(value.low))) == len(str(int(value.high)))
 
 
 def _offset(text: str) -> int:

@@ -78,7 +78,7 @@ class PartitionColumn:
     @property
     def units(self) -> tuple[str, ...]:
         """What of the slice's start it tells."""
-        return UNITS[:3] if self.type == "date" else tuple(_UNIT.findall(self.pattern))
+        return UNITS[:3] if self.type == "date" else _units_in(self.pattern)
 
     @property
     def declared(self) -> str:
@@ -96,8 +96,18 @@ class PartitionColumn:
 
     def text(self, shown: Sequence[str]) -> str:
         """The pattern with what is shown of year, month, day, hour and minute."""
-        by_unit = dict(zip(UNITS, shown, strict=True))
-        return _UNIT.sub(lambda match: by_unit[match[0]], self.pattern)
+        return _template(self.pattern).format(*shown)
+
+
+@lru_cache(maxsize=256)
+def _units_in(pattern: str) -> tuple[str, ...]:
+    return tuple(_UNIT.findall(pattern))
+
+
+@lru_cache(maxsize=256)
+def _template(pattern: str) -> str:
+    """The pattern with the number of each unit in its place: `{0}-{1}-{2}`."""
+    return _UNIT.sub(lambda match: f"{{{UNITS.index(match[0])}}}", pattern)
 
 
 _DEFAULT: Final = (

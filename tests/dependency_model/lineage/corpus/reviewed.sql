@@ -6,6 +6,16 @@ SELECT * FROM h_clicks WHERE dt = :biz_date AND hour NOT LIKE '0%';
 -- reads: h_clicks = Range 10..23
 SELECT * FROM h_clicks WHERE dt = :biz_date AND NOT hour LIKE '0%';
 
+-- case: days_of_a_month_by_their_text
+-- down: month
+-- reads: d_orders = all
+SELECT user_id, sum(x) AS x FROM d_orders
+WHERE CAST(dt AS STRING) LIKE concat(date_format(:biz_date, 'yyyy-MM'), '-%') GROUP BY user_id;
+
+-- case: days_that_are_not_like_a_year
+-- reads: d_orders = Set -1,0
+SELECT * FROM d_orders WHERE dt BETWEEN date_sub(:biz_date, 1) AND :biz_date AND CAST(dt AS STRING) NOT LIKE '1999-%';
+
 -- case: two_dates_by_a_flag
 -- reads: d_orders = Set 0; d_rates = Set -7,0
 SELECT o.x * r.rate FROM d_orders AS o LEFT JOIN d_rates AS r ON r.currency = o.currency
@@ -24,3 +34,14 @@ SELECT * FROM (SELECT x, if(is_late, date_add(dt, 7), dt) AS effective FROM d_or
 -- reads: d_orders = Set -9,-7,-2,0
 SELECT * FROM d_orders
 WHERE date_add(if(is_late, date_add(dt, if(is_holiday, 7, 0)), dt), if(is_early, 2, 0)) = :biz_date;
+
+-- case: places_of_a_list_that_is_not_known
+-- reads: d_orders = undecidable: the function
+SELECT o.x FROM (
+  SELECT date_sub(:biz_date, at) AS day FROM (SELECT posexplode(split(space(6), ' ')) AS (at, blank))
+) AS c JOIN d_orders AS o ON o.dt = c.day;
+
+-- case: values_and_places_of_a_sequence
+-- reads: d_orders = Range -6..0
+SELECT o.x, c.at FROM (SELECT posexplode(sequence(date_sub(:biz_date, 6), :biz_date)) AS (at, day)) AS c
+JOIN d_orders AS o ON o.dt = c.day;

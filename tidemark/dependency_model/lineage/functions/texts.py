@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
-from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, monotone, point, pointwise
+from tidemark.dependency_model.lineage.value_range import (
+    Range,
+    Special,
+    Type,
+    Value,
+    monotone,
+    point,
+    pointwise,
+    spanning,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tidemark.dependency_model.lineage.functions.signature import Function
     from tidemark.dependency_model.lineage.type_conversion import Conversion
+
+
+_WILD: Final = re.compile(r"[%_\\]")
+"""What a pattern of LIKE does not compare as it is."""
 
 
 def _of_texts(compute: Callable[..., str]) -> Function:
@@ -77,11 +90,18 @@ def _length(conversion: Conversion, text: Value) -> Value:
 
 
 def _like(conversion: Conversion, text: Value, pattern: Value) -> Value:
-    return pointwise(
-        lambda string, like: logic.TRUE if _pattern(like.low).fullmatch(string.low) else logic.FALSE,
-        conversion.cast(text, Type.STRING),
-        pattern,
-    )
+    return spanning(_liked, conversion.cast(text, Type.STRING), pattern)
+
+
+def _liked(texts: Range, like: Range) -> Value:
+    """Of several texts by what they begin with: `202603%`."""
+    if texts.is_point:
+        return logic.TRUE if _pattern(like.low).fullmatch(texts.low) else logic.FALSE
+    beginning = _WILD.split(like.low, maxsplit=1)[0]
+    low, high = texts.low[: len(beginning)], texts.high[: len(beginning)]
+    if high < beginning or beginning < low:
+        return logic.FALSE
+    return logic.TRUE if low == high and like.low == f"{beginning}%" else Special.IMPRECISE
 
 
 @lru_cache(maxsize=256)
