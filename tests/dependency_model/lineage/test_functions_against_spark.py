@@ -247,8 +247,11 @@ def _ours(expression: str, day: date) -> Value:
     value = compute({})
     if isinstance(value, int):
         return value if value in _KNOWN else Special.UNKNOWN
-    if value is Special.IMPRECISE:  # one of several, of which some part of it that is not known chooses
-        assert any(isinstance(part, Opaque) for part in walk(relation.columns["v"])), expression
+    if (
+        value is Special.IMPRECISE
+    ):  # one of several, of which some part of it that is not known chooses, and that is told
+        parts = walk(relation.columns["v"])
+        assert evaluator.unevaluated or any(isinstance(part, Opaque) for part in parts), expression
         return Special.UNKNOWN
     return value
 
