@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import dagster as dg
@@ -25,6 +29,7 @@ from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Quality, RunState
 from tidemark.state_store.database import Database
 from tidemark.state_store.store import StateStore
+from tidemark.system.crash_points import ENV_NAME
 from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
@@ -36,7 +41,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 MONDAY, TUESDAY, WEDNESDAY = ("2026-03-23", "2026-03-24", "2026-03-25")
-POINTS = ("ingest.before_tags", "ingest.before_candidates", "ingest.after_tags", "snapshot.judged", "snapshot.tagged")
+OF_CAPTURE = ("ingest.before_tags", "ingest.before_candidates", "ingest.after_tags")
+OF_RUN = ("snapshot.judged", "snapshot.tagged")
+POINTS = (*OF_CAPTURE, *OF_RUN)
 
 
 @pytest.fixture
@@ -144,13 +151,37 @@ def test_a_kill_between_commit_rules_and_tag_loses_nothing_and_tags_nothing_twic
     with monkeypatch.context() as patch:
         for module in (ingestion_module, tagging, slice_computer):
             patch.setattr(module, "crash_point", die)
+        if point in OF_RUN:
+            shop.capture()
         with pytest.raises(Killed):
-            shop.step()
+            # Dagster would take what ends a step for a failure of it.
+            shop.judge(MONDAY, TUESDAY, WEDNESDAY) if point in OF_RUN else shop.capture()
     assert set(shop.tags) <= {MONDAY, WEDNESDAY}
     for _ in range(3):
         shop.step()
     shop.expect(MONDAY, WEDNESDAY)
     assert [candidate.snapshot.slice for candidate in shop.runtime.registry.candidates.of("orders")] == [TUESDAY]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("point", OF_RUN)
+def test_killed_for_real_between_the_rules_and_the_tag(shop: CapturedShop, point: str) -> None:
+    shop.capture()
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from tidemark.compute.runtime import Runtime; from tidemark.dependency_model.slice import Slice\n"
+        "from tidemark.system.settings import Settings; from tidemark.warehouse.warehouse import load_warehouse\n"
+        "settings = Settings.at(Path(sys.argv[1]), time_zone='UTC')\n"
+        "runtime = Runtime(load_warehouse(settings, Path(sys.argv[2])))\n"
+        f"runtime.computer().snapshots([Slice('orders', '{MONDAY}')])\n"
+    )
+    settings = shop.warehouse.settings
+    arguments = [sys.executable, "-c", program, str(settings.data), str(settings.data.parent / "declared")]
+    killed = subprocess.run(arguments, env={**os.environ, ENV_NAME: point}, check=False, timeout=600)
+    assert killed.returncode == -signal.SIGKILL
+    assert list(shop.tags) == ([MONDAY] if point == "snapshot.tagged" else [])
+    shop.step()
+    shop.expect(MONDAY)
 
 
 def test_a_repair_lets_the_slice_be_judged_again(shop: CapturedShop) -> None:

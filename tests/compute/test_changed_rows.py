@@ -19,7 +19,7 @@ from tests.compute.test_restated_snapshot import END_MS, OWN, computer
 from tidemark.capture.snapshots.late.late_change_table import late_path
 from tidemark.compute.changed_rows import can_be_narrowed
 from tidemark.compute.runtime import Runtime
-from tidemark.delta.added_partitions import added_partitions
+from tidemark.delta.added_partitions import PartitionTexts, added_partitions
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.snapshot_registry import TaggedSnapshot
 from tidemark.warehouse.warehouse import load_warehouse
@@ -209,7 +209,7 @@ def test_a_log_that_is_gone_tells_no_partitions(spark: SparkSession, tmp_path: P
     world = Versions(spark, tmp_path)
     world.write(as_rows({1: ("u", 1)}))
     world.write(as_rows({1: ("u", 2), 6: ("v", 2)}))
-    assert added_partitions(world.path, 0, 1) == frozenset({(("day", "2026-03-02"),), (("day", None),)})
+    assert added_partitions(world.path, 0, 1) == frozenset[PartitionTexts](((("day", "2026-03-02"),), (("day", None),)))
     (world.path / "_delta_log" / f"{1:020}.json").unlink()
     assert added_partitions(world.path, 0, 1) is None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import text
@@ -51,19 +51,17 @@ def test_people_select_from_it(results: RuleResults, database: Database) -> None
 
 def test_what_held_is_of_whole_versions_of_the_same_table_up_to_one(results: RuleResults) -> None:
     """A base that is newer, of another table, broken or with late changes on top would let broken rows pass."""
-    changes: list[dict[str, Any]] = [
-        {"version": 9},
-        {"version": 6, "table_state": "another"},
-        {"version": 6, "outcome": "broken"},
-        {"version": 6, "late_batch": 3},
-        {"version": 6, "slice": Slice("ods_users", DAY.key)},
-        {"version": 5, "outcome": "unknown"},
-    ]
+    later = replace(HELD, version=6)
     others = [
-        replace(HELD, judged_at=NOW + timedelta(hours=hours), **changed)
-        for hours, changed in enumerate(changes, start=1)
+        replace(HELD, version=9),
+        replace(later, table_state="another"),
+        replace(later, outcome="broken"),
+        replace(later, late_batch=3),
+        replace(later, slice=Slice("ods_users", DAY.key)),
+        replace(later, outcome="unknown"),
     ]
-    results.put([HELD, *others])
+    hours = enumerate(others, start=1)
+    results.put([HELD, *(replace(other, judged_at=NOW + timedelta(hours=hour)) for hour, other in hours)])
     assert results.held_at("ods_orders", "state", 7) == {"not_null: id": 4}
     assert results.held_at("ods_orders", "state", 9) == {"not_null: id": 9}
     assert results.held_at("ods_orders", "state", 3) == {}
