@@ -13,16 +13,16 @@ from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.dagster.asset_bodies import AssetBody, snapshot_step, sql_step
 from tidemark.dagster.mappings import BuiltInMapping, partition_mapping
 from tidemark.dagster.metadata.asset_columns_and_files import code_references, column_metadata
-from tidemark.dagster.metadata.rules_in_words import rule_in_words
 from tidemark.dagster.olap_export import export_step
 from tidemark.dagster.partitions import slice_partitions
 from tidemark.dagster.promise_results import baseline_spec
+from tidemark.dagster.promised_freshness import promised_freshness
 from tidemark.dagster.resources.runtimes import Runtimes
+from tidemark.dagster.rule_specs import rule_specs
 from tidemark.dagster.slice_results import StepResult
 from tidemark.dagster.validity_results import reached_by_rules, validity_spec
 from tidemark.dependency_model.entity import Entity
 from tidemark.dependency_model.entity.profile_settings import Anomalies
-from tidemark.dependency_model.entity.quality_rules import check_names
 from tidemark.warehouse.code_version import code_version
 from tidemark.warehouse.warehouse import EXPORT_LAYER, Warehouse
 
@@ -55,6 +55,7 @@ def _external(warehouse: Warehouse, entity: Entity) -> dg.AssetsDefinition:
         owners=[entity.owner] if entity.owner else None,
         kinds={"external"},
         metadata=_metadata(warehouse, entity),
+        freshness_policy=promised_freshness(entity),
     )
     return dg.AssetsDefinition(specs=[spec])
 
@@ -111,16 +112,7 @@ def _check_specs(warehouse: Warehouse, entity: Entity, *, is_judged: bool) -> li
     One for validity where rules can make a slice invalid: its own, or those of what it is made of.
     """
     partitions = slice_partitions(entity, warehouse.graph)
-    checks = [
-        dg.AssetCheckSpec(
-            name,
-            asset=entity.name,
-            blocking=rule.severity == "block",
-            description=rule_in_words(rule),
-            partitions_def=partitions,
-        )
-        for name, rule in zip(check_names(entity.quality), entity.quality, strict=True)
-    ] + list(baseline_spec(entity, partitions))
+    checks = [*rule_specs(warehouse, entity), *baseline_spec(entity, partitions)]
     if is_judged and entity.layer != EXPORT_LAYER and entity.period is not None:
         checks.append(validity_spec(entity, partitions))
     if has_anomaly_check(entity):

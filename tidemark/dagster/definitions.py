@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from tidemark.dagster.assets import build_assets
+from tidemark.dagster.external_checks import external_checks
 from tidemark.dagster.heartbeat_checks import heartbeat_checks
 from tidemark.dagster.jobs.cluster import cluster_job, nightly
 from tidemark.dagster.jobs.repair import repair_job
@@ -22,7 +23,7 @@ def warehouse_definitions(warehouse: Warehouse, own: Sequence[dg.AssetsDefinitio
     names = {key.to_user_string() for asset in own for key in asset.keys}
     return dg.Definitions(
         assets=[*build_assets(warehouse, names), *own],
-        asset_checks=heartbeat_checks(warehouse),
+        asset_checks=[*heartbeat_checks(warehouse), *external_checks(warehouse, names)],
         jobs=[clustering, repair_job(warehouse), vacuum_job(warehouse)],
         schedules=[nightly(clustering, warehouse.settings.time_zone)],
         executor=dg.in_process_executor,

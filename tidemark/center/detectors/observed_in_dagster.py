@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
 from tidemark.center.detectors.event_log import PROBE_KEY, ROWS_KEY
+from tidemark.dagster_internals.partition_checks import report_check
 from tidemark.warehouse.dagster_partition_keys import partition_of
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.arrival.sighting import Sight
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.slice import Slice
+
+_REPORTED_AS: Final = "probe"
 
 
 def show_observation(
@@ -36,16 +39,18 @@ def show_observation(
     if is_new:
         event = dg.AssetMaterialization(asset_key=key, partition=partition, metadata=metadata)
         instance.report_runless_asset_event(event)
-    for verdict in verdicts:  # without the partition: of what no run reports Dagster takes one result for each
+    for verdict in verdicts:
         evaluation = dg.AssetCheckEvaluation(
             asset_key=key,
             check_name=verdict.name,
             passed=verdict.passed,
+            partition=partition,
+            description=verdict.reason,
             metadata={"reason": dg.MetadataValue.text(verdict.reason), "slice": str(slice_)},
             blocking=not verdict.warns,
             severity=dg.AssetCheckSeverity.WARN if verdict.warns else dg.AssetCheckSeverity.ERROR,
         )
-        instance.report_runless_asset_event(evaluation)
+        report_check(instance, evaluation, _REPORTED_AS)
 
 
 class MaterializedAssets:

@@ -1,0 +1,77 @@
+"""The rules of an external asset as checks with its partitions: the center reports what its probes saw (A5).
+
+A run of them, which a button on the asset's page asks for, looks at the newest slice there and then. It is told on the
+page alone: what releases a slice is the center's own look, twice and unchanged.
+"""
+
+import os
+from collections.abc import Container, Iterator, Sequence
+
+import dagster as dg
+
+from tidemark.center.detectors.observed_in_dagster import MaterializedAssets
+from tidemark.center.detectors.slice_rules import judge
+from tidemark.center.outside_world import look_once
+from tidemark.crawl.connection_secrets import ConnectionSecrets
+from tidemark.dagster.rule_specs import rule_specs
+from tidemark.dependency_model.arrival.sighting import Sight
+from tidemark.dependency_model.entity import Entity
+from tidemark.dependency_model.slice import Slice
+from tidemark.state_store.database import Database
+from tidemark.state_store.record_counts import RecordCounts
+from tidemark.system.utc_clock import utc_now
+from tidemark.warehouse.dagster_partition_keys import slice_of
+from tidemark.warehouse.warehouse import Warehouse
+
+
+def external_checks(warehouse: Warehouse, own: Container[str] = ()) -> list[dg.AssetChecksDefinition]:
+    """Those of each external entity with a probe and rules; `own` are assets that the project writes itself."""
+    return [
+        _checks(warehouse, entity)
+        for entity in warehouse.entities.values()
+        if entity.probe is not None and entity.quality and entity.name not in own
+    ]
+
+
+def _checks(warehouse: Warehouse, entity: Entity) -> dg.AssetChecksDefinition:
+    specs = rule_specs(warehouse, entity)
+
+    @dg.multi_asset_check(name=f"look_at_{entity.name}", specs=specs, can_subset=False)
+    def look(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
+        run = context.op_execution_context
+        asked = slice_of(entity, run.partition_key) if run.has_partition_key else _newest(warehouse, entity)
+        yield from _results(entity, asked, _look(warehouse, asked, run.instance), specs)
+
+    return look
+
+
+def _newest(warehouse: Warehouse, entity: Entity) -> Slice:
+    """The slice that ended last: of checks alone Dagster starts runs without a partition."""
+    graph = warehouse.graph
+    if entity.is_static:
+        return slice_of(entity, None)
+    return max(graph.slices(entity.name, utc_now()), key=lambda slice_: graph.window(slice_).end)
+
+
+def _look(warehouse: Warehouse, slice_: Slice, instance: dg.DagsterInstance) -> Sight:
+    secrets = ConnectionSecrets.of(warehouse.settings, os.environ)
+    counts = RecordCounts(Database.of(warehouse.settings))
+    return look_once(warehouse.graph, slice_, secrets, MaterializedAssets(instance), counts)
+
+
+def _results(
+    entity: Entity, slice_: Slice, sight: Sight, specs: Sequence[dg.AssetCheckSpec]
+) -> Iterator[dg.AssetCheckResult]:
+    """What is not there breaks every rule."""
+    verdicts = {verdict.name: verdict for verdict in judge(entity, sight)} if sight.is_there else {}
+    for spec in specs:
+        verdict = verdicts.get(spec.name)
+        warns = not spec.blocking
+        yield dg.AssetCheckResult(
+            asset_key=spec.asset_key,
+            check_name=spec.name,
+            passed=verdict is not None and verdict.passed,
+            description=sight.why if verdict is None else verdict.reason,
+            metadata={"slice": str(slice_)},
+            severity=dg.AssetCheckSeverity.WARN if warns else dg.AssetCheckSeverity.ERROR,
+        )
