@@ -100,6 +100,17 @@ def test_everything_is_reported_at_once_with_file_line_and_key() -> None:
         ("period: day\ncompleteness: {time_column: at, kafka: {servers: a, topic: b}}\n", "from when on"),
         ("period: day\nstart: 2024-01-01\ncompleteness: {time_column: at}\n", "expected exactly one of sql, kafka"),
         (
+            "period: day\nstart: 2024-01-01\ncompleteness: {time_column: at, capture: true}\n",
+            "no capture counts its records",
+        ),
+        (
+            (
+                "{kind: Snapshot, period: day, start: 2024-01-01, source: {table: a.b, instances: [a], start: now}, "
+                "completeness: {time_column: at, capture: true}}"
+            ),
+            "knows of no row from before",
+        ),
+        (
             "period: day\nstart: 2024-01-01\ncompleteness: {time_column: a, sql: [{url: 'my://a:b@c/d', table: t}]}\n",
             "a password in a declaration",
         ),
