@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,3 +70,92 @@ def test_a_slice_starts_exactly_when_its_inputs_are_good_and_everything_heals(
     for slice_ in SLICES:
         days = [world.latest[day] for day in world.latest if overlap(day, slice_)]
         assert slice_ in kept or world.held[slice_] == frozenset(days), slice_
+
+
+def march(world: GatedSeries, *, audited: bool) -> None:
+    """Everything that can be done without a person, step by step; what breaks its rule stays as it is."""
+    for _ in range(300):
+        if world.unjudged:
+            world.judge(next(iter(world.unjudged)))
+        elif world.under_way:
+            world.end(next(iter(world.under_way)), audited=audited)
+        elif ready := world.in_state(RunState.READY):
+            world.launch(ready[0])
+        else:
+            return
+        check(world)
+    raise AssertionError("it does not come to an end")
+
+
+@pytest.mark.parametrize("broken", SERIES)
+@pytest.mark.parametrize("audited", [True, False], ids=["refused", "published"])
+@pytest.mark.parametrize("is_there", [True, False], ids=["rebuilt", "first"])
+def test_a_broken_rule_of_each_period_holds_what_it_reaches_until_it_is_healed(
+    broken: str, *, audited: bool, is_there: bool
+) -> None:
+    world = GatedSeries()
+    if is_there:
+        world.settle()
+    day = next(iter(world.latest))
+    world.deliver(day, broken)
+    march(world, audited=audited)
+    assert {slice_.entity for slice_ in world.raised} == {broken}
+    world.deliver(day, None)
+    march(world, audited=audited)
+    world.heal()
+    check(world)
+    assert all(world.status(slice_).valid for slice_ in SLICES)
+
+
+def test_rows_that_were_never_judged_are_news_when_they_come_again() -> None:
+    world = GatedSeries()
+    world.settle()
+    day = next(iter(world.latest))
+    world.deliver(day, None)
+    world.launch(day)
+    world.end(day, audited=False)
+    world.ask_for(day)
+    march(world, audited=True)
+    readers = {
+        slice_.entity: slice_ for slice_ in SLICES if slice_.entity in ("if_changed", "ask") and overlap(slice_, day)
+    }
+    assert world.status(readers["if_changed"]).generation == 2
+    assert world.status(readers["ask"]).tainted
+
+
+def test_who_has_two_bad_inputs_is_good_once_both_are() -> None:
+    world = GatedSeries()
+    world.settle()
+    first, second = list(world.latest)[:2]
+    for day in (first, second):
+        world.condemn(day)
+        check(world)
+    for day in (first, second):
+        world.ignore(day)
+        check(world)
+    march(world, audited=True)
+    assert all(world.status(slice_).valid for slice_ in SLICES)
+
+
+def test_who_is_to_be_asked_is_left_alone_until_somebody_answers() -> None:
+    """Neither a rebuild with other rows nor flags that come and go answer for a person."""
+    world = GatedSeries()
+    world.settle()
+    day = next(iter(world.latest))
+    asked = next(slice_ for slice_ in SLICES if slice_.entity == "ask" and overlap(slice_, day))
+    held = world.held[asked]
+    world.deliver(day, None)
+    march(world, audited=True)
+    assert (world.status(asked).tainted, world.status(asked).generation, world.held[asked]) == (True, 1, held)
+    month = next(slice_ for slice_ in SLICES if slice_.entity == "month" and overlap(slice_, day))
+    world.condemn(month)
+    check(world)
+    world.ignore(month)
+    march(world, audited=True)
+    assert world.status(asked).tainted
+    world.keep(asked)
+    check(world)
+    assert (world.status(asked).valid, world.held[asked]) == (True, held)
+    world.ask_for(day)
+    march(world, audited=True)
+    assert world.status(asked).valid, "the same rows are no question"
