@@ -75,7 +75,7 @@ class Versions:
         self.spark = spark
         self.runtime = Runtime(small_warehouse(folder, {"sales": (CAPTURED + rules, "")}))
         self.path = self.runtime.warehouse.table_path("sales")
-        self.columns, self.count = COLUMNS, 0
+        self.columns, self.count, self.judged = COLUMNS, 0, 0
 
     def write(self, rows: list[tuple[Any, ...]], days: set[date | None] | None = None) -> Slice:
         """A version in which these partitions (all, in the first) have these rows; the slice that it ends."""
@@ -94,7 +94,8 @@ class Versions:
 
     def judge(self, slice_: Slice) -> tuple[dict[str, CheckResult], int]:
         """What a new process says, and how many rows its tasks read."""
-        group = f"judging {slice_} {self.count}"
+        self.judged += 1
+        group = f"judging {slice_} {self.judged}"
         computing = computer(self.spark, self.runtime)
         self.spark.sparkContext.setJobGroup(group, group)
         (told,) = computing.snapshots([slice_])
