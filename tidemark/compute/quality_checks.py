@@ -8,7 +8,7 @@ rule that crashes is unknown: it does not hold, and says why.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _TIME_TYPES: Final = ("timestamp", "timestamp_ntz")
 _ENDS: Final = ("min", "max")
 _ROWS: Final = "rows of the slice"
+_ANY: Final = "any rows"
 _LONGEST: Final = 400
 _CRASHES: Final = (PySparkException, Py4JError, TidemarkError)
 """What an expression or query of a rule can raise; anything else is a fault of the engine."""
@@ -83,6 +84,13 @@ class Audit:
         return own | (self.anomaly.broken if self.anomaly else {})
 
 
+class _Partition(NamedTuple):
+    """The columns that tell the slice of a row, and their values where all rows are of one slice."""
+
+    columns: Sequence[str]
+    only: tuple[Any, ...] | None
+
+
 @dataclass(frozen=True)
 class _Scan:
     """What the scan of all rules told, by partition: each rule's figure; `crashed` are rules that it failed on."""
@@ -111,11 +119,12 @@ def audit(
     partition = rows.columns[len(rows.columns) - len(next(iter(slices))) :]
     times = [name for name, kind in rows.dtypes if kind in _TIME_TYPES and name not in partition]
     profile = ProfileAggregates(rows.schema, tuple(partition), profiled) if profiled else None
+    told_by = _Partition(partition, next(iter(slices)) if len(slices) == 1 else None)
     if narrowed is None:
-        scan = _scan(rows, list(measures.values()), times, partition, profile)
+        scan = _scan(rows, list(measures.values()), times, told_by, profile)
     else:
         counted = {name: measured for name, measured in measures.items() if not isinstance(named[name], RowCount)}
-        scan = _scan(narrowed.rows, list(counted.values()), (), partition, None)
+        scan = _scan(narrowed.rows, list(counted.values()), (), told_by, None)
         scan = replace(scan, figures={key: _of_whole(scan.figures.get(key, {}), named, narrowed) for key in slices})
     around.now_counted({slice_: scan.figures.get(key, {}).get(_ROWS, 0) for key, slice_ in slices.items()})
     audits = {}
@@ -178,7 +187,7 @@ def _scan(
     rows: DataFrame,
     measures: Sequence[Measure],
     times: Sequence[str],
-    partition: Sequence[str],
+    partition: _Partition,
     profile: ProfileAggregates | None,
 ) -> _Scan:
     """All rules at once; where that crashes each by itself, so that the others are told."""
@@ -201,14 +210,22 @@ def _scan(
 
 
 def _aggregate(
-    rows: DataFrame, expressions: Mapping[str, str], partition: Sequence[str]
+    rows: DataFrame, expressions: Mapping[str, str], partition: _Partition
 ) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """By partition: each expression's value. Raises what Spark raises."""
+    """By partition: each expression's value. Raises what Spark raises.
+
+    Of one slice nothing is grouped: Spark then adds up in variables, not in a row that it looks up in a hash table.
+    """
     if not expressions:
         return {}
     named = [sf.expr(expression).alias(name) for name, expression in expressions.items()]
-    aggregated = rows.groupBy(*map(quote, partition)).agg(*named).collect()
-    return {tuple(row[name] for name in partition): {name: row[name] for name in expressions} for row in aggregated}
+    if partition.only is not None:
+        (row,) = rows.agg(*named, sf.expr("count(*)").alias(_ANY)).collect()
+        return {partition.only: {name: row[name] for name in expressions}} if row[_ANY] else {}
+    aggregated = rows.groupBy(*map(quote, partition.columns)).agg(*named).collect()
+    return {
+        tuple(row[name] for name in partition.columns): {name: row[name] for name in expressions} for row in aggregated
+    }
 
 
 def _span(figures: Mapping[str, Any], times: Sequence[str]) -> tuple[str, str] | None:
