@@ -28,11 +28,10 @@ _MOST_REPORTS: Final = 20_000
 
 @dataclass
 class _Known:
-    """As of report number `report`, the minute `final` up to which the source's counts were final, and the oldest."""
+    """As of report number `report` and the minute `final` up to which the source's counts were final."""
 
     report: int = -1
     final: int = 0
-    oldest: int | None = None
     slices: dict[Slice, SliceCompleteness | None] = field(default_factory=dict)
 
 
@@ -76,17 +75,17 @@ class KnownCompleteness:
             known.slices = {
                 slice_: counted for slice_, counted in known.slices.items() if counted and counted.is_complete
             }
-        oldest = self._counts.oldest_minute(name)
-        if oldest != known.oldest:
+        until, number = self._counts.forgotten(name)
+        if number > known.report:
             known.slices = {
-                slice_: counted for slice_, counted in known.slices.items() if self._is_after(slice_, oldest)
+                slice_: counted for slice_, counted in known.slices.items() if self._is_after(slice_, until)
             }
-        known.report, known.final, known.oldest = newest, final, oldest
+        known.report, known.final = newest, final
 
-    def _is_after(self, slice_: Slice, oldest: int | None) -> bool:
+    def _is_after(self, slice_: Slice, until: int) -> bool:
         """Whether no count of the slice can have been forgotten."""
         span = minutes_of(self._graph, slice_)
-        return span is not None and oldest is not None and span.first >= oldest
+        return span is not None and span.first >= until
 
     def _forget(self, known: _Known, minutes: Sequence[int]) -> None:
         if not minutes:

@@ -123,14 +123,14 @@ def _is_plain(text: str, times: Collection[str]) -> bool:
 def _is_in_any(partitions: Iterable[PartitionTexts], whole: DataFrame) -> Column:
     """A predicate on partition columns that Delta prunes by, with each text read as the column's type."""
     types = {field.name: field.dataType for field in whole.schema}
-    each = (
+    conditions = (
         functools.reduce(
             lambda a, b: a & b,
             (sf.col(quote(name)).eqNullSafe(sf.lit(text).cast(types[name])) for name, text in partition),
         )
         for partition in partitions
     )
-    return functools.reduce(lambda a, b: a | b, each, sf.lit(False))  # noqa: FBT003 - a literal of SQL
+    return functools.reduce(lambda a, b: a | b, conditions, sf.lit(False))  # noqa: FBT003 - a literal of SQL
 
 
 def _keys_elsewhere(rule: Unique, changed: DataFrame, others: DataFrame) -> int:

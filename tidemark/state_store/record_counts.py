@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
 
 Side = Literal["source", "lake"]
+_SIDES: Final = ("source", "lake")
 _AT_ONCE: Final = 500
 """So many parts in one statement."""
+_FORGOTTEN: Final = "forgotten"
+"""The side of the one row a name that holds, as its records, the minute before which counts were forgotten."""
 _FINAL: Final = "final"
 """The side of the one row a name that holds, as its records, the minute up to which the source's counts are final."""
 
@@ -61,7 +64,7 @@ class RecordCounts:
         columns = RECORD_COUNTS.c
         query = (
             select(columns.minute, columns.side, columns.part, columns.records)
-            .where(columns.name == name, columns.minute >= first, columns.minute < end, columns.side != _FINAL)
+            .where(columns.name == name, columns.minute >= first, columns.minute < end, columns.side.in_(_SIDES))
             .order_by(columns.minute, columns.side, columns.part)
         )
         with self._database.reading() as connection:
@@ -78,23 +81,11 @@ class RecordCounts:
         query = (
             select(start, of["source"], of["lake"])
             .where(columns.name == name, columns.minute >= minutes[0], columns.minute < minutes[1])
-            .where(columns.side != _FINAL)
+            .where(columns.side.in_(_SIDES))
             .group_by("slot_start")
         )
         with self._database.reading() as connection:
             return {at: (int(source), int(lake)) for at, source, lake in connection.execute(query)}
-
-    def oldest_minute(self, name: str) -> int | None:
-        """The first minute of which a count is kept; None where none is."""
-        columns = RECORD_COUNTS.c
-        query = (
-            select(columns.minute)
-            .where(columns.name == name, columns.side != _FINAL)
-            .order_by(columns.name, columns.minute)
-            .limit(1)
-        )
-        with self._database.reading() as connection:
-            return connection.execute(query).scalar()
 
     def position(self, name: str) -> tuple[int, str] | None:
         """The commit up to which the lake was counted, and the stamp of its file; None where it was not."""
@@ -141,13 +132,19 @@ class RecordCounts:
     def forget_before(self, name: str, minute: int) -> None:
         """Hold no count that is older; those that are final stay so. It is a report: who knows counts asks again."""
         columns = RECORD_COUNTS.c
-        old = (columns.name == name) & (columns.minute < minute) & (columns.side != _FINAL)
+        old = (columns.name == name) & (columns.minute < minute) & (columns.side.in_(_SIDES))
         with self._database.writing() as connection:
             number = _next_report(connection)
             if connection.execute(RECORD_COUNTS.delete().where(old)).rowcount:
                 # No number is used twice, also where the newest report was about what goes.
-                final = {"name": name, "minute": 0, "side": _FINAL, "part": "", "records": _final(connection, name)}
-                _put(connection, [{**final, "report": number}])
+                until = max(minute, _noted(connection, name, _FORGOTTEN)[0])
+                note = {"name": name, "minute": 0, "side": _FORGOTTEN, "part": "", "records": until}
+                _put(connection, [{**note, "report": number}])
+
+    def forgotten(self, name: str) -> tuple[int, int]:
+        """The minute before which counts were forgotten, and the number of the report by which; 0 for never."""
+        with self._database.reading() as connection:
+            return _noted(connection, name, _FORGOTTEN)
 
     def newest_report(self) -> int:
         """The number of the last report; 0 before the first."""
@@ -164,7 +161,7 @@ class RecordCounts:
         columns = RECORD_COUNTS.c
         query = (
             select(columns.report, columns.name, columns.minute)
-            .where(columns.report > report, columns.side != _FINAL)
+            .where(columns.report > report, columns.side.in_(_SIDES))
             .order_by(columns.report)
             .limit(most)
         )
@@ -177,9 +174,15 @@ def _next_report(connection: Connection) -> int:
 
 
 def _final(connection: Connection, name: str) -> int:
+    return _noted(connection, name, _FINAL)[0]
+
+
+def _noted(connection: Connection, name: str, side: str) -> tuple[int, int]:
+    """What a note of a name says, and the report that wrote it; 0 where there is none."""
     columns = RECORD_COUNTS.c
-    query = select(columns.records).where(columns.name == name, columns.minute == 0, columns.side == _FINAL)
-    return connection.execute(query).scalar() or 0
+    query = select(columns.records, columns.report)
+    row = connection.execute(query.where(columns.name == name, columns.minute == 0, columns.side == side)).one_or_none()
+    return (0, 0) if row is None else (row.records, row.report)
 
 
 def _final_row(name: str, until: int, number: int) -> dict[str, object]:
