@@ -1,0 +1,289 @@
+"""The second story of seed 002, step by step, on Delta tables in a running Dagster, to content that an oracle has.
+
+Of hour 15 of `foo` ten minutes were delivered three times. Its profile is not as the days before let expect, a deeper
+rule finds rows twice, and the hour is invalid: so are the windows inside it and the day around it. Who ignores quality
+goes on, others are held. Once the delivery is right and the hour is rebuilt the flags go, and each policy decides.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+import duckdb
+import pyarrow as pa
+import pytest
+from dagster._core.event_api import PartitionKeyFilter
+from deltalake import write_deltalake
+
+from tests.dagster.kinds.world import RunningWarehouse, running
+from tidemark.catalog.catalog import Catalog
+from tidemark.center.backfill_planning import plan_of
+from tidemark.center.fact import Fact
+from tidemark.compute.anomaly_verdict import CHECK_NAME
+from tidemark.dependency_model.backfill import BackfillPhase
+from tidemark.dependency_model.profile.figures import SliceFigures
+from tidemark.dependency_model.profile.prediction import History
+from tidemark.dependency_model.profile.slice_profile import SliceProfile
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event, RunState
+from tidemark.dependency_model.status.flaws import VALIDITY_CHECK
+from tidemark.state_store.backfills import BackfillRequest, Backfills
+from tidemark.state_store.slice_profiles import SliceProfiles, StoredProfile
+from tidemark.warehouse.dagster_partition_keys import partition_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.timeout(900)]
+
+DAY = "2026-03-30"
+PROJECT = f"time_zone: UTC\nstart: {DAY}T14\nend: {DAY}T17\n"
+HOURS = (14, 15, 16)
+SUM = "SELECT sum(v) AS v FROM foo_10min WHERE dt = :biz_date AND hour = :biz_hour\n"
+POLICIES = ("always", "if_changed", "never", "ask")
+FILES = {
+    "foo_5min.yaml": "kind: Virtual\nperiod: 5min\nseries: foo\n",
+    "foo_10min.yaml": "kind: Virtual\nperiod: 10min\nseries: foo\n",
+    "foo_1h.yaml": "period: hour\nseries: foo\nreprocess: ask\nquality_on_anomaly: [{unique: [id]}]\n"
+    "depends_on: [foo_10min, closed]\n",
+    "closed.yaml": "kind: Virtual\nperiod: hour\n",
+    "foo_1h.sql": SUM.replace("sum(v) AS v", "id, v"),
+    "foo_1d.yaml": f"period: day\nseries: foo\nstart: {DAY}\nend: 2026-03-31\n",
+    "foo_1d.sql": "SELECT sum(v) AS v FROM foo_1h WHERE dt = :biz_date\n",
+    "gate.yaml": "kind: Virtual\nperiod: hour\n",
+    "intraday.yaml": "kind: Cumulative\nperiod: hour\ngranularity: day\n",
+    "intraday.sql": "SELECT sum(v) AS v FROM foo_1h WHERE dt = :biz_date AND hour <= :biz_hour\n",
+    "loose.yaml": "period: hour\ndepends_on: [{entity: foo_10min, quality: ignore}, gate]\n",
+    "loose.sql": SUM,
+    "strict.yaml": "period: hour\ndepends_on: [foo_10min, gate]\n",
+    "strict.sql": SUM,
+    "tens.yaml": "period: 10min\nreprocess: if_changed\n",
+    "tens.sql": f"{SUM.strip()} AND minute = :biz_minute\n",
+    **{f"{name}.yaml": f"period: hour\nreprocess: {name}\n" for name in POLICIES},
+    **{f"{name}.sql": SUM for name in POLICIES},
+}
+HOUR = Slice("foo_1h", f"{DAY}T15")
+DAILY = Slice("foo_1d", DAY)
+FIVES = [Slice("foo_5min", f"{DAY}T15:{minute:02}") for minute in range(0, 60, 5)]
+TENS = [Slice("foo_10min", f"{DAY}T15:{minute:02}") for minute in range(0, 60, 10)]
+BAD = TENS[2]
+HELD = [Slice("intraday", f"{DAY}T{hour}") for hour in (15, 16)]
+ASKED = Slice("ask", HOUR.key)
+BEGIN = datetime(2026, 3, 30, 14, tzinfo=UTC)
+ROWS: list[dict[str, Any]] = [{"id": n, "v": 7 * n + 1, "seen": BEGIN + timedelta(seconds=6 * n)} for n in range(1_800)]
+"""What happened: ten a minute. Of far fewer a third more is no anomaly: chance alone would bring it now and then."""
+ORACLE = """
+WITH foo AS (SELECT v, date_trunc('hour', seen) AS hour, time_bucket(INTERVAL 10 MINUTES, seen) AS ten FROM happened),
+     foo_at_first AS (SELECT v, date_trunc('hour', seen) AS hour FROM delivered)
+SELECT 'foo_1h', strftime(hour, '%Y-%m-%dT%H'), sum(v) FROM foo GROUP BY ALL
+UNION ALL SELECT 'foo_1d', strftime(hour, '%Y-%m-%d'), sum(v) FROM foo GROUP BY ALL
+UNION ALL SELECT 'intraday', strftime(hour, '%Y-%m-%dT%H'), sum(sum(v)) OVER (ORDER BY hour) FROM foo GROUP BY hour
+UNION ALL SELECT 'tens', strftime(ten, '%Y-%m-%dT%H:%M'), sum(v) FROM foo GROUP BY ALL
+UNION ALL SELECT name, strftime(hour, '%Y-%m-%dT%H'), sum(v)
+    FROM foo, (VALUES ('always'), ('if_changed'), ('ask')) AS users(name) GROUP BY ALL
+UNION ALL SELECT name, strftime(hour, '%Y-%m-%dT%H'), sum(v)
+    FROM foo, (VALUES ('loose'), ('strict')) AS users(name) WHERE hour(hour) = 15 GROUP BY ALL
+UNION ALL SELECT 'never', strftime(hour, '%Y-%m-%dT%H'), sum(v) FROM foo_at_first GROUP BY ALL
+"""
+
+
+def windows(rows: Iterable[dict[str, Any]], minutes: int) -> pa.Table:
+    """Rows with the partition columns of windows of so many minutes."""
+    return pa.Table.from_pylist(
+        [
+            {
+                "id": row["id"],
+                "v": row["v"],
+                "dt": row["seen"].date(),
+                "hour": f"{row['seen'].hour:02}",
+                "minute": f"{row['seen'].minute // minutes * minutes:02}",
+            }
+            for row in rows
+        ]
+    )
+
+
+def is_bad(row: dict[str, Any]) -> bool:
+    at: datetime = row["seen"]
+    return at.hour == 15 and at.minute // 10 == 2
+
+
+DELIVERED = ROWS + [row for row in ROWS if is_bad(row)] * 2
+
+
+def expected() -> dict[str, int]:
+    """What each slice has to hold in the end, recomputed from scratch; `never` keeps what was delivered at first."""
+    with duckdb.connect() as connection:
+        for name, rows in (("happened", ROWS), ("delivered", DELIVERED)):
+            connection.register(
+                name, pa.Table.from_pylist([{**row, "seen": row["seen"].replace(tzinfo=None)} for row in rows])
+            )
+        return {f"{name}@{key}": int(v) for name, key, v in connection.execute(ORACLE).fetchall()}
+
+
+def days_before(world: RunningWarehouse) -> None:
+    """What sixty days have left: profiles of these hours, with ten rows a minute, more or less."""
+    past = [
+        StoredProfile(
+            Slice("foo_1h", f"{date.fromisoformat(DAY) - timedelta(days=ago)}T{hour}"),
+            BEGIN,
+            1,
+            SliceFigures(600 + ago % 3),
+            History.NONE,
+        )
+        for ago in range(1, 61)
+        for hour in HOURS
+    ]
+    profiles = SliceProfiles(world.host.center.store.database)
+    profiles.put([(stored, SliceProfile(stored.figures.rows)) for stored in past])
+
+
+def deliver(world: RunningWarehouse) -> None:
+    for name, minutes in (("foo_5min", 5), ("foo_10min", 10)):
+        path = str(world.warehouse.table_path(name))
+        write_deltalake(path, windows(DELIVERED, minutes), partition_by=["dt", "hour", "minute"])
+        for hour in HOURS:
+            for minute in range(0, 60, minutes):
+                world.report(f"{name}@{DAY}T{hour}:{minute:02}")
+    world.run()
+    for hour in HOURS:  # who reads the windows has done so by now
+        world.report(f"closed@{DAY}T{hour}")
+
+
+def deliver_again(world: RunningWarehouse) -> None:
+    """The ten minutes once, as they happened."""
+    condition = f"dt = '{DAY}' AND hour = '15' AND minute = '20'"
+    path = str(world.warehouse.table_path("foo_10min"))
+    write_deltalake(path, windows(filter(is_bad, ROWS), 10), mode="overwrite", predicate=condition)
+    world.report(str(BAD))
+
+
+def results(world: RunningWarehouse, slice_: Slice, check: str) -> list[dg.AssetCheckEvaluation]:
+    """What Dagster shows of a slice's partition, the newest first."""
+    records = world.instance.event_log_storage.get_asset_check_execution_history(
+        dg.AssetCheckKey(dg.AssetKey([slice_.entity]), check),
+        limit=9,
+        partition_filter=PartitionKeyFilter(key=str(partition_of(world.warehouse.entities[slice_.entity], slice_))),
+    )
+    events = [record.event.dagster_event for record in records if record.event]
+    return [event.asset_check_evaluation_data for event in events if event]
+
+
+def shown(world: RunningWarehouse, slices: Iterable[Slice]) -> set[bool]:
+    """What the check of validity says of each of them now."""
+    return {results(world, slice_, VALIDITY_CHECK)[0].passed for slice_ in slices}
+
+
+def flagged(world: RunningWarehouse) -> set[Slice]:
+    """Whom the hour's flag reaches."""
+    _, everything = world.read.everything()
+    return {current.slice for current in everything if HOUR in current.status.issues}
+
+
+def total(world: RunningWarehouse, text: str) -> int:
+    """The sum of a slice's figures."""
+    return sum(int(row[-1]) for row in world.rows(text))
+
+
+def fates(world: RunningWarehouse) -> dict[str, tuple[int, bool]]:
+    """Of those with a policy: the generation of hour 15, and whether it is tainted."""
+    statuses = {name: world.host.center.status(Slice(name, HOUR.key)) for name in POLICIES}
+    return {name: (status.generation, status.tainted) for name, status in statuses.items()}
+
+
+def test_an_invalid_hour_is_found_flagged_everywhere_held_rebuilt_and_cleared(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    with running(spark, tmp_path, FILES, project=PROJECT) as world:
+        days_before(world)
+        deliver(world)
+        world.run()
+        world.host.take_in()
+        the_profile_finds_an_anomaly_and_the_deeper_rule_its_cause(world)
+        the_flag_goes_over_the_time_hierarchy_both_ways(world)
+        who_ignores_quality_goes_on_and_others_are_held(world)
+        nobody_begins_before_a_person_rebuilds_the_hour(world)
+        a_backfill_lifts_the_flags_level_by_level(world)
+        each_policy_has_decided(world)
+        everything_holds_what_it_has_to(world)
+
+
+def the_profile_finds_an_anomaly_and_the_deeper_rule_its_cause(world: RunningWarehouse) -> None:
+    anomaly, *tried_before = results(world, HOUR, CHECK_NAME)
+    assert not any(result.passed for result in tried_before)
+    assert (anomaly.passed, anomaly.severity) == (False, dg.AssetCheckSeverity.ERROR)
+    assert str(anomaly.description).startswith("rows: 800, expected about 60")
+    assert "deeper rules: unique: " in str(anomaly.description)
+    for hour in (14, 16):
+        (usual,) = results(world, Slice("foo_1h", f"{DAY}T{hour}"), CHECK_NAME)
+        assert usual.passed
+    status = world.host.center.status(HOUR)
+    assert (status.run_state, status.valid, status.issues) == (RunState.FAILED, False, frozenset({HOUR}))
+
+
+def the_flag_goes_over_the_time_hierarchy_both_ways(world: RunningWarehouse) -> None:
+    """Who read the windows before that was known is tainted."""
+    assert flagged(world) == {HOUR, *FIVES, *TENS, DAILY}
+    assert fates(world) == dict.fromkeys(POLICIES, (1, True))
+    assert shown(world, (HOUR, *TENS, *FIVES, DAILY, *HELD)) == {False}
+    cause = results(world, TENS[0], VALIDITY_CHECK)[0].metadata
+    assert cause["slices"].value == str(HOUR)
+    assert "unique: " in str(cause["rules"].value)
+    catalog = Catalog(world.warehouse.graph, world.host.center.store.database)
+    invalid = {entry.entity: entry.slices.invalid for entry in catalog.entries()}
+    assert (invalid["foo_10min"], invalid["foo_5min"]) == (6, 12)
+
+
+def who_ignores_quality_goes_on_and_others_are_held(world: RunningWarehouse) -> None:
+    world.report(f"gate@{HOUR.key}")
+    assert world.run() == [(f"loose@{HOUR.key}",)]
+    clauses = world.host.center.explain(HELD[0]).clauses
+    assert {explained.slice for clause in clauses for explained in clause.missing} == {HOUR}
+    assert results(world, HELD[0], VALIDITY_CHECK)[0].description == f"it waits for {HOUR}: its rules are broken"
+    assert total(world, f"loose@{HOUR.key}") == expected()[f"never@{HOUR.key}"]
+
+
+def nobody_begins_before_a_person_rebuilds_the_hour(world: RunningWarehouse) -> None:
+    """Though the delivery is put right: but for who takes it as it is."""
+    deliver_again(world)
+    assert world.run() == [(f"loose@{HOUR.key}",)]
+    assert flagged(world) == {HOUR, *FIVES, *TENS, DAILY}
+
+
+def a_backfill_lifts_the_flags_level_by_level(world: RunningWarehouse) -> None:
+    """Profile and rules again, then the windows are cleared, then the day may be computed."""
+    store = world.host.center.store
+    seen, backfills = store.read.last(), Backfills(store.database)
+    plan = plan_of(world.warehouse.graph, store, [HOUR], datetime.now(UTC))
+    number = backfills.add(plan, BackfillRequest("ann", "ten minutes came thrice", "hour 15"), BackfillPhase.RUNNING)
+    world.run()
+    assert backfills.row(number).phase is BackfillPhase.DONE
+    assert results(world, HOUR, CHECK_NAME)[0].passed
+    assert flagged(world) == set()
+    order = [(HOUR, Event.BACKFILLED), (HOUR, Event.QUALITY_PASSED), (TENS[0], Event.CLEARED), (DAILY, Event.COMPLETED)]
+    happened = [(step.slice, step.event) for step in store.read.after(seen)]
+    assert [step for step in happened if step in order] == order
+
+
+def each_policy_has_decided(world: RunningWarehouse) -> None:
+    """Who is asked decides then."""
+    assert fates(world) == {"always": (2, False), "if_changed": (2, False), "never": (1, False), "ask": (1, True)}
+    center = world.host.center
+    generations = {minute: center.status(Slice("tens", f"{DAY}T15:{minute}")).generation for minute in (10, 20, 30)}
+    assert generations == {10: 1, 20: 2, 30: 1}, "where only the flag was lifted nothing is computed again"
+    decision = Fact("ann decides", ASKED, Event.BACKFILL_REQUESTED, datetime.now(UTC), "ann")
+    center.report([decision], strict=True)
+    world.run()
+    world.host.take_in()
+
+
+def everything_holds_what_it_has_to(world: RunningWarehouse) -> None:
+    right = expected()
+    assert {text: total(world, text) for text in right} == right
+    assert shown(world, (HOUR, *TENS, *FIVES, DAILY, *HELD, ASKED)) == {True}
+    assert not any(world.host.center.status(Slice.parse(text)).is_flawed for text in right)
