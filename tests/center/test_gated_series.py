@@ -107,7 +107,7 @@ def test_a_broken_rule_of_each_period_holds_what_it_reaches_until_it_is_healed(
     assert all(world.status(slice_).valid for slice_ in SLICES)
 
 
-def test_rows_that_were_never_judged_count_as_changed_when_rebuilt() -> None:
+def test_rows_that_were_never_judged_are_news_when_they_are_computed_again() -> None:
     world = GatedSeries()
     world.settle()
     day = next(iter(world.latest))
