@@ -23,6 +23,7 @@ PRIVATE = {
     "dagster._core.definitions.job_base": {"IJob", "InMemoryJob"},
     "dagster._core.definitions.reconstruct": {"ReconstructableRepository", "reconstruct_repository_def_from_pointer"},
     "dagster._core.errors": {"DagsterExecutionInterruptedError", "DagsterRunAlreadyExists"},
+    "dagster._core.event_api": {"PartitionKeyFilter"},
     "dagster._core.events": {"DagsterEvent", "DagsterEventType", "EngineEventData"},
     "dagster._core.execution.api": {"create_execution_plan", "execute_run_iterator"},
     "dagster._core.execution.backfill": {"BulkActionStatus", "BulkActionsFilter", "PartitionBackfill"},

@@ -12,6 +12,9 @@ from tests.console.dagster_server.page_queries import page_queries
 from tidemark.console.dagster_server import query_limits
 from tidemark.console.dagster_server.query_limits import QueryTooLargeError, check_query
 
+_SECONDS = 10
+"""Of processor time: a fraction of it on a fast machine, where without limits the same takes minutes."""
+
 
 def _nested(levels: int, count: int) -> str:
     """`count` fields of one name at each level."""
@@ -48,7 +51,7 @@ def test_more_than_a_limit_is_refused_at_once(text: str) -> None:
     begun = time.process_time()
     with pytest.raises(QueryTooLargeError, match="more than"):
         check_query(text)
-    assert time.process_time() - begun < 1
+    assert time.process_time() - begun < _SECONDS
 
 
 @pytest.mark.parametrize(
@@ -85,9 +88,9 @@ def test_own_pages_need_less_than_half(monkeypatch: pytest.MonkeyPatch) -> None:
         "{" + "runsOrError {... on Runs {results {id id id id id id}}} " * 30 + "}",
     ],
 )
-def test_what_is_let_through_is_validated_within_a_second(text: str) -> None:
+def test_what_is_let_through_is_validated_soon(text: str) -> None:
     """The work that the limits bound, by Dagster's schema and the library that does it."""
     check_query(text)
     begun = time.process_time()
     assert not validate(create_schema().graphql_schema, parse(text))
-    assert time.process_time() - begun < 1
+    assert time.process_time() - begun < _SECONDS
