@@ -44,10 +44,6 @@ def _spec(asset: dg.AssetsDefinition) -> dict[str, Any]:
 
 
 def _partitions(definition: dg.PartitionsDefinition[str] | None) -> str:
-    if isinstance(definition, dg.MultiPartitionsDefinition):
-        return " x ".join(_partitions(part.partitions_def) for part in definition.partitions_defs)
-    if isinstance(definition, dg.StaticPartitionsDefinition):
-        return ", ".join(definition.get_partition_keys())
     assert isinstance(definition, dg.TimeWindowPartitionsDefinition)
     return f"{definition.cron_schedule} {definition.timezone} from {definition.start.isoformat()} {definition.fmt}"
 

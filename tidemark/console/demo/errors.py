@@ -1,8 +1,7 @@
 """Errors of the demo.
 
 TerminalError
-|-- SampleError       the recording or the oracle in sample/ is missing or broken
-`-- PartnerError      the program that writes the external table has ended by itself
+`-- SampleError       the recording or the oracle in sample/ is missing or broken
 TransientError
 `-- DemoRunningError  another demo works on the same data
 """
@@ -19,19 +18,6 @@ if TYPE_CHECKING:
 
 class SampleError(TerminalError):
     """The recording or the oracle in sample/ is missing or broken."""
-
-
-class PartnerError(TerminalError):
-    """The program that writes the external table has ended by itself."""
-
-    @classmethod
-    def of(cls, code: int | None) -> Self:
-        return cls(
-            "the partner's program does not answer",
-            expected="a line for each line that it gets",
-            found="nothing" if code is None else f"its end with {code}",
-            hint="what it said stands above",
-        )
 
 
 class DemoRunningError(TransientError):
