@@ -148,7 +148,7 @@ def check_other_readers(world: TypeWorld, count: int) -> None:
     assert by_log[2**40]["amount"] == Decimal("1234567890.1234")
     assert by_log[2]["day"] == MIDNIGHT
     assert (by_log[2**40]["paid"], by_log[2]["paid"]) == (LATER, None)
-    files = [str(entry) for listed in manifest_files(world.path).values() for entry in listed]
+    files = [entry for listed in manifest_files(world.path).values() for entry in listed]
     types_read = duckdb.execute("SELECT typeof(id), typeof(day) FROM read_parquet($files)", {"files": files}).fetchall()
     assert types_read == [("BIGINT", "TIMESTAMP")] * count
 
