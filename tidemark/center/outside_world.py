@@ -18,8 +18,7 @@ from tidemark.state_store.record_counts import RecordCounts
 from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
 
     import dagster as dg
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.store import StateStore
+    from tidemark.system.table_location import TableLocation
 
 
 def look_once(
@@ -52,7 +52,11 @@ class OutsideWorld:
     """A crawler, the detector that it reports to, and the threads in which probes look."""
 
     def __init__(
-        self, center: DependencyCenter, store: StateStore, secrets: ConnectionSecrets, path_of: Callable[[str], Path]
+        self,
+        center: DependencyCenter,
+        store: StateStore,
+        env: Mapping[str, str],
+        path_of: Callable[[str], TableLocation],
     ) -> None:
         self._center, self._database, self._secrets = center, store.database, secrets
         self._assets: MaterializedAssets | None = None

@@ -5,6 +5,7 @@ DuckDB alike, which is why it begins with `s3a://` whatever the user wrote. What
 through `tidemark.storage`; Python's own functions for files know only `Path`, and mypy says where one was forgotten.
 """
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -67,6 +68,11 @@ TableLocation: TypeAlias = Path | ObjectLocation
 def is_uri(text: str) -> bool:
     """Whether a setting names no folder on disk."""
     return "://" in text
+
+
+def table_location(text: str, env: Mapping[str, str] = os.environ, where: str = "the table") -> TableLocation:
+    """A location of its text; a relative path begins in the working folder. Raises LocationError."""
+    return object_location(text, env, where) if is_uri(text) else Path(text).absolute()
 
 
 def object_location(text: str, env: Mapping[str, str], where: str) -> ObjectLocation:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.capture.operations.test_crash import Killed
 from tests.capture.streams import Stream, at
+from tests.lake_folder import lake_folder
 from tidemark.capture.apply import table_ingest
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.operations.ingestion import Ingestion
@@ -67,7 +68,7 @@ class TypeWorld:
 
     @property
     def path(self) -> Path:
-        return self.settings.warehouse / "ods_orders"
+        return lake_folder(self.settings.warehouse / "ods_orders")
 
     def step(self) -> IngestReport:
         """What came since the last step, by a process that was just started."""
