@@ -7,21 +7,16 @@ import hypothesis
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.components.fixtures import kafka_server, mariadb_server, object_store, postgres_server
+from tests.components.fixtures import kafka_server, mariadb_server, postgres_server
 from tests.world import WHOLE, DemoWorld, World, run_demo, start_tidemark
 from tidemark.spark.internals import is_started
 from tidemark.spark.session import spark_session
 from tidemark.system.project_root import ROOT_VARIABLE
 from tidemark.system.settings import Settings
 
-__all__ = ["kafka_server", "mariadb_server", "object_store", "postgres_server"]
+__all__ = ["kafka_server", "mariadb_server", "postgres_server"]
 
-_SERVERS = {
-    "kafka_server": "kafka",
-    "mariadb_server": "mariadb",
-    "object_store": "s3",
-    "postgres_server": "postgresql",
-}
+_SERVERS = {"kafka_server": "kafka", "mariadb_server": "mariadb", "postgres_server": "postgresql"}
 _GIVES_WAY = 5
 hypothesis.settings.register_profile("tidemark", deadline=None)  # an example's time is the machine's
 # A guard against hanging, not a measure: the demo's own time is in benchmarks/RESULTS.md.

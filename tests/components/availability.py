@@ -12,10 +12,9 @@ import pytest
 
 from tidemark.console.servers.required_programs import KAFKA, MARIADB, RequiredProgram, missing_programs
 
-__all__ = ["KAFKA", "MARIADB", "POSTGRESQL", "S3_SERVER", "require"]
+__all__ = ["KAFKA", "MARIADB", "POSTGRESQL", "require"]
 
 POSTGRESQL = RequiredProgram("PostgreSQL", (("initdb",), ("postgres",)), "install the package postgresql")
-S3_SERVER = RequiredProgram("the S3 server", (("go",),), "install Go 1.25 or later")
 
 
 def require(*requirements: RequiredProgram) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.components import postgres, s3_server
-from tests.components.availability import KAFKA, MARIADB, POSTGRESQL, S3_SERVER, require
+from tests.components import postgres
+from tests.components.availability import KAFKA, MARIADB, POSTGRESQL, require
 from tidemark.console.servers import kafka, mariadb
 from tidemark.console.servers.jars import jars
 
@@ -42,14 +42,4 @@ def kafka_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[kafka.Kaf
     """A Kafka broker."""
     require(KAFKA)
     with kafka.kafka(jars(), tmp_path_factory.mktemp("kafka")) as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[s3_server.S3Server]:
-    """An S3 server; the process finds its credentials as it would those of any other."""
-    require(S3_SERVER)
-    with s3_server.s3_server(tmp_path_factory.mktemp("s3")) as running, pytest.MonkeyPatch.context() as patch:
-        for name, value in running.environment.items():
-            patch.setenv(name, value)
         yield running

@@ -18,7 +18,8 @@ from tidemark.state_store.record_counts import RecordCounts
 from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+    from pathlib import Path
 
     import dagster as dg
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.store import StateStore
-    from tidemark.system.table_location import TableLocation
 
 
 def look_once(
@@ -52,11 +52,7 @@ class OutsideWorld:
     """A crawler, the detector that it reports to, and the threads in which probes look."""
 
     def __init__(
-        self,
-        center: DependencyCenter,
-        store: StateStore,
-        env: Mapping[str, str],
-        path_of: Callable[[str], TableLocation],
+        self, center: DependencyCenter, store: StateStore, secrets: ConnectionSecrets, path_of: Callable[[str], Path]
     ) -> None:
         self._center, self._database, self._secrets = center, store.database, secrets
         self._assets: MaterializedAssets | None = None

@@ -24,13 +24,13 @@ from tidemark.errors import EntityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
-    from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.warehouse import Warehouse
 
 
@@ -118,7 +118,7 @@ class Inputs:
         entity, table = self._warehouse.entities[name], self._table(path, used)
         return table if entity.is_static else table.where(any_of(slice_values(entity, slice_) for slice_ in slices))
 
-    def _table(self, path: TableLocation, used: Sequence[UsedSlice]) -> DataFrame:
+    def _table(self, path: Path, used: Sequence[UsedSlice]) -> DataFrame:
         """The newest of the versions that hold the slices; as it is now where one of them is not known."""
         versions = [int(input_.version) for input_ in used if input_.version.isdecimal()]
         is_newest = len(versions) == len(used) and max(versions) == current_version(path)  # which Spark has at hand

@@ -30,6 +30,7 @@ from tidemark.system.crash_points import crash_point
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from tidemark.state_store.rule_results import RuleResults
     from tidemark.state_store.slice_profiles import SliceProfiles
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
-    from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.warehouse import Warehouse
 
 
@@ -62,7 +62,7 @@ class ComputedSlice:
     """
 
     slice: Slice
-    path: TableLocation
+    path: Path
     metrics: TableMetrics
     seconds: float
     audit: Audit
@@ -195,16 +195,35 @@ class Computer:
             for slice_, measured in zip(slices, metrics, strict=True)
         ]
 
-    def _metrics(self, path: TableLocation, slice_: Slice, tagged: TaggedSnapshot) -> TableMetrics:
+    def _settle(self, audits: Mapping[Slice, Audit], judged: Mapping[Slice, TaggedSnapshot]) -> None:
+        """Publish what held, slice by slice; of what did not it is noted why, and readers see what was tagged before.
+
+        A kill between a verdict and its tag loses the verdict: the run is tried again, and judges again.
+        """
+        crash_point("snapshot.judged")
+        candidates = self._registry.candidates
+        proposed = {candidate.snapshot.key for candidate in candidates.of(next(iter(judged)).entity)}
+        for slice_, told in audits.items():
+            if judged[slice_].key not in proposed:
+                continue
+            if told.blocks:
+                verdict = CandidateVerdict.UNKNOWN if told.is_unknown else CandidateVerdict.REFUSED
+                why = "; ".join(f"{name}: {reason}" for name, reason in told.broken.items())
+                candidates.hold_back(judged[slice_], verdict, why)
+            else:
+                candidates.publish(judged[slice_], datetime.now(UTC))
+                crash_point("snapshot.tagged")
+
+    def _metrics(self, path: Path, slice_: Slice, tagged: TaggedSnapshot) -> TableMetrics:
         """Files and bytes are the version's, also of a restated snapshot: its late changes lie elsewhere."""
         metrics = table_metrics(path, version=tagged.version)
         return replace(metrics, rows=self._inputs.snapshots([slice_]).count()) if tagged.is_restated else metrics
 
-    def _samples(self, path: TableLocation, tagged: Sequence[tuple[Slice, TaggedSnapshot]]) -> dict[Slice, pa.Table]:
+    def _samples(self, path: Path, tagged: Sequence[tuple[Slice, TaggedSnapshot]]) -> dict[Slice, pa.Table]:
         """Of the last ones: each version has to be opened, and a run over weeks of hours has hundreds."""
         return {slice_: self._first_rows(path, slice_, snapshot) for slice_, snapshot in tagged[-SAMPLED_SNAPSHOTS:]}
 
-    def _first_rows(self, path: TableLocation, slice_: Slice, tagged: TaggedSnapshot) -> pa.Table:
+    def _first_rows(self, path: Path, slice_: Slice, tagged: TaggedSnapshot) -> pa.Table:
         if tagged.is_restated:
             return self._inputs.snapshots([slice_]).limit(SAMPLE_ROWS).toArrow()
         return first_rows(path, SAMPLE_ROWS, version=tagged.version)

@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from tidemark.system.table_location import TableLocation
+from pathlib import Path
 
 
 @dataclass(frozen=True)
 class MergeTarget:
     """`columns` are all columns of the table; `newer` the one that orders the changes of a key (never goes back)."""
 
-    path: TableLocation
+    path: Path
     columns: Sequence[str]
     key: Sequence[str]
     newer: str

@@ -5,6 +5,7 @@ Files are written, their rows are judged, and only what is released becomes the 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pyspark.sql import DataFrame
 
@@ -13,7 +14,6 @@ from tidemark.delta.live_file import LiveFile, bytes_of, files_of, rows_of
 from tidemark.delta.partition_predicate import any_partition_predicate
 from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.system.crash_points import crash_point
-from tidemark.system.table_location import TableLocation
 
 Release = Callable[[DataFrame], Sequence[bool]]
 """Of rows that are in files already, partition columns last: for each partition whether they may become the table's."""
@@ -45,7 +45,7 @@ class PartitionOverwrite:
     """`whole` is the content of all `partitions`, their columns with it."""
 
     whole: DataFrame
-    path: TableLocation
+    path: Path
     partitions: Sequence[Partition]
     release: Release
 

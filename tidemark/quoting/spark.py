@@ -2,8 +2,7 @@
 
 from collections.abc import Collection
 from datetime import date
-
-from tidemark.system.table_location import TableLocation
+from pathlib import Path
 
 
 def quote(identifier: str) -> str:
@@ -11,7 +10,7 @@ def quote(identifier: str) -> str:
     return "`" + identifier.replace("`", "``") + "`"
 
 
-def path_table(path: TableLocation) -> str:
+def path_table(path: Path) -> str:
     """A Delta table by its path."""
     return f"delta.{quote(str(path))}"
 

@@ -15,12 +15,9 @@ from tidemark.spark.class_archive import class_archive, sharing_options
 from tidemark.spark.internals import is_started, start_context
 from tidemark.spark.jars import resolved_jars
 from tidemark.spark.java import java_problem
-from tidemark.spark.object_store.s3_jars import s3_jars
-from tidemark.spark.object_store.s3_settings import s3_settings
 from tidemark.system.errors import JavaMissingError, SparkStartError
 from tidemark.system.files import writable_directory
 from tidemark.system.settings import Settings
-from tidemark.system.table_location import ObjectLocation
 
 APP_NAME = "tidemark"
 LOGGING = Path(__file__).with_name("log4j2.properties")
@@ -42,9 +39,7 @@ def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
     """Everything that the session is started with; `scratch` is for Spark's temporary files."""
     conf = SparkConf(loadDefaults=False).setMaster(settings.spark_master).setAppName(APP_NAME)
     sql = {**_SQL, **_LOCAL_SQL} if _is_local(settings) else _SQL
-    for key, value in {**_DELTA, **sql, **_KAFKA, **_PARQUET, **_QUIET, **_class_path(settings)}.items():
-        conf.set(key, value)
-    for key, value in _object_store(settings, scratch).items():
+    for key, value in {**_DELTA, **sql, **_KAFKA, **_PARQUET, **_QUIET, **_class_path(settings.spark_master)}.items():
         conf.set(key, value)
     conf.set("spark.driver.memory", settings.spark_memory)
     conf.set("spark.local.dir", str(scratch))
@@ -90,17 +85,10 @@ def _tail(log: Path) -> str:
     return "\n".join(log.read_text(errors="replace").splitlines()[-15:])
 
 
-def _object_store(settings: Settings, scratch: Path) -> dict[str, str]:
-    """What a lake in an object store needs; one on disk loads nothing for it."""
-    warehouse = settings.warehouse
-    return s3_settings(warehouse.access, scratch) if isinstance(warehouse, ObjectLocation) else {}
-
-
-def _class_path(settings: Settings) -> dict[str, str]:
-    further = s3_jars() if isinstance(settings.warehouse, ObjectLocation) else ()
+def _class_path(master: str) -> dict[str, str]:
     # The kept classes are those of files at these very paths, whichever link an environment reaches them by.
-    jars = [str(jar.resolve()) for jar in (*resolved_jars(), *further)]
-    if _is_local(settings):
+    jars = [str(jar.resolve()) for jar in resolved_jars()]
+    if master.startswith("local"):
         # On the JVM's class path from the start: nothing is copied or served to executors.
         return {"spark.driver.extraClassPath": os.pathsep.join(jars)}
     return {"spark.jars": ",".join(jars)}

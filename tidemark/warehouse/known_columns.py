@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.entity import Entity
     from tidemark.system.settings import Settings
-    from tidemark.system.table_location import TableLocation
 
 Names = tuple[str, ...]
 """In small letters, those that tell the slice left out."""
@@ -59,7 +58,7 @@ def _unlisted(entities: Mapping[str, Entity], computed: Collection[str]) -> Iter
             yield entity
 
 
-def _entry(path: TableLocation, old: Any) -> dict[str, Any] | None:
+def _entry(path: Path, old: Any) -> dict[str, Any] | None:
     """The columns of a table, as they were at the newest commit; None where no table can be read there."""
     stamp = log_changed_at(path)
     if stamp is None:

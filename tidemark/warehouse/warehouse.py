@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from tidemark.errors import QueryError
     from tidemark.system.settings import Settings
-    from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.python_function import PythonFunction
 
 EXPORT_LAYER: Final = "olap"
@@ -54,7 +53,7 @@ class Warehouse:
     unread: frozenset[str] = frozenset()
     sql: ProjectSql = field(default_factory=lambda: ProjectSql(Naming({})))
 
-    def table_path(self, name: str) -> TableLocation:
+    def table_path(self, name: str) -> Path:
         """Where the entity's Delta table is; a `snapshot_of` shares the table it names versions of."""
         return self.settings.warehouse / (self.entities[name].snapshot_of or name)
 

@@ -18,7 +18,6 @@ from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.delta.empty_commit import commit_nothing
 from tidemark.system.files import private_directory
 from tidemark.system.settings import Settings
-from tidemark.system.table_location import TableLocation
 
 _REMEMBERED = 20
 
@@ -66,7 +65,7 @@ class HoldEntries:
 def hold_or_release(
     spark: SparkSession,
     table: SourceTable,
-    warehouse: TableLocation,
+    warehouse: Path,
     state: CommitState,
     entries: Sequence[HoldEntry],
     version: int | None,

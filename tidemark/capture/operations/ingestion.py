@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -100,8 +99,7 @@ class Ingestion:
         AlreadyRunningError, FencedCaptureError, DiskPathError.
         """
         started = time.monotonic()
-        if isinstance(self._settings.warehouse, Path):
-            writable_directory(self._settings.warehouse)
+        writable_directory(self._settings.warehouse)
         with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
             lease = CaptureLease.obtain(self._settings, utc_now())
             step = StepResult(lease=lease)

@@ -5,6 +5,7 @@ Of an entity with blocking rules a version is proposed instead: a run that judge
 
 from collections.abc import Collection
 from itertools import takewhile
+from pathlib import Path
 
 from tidemark.capture.commits.commit_state import Commit, CommitState, commits
 from tidemark.capture.commits.foreign_writes import write_beneath
@@ -12,11 +13,15 @@ from tidemark.capture.commits.holds import NOTHING_ACCEPTED, AcceptedOffsets
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import table_metrics
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
-from tidemark.system.table_location import TableLocation
+from tidemark.system.crash_points import crash_point
 
 
 def tag_commit(
-    registry: SnapshotRegistry, path: TableLocation, commit: Commit, accepted: AcceptedOffsets = NOTHING_ACCEPTED
+    registry: SnapshotRegistry,
+    path: Path,
+    commit: Commit,
+    accepted: AcceptedOffsets = NOTHING_ACCEPTED,
+    audited: Collection[str] = (),
 ) -> tuple[TaggedSnapshot, ...]:
     """Write the tags that one commit gives, restate and settle those that it says; doing it again changes nothing.
 
@@ -51,7 +56,10 @@ def tag_commit(
 
 
 def tag_missing(
-    registry: SnapshotRegistry, path: TableLocation, accepted: AcceptedOffsets = NOTHING_ACCEPTED
+    registry: SnapshotRegistry,
+    path: Path,
+    accepted: AcceptedOffsets = NOTHING_ACCEPTED,
+    audited: Collection[str] = (),
 ) -> tuple[TaggedSnapshot, ...]:
     """Write the tags that the table's log gives and the registry lacks: after a crash, or all of them when it is new.
 
@@ -67,7 +75,7 @@ def tag_missing(
 
 
 def tag_accepted(
-    registry: SnapshotRegistry, path: TableLocation, accepted: AcceptedOffsets
+    registry: SnapshotRegistry, path: Path, accepted: AcceptedOffsets, audited: Collection[str] = ()
 ) -> tuple[TaggedSnapshot, ...]:
     """Write the tags of versions that were held, now that a person accepted why; the whole log is looked through."""
     held = [commit for commit in commits(path) if commit.state.closes and commit.state.holds.open]

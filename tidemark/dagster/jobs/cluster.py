@@ -1,6 +1,7 @@
 """Clustering as a Dagster job: of tables that declare `cluster_by`, by a schedule, and of a slice as it completes."""
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Literal
 
 import dagster as dg
@@ -16,7 +17,6 @@ from tidemark.delta.clustering.layout import Layout, layout_of
 from tidemark.delta.clustering.report import ClusterReport
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.partition_predicate import partition_predicate
-from tidemark.system.table_location import TableLocation
 from tidemark.warehouse.dagster_partition_keys import slice_of
 from tidemark.warehouse.warehouse import Warehouse
 
@@ -64,7 +64,7 @@ def cluster_job(warehouse: Warehouse) -> dg.JobDefinition:
 
 
 def _cluster(
-    runtime: Runtime, name: str, path: TableLocation, columns: tuple[str, ...], config: ClusterConfig
+    runtime: Runtime, name: str, path: Path, columns: tuple[str, ...], config: ClusterConfig
 ) -> tuple[ClusterReport, dict[str, Any]]:
     clustering = Clustering.by(*columns, target_bytes=config.target_mb * MEGABYTE)
     before = layout_of(path, columns)
