@@ -255,7 +255,7 @@ def test_vacuum_keeps_what_waits_for_its_tag(shop: CapturedShop) -> None:
     ]
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long), pytest.param(3, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seed", [9, pytest.param(3, marks=pytest.mark.long), pytest.param(4, marks=pytest.mark.long)])
 def test_days_at_random_with_kills_are_tagged_exactly_where_every_amount_is_good(
     shop: CapturedShop, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
