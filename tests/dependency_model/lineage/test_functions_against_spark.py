@@ -303,6 +303,26 @@ def test_what_is_known_of_an_expression_is_what_spark_makes_of_it(paris: SparkSe
     assert known > 150 * len(DAYS) // 2
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "int(date_format(:biz_date, 'yyyyMMddHH'))",
+        "int(date_format(:biz_date, 'yyyyMMddHHmm'))",
+        "bigint(date_format(:biz_date, 'yyyyMMddHHmm'))",
+        "cast(unix_timestamp(:period_end) * 2 AS INT)",
+        "cast(year(:biz_date) * 20 AS SMALLINT)",
+        "smallint(year(:biz_date))",
+        "cast(dayofyear(:biz_date) AS TINYINT)",
+        "tinyint(month(:biz_date))",
+    ],
+)
+def test_a_number_that_does_not_fit_its_type_is_unknown(paris: SparkSession, expression: str) -> None:
+    """Spark stops the query there (CAST_OVERFLOW or CAST_INVALID_INPUT)."""
+    for day, theirs in zip(DAYS, _theirs(paris, expression), strict=True):
+        ours = _ours(expression, day)
+        assert (ours is Special.UNKNOWN) if isinstance(theirs, Exception) else _same(ours, theirs), day
+
+
 def test_the_values_of_a_sequence_are_sparks(paris: SparkSession) -> None:
     random, conversion = Random(11), Conversion(Zone.load(ZONE))
     wrong, known = [], 0

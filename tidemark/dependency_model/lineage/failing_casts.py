@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage.bound_expression import Call, Column, Literal, walk
 from tidemark.dependency_model.lineage.equal_columns import bare
+from tidemark.dependency_model.lineage.functions.numbers import WHOLE_CASTS
 from tidemark.dependency_model.lineage.parsed_query import QueryPart
 from tidemark.dependency_model.lineage.value_range import Range, Type
 from tidemark.dependency_model.time.window import seconds_of
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.local_calendar import Calendar
     from tidemark.dependency_model.time.period import Period
 
-_CASTS: Final = frozenset(["cast_to_whole", "+", "-", "*", "/", "%", "div", "pmod", "negative", "abs", "floor", "ceil"])
+_CASTS: Final = frozenset([*WHOLE_CASTS, "+", "-", "*", "/", "%", "div", "pmod", "negative", "abs", "floor", "ceil"])
 _COMPARES: Final = frozenset(["=", "<", "<=", "<=>"])
 _NUMBERS: Final = _CASTS | {"hour", "minute", "day", "month", "year", "dayofweek", "length"}
 _LOGIC: Final = frozenset(["and", "or", "not", "is_null", "is_true"])

@@ -16,6 +16,7 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Occurrence,
     Opaque,
 )
+from tidemark.dependency_model.lineage.made_up_rows import drops_made_up_rows
 from tidemark.dependency_model.lineage.relation import (
     LATERAL,
     Constraint,
@@ -63,6 +64,10 @@ class SelectBinder:
     own: list[Bound] = field(default_factory=list)
     """Conditions of this SELECT itself, for a query that asks whether rows exist."""
 
+    of_inner_joins: list[Bound] = field(default_factory=list)
+    left_joins: list[tuple[Item, frozenset[Occurrence], list[Bound]]] = field(default_factory=list)
+    """Each with what stands on its left, and its conditions."""
+
     def __post_init__(self) -> None:
         self.scope = Scope(self.binder.query, self.parent)
         self.translator = Translator(self.scope, self)
@@ -84,8 +89,11 @@ class SelectBinder:
             for lateral in waiting:
                 self._add(lateral, self._lateral(lateral), makes_up=False)
         where = self.node.args.get("where")
+        before = len(self.own)
         if where is not None:
             self._restrict(where.this, frozenset(self._visible()))
+        if not any((join.side or "").upper() in ("RIGHT", "FULL") for join in joins):
+            self._restrict_by_left_joins([*self.of_inner_joins, *self.own[before:]])
         return self._result()
 
     def _is_before(self, lateral: Any, join: Any) -> bool:
@@ -123,8 +131,13 @@ class SelectBinder:
         ours = frozenset(relation.occurrences)
         theirs = frozenset(self._visible()) - ours
         targets = _targets(side, kind, theirs, ours)
-        for condition in self._conditions(join, left, item, side):
+        conditions = self._conditions(join, left, item, side)
+        for condition in conditions:
             self._constrain(condition, targets)
+        if not side:
+            self.of_inner_joins += conditions
+        elif side == "LEFT" and not kind.startswith(("SEMI", "ANTI")):
+            self.left_joins.append((item, theirs, conditions))
         if kind in ("SEMI", "ANTI"):
             self.scope.items.remove(item)
         else:
@@ -160,6 +173,21 @@ class SelectBinder:
         for occurrence in occurrences:
             self.sides[occurrence] = (*self.sides.get(occurrence, ()), side)
             self.scope.sides[occurrence] = self.sides[occurrence]
+
+    def _restrict_by_left_joins(self, known: list[Bound]) -> None:
+        """Where a known condition drops the rows that a LEFT JOIN makes up, its own holds of the rows on its left."""
+        waiting = list(self.left_joins)
+        while inner := [
+            join
+            for join in waiting
+            if (source := join[0].source) and any(drops_made_up_rows(condition, source) for condition in known)
+        ]:
+            for item, left, conditions in inner:
+                waiting = [join for join in waiting if join[0] is not item]
+                known = [*known, *conditions]
+                for condition in conditions:
+                    if chosen := left & tables_in(condition):
+                        self.constraints.append(Constraint(condition, chosen, self.scope.all_sides()))
 
     def _visible(self) -> list[Occurrence]:
         return [occurrence for item in self.scope.items for occurrence in item.relation.occurrences]

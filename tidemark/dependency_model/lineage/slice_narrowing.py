@@ -111,7 +111,8 @@ class SliceNarrowing:
                 known[key] = self._alone_stretches(variable, near[variable])
             self._begin(variable, domains, known[key])
         for _ in range(ROUNDS):
-            if not any(self._narrow(variable, domains, near[variable]) for variable in self._variables):
+            changed = [self._narrow(variable, domains, near[variable]) for variable in self._variables]
+            if not any(changed):
                 break
         return {
             variable: self._unbounded.get(variable) if domain is None else domain

@@ -45,10 +45,10 @@ _TYPES: Final = {
     "TIMESTAMP": "to_timestamp",
     "TIMESTAMPTZ": "to_timestamp",
     "TIMESTAMPLTZ": "to_timestamp",
-    "INT": "cast_to_whole",
-    "BIGINT": "cast_to_whole",
-    "SMALLINT": "cast_to_whole",
-    "TINYINT": "cast_to_whole",
+    "INT": "cast_to_int",
+    "BIGINT": "cast_to_bigint",
+    "SMALLINT": "cast_to_smallint",
+    "TINYINT": "cast_to_tinyint",
 }
 _UNIT_FIRST: Final = re.compile(r"^\w+\s*\(\s*['\"]?(\w+)['\"]?\s*,")
 _UNIT_LAST: Final = re.compile(r",\s*['\"](\w+)['\"]\s*\)$")
@@ -521,7 +521,9 @@ _ANONYMOUS: Final = {
     "make_date": "make_date",
     "pmod": "pmod",
     "isnull": "is_null",
-    "bigint": "cast_to_whole",
+    "bigint": "cast_to_bigint",
+    "smallint": "cast_to_smallint",
+    "tinyint": "cast_to_tinyint",
 }
 _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "literal": _literal,

@@ -45,3 +45,39 @@ SELECT o.x FROM (
 -- reads: d_orders = Range -6..0
 SELECT o.x, c.at FROM (SELECT posexplode(sequence(date_sub(:biz_date, 6), :biz_date)) AS (at, day)) AS c
 JOIN d_orders AS o ON o.dt = c.day;
+
+-- case: left_join_that_is_an_inner_one
+-- reads: d_orders = Set 0; d_users = Set 0
+SELECT o.x FROM d_orders AS o LEFT JOIN d_users AS u ON u.user_id = o.user_id AND u.dt = o.dt WHERE u.dt = :biz_date;
+
+-- case: chain_of_left_joins_that_are_inner_ones
+-- reads: d_orders = Set -1; d_users = Set -1; d_clicks = Set 0
+SELECT o.x FROM d_orders AS o LEFT JOIN d_users AS u ON u.user_id = o.user_id AND u.dt = o.dt
+LEFT JOIN d_clicks AS c ON c.user_id = u.user_id AND c.dt = date_add(u.dt, 1) WHERE c.dt IN (:biz_date);
+
+-- case: left_join_whose_made_up_rows_stay
+-- reads: d_orders = undecidable: no condition bounds; d_users = undecidable: no condition bounds
+SELECT o.x FROM d_orders AS o LEFT JOIN d_users AS u ON u.user_id = o.user_id AND u.dt = o.dt
+WHERE u.dt = :biz_date OR u.dt IS NULL;
+
+-- case: left_join_before_a_full_join
+-- reads: d_orders = undecidable: no condition bounds; d_users = Set 0; d_clicks = undecidable: no condition bounds
+SELECT o.x FROM d_orders AS o LEFT JOIN d_users AS u ON u.user_id = o.user_id AND u.dt = o.dt
+FULL JOIN d_clicks AS c ON c.user_id = o.user_id WHERE u.dt = :biz_date;
+
+-- case: more_joins_than_rounds
+-- reads: d_orders = Set 0; d_clicks = Range -12..-1
+SELECT o.x FROM d_orders AS o
+LEFT JOIN d_clicks AS c1 ON c1.user_id = o.user_id AND c1.dt = date_sub(o.dt, 1)
+LEFT JOIN d_clicks AS c2 ON c2.user_id = o.user_id AND c2.dt = date_sub(o.dt, 2)
+LEFT JOIN d_clicks AS c3 ON c3.user_id = o.user_id AND c3.dt = date_sub(o.dt, 3)
+LEFT JOIN d_clicks AS c4 ON c4.user_id = o.user_id AND c4.dt = date_sub(o.dt, 4)
+LEFT JOIN d_clicks AS c5 ON c5.user_id = o.user_id AND c5.dt = date_sub(o.dt, 5)
+LEFT JOIN d_clicks AS c6 ON c6.user_id = o.user_id AND c6.dt = date_sub(o.dt, 6)
+LEFT JOIN d_clicks AS c7 ON c7.user_id = o.user_id AND c7.dt = date_sub(o.dt, 7)
+LEFT JOIN d_clicks AS c8 ON c8.user_id = o.user_id AND c8.dt = date_sub(o.dt, 8)
+LEFT JOIN d_clicks AS c9 ON c9.user_id = o.user_id AND c9.dt = date_sub(o.dt, 9)
+LEFT JOIN d_clicks AS c10 ON c10.user_id = o.user_id AND c10.dt = date_sub(o.dt, 10)
+LEFT JOIN d_clicks AS c11 ON c11.user_id = o.user_id AND c11.dt = date_sub(o.dt, 11)
+LEFT JOIN d_clicks AS c12 ON c12.user_id = o.user_id AND c12.dt = date_sub(o.dt, 12)
+WHERE o.dt = :biz_date;

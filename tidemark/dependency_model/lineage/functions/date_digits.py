@@ -14,7 +14,7 @@ from tidemark.dependency_model.lineage.value_range import Range
 def rises_with_its_date(call: Call) -> bool:
     """Whether a call makes digits of a date, parts from the longest to the shortest."""
     match call:
-        case Call(name="cast_to_whole", arguments=(Call(name="date_format", arguments=(_, form)),)):
+        case Call(name="cast_to_int" | "cast_to_bigint", arguments=(Call(name="date_format", arguments=(_, form)),)):
             return is_all_digits(_text(form))
         case Call(name="replace" | "regexp_replace", arguments=(text, old, new)):
             return _is_date(text) and (_text(old), _text(new)) == ("-", "")

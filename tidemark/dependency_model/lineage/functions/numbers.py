@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
 from tidemark.dependency_model.lineage.functions.dates import add_days, add_interval, is_interval, subtract
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.type_conversion import Conversion
 
 _MOMENTS = (Type.DATE, Type.TIMESTAMP)
+WHOLE_CASTS: Final = {"cast_to_tinyint": 8, "cast_to_smallint": 16, "cast_to_int": 32, "cast_to_bigint": 64}
+"""Casts to whole numbers, with their bits."""
 
 
 def _plus(conversion: Conversion, left: Value, right: Value) -> Value:
@@ -106,10 +108,20 @@ def _times(conversion: Conversion, left: Value, right: Value) -> Value:
     return pointwise(repeated, left, conversion.cast(right, Type.NUMBER))
 
 
-def _cast_to_whole(conversion: Conversion, value: Value) -> Value:
-    if isinstance(value, int):
-        return _number_of_truth(value)
-    return pointwise(lambda number: point(Type.NUMBER, int(number.low)), conversion.cast(value, Type.NUMBER))
+def _cast_to(bits: int) -> Function:
+    """A cast to a signed number of so many bits: what does not fit into them is an error of Spark (CAST_OVERFLOW)."""
+    bound = 1 << (bits - 1)
+
+    def whole(number: Range) -> Value:
+        cut = int(number.low)
+        return point(Type.NUMBER, cut) if -bound <= cut < bound else Special.UNKNOWN
+
+    def function(conversion: Conversion, value: Value) -> Value:
+        if isinstance(value, int):
+            return _number_of_truth(value)
+        return pointwise(whole, conversion.cast(value, Type.NUMBER))
+
+    return function
 
 
 def _number_of_truth(truth: int) -> Value:
@@ -150,6 +162,6 @@ NUMBERS: dict[str, Function] = {
     "abs": _of_one(abs),
     "floor": _of_one(floor),
     "ceil": _of_one(ceil),
-    "cast_to_whole": _cast_to_whole,
+    **{name: _cast_to(bits) for name, bits in WHOLE_CASTS.items()},
     "make_interval": _interval,
 }

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.spark_plan.plan_tree import PlanNode
 
 _DAY_MICROS: Final = 86_400_000_000
-_WHOLE: Final = ("byte", "short", "integer", "long")
+_CASTS: Final = {
+    "date": "to_date",
+    "timestamp": "to_timestamp",
+    "string": "concat",
+    "byte": "cast_to_tinyint",
+    "short": "cast_to_smallint",
+    "integer": "cast_to_int",
+    "long": "cast_to_bigint",
+}
 _WORD: Final = re.compile(r"(.)\1*", re.DOTALL)
 _PATTERN: Final = {
     "yyyy": "%Y",
@@ -100,9 +108,9 @@ def _swap(name: str) -> Callable[[PlanNode, Mapping[str, Bound]], Bound]:
 
 def _cast(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     (value,), to = _all(node, scope), str(node.fields.get("dataType"))
-    name = {"date": "to_date", "timestamp": "to_timestamp", "string": "concat"}.get(to)
-    if name or to in _WHOLE:
-        return Call(name or "cast_to_whole", (value,))
+    name = _CASTS.get(to)
+    if name is not None:
+        return Call(name, (value,))
     return Opaque((value,), f"a cast to {to} is not known", of_data=False)
 
 
