@@ -84,9 +84,9 @@ def _condition(random: Random, alias: str, other: str | None, depth: int = 2) ->
     return f"{day} {random.choice(['=', '=', '=', '<=', '>=', '<>'])} {_moment(random, other)}"
 
 
-def _random_query(random: Random) -> str:
+def _random_query(random: Random) -> str:  # noqa: PLR0911 - a return a shape
     a, b = (_item(random) for _ in range(2))
-    shape = random.randrange(9)
+    shape = random.randrange(10)
     own, joined = _condition(random, "a", None), _condition(random, "a", "b")
     if shape < 4:
         join = random.choice(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
@@ -109,8 +109,23 @@ def _random_query(random: Random) -> str:
         kind = random.choice(["SEMI", "ANTI"])
         on = f"a.u = b.u AND {_condition(random, 'b', 'a')}"
         return f"SELECT a.u, a.x FROM {a} AS a LEFT {kind} JOIN {b} AS b ON {on} WHERE {own}"
+    if shape == 8:
+        return _of_three_tables(random, a, b, own)
     scalar = f"(SELECT sum(b.x) FROM {b} AS b WHERE b.u = a.u AND {_condition(random, 'b', 'a')})"
     return f"SELECT a.u, {scalar} AS s FROM {a} AS a WHERE {own}"
+
+
+def _of_three_tables(random: Random, a: str, b: str, own: str) -> str:
+    """A join whose made-up rows the next join, or WHERE, may drop."""
+    first, second = (random.choice(["JOIN", "LEFT JOIN", "LEFT JOIN", "LEFT JOIN", "FULL JOIN"]) for _ in range(2))
+    left = random.choice(["a", "b"])
+    where = [own, *(_condition(random, alias, other) for alias, other in (("b", None), ("c", None), ("c", "b")))]
+    return (
+        f"SELECT a.u, a.dt AS d, b.x, c.x AS y FROM {a} AS a"
+        f" {first} {b} AS b ON {_condition(random, 'b', 'a')} AND a.u = b.u"
+        f" {second} {_item(random)} AS c ON {_condition(random, 'c', left)} AND c.u = {left}.u"
+        f" WHERE {random.choice(where)}"
+    )
 
 
 def _item(random: Random) -> str:
