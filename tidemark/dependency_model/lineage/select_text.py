@@ -43,6 +43,7 @@ _CREATE: Final = re.compile(r"CREATE\s+(?:OR\s+REPLACE\s+)?TABLE\b(?:\s+IF\s+NOT
 _TEMPLATE: Final = re.compile(r"\{#.*?#\}|\{\{-?\s*config\(.*?\)\s*-?\}\}", re.DOTALL)
 """What stands before a statement of a template."""
 _NO_NAME: Final = re.compile(r"[${}]")
+_MORE_THAN_A_SELECT: Final = re.compile(r";|\b(?:SET|USE|CREATE|INSERT)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,14 @@ def select_text(
 
     A text that is no such statement is left as it is: what is wrong with it, the parser says.
     """
-    reader = _SelectReader(text, file, written)
-    selected = reader.select()
+    selected, notices = text, tuple[QueryError, ...]()
+    if _MORE_THAN_A_SELECT.search(text):
+        reader = _SelectReader(text, file, written)
+        selected, notices = reader.select(), tuple(reader.notices)
     if naming is None:
-        return SelectText(selected, tuple(reader.notices))
+        return SelectText(selected, notices)
     alone, names = leave_out_qualifiers(selected, naming)
-    return SelectText(alone, tuple(reader.notices), names)
+    return SelectText(alone, notices, names)
 
 
 class _SelectReader:
