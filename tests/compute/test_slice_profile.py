@@ -54,12 +54,8 @@ def test_hours_that_spark_measured_merge_to_what_duckdb_counts_of_the_day(spark:
     spark.range(0, 20_000, 1, 2).selectExpr(*columns).write.parquet(str(tmp_path / "day"))
     day = spark.read.parquet(str(tmp_path / "day"))
     aggregates = ProfileAggregates(day.schema, ("hour",), ProfileSettings())
-    hours = [
-        aggregates.profile(row.asDict())
-        for row in day.groupBy("hour")
-        .agg(*(sf.expr(text).alias(name) for name, text in aggregates.expressions().items()))
-        .collect()
-    ]
+    named = [sf.expr(text).alias(name) for name, text in aggregates.expressions().items()]
+    hours = [aggregates.profile(row.asDict()) for row in aggregates.prepare(day).groupBy("hour").agg(*named).collect()]
     figures = figures_of(merge(hours))
     assert (len(hours), figures.rows) == (24, 20_000)
     exact = duckdb.connect()
@@ -82,6 +78,22 @@ def test_hours_that_spark_measured_merge_to_what_duckdb_counts_of_the_day(spark:
         assert abs(rows - counts[text]) <= COUNT_ERROR * figures.rows
     assert {value for value, _ in figures.columns["paid"].frequent} == {"true", "false"}
     assert figures.columns["others"].distinct is None
+
+
+def test_values_that_are_null_or_no_number_are_counted_as_sql_counts_them(spark: SparkSession) -> None:
+    rows = spark.sql(
+        "SELECT * FROM VALUES (1, 1.5D, DATE'2026-03-23', 9.25BD), (NULL, double('NaN'), NULL, NULL),"
+        " (3, NULL, NULL, -1BD) AS t(whole, broken, day, price)"
+    ).withColumn("nothing", sf.lit(None).cast("int"))
+    aggregates = ProfileAggregates(rows.schema, (), ProfileSettings())
+    named = [sf.expr(text).alias(name) for name, text in aggregates.expressions().items()]
+    for some, values in ((rows, (2, 2, 1, 2, 0)), (rows.where("false"), (0, 0, 0, 0, 0))):
+        (row,) = aggregates.prepare(some).agg(*named).collect()
+        columns = aggregates.profile(row.asDict()).columns
+        assert tuple(column.values for column in columns) == values
+    (row,) = aggregates.prepare(rows).agg(*named).collect()
+    ends = [(column.minimum, column.maximum) for column in aggregates.profile(row.asDict()).columns]
+    assert ends == [("1", "3"), ("1.5", "NaN"), ("2026-03-23",) * 2, ("-1.00", "9.25"), (None, None)]
 
 
 def built(spark: SparkSession, tmp_path: Path, ids: list[int], declared: str = "") -> Warehouse:

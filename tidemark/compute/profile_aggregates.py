@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from pyspark.sql import functions as sf
 from pyspark.sql import types
 
 from tidemark.dependency_model.profile.sketches import LOG_REGISTERS, QUANTILE_K, TRACKED_VALUES, merge_distinct
@@ -23,8 +24,12 @@ from tidemark.quoting.spark import quote
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from pyspark.sql import DataFrame
+
     from tidemark.dependency_model.entity.profile_settings import ProfileSettings
 
+APART: Final = {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseProject"}
+"""What sketches take is computed before them: inside of an aggregate of objects Spark never compiles it."""
 _ROWS: Final = "profile"
 _TEXT_LENGTH: Final = 64
 MOST_SKETCH_BYTES: Final = 65_536
@@ -38,11 +43,15 @@ class ProfileAggregates:
         own = tuple(field.name for field in schema if field.name not in partition)
         self._fields = [schema[name] for name in wanted.of(own)]
 
+    def prepare(self, rows: DataFrame) -> DataFrame:
+        """The rows with what sketches take of each value: to be aggregated by `expressions`, with `APART` set."""
+        return rows.select("*", *(sf.expr(text).alias(name) for name, text in self._inputs()))
+
     def expressions(self) -> dict[str, str]:
-        """SQL by the name of its value."""
+        """SQL by the name of its value, over prepared rows."""
         named = {_ROWS: "count(*)"}
         for number, field in enumerate(self._fields):
-            named.update((_named(number, part), expression) for part, expression in _parts(field))
+            named.update((_named(number, part), expression) for part, expression in _parts(number, field))
         return named
 
     def profile(self, figures: Mapping[str, Any]) -> SliceProfile:
@@ -52,26 +61,46 @@ class ProfileAggregates:
         columns = tuple(_column(field, number, figures) for number, field in enumerate(self._fields))
         return without_sketches_over(SliceProfile(figures[_ROWS], columns), MOST_SKETCH_BYTES)
 
+    def _inputs(self) -> Iterator[tuple[str, str]]:
+        for number, field in enumerate(self._fields):
+            column, kind = quote(field.name), kind_of(field.dataType)
+            if kind is ColumnKind.OTHER:
+                continue
+            # xxhash64 of NULL is its seed, a value.
+            yield _named(number, "hash"), f"IF({column} IS NULL, NULL, xxhash64({column}))"
+            if kind is ColumnKind.TEXT:
+                yield _named(number, "text"), f"left(CAST({column} AS STRING), {_TEXT_LENGTH})"
+            else:
+                yield _named(number, "number"), _as_number(column, field.dataType)
+
 
 def _named(number: int, part: str) -> str:
     return f"{_ROWS} {number} {part}"
 
 
-def _parts(field: types.StructField) -> Iterator[tuple[str, str]]:
+def _parts(number: int, field: types.StructField) -> Iterator[tuple[str, str]]:
     column, kind = quote(field.name), kind_of(field.dataType)
-    yield "values", f"count({column})"
     if kind is ColumnKind.OTHER:
+        yield "values", f"count({column})"
         return
+    quantiles = f"kll_sketch_agg_double({quote(_named(number, 'number'))}, {QUANTILE_K})"
+    yield (
+        "values",
+        f"coalesce(kll_sketch_get_n_double({quantiles}), 0)" if _is_counted(field.dataType) else f"count({column})",
+    )
     for end in ("min", "max"):
         text = f"CAST({end}({column}) AS STRING)"
         yield end, f"left({text}, {_TEXT_LENGTH})" if kind is ColumnKind.TEXT else text
-    # xxhash64 of NULL is its seed, a value.
-    yield "distinct", f"hll_sketch_agg(IF({column} IS NULL, NULL, xxhash64({column})), {LOG_REGISTERS})"
+    yield "distinct", f"hll_sketch_agg({quote(_named(number, 'hash'))}, {LOG_REGISTERS})"
     if kind is ColumnKind.TEXT:
-        text = f"left(CAST({column} AS STRING), {_TEXT_LENGTH})"
-        yield "frequent", f"approx_top_k_accumulate({text}, {TRACKED_VALUES})"
+        yield "frequent", f"approx_top_k_accumulate({quote(_named(number, 'text'))}, {TRACKED_VALUES})"
     else:
-        yield "quantiles", f"kll_sketch_agg_double({_as_number(column, field.dataType)}, {QUANTILE_K})"
+        yield "quantiles", quantiles
+
+
+def _is_counted(data_type: types.DataType) -> bool:
+    """Whether a sketch of quantiles has each value that is not NULL, and so counts them: it leaves out NaN."""
+    return kind_of(data_type) is not ColumnKind.TEXT and not isinstance(data_type, (types.FloatType, types.DoubleType))
 
 
 def kind_of(data_type: types.DataType) -> ColumnKind:

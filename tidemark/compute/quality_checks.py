@@ -17,13 +17,14 @@ from pyspark.sql import functions as sf
 from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.compute.check_result import CheckResult
 from tidemark.compute.drift_rule import judge_drift
-from tidemark.compute.profile_aggregates import ProfileAggregates
+from tidemark.compute.profile_aggregates import APART, ProfileAggregates
 from tidemark.compute.rule_measures import Judgement, measure
 from tidemark.compute.rule_queries import judge_by_query
 from tidemark.delta.partition_predicate import partition_predicate
 from tidemark.dependency_model.entity.quality_rules import Drift, QualityRule, RowCount, check_names
 from tidemark.errors import TidemarkError
 from tidemark.quoting.spark import quote
+from tidemark.spark.temporary_settings import settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -196,7 +197,9 @@ def _scan(
     of_rules = {measured.name: measured.expression for measured in measures}
     of_profile = profile.expressions() if profile else {}
     try:
-        return _Scan(_aggregate(rows, {**always, **of_rules, **of_profile}, partition), {}, profile)
+        with settings(rows.sparkSession, APART if profile else {}):
+            prepared = profile.prepare(rows) if profile else rows
+            return _Scan(_aggregate(prepared, {**always, **of_rules, **of_profile}, partition), {}, profile)
     except _CRASHES:
         figures = {key: dict(row) for key, row in _aggregate(rows, always, partition).items()}
     crashed = {}
