@@ -10,8 +10,10 @@ import pytest
 from deltalake import DeltaTable
 
 from tests.compute.small_warehouse import DECLARED, small_warehouse
+from tidemark.compute import slice_computer
 from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.compute.errors import InputMissingError, SnapshotMissingError
+from tidemark.compute.input_views import Inputs
 from tidemark.compute.slice_computer import Computer
 from tidemark.dagster.definitions import build_definitions
 from tidemark.dagster.metadata.slice import preview_table
@@ -327,3 +329,37 @@ def materialize(
 
 def report(instance: dg.DagsterInstance, name: str, key: str) -> None:
     instance.report_runless_asset_event(dg.AssetMaterialization(name, partition=key))
+
+
+def test_how_much_slices_read_is_what_their_inputs_hold(spark: SparkSession, warehouse: Warehouse) -> None:
+    registry = SnapshotRegistry(Database.at(warehouse.settings.state_db))
+    inputs = Inputs(spark.newSession(), warehouse, registry)
+    computer(spark, warehouse).compute([Slice("totals", "2026-03-24")])
+    expected = {
+        (Slice("totals", "2026-03-23"),): len(SALES[MONDAY]),
+        (Slice("totals", "2026-03-23"), Slice("totals", "2026-03-24")): len(SALES[MONDAY]) + len(SALES[TUESDAY]),
+        (Slice("running", "2026-03-24"),): len(SALES[MONDAY]) + len(SALES[TUESDAY]) + 1,
+        (Slice("sales", "2026-03-24"),): 0,
+    }
+    assert {slices: inputs.written_rows(slices) for slices in expected} == expected
+
+
+@pytest.mark.parametrize(("read", "is_compiled"), [(19_000, False), (20_500, True)])
+def test_a_slice_that_reads_much_is_compiled_and_others_are_not(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: int, is_compiled: bool
+) -> None:
+    warehouse, told = small_warehouse(tmp_path), list[str | None]()
+
+    def noting(parts: Any, *others: Any) -> Any:
+        told.append(parts[0][1].sparkSession.conf.get("spark.sql.codegen.wholeStage"))
+        return replace_partitions(parts, *others)
+
+    many = spark.range(read).selectExpr("CAST(id AS INT) AS id", "10 AS amount", "'cn' AS region")
+    replace_partitions([({"dt": MONDAY}, many)], warehouse.table_path("sales"))
+    fill(spark, warehouse, {TUESDAY: SALES[TUESDAY]})
+    monkeypatch.setattr(slice_computer, "replace_partitions", noting)
+    computing = computer(spark, warehouse)
+    for day in ("2026-03-23", "2026-03-24"):
+        computing.compute([Slice("totals", day)])
+    assert told == ["true" if is_compiled else "false", "false"]
+    assert rows(warehouse, "totals", MONDAY) == [("cn", 10 * read)]

@@ -16,7 +16,7 @@ from tidemark.capture.snapshots.late.snapshot_with_late_changes import with_late
 from tidemark.compute.business_time import slice_values, sql_parameters, time_values
 from tidemark.compute.entity_query_result import empty, has_columns, query_result
 from tidemark.compute.table_version_tags import readable_snapshot
-from tidemark.delta.delta_rs_table import current_version, is_readable, read_table, table_exists
+from tidemark.delta.delta_rs_table import TableLog, is_readable, read_table, table_exists
 from tidemark.delta.partition_predicate import literal
 from tidemark.delta.version_reader import VersionReader
 from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
@@ -46,6 +46,7 @@ class Inputs:
         self._manifests: Mapping[Slice, SliceManifest] = {}
         self._judged: Mapping[Slice, TaggedSnapshot] = {}
         self._read: set[str] = set()
+        self._logs: dict[Path, TableLog] = {}
 
     @property
     def read_tables(self) -> frozenset[str]:
@@ -64,6 +65,7 @@ class Inputs:
         """What is registered from now on sees the tables as they are then."""
         self._views.clear()
         self._read.clear()
+        self._logs.clear()
 
     def register(self, slice_: Slice) -> None:
         """Make every upstream of `slice_` a view under its own name. Raises SnapshotMissingError.
@@ -75,6 +77,32 @@ class Inputs:
             self._views[slice_] = {name: self._view(name, used) for name, used in required}
         for name, view in self._views[slice_].items():
             view.createOrReplaceTempView(name)
+
+    def written_rows(self, slices: Sequence[Slice]) -> int:
+        """About how many rows slices of one entity read, by the logs of their tables, each input counted once.
+
+        Raises SnapshotMissingError.
+        """
+        used: dict[str, dict[Slice, None]] = {}
+        for slice_ in slices:
+            for name, inputs in self._required(slice_).items():
+                used.setdefault(name, {}).update(dict.fromkeys(input_.slice for input_ in inputs))
+        return sum(self._written_rows(name, list(inputs)) for name, inputs in used.items() if inputs)
+
+    def _written_rows(self, name: str, slices: Sequence[Slice]) -> int:
+        path, entity = self._warehouse.table_path(name), self._warehouse.entities[name]
+        if self._warehouse.is_snapshot(name):
+            return sum(TableLog(path, self.snapshot_tag(slice_).version).written_rows() for slice_ in slices)
+        log = self._newest(path)
+        if log is None:
+            return 0
+        return log.written_rows(() if entity.is_static else [slice_values(entity, slice_) for slice_ in slices])
+
+    def _newest(self, path: Path) -> TableLog | None:
+        """A table as it was when it was first asked for since `forget`; None where there is none."""
+        if path not in self._logs and table_exists(path):
+            self._logs[path] = TableLog(path)
+        return self._logs.get(path)
 
     def _required(self, slice_: Slice) -> dict[str, Sequence[UsedSlice]]:
         """By upstream with a table: the slices to read; none of those that other states of the slice read."""
@@ -112,16 +140,17 @@ class Inputs:
             self._read.add(name)
             return self.snapshots(slices)
         path = self._warehouse.table_path(name)
-        if not table_exists(path):
+        log = self._newest(path)
+        if log is None:
             return empty(self._session, self._warehouse, name)
         self._read.add(name)
-        entity, table = self._warehouse.entities[name], self._table(path, used)
+        entity, table = self._warehouse.entities[name], self._table(path, log.version, used)
         return table if entity.is_static else table.where(any_of(slice_values(entity, slice_) for slice_ in slices))
 
-    def _table(self, path: Path, used: Sequence[UsedSlice]) -> DataFrame:
+    def _table(self, path: Path, newest: int, used: Sequence[UsedSlice]) -> DataFrame:
         """The newest of the versions that hold the slices; as it is now where one of them is not known."""
         versions = [int(input_.version) for input_ in used if input_.version.isdecimal()]
-        is_newest = len(versions) == len(used) and max(versions) == current_version(path)  # which Spark has at hand
+        is_newest = len(versions) == len(used) and max(versions) == newest  # which Spark has at hand
         if len(versions) < len(used) or is_newest or not is_readable(path, max(versions)):
             return read_table(self._session, path)
         return self._versions.read(path, max(versions))

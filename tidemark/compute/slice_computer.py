@@ -21,10 +21,11 @@ from tidemark.compute.rule_surroundings import Surroundings
 from tidemark.compute.staged_audit import StagedAudit
 from tidemark.compute.table_version_tags import judged_snapshot
 from tidemark.delta.added_partitions import table_state
-from tidemark.delta.delta_rs_table import first_rows, first_rows_by_partition, read_table, table_metrics
+from tidemark.delta.delta_rs_table import TableLog, first_rows, first_rows_by_partition, read_table, table_metrics
 from tidemark.delta.partition_predicate import partition_predicate, partitions_last
 from tidemark.delta.replace_partition import replace_partitions
 from tidemark.dependency_model.entity.quality_rules import check_names
+from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.state_store.snapshot_candidates import CandidateVerdict
 from tidemark.system.crash_points import crash_point
 
@@ -122,7 +123,8 @@ class Computer:
             audits.update(self._judge(rows, by_partition))
             return [not audits[slice_].blocks for slice_ in slices]
 
-        written = replace_partitions(parts, path, release)
+        with settings(self._session, worth_compiling(self._inputs.written_rows(slices))):
+            written = replace_partitions(parts, path, release)
         self._usage.ran((slices[0].entity, self._inputs.read_tables), parts[-1][1], len(parts))
         published = (slice_ for slice_, is_there in zip(slices, written.published, strict=True) if is_there)
         self._audits.keep(audits, dict.fromkeys(published, written.version))
@@ -245,7 +247,9 @@ class Computer:
         by_partition = {tuple(self._partition(slice_).values()): slice_ for slice_ in slices}
         rows, is_narrowed = self._inputs.snapshots(slices), self._is_narrowed(entity.name)
         narrowed = self._changed(entity, judged[slices[0]], rows) if is_narrowed else None
-        audits = self._audits.audit(entity, rows, by_partition, narrowed)
+        read = sum(TableLog(path, judged[slice_].version).written_rows() for slice_ in slices)
+        with settings(self._session, worth_compiling(read)):
+            audits = self._audits.audit(entity, rows, by_partition, narrowed)
         audits = quarantined(entity.quality, audits, rows, by_partition, self._around)
         states = {slice_: table_state(path, judged[slice_].version) if is_narrowed else "" for slice_ in slices}
         published = {slice_: judged[slice_].version for slice_ in slices if not audits[slice_].blocks}

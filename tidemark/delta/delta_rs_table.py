@@ -83,6 +83,22 @@ def table_metrics(path: Path, partition: Partition | None = None, version: int |
     )
 
 
+class TableLog:
+    """One version of a table as its log has it, opened once for several questions."""
+
+    def __init__(self, path: Path, version: int | None = None) -> None:
+        self._table = DeltaTable(str(path), version=version)
+        self.version = self._table.version()
+
+    def written_rows(self, partitions: Sequence[Partition] = ()) -> int:
+        """Rows in the files of these partitions, of all without any; what deletion vectors hide is counted."""
+        files = pa.table(self._table.get_add_actions(flatten=True))
+        for column in partitions[0] if partitions else ():
+            texts = pa.array({str(partition[column]) for partition in partitions}, pa.string())
+            files = files.filter(pc.is_in(pc.cast(files[f"partition.{column}"], pa.string()), value_set=texts))
+        return int(pc.sum(files["num_records"]).as_py() or 0)
+
+
 def files_gone(path: Path, version: int, partition: Partition | None = None) -> tuple[list[str], int]:
     """The files of a version, of the whole table or one partition, that are not on disk; and how many it has."""
     files = _live_files(DeltaTable(str(path), version=version), partition or {})
