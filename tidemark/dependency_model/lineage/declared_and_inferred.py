@@ -120,8 +120,9 @@ def _stated_wrongly(
     judge: Callable[[Entity, Entity, Sequence[Dependency], Read], QueryError | None],
 ) -> Iterator[EntityError]:
     """What is wrong with offsets that are stated where no offset names what is read."""
+    depends_on = entity.depends_on
     for name, read in reads.items():
-        declared = [dependency for dependency in entity.depends_on if dependency.entity == name]
+        declared = [dependency for dependency in depends_on if dependency.entity == name]
         problem = judge(entity, entities[name], declared, read) if declared and name in entities else None
         if problem is not None:
             yield problem
@@ -142,8 +143,9 @@ def _not_read(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, 
 
 
 def _different(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Entity]) -> Iterator[EntityError]:
+    depends_on = entity.depends_on
     for name, read in reads.items():
-        declared = [dependency for dependency in entity.depends_on if dependency.entity == name]
+        declared = [dependency for dependency in depends_on if dependency.entity == name]
         stated = [dependency.offset for dependency in declared if dependency.offset is not None]
         if (
             read.undecidable

@@ -43,7 +43,8 @@ _CREATE: Final = re.compile(r"CREATE\s+(?:OR\s+REPLACE\s+)?TABLE\b(?:\s+IF\s+NOT
 _TEMPLATE: Final = re.compile(r"\{#.*?#\}|\{\{-?\s*config\(.*?\)\s*-?\}\}", re.DOTALL)
 """What stands before a statement of a template."""
 _NO_NAME: Final = re.compile(r"[${}]")
-_MORE_THAN_A_SELECT: Final = re.compile(r";|\b(?:SET|USE|CREATE|INSERT)\b", re.IGNORECASE)
+_MORE_THAN_A_SELECT: Final = (";", "CREATE", "INSERT")
+"""A text with none of these is one statement at most, and that writes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ def select_text(
     A text that is no such statement is left as it is: what is wrong with it, the parser says.
     """
     selected, notices = text, tuple[QueryError, ...]()
-    if _MORE_THAN_A_SELECT.search(text):
+    capitals = text.upper()
+    if any(sign in capitals for sign in _MORE_THAN_A_SELECT):
         reader = _SelectReader(text, file, written)
         selected, notices = reader.select(), tuple(reader.notices)
     if naming is None:

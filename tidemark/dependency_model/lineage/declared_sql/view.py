@@ -61,8 +61,10 @@ def _named(text: str, views: Mapping[str, SqlView]) -> Iterator[str]:
 
 def with_views(text: str, used: list[SqlView], file: str) -> str:
     """The text with views as its first tables of WITH, on the line where it begins. Raises QueryError."""
+    if not used:
+        return text
     first = next(words(code_of(text), 0, len(text)), None)
-    if not used or first is None:
+    if first is None:
         return text
     for view in used:
         if re.search(rf"\b{view.name}\b`?\s*(?:\([\w\s,`]*\)\s*)?AS\s*\(", code_and_names_of(text), re.IGNORECASE):
