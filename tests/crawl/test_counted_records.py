@@ -51,8 +51,15 @@ def test_one_slot_completes_an_hour_ten_minutes_and_two_times_five() -> None:
 
 def test_what_is_seen_is_said() -> None:
     sight = look(PROBE, "2022-08-01T15", period="hour", counts=story(30_000))
-    assert (sight.rows, sight.why) == (270_000, "270000 of 280000 records, 96.429%; 1 of 7 slots are open")
-    assert dict(sight.figures) == {"source_records": 280_000, "lake_records": 270_000, "percent": 100 * 27 / 28}
+    open_slot = "1 of 7 slots are open, missing 10000 from 2022-08-01T15:58Z"
+    assert (sight.rows, sight.why) == (270_000, f"270000 of 280000 records, 96.429%; {open_slot}")
+    assert dict(sight.figures) == {
+        "source_records": 280_000,
+        "lake_records": 270_000,
+        "percent": 100 * 27 / 28,
+        "missing_records": 10_000,
+    }
+    assert look(PROBE, "2022-08-01T15", period="hour", counts=story(30_000, final=AT)).figures == (), "still counted"
     assert not look(PROBE, "2022-08-02T15", period="hour", counts=story(40_000)).is_there, "no other day"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.center.detectors.counted_tables import CountedTables
 from tidemark.center.detectors.late_counts import LateCountsDetector
-from tidemark.center.detectors.observed_in_dagster import MaterializedAssets
+from tidemark.center.detectors.observed_in_dagster import MaterializedAssets, show_observation
 from tidemark.center.detectors.outside import OutsideDetector
 from tidemark.crawl.all_probes import look_at
 from tidemark.crawl.crawler import Crawler
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.store import StateStore
+
+_MOST_SHOWN: Final = 10_000
+"""So many slices are remembered as shown; after that some are shown twice."""
 
 
 def look_once(
@@ -60,6 +65,8 @@ class OutsideWorld:
         self._late = LateCountsDetector(self._counts, center, store.read, self._look)
         self.counting = CountedTables(self._entities, path_of, self._counts, self._secrets, utc_now)
         self._detector = self._new_detector()
+        self._lacking: SimpleQueue[tuple[Slice, Sight]] = SimpleQueue()
+        self._shown: dict[Slice, str] = {}
 
     def poll(self, instance: dg.DagsterInstance) -> int:
         """See OutsideDetector.poll and LateCountsDetector.poll."""
@@ -67,6 +74,7 @@ class OutsideWorld:
             self._assets = MaterializedAssets(instance)
         self._assets.instance = instance
         self.counting.poll()
+        self._show_lacking(instance)
         return self._detector.poll(instance) + self._late.poll()
 
     def _entities(self) -> list[Entity]:
@@ -95,7 +103,19 @@ class OutsideWorld:
     def _look(self, slice_: Slice) -> Sight:
         if self._assets is None:
             raise ProbeError("there is no Dagster storage yet")
-        return look_once(self._center.graph, slice_, self._secrets, self._assets, self._counts)
+        sight = look_once(self._center.graph, slice_, self._secrets, self._assets, self._counts)
+        if sight.figures and not sight.is_there:
+            self._lacking.put((slice_, sight))
+        return sight
+
+    def _show_lacking(self, instance: dg.DagsterInstance) -> None:
+        """Windows whose counts are final and do not agree, as observations: once, until other counts come."""
+        for slice_, sight in _newest_of(self._lacking).items():
+            if self._shown.get(slice_) != sight.content:
+                if len(self._shown) >= _MOST_SHOWN:
+                    self._shown.clear()
+                self._shown[slice_] = sight.content
+                show_observation(instance, self._center.graph.entity(slice_.entity), slice_, sight, (), is_new=False)
 
     def _run(self, slice_: Slice, work: Callable[[], None]) -> None:
         """In a thread that no process waits for; Dagster's storage is asked from the thread that has it open."""
@@ -103,6 +123,16 @@ class OutsideWorld:
             work()
         else:
             Thread(target=work, name=f"probe {slice_}", daemon=True).start()
+
+
+def _newest_of(queue: SimpleQueue[tuple[Slice, Sight]]) -> dict[Slice, Sight]:
+    """What was seen last of each slice since it was asked."""
+    newest: dict[Slice, Sight] = {}
+    with suppress(Empty):
+        while True:
+            slice_, sight = queue.get_nowait()
+            newest[slice_] = sight
+    return newest
 
 
 def _asks_dagster(entity: Entity) -> bool:

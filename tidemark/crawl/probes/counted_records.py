@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity.probe import CountsProbe
 
 _MINUTE: Final = 60
+_TOLD: Final = 3
+"""So many slots are named in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ class CountedWindow:
         return sum(slot.lake for slot, _ in self.slots)
 
     @property
+    def is_final(self) -> bool:
+        """Whether the source's counts will not change any more, in any of its slots."""
+        return _instant(self.slots[-1][0].end) <= self.final_until
+
+    @property
     def open_slots(self) -> tuple[Slot, ...]:
         """Those that are not complete."""
         return tuple(slot for slot, is_complete in self.slots if not is_complete)
@@ -53,13 +60,32 @@ class CountedWindow:
 def look(source: CountsProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
     """See CountsProbe."""
     counted = counted_window(source, probed, context.counts)
-    why = f"{counted.lake} of {counted.source} records, {ratio(counted.source, counted.lake):.3%}"
-    if counted.open_slots:
-        why += f"; {len(counted.open_slots)} of {len(counted.slots)} slots are open"
     content = content_of((slot.start, slot.source, slot.lake) for slot, _ in counted.slots)
+    figures = _figures(counted) if counted.is_final else ()
+    is_there = not counted.open_slots
+    return Sight(is_there=is_there, why=_in_words(counted), content=content, rows=counted.lake, figures=figures)
+
+
+def _figures(counted: CountedWindow) -> tuple[tuple[str, float], ...]:
+    """What is plotted: of a window that may still change nothing is missing yet."""
     share = counted.lake / counted.source if counted.source else float(not counted.lake)
-    figures = (("source_records", counted.source), ("lake_records", counted.lake), ("percent", 100 * share))
-    return Sight(is_there=not counted.open_slots, why=why, content=content, rows=counted.lake, figures=figures)
+    missing = sum(slot.missing for slot in counted.open_slots)
+    return (
+        ("source_records", counted.source),
+        ("lake_records", counted.lake),
+        ("percent", 100 * share),
+        ("missing_records", missing),
+    )
+
+
+def _in_words(counted: CountedWindow) -> str:
+    why = f"{counted.lake} of {counted.source} records, {ratio(counted.source, counted.lake):.3%}"
+    if not counted.open_slots:
+        return why
+    why += f"; {len(counted.open_slots)} of {len(counted.slots)} slots are open"
+    wrong = [slot for slot in counted.open_slots if slot.missing]
+    told = ", ".join(f"{slot.missing} from {_instant(slot.start):%Y-%m-%dT%H:%MZ}" for slot in wrong[:_TOLD])
+    return f"{why}, missing {told}{' and others' if len(wrong) > _TOLD else ''}" if wrong else why
 
 
 def counted_window(source: CountsProbe, probed: ProbedSlice, counts: CountedRecords) -> CountedWindow:
