@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from tidemark.system.errors import DiskPathError
@@ -39,9 +40,14 @@ def private_directory(path: Path) -> Path:
 
 
 def private_file(path: Path) -> Path:
-    """Create an empty file for its owner alone where there is none, and return it. Raises OSError."""
+    """Create an empty file for its owner alone where there is none, and return it. Raises OSError.
+
+    A file that is there is not opened: who closes it gives back all locks that the process has on it (POSIX), and
+    SQLite takes its log away from those that write.
+    """
     private_directory(path.parent)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, _OWNERS_FILE))
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNERS_FILE))
     return path
 
 
