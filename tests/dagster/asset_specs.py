@@ -33,7 +33,7 @@ def _spec(asset: dg.AssetsDefinition) -> dict[str, Any]:
     return {
         "group": spec.group_name,
         "owners": list(spec.owners),
-        "tags": dict(spec.tags),
+        "tags": dict(sorted(spec.tags.items())),
         "kinds": sorted(spec.kinds),
         "description": (spec.description or "").splitlines()[0],
         "partitions": _partitions(spec.partitions_def),
@@ -44,6 +44,10 @@ def _spec(asset: dg.AssetsDefinition) -> dict[str, Any]:
 
 
 def _partitions(definition: dg.PartitionsDefinition[str] | None) -> str:
+    if isinstance(definition, dg.MultiPartitionsDefinition):
+        return " x ".join(_partitions(part.partitions_def) for part in definition.partitions_defs)
+    if isinstance(definition, dg.StaticPartitionsDefinition):
+        return ", ".join(definition.get_partition_keys())
     assert isinstance(definition, dg.TimeWindowPartitionsDefinition)
     return f"{definition.cron_schedule} {definition.timezone} from {definition.start.isoformat()} {definition.fmt}"
 

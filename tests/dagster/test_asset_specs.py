@@ -14,7 +14,7 @@ def test_every_generated_spec_is_as_agreed() -> None:
 
 def test_the_specs_say_what_dagster_shows() -> None:
     specs = json.loads(SNAPSHOT.read_text())
-    assert len(specs) == 28 + 7
+    assert len(specs) == 33 + 8
     gmv = specs["ads_gmv_course"]
     assert gmv["deps"] == {"dws_course_orders_1d": "windows -1..0", "ods_orders": "windows 0..0"}
     assert gmv["metadata"]["dagster/column_lineage"]["gmv"] == ["dws_course_orders_1d.gmv"]

@@ -24,6 +24,8 @@ def test_every_snapshot_and_every_figure_equals_the_databases_own(demo_world: De
     result = demo_world.result
     assert result["snapshots_checked"] == result["snapshots_equal"] == len(oracle.snapshots) == 5 * 9 + 2 * 48
     assert result["metrics_equal"] == result["metrics_checked"] >= values > 1_500
+    assert result["partner_figures_checked"] == result["partner_figures_equal"] == 9 * 3 * 5
+    assert result["windows_checked"] == result["windows_equal"] == 9 + 48
     assert result["differences"] == []
     assert result["slices_failed"] == []
     assert result["changes"] >= 150_000
@@ -54,7 +56,11 @@ def test_what_the_readme_asks_of_tables_and_slices_is_answered(
         ("delta repair dws_course_orders_1d 2026-03-23 --from-version 0 --dry-run", "nothing was changed"),
         ("show ads_gmv_course 2026-03-25 --limit 2", "2026-03-25"),
         ("explain ads_gmv_course 2026-03-25", "16 rows"),
-        ("status", "501 slices completed"),
+        ("status", "630 slices completed"),
+        ("completeness orders_complete_1d 2026-03-29", "1 of day"),
+        ("catalog partner_ads", "2026-03-31/region=antilles"),
+        ("probe partner_ads 2026-03-29 --part region=reunion", "is there"),
+        ("explain dws_ad_spend_1d 2026-03-29 --part region=antilles", "3 rows"),
     ):
         result = CliRunner().invoke(main, command.split())
         assert result.exit_code == 0, result.output

@@ -47,7 +47,7 @@ def test_a_folder_becomes_entities(tmp_path: Path) -> None:
 
 def test_the_main_job_loads() -> None:
     entities = load_entities(MAIN_JOB)
-    assert {entity.layer for entity in entities.values()} == {"ods", "dwd", "dws", "ads"}
+    assert {entity.layer for entity in entities.values()} == {"external", "ods", "dwd", "dws", "ads"}
 
 
 def test_one_name_in_two_folders_is_said(tmp_path: Path) -> None:

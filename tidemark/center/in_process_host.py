@@ -12,13 +12,14 @@ from tidemark.center.fact import Fact
 from tidemark.center.launchers.in_process_runs import InProcessRuns, close_interrupted
 from tidemark.center.pools import Pools
 from tidemark.dagster_internals.long_lived_connections import keep_connections
-from tidemark.dependency_model.status import Event
+from tidemark.dependency_model.status import Event, RunState
 from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
     import dagster as dg
 
     from tidemark.center.launchers.in_process_runs import RunWatcher
+    from tidemark.dependency_model.slice import Slice
     from tidemark.warehouse.warehouse import Warehouse
 
 # As much as is ready shares a run: another one would take nothing off its hands.
@@ -55,6 +56,15 @@ class InProcessHost:
     def take_in(self) -> None:
         """Take in what is new, and let time work."""
         self._intake.tick(self._instance)
+
+    def is_complete(self, slice_: Slice) -> bool:
+        """Whether a slice is there, and may be read."""
+        status = self.center.status(slice_)
+        return status.run_state is RunState.COMPLETED and status.valid
+
+    def count_records(self) -> None:
+        """Count the records of all tables that are counted, now."""
+        self._intake.outside.counting.count_all()
 
     def run_ready(self, dispatch: Dispatch) -> None:
         """Take in what is new and run until nothing is ready; first what a process that is gone had noted."""

@@ -95,3 +95,11 @@ def test_a_line_that_is_no_count_is_refused_and_nothing_is_taken() -> None:
     assert result.exit_code == 1
     assert "line 4" in f"{result.output} {result.exception}"
     assert data("completeness", "clicks", "2026-03-29T15", code=1)["source"] == 0
+
+
+def test_a_bad_probe_is_refused_by_check_with_file_and_line(project: Path) -> None:
+    bad = project / "project" / "warehouse_assets" / "external" / "bad.yaml"
+    bad.write_text(f"{HOURS}probe:\n  files: {{path: '/in/every_hour'}}\n")
+    told = call("check", code=1).output
+    assert "external/bad.yaml:5" in told
+    assert "the same data for every slice" in told.replace("\n", " ")

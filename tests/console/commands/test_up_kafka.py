@@ -20,7 +20,11 @@ from tests.project import CHECKOUT
 from tidemark.console.main import main
 from tidemark.console.preflight import installed_servers
 from tidemark.console.servers.required_programs import RequiredProgram
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import RunState
+from tidemark.state_store.database import Database
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
+from tidemark.state_store.store import StateStore
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -49,6 +53,10 @@ def test_maven_is_asked_for_only_where_the_jars_are_not(tmp_path: Path, monkeypa
     assert [finding for finding in installed_servers.servers(tmp_path) if finding.subject == "Kafka"] == []
 
 
+OUTSIDE = ("orders_complete_1d", "ads_ad_cost")
+"""What waits for the capture's counters, and for what the partner's program writes of three regions."""
+
+
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.components
@@ -75,6 +83,10 @@ def _watch(started: subprocess.Popen[str], folder: Path) -> list[psutil.Process]
             lambda: {snapshot.slice for snapshot in registry.of("ods_orders", "day")} >= {"2026-03-23", "2026-03-24"},
             started,
         )
+        store = StateStore(Database.of(Settings.at(folder / "data" / "kafka")))
+        for name in OUTSIDE:
+            _until(lambda name=name: _is_complete(store, Slice(name, "2026-03-23")), started)
+        store.close()
     finally:
         begun = time.monotonic()
         started.send_signal(signal.SIGTERM)
@@ -82,6 +94,11 @@ def _watch(started: subprocess.Popen[str], folder: Path) -> list[psutil.Process]
     # Its commands take 16 s at most, its servers a few each.
     assert (code, time.monotonic() - begun < 40) == (0, True)
     return below
+
+
+def _is_complete(store: StateStore, slice_: Slice) -> bool:
+    current = store.read.current(slice_)
+    return current is not None and current.status.run_state is RunState.COMPLETED
 
 
 def _start(folder: Path) -> subprocess.Popen[str]:

@@ -54,7 +54,7 @@ def publish(warehouse: Warehouse, rows: list[dict[str, object]]) -> None:
         (
             [{"course_id": 1, "orders": 2, "gmv": Decimal("12.50")}, {"course_id": 9, "orders": 1, "gmv": Decimal(1)}],
             5,
-            "rows beside the database's",
+            "rows beside those expected",
         ),
     ],
 )
@@ -74,7 +74,9 @@ def test_a_snapshot_without_a_name_is_a_difference(warehouse: Warehouse) -> None
     expected = OracleSnapshot("orders", "day", DAY, 3, "17", ("order_id",))
     comparison = compare_snapshots([expected], warehouse, registry)
     assert (comparison.checked, comparison.equal) == (1, 0)
-    assert comparison.differences == ["ods_orders@2026-03-24: the database says (3, '17'), the lake None"]
+    assert comparison.differences == [
+        "ods_orders@2026-03-24: expected (3, '17') by the database's own answers, the lake has None"
+    ]
 
 
 def test_the_sample_has_every_answer() -> None:

@@ -7,6 +7,8 @@ import os
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.console.cdc_demo.child_command import ChildCommand, children
@@ -14,20 +16,19 @@ from tidemark.console.cdc_demo.recording import Recording
 from tidemark.console.cdc_demo.replay_speed import Pace
 from tidemark.console.cdc_demo.servers import Servers, servers
 from tidemark.console.cdc_demo.sql_replay import DATABASE, Player, prepare
+from tidemark.console.demo.ad_partner_process import AdPartner
 from tidemark.console.preflight.port import free_port
 from tidemark.console.project_files import SAMPLE
 from tidemark.console.servers.errors import ComponentFailedError
 from tidemark.console.servers.server_process import LOOPBACK, ServerProcess
 from tidemark.system.kafka_client import KafkaSecurity
 from tidemark.system.project_root import ROOT_VARIABLE
-from tidemark.system.settings import ENV_PREFIX
+from tidemark.system.settings import ENV_PREFIX, Settings
 from tidemark.system.token_variable import TOKEN_VARIABLE
+from tidemark.warehouse.warehouse import load_warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
-
-    from tidemark.system.settings import Settings
 
 FOLDER: Final = "kafka"
 _CAPTURE_SECONDS: Final = "10"
@@ -38,21 +39,24 @@ _SPARK_MEMORY: Final = "1g"
 
 @dataclass
 class Chain:
-    """What runs. `player` plays at the pace; `url` is Dagster's."""
+    """What runs. `player` and `partner` play at the pace; `url` is Dagster's."""
 
     servers: Servers
     children: tuple[ServerProcess, ...]
     player: Player
+    partner: AdPartner
     pace: Pace
     environment: Mapping[str, str]
     url: str
 
     def watch(self) -> None:
-        """Let happen what is due. Raises ComponentFailedError when something of the chain has ended by itself."""
+        """Let happen what is due. Raises ComponentFailedError, PartnerError when something has ended by itself."""
         for server in (*self.servers.processes, *self.children):
             if server.process.poll() is not None:
                 raise ComponentFailedError(server.name, f"ended with {server.process.returncode}", server.log_tail())
-        self.player.play(self.pace.at(time.monotonic()))
+        now = self.pace.at(time.monotonic())
+        self.player.play(now)
+        self.partner.pass_time(datetime.fromtimestamp(now, UTC))
 
     def where(self) -> dict[str, Any]:
         """What listens where, and how to reach it."""
@@ -81,14 +85,16 @@ def chain(
     with ExitStack() as stack:
         running = stack.enter_context(servers(data, say))
         player = _player(stack, running, SAMPLE / "changes")
-        pace = Pace(player.at or 0, time.monotonic(), day_seconds)
+        # Where all has been played, the recorded days are over.
+        pace = Pace(player.at or int(time.time()), time.monotonic(), day_seconds)
         # The tables are declared before anybody looks for them.
         player.play(pace.first)
         env = _environment(settings.root, data, running)
         say("starting distribution, capture and Dagster")
         port = port or free_port(LOOPBACK)
         commands = stack.enter_context(children(_commands(data, env, port), data))
-        started = Chain(running, commands, player, pace, env, f"http://{LOOPBACK}:{port}")
+        partner = stack.enter_context(_partner(settings, env))
+        started = Chain(running, commands, player, partner, pace, env, f"http://{LOOPBACK}:{port}")
         _wait(started, stopped)
         yield started
 
@@ -112,6 +118,11 @@ def _player(stack: ExitStack, running: Servers, changes: Path) -> Player:
         session = stack.enter_context(server.connect())
         instances[server.name] = (session, Recording(changes / server.name, prepare(session)))
     return Player(instances)
+
+
+def _partner(settings: Settings, env: Mapping[str, str]) -> AdPartner:
+    """The advertising partner's program, which writes where the chain's probes look."""
+    return AdPartner(load_warehouse(Settings.at(Path(env["TIDEMARK_DATA"]), root=settings.root)))
 
 
 def _environment(root: Path, data: Path, running: Servers) -> dict[str, str]:

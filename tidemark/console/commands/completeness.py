@@ -104,9 +104,9 @@ def _text(minute: int) -> str:
 
 def _print(slice_: Slice, counted: CountedWindow) -> None:
     share = _ratio(counted)
-    told = f"{slice_}: {counted.lake} of {counted.source} records{'' if share is None else f', {share:.4%}'}"
+    records = f"{slice_}: {counted.lake} of {counted.source} records{'' if share is None else f', {share:.4%}'}"
     style = "yellow" if counted.open_slots else "green"
-    print_line(f"{told}: {'not complete' if counted.open_slots else 'complete'}", style)
+    print_line(f"{records}: {'not complete' if counted.open_slots else 'complete'}", style)
     print_line(f"  the source's counts are final until {counted.final_until:%Y-%m-%dT%H:%MZ}")
     windows = ", ".join(f"{count} of {period}" for period, count in _windows(counted).items())
     print_line(f"  complete in it: {windows or 'no window'}")
@@ -116,6 +116,5 @@ def _print(slice_: Slice, counted: CountedWindow) -> None:
         more = len(counted.open_slots) - _SHOWN
         if more > 0:
             print_line(f"  and {more} more")
-    print_table(
-        ["side", "part", "records"], [[side, part, str(records)] for side, part, records in counted.parts[:_SHOWN]]
-    )
+    parts = [[side, part, str(count)] for side, part, count in counted.parts if count]
+    print_table(["side", "part", "records"], parts[:_SHOWN])

@@ -79,14 +79,16 @@ def print_summary(
 def _next_steps(warehouse: Warehouse) -> Iterator[tuple[str, str]]:
     yield "tidemark up", "the same data in the Dagster UI, on http://127.0.0.1:3000"
     yield "tidemark explain ads_gmv_course 2026-03-31", "what that slice was made of"
+    yield "tidemark completeness orders_complete_1d 2026-03-23", "whether every order of that day came"
+    yield "tidemark explain ads_ad_cost 2026-03-23", "a day that waits for the midnights of three regions"
     if warehouse.settings.olap == "duckdb":
         yield f"{warehouse.settings.data.name}/olap.duckdb", "the ADS tables, for DuckDB and any BI tool"
 
 
 def _figures(result: ReplayResult, comparisons: Mapping[str, Comparison]) -> Iterator[tuple[str, str]]:
     for name, comparison in comparisons.items():
-        verdict = "all equal to the database's own answers" if comparison.checked == comparison.equal else "DIFFERENT"
-        yield f"{name} compared", f"{comparison.equal} of {comparison.checked} {verdict}"
+        verdict = f"all equal to {comparison.against}" if comparison.checked == comparison.equal else "DIFFERENT"
+        yield f"{name.replace('_', ' ')} compared", f"{comparison.equal} of {comparison.checked} {verdict}"
     yield "changes replayed", f"{result.changes:,}"
     yield "slices computed", f"{result.computed}" + ("" if result.computed else " (everything was complete already)")
     yield "time", f"{result.seconds:.0f} s"

@@ -1,7 +1,8 @@
 """Errors of the demo.
 
 TerminalError
-`-- SampleError       the recording or the oracle in sample/ is missing or broken
+|-- SampleError       the recording or the oracle in sample/ is missing or broken
+`-- PartnerError      the program that writes the external table has ended by itself
 TransientError
 `-- DemoRunningError  another demo works on the same data
 """
@@ -18,6 +19,19 @@ if TYPE_CHECKING:
 
 class SampleError(TerminalError):
     """The recording or the oracle in sample/ is missing or broken."""
+
+
+class PartnerError(TerminalError):
+    """The program that writes the external table has ended by itself."""
+
+    @classmethod
+    def of(cls, code: int | None) -> Self:
+        return cls(
+            "the partner's program does not answer",
+            expected="a line for each line that it gets",
+            found="nothing" if code is None else f"its end with {code}",
+            hint="what it said stands above",
+        )
 
 
 class DemoRunningError(TransientError):

@@ -13,12 +13,13 @@ from zoneinfo import ZoneInfo
 
 from tidemark.center.in_process_host import InProcessHost
 from tidemark.compute.runtime import Runtime
+from tidemark.console.demo.ad_partner_process import AdPartner
 from tidemark.console.demo.change_feed import ChangeFeed
 from tidemark.console.demo.resource_usage import Usage
 from tidemark.dagster.definitions import build_definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -32,6 +33,10 @@ HOST: Final = "demo"
 HOURS_A_STEP: Final = 6
 # The first events past a boundary are what closes it: heartbeats come once a minute.
 GRACE: Final = timedelta(minutes=2)
+# The last midnight of a day's regions is that of the farthest west.
+REGIONS_END: Final = timedelta(hours=12)
+OUTSIDE_SECONDS: Final = 120.0
+_PAUSE_SECONDS: Final = 0.2
 
 
 @dataclass(frozen=True)
@@ -54,12 +59,23 @@ class DemoReplay:
         self.runtime = Runtime(warehouse)
         self._sample = sample
         self._instance = instance
-        self._end = end
+        self._end, self._last = end, (end - timedelta(days=1)).date()
 
     def expected_count(self) -> int:
         """How many slices there are to compute."""
+        return sum(1 for name in self.warehouse.entities for _ in self._slices(name))
+
+    def probed_slices(self) -> list[Slice]:
+        """Those that are looked for outside."""
+        probed = [name for name, entity in self.warehouse.entities.items() if entity.probe is not None]
+        return [slice_ for name in probed for slice_ in self._slices(name)]
+
+    def _slices(self, name: str) -> Iterator[Slice]:
+        """Those that have begun in the recording's time, of all regions."""
         graph = self.warehouse.graph
-        return sum(1 for name in self.warehouse.entities for _ in graph.slices(name, until=self._end))
+        for slice_ in graph.slices(name, until=self._end + REGIONS_END):
+            if graph.window(slice_).start < self._end:
+                yield slice_
 
     def run(self, open_display: Callable[[int], Display], first_look: Callable[[], None]) -> ReplayResult:
         """Replay everything that is not done yet; `first_look` is called once the first day is computed."""
@@ -68,8 +84,9 @@ class DemoReplay:
         host = InProcessHost(self.warehouse, job, self._instance, HOST)
         feed = ChangeFeed(self._sample, self.warehouse.settings.landing)
         done = _completed(host)
-        with Usage() as usage, open_display(self.expected_count() - done) as display:
-            changes = self._steps(host, feed, display, first_look)
+        partner = AdPartner(self.warehouse, self._last)
+        with Usage() as usage, open_display(self.expected_count() - done) as display, partner:
+            changes = self._steps(host, feed, partner, display, first_look)
         return ReplayResult(
             changes,
             _completed(host) - done,
@@ -79,13 +96,21 @@ class DemoReplay:
             usage.cpu_seconds,
         )
 
-    def _steps(self, host: InProcessHost, feed: ChangeFeed, display: Display, first_look: Callable[[], None]) -> int:
+    def _steps(
+        self,
+        host: InProcessHost,
+        feed: ChangeFeed,
+        partner: AdPartner,
+        display: Display,
+        first_look: Callable[[], None],
+    ) -> int:
         """The first day by itself, so that there is something to see; then the others, many slices a run."""
         dispatch = host.dispatch(display)
         display.say("starting Spark (half a minute the first time)")
         first, *others = self.moments()
 
         def capture(moment: datetime) -> int:
+            partner.pass_time(moment)
             return self._capture(feed, moment, display)
 
         def compute() -> None:
@@ -93,7 +118,21 @@ class DemoReplay:
 
         changes = compute_while_capturing([first], capture, compute)
         first_look()
-        return changes + compute_while_capturing(others, capture, compute)
+        changes += compute_while_capturing(others, capture, compute)
+        partner.pass_time(self._end + REGIONS_END)
+        self._wait_for_outside(host, compute)
+        return changes
+
+    def _wait_for_outside(self, host: InProcessHost, compute: Callable[[], None]) -> None:
+        """Compute until probes have seen all that is there of the recording's time: they look beside this thread."""
+        host.count_records()
+        waiting = self.probed_slices()
+        deadline = time.monotonic() + OUTSIDE_SECONDS
+        while waiting and time.monotonic() < deadline:
+            compute()
+            waiting = [slice_ for slice_ in waiting if not host.is_complete(slice_)]
+            time.sleep(_PAUSE_SECONDS if waiting else 0.0)
+        compute()
 
     def _capture(self, feed: ChangeFeed, moment: datetime, display: Display) -> int:
         """Let everything up to a moment come in, and say so at once: returns how many changes that were."""

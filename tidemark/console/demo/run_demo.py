@@ -15,12 +15,15 @@ import dagster as dg
 
 from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home
 from tidemark.console.dagster_server.dagster_warnings import hide_notices
+from tidemark.console.demo.ad_partner_process import TABLE
 from tidemark.console.demo.demo_report import print_metrics, print_summary
 from tidemark.console.demo.errors import DemoRunningError, SampleError
+from tidemark.console.demo.outside_answers import AD_COST, PARTNER, compare_windows, expected_ad_costs, recorded_rows
 from tidemark.console.demo.pipeline_run import DemoReplay
 from tidemark.console.demo.progress_display import LiveDisplay, PlainDisplay
 from tidemark.console.demo.source_database_answers import OracleAnswers, compare_metrics, compare_snapshots, load_oracle
 from tidemark.console.project_files import SAMPLE
+from tidemark.state_store.database import Database
 from tidemark.system.files import writable_directory
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
@@ -56,6 +59,7 @@ def run_demo(last: date, console: Console, *, as_json: bool) -> int:
         comparisons = {
             "snapshots": compare_snapshots(oracle.snapshots, replay.warehouse, replay.runtime.registry),
             "metrics": compare_metrics(oracle.metrics, replay.warehouse, replay.runtime.olap),
+            **_of_outside(replay, last),
         }
     if as_json:
         console.file.write(json.dumps(_figures(result, comparisons)) + "\n")
@@ -64,6 +68,21 @@ def run_demo(last: date, console: Console, *, as_json: bool) -> int:
         print_summary(console, result, comparisons, replay.warehouse)
     equal = all(comparison.checked == comparison.equal for comparison in comparisons.values())
     return 0 if equal and not result.failed else 1
+
+
+def _of_outside(replay: DemoReplay, last: date) -> dict[str, Comparison]:
+    """What others wrote and what was counted, where the project declares it."""
+    warehouse, runtime = replay.warehouse, replay.runtime
+    if AD_COST not in warehouse.entities:
+        return {}
+    start = date.fromisoformat((warehouse.entities[TABLE].start or "")[:10])
+    days = [start + timedelta(days=number) for number in range((last - start).days + 1)]
+    recorded = recorded_rows(SAMPLE, days, ZoneInfo(warehouse.settings.time_zone))
+    costs = expected_ad_costs(warehouse.table_path(TABLE), recorded)
+    return {
+        "partner_figures": compare_metrics(costs, warehouse, runtime.olap, PARTNER),
+        "windows": compare_windows(recorded, warehouse, Database.of(warehouse.settings), replay.probed_slices()),
+    }
 
 
 def _first_look(console: Console, oracle: OracleAnswers, replay: DemoReplay) -> None:

@@ -11,7 +11,7 @@ import json
 import lzma
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from tidemark.olap.store import OlapStore
     from tidemark.state_store.snapshot_registry import SnapshotRegistry
     from tidemark.warehouse.warehouse import Warehouse
+
+
+DATABASE: Final = "the database's own answers"
 
 
 @dataclass(frozen=True)
@@ -60,11 +63,12 @@ class OracleAnswers:
 
 @dataclass
 class Comparison:
-    """How many were compared, how many were equal, and the first differences in words."""
+    """How many were compared with what (`against`), how many were equal, and the first differences in words."""
 
     checked: int = 0
     equal: int = 0
     differences: list[str] = field(default_factory=list)
+    against: str = DATABASE
 
     def add(self, name: str, expected: object, actual: object) -> None:
         """Count one comparison."""
@@ -72,7 +76,7 @@ class Comparison:
         if expected == actual:
             self.equal += 1
         else:
-            self.differences.append(f"{name}: the database says {expected}, the lake {actual}")
+            self.differences.append(f"{name}: expected {expected} by {self.against}, the lake has {actual}")
 
 
 def load_oracle(sample: Path) -> OracleAnswers:
@@ -119,9 +123,11 @@ def _text(kind: object, name: str) -> str:
     return f"{quote(name, 'duckdb')}::VARCHAR"
 
 
-def compare_metrics(oracle: Sequence[OracleMetric], warehouse: Warehouse, store: OlapStore) -> Comparison:
-    """Every value of every ADS slice, as BI tools read it from the OLAP store, against the database's."""
-    result = Comparison()
+def compare_metrics(
+    oracle: Sequence[OracleMetric], warehouse: Warehouse, store: OlapStore, against: str = DATABASE
+) -> Comparison:
+    """Every value of every ADS slice, as BI tools read it from the OLAP store, against what is expected."""
+    result = Comparison(against=against)
     for expected in oracle:
         entity = warehouse.entities[expected.entity]
         partition = partition_values(str(entity.period), expected.slice)
@@ -140,7 +146,7 @@ def compare_metrics(oracle: Sequence[OracleMetric], warehouse: Warehouse, store:
                 )
         surplus = sum(rows_left.values())
         if surplus or not expected.rows:
-            result.add(f"{expected.entity}@{expected.slice}: rows beside the database's", 0, surplus)
+            result.add(f"{expected.entity}@{expected.slice}: rows beside those expected", 0, surplus)
     return result
 
 
