@@ -6,6 +6,7 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from tidemark.dependency_model.entity.dependency import UNANNOUNCED
 from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
@@ -35,8 +36,6 @@ CURRENT = ("entity", "key", "sub", *STATUS, "seq", "run_id", "cluster")
 _UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError, TidemarkError)
 """What reading a stored value raises that no version of this program has written."""
 _EVENTS = {event.value: event for event in Event}
-_UNANNOUNCED = "unannounced"
-"""Kept among the states."""
 
 
 @lru_cache(maxsize=65_536)
@@ -44,7 +43,7 @@ def status_values(status: SliceStatus) -> tuple[str, str, str, str, bool, int]:
     """The columns of a status, in the order of `STATUS`."""
     return (
         status.run_state.value,
-        ",".join(sorted(status.states | {_UNANNOUNCED} if status.unannounced else status.states)),
+        ",".join(sorted(status.states | {UNANNOUNCED} if status.unannounced else status.states)),
         status.quality.value,
         "\n".join(sorted(map(str, status.issues))),
         status.tainted,
@@ -58,12 +57,12 @@ def status_of(run_state: str, states: str, quality: str, issues: str, tainted: i
     reached = frozenset(states.split(",")) if states else frozenset[str]()
     return SliceStatus(
         RunState(run_state),
-        reached - {_UNANNOUNCED},
+        reached - {UNANNOUNCED},
         Quality(quality),
         frozenset(map(Slice.parse, issues.split("\n"))) if issues else frozenset(),
         bool(tainted),
         generation,
-        _UNANNOUNCED in reached,
+        UNANNOUNCED in reached,
     )
 
 

@@ -12,6 +12,8 @@ from pydantic.dataclasses import dataclass
 from tidemark.dependency_model.entity.field_types import STRICT, DurationField, NameField, OffsetField
 
 COMPLETED = "completed"
+UNANNOUNCED = "unannounced"
+"""What the state store keeps among the states of a slice: rows that nobody downstream was told of."""
 
 _PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,4})?)\s*%", re.ASCII)
 
