@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import ast
-from functools import lru_cache
-from pathlib import Path
-
 import pytest
 
 from tests.dependency_model.lineage.corpus import cases
 from tests.dependency_model.lineage.numbered_cases import CASES, IDIOMS
+from tests.named_tests import named_in
 
-TESTS = Path(__file__).parents[2]
 QUERIES = {case.name: case for case in cases()}
 ALL = [(number, case, test) for number, tests in CASES.items() for case, test in tests.items()]
-
-
-@lru_cache
-def _tests_in(path: str) -> set[str]:
-    """The names of a file's tests, but for those that are always left out."""
-    body = ast.parse((TESTS / path).read_text()).body
-    functions = [node for node in body if isinstance(node, ast.FunctionDef)]
-    return {node.name for node in functions if not any("skip" in ast.unparse(mark) for mark in node.decorator_list)}
 
 
 def test_no_number_is_left_out() -> None:
@@ -32,7 +20,7 @@ def test_no_number_is_left_out() -> None:
 @pytest.mark.parametrize(("number", "case", "test"), ALL, ids=lambda part: str(part)[:60])
 def test_each_case_has_its_test(number: int, case: str, test: str) -> None:
     place, _, name = test.partition("::")
-    assert name in (QUERIES if place == "corpus" else _tests_in(place)), f"{number}, {case}: no {test}"
+    assert name in (QUERIES if place == "corpus" else named_in(place)), f"{number}, {case}: no {test}"
 
 
 @pytest.mark.parametrize(("words", "name"), IDIOMS.items())
