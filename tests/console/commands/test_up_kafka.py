@@ -53,8 +53,8 @@ def test_maven_is_asked_for_only_where_the_jars_are_not(tmp_path: Path, monkeypa
     assert [finding for finding in installed_servers.servers(tmp_path) if finding.subject == "Kafka"] == []
 
 
-OUTSIDE = ("orders_complete_1d", "ads_ad_cost")
-"""What waits for the capture's counters, and for what the partner's program writes of three regions."""
+OUTSIDE = ("orders_complete_1d", "dws_ad_spend_1d")
+"""What the capture's counters complete, and what is computed of the partner's three regions."""
 
 
 @pytest.mark.long
