@@ -16,6 +16,11 @@ from tidemark.center.detectors.slice_rules import judge
 from tidemark.dagster.definitions import build_definitions
 from tidemark.dependency_model.arrival.sighting import Sight
 from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
+from tidemark.dependency_model.status.flaws import VALID, VALIDITY_CHECK, flaws
+from tidemark.state_store.database import Database
+from tidemark.state_store.transition import Transition
+from tidemark.state_store.writer import SqlStateWriter
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CLICKS = dg.AssetKey(["clicks"])
-ROWS, IDS = (dg.AssetCheckKey(CLICKS, name) for name in ("row_count", "not_null"))
+ROWS, IDS, VALIDITY = (dg.AssetCheckKey(CLICKS, name) for name in ("row_count", "not_null", VALIDITY_CHECK))
 DAYS = ("2024-06-01", "2024-06-02", "2024-06-03")
 
 
@@ -55,9 +60,9 @@ def statuses(instance: dg.DagsterInstance, check: dg.AssetCheckKey) -> dict[str 
 
 def test_each_rule_is_a_check_with_the_assets_partitions(warehouse: Warehouse) -> None:
     graph = build_definitions(warehouse).get_repository_def().asset_graph
-    assert set(graph.asset_check_keys) == {ROWS, IDS}
-    specs = {key: graph.get_check_spec(key) for key in (ROWS, IDS)}
-    assert [specs[key].blocking for key in (ROWS, IDS)] == [True, False]
+    assert set(graph.asset_check_keys) == {ROWS, IDS, VALIDITY}
+    specs = {key: graph.get_check_spec(key) for key in (ROWS, IDS, VALIDITY)}
+    assert [specs[key].blocking for key in specs] == [True, False, False]
     assert all(spec.partitions_def == graph.get(CLICKS).partitions_def for spec in specs.values())
     assert not graph.get(CLICKS).is_executable
 
@@ -101,3 +106,25 @@ def test_a_run_of_the_checks_looks_at_the_newest_slice_there_and_then(
         ids = [1, 2, 3] if key != newest else [1, None]
         pq.write_table(pa.table({"id": ids}), tmp_path / "drop" / key / "part.parquet")
     assert run() == [True, False], "of the newest slice, and of no other"
+
+
+def test_a_run_of_the_check_valid_tells_what_the_store_says_of_the_newest_slice(
+    warehouse: Warehouse, instance: dg.DagsterInstance
+) -> None:
+    job = dg.define_asset_job("tell", dg.AssetSelection.checks(VALIDITY))
+    definitions = dg.Definitions.merge(build_definitions(warehouse), dg.Definitions(jobs=[job]))
+
+    def run() -> tuple[bool, str | None]:
+        done = definitions.resolve_job_def("tell").execute_in_process(instance=instance)
+        (told,) = done.get_asset_check_evaluations()
+        return told.passed, told.description
+
+    assert run() == (True, VALID)
+    newest = Slice("clicks", [slice_.key for slice_ in warehouse.graph.slices("clicks", datetime.now(UTC))][-1])
+    failed = SliceStatus(RunState.COMPLETED, quality=Quality.FAILED, issues=frozenset({newest}))
+    now = datetime.now(UTC)
+    writer = SqlStateWriter(Database.of(warehouse.settings))
+    writer.append([Transition(1, "1", newest, Event.QUALITY_FAILED, failed, "test", "", now, now)], after=0)
+    passed, why = run()
+    assert not passed
+    assert why == "; ".join(flaws(newest, failed)) != ""

@@ -13,11 +13,15 @@ from tidemark.center.detectors.observed_in_dagster import MaterializedAssets
 from tidemark.center.detectors.slice_rules import judge
 from tidemark.center.outside_world import look_once
 from tidemark.crawl.connection_secrets import ConnectionSecrets
+from tidemark.dagster.partitions import slice_partitions
 from tidemark.dagster.rule_specs import rule_specs
+from tidemark.dagster.validity_results import reached_by_rules, validity_spec
 from tidemark.dependency_model.arrival.sighting import Sight
 from tidemark.dependency_model.entity import Entity
 from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status.flaws import VALID, flaws
 from tidemark.state_store.database import Database
+from tidemark.state_store.reader import SqlStateReader
 from tidemark.state_store.record_counts import RecordCounts
 from tidemark.system.utc_clock import utc_now
 from tidemark.warehouse.dagster_partition_keys import slice_of
@@ -25,12 +29,21 @@ from tidemark.warehouse.warehouse import Warehouse
 
 
 def external_checks(warehouse: Warehouse, own: Container[str] = ()) -> list[dg.AssetChecksDefinition]:
-    """Those of each external entity with a probe and rules; `own` are assets that the project writes itself."""
+    """Those of each external entity: of its rules, where it has a probe, and whether its slices are valid.
+
+    `own` are assets that the project writes itself.
+    """
+    theirs = [entity for entity in warehouse.entities.values() if entity.name not in own]
+    reached = reached_by_rules(warehouse.graph)
     return [
-        _checks(warehouse, entity)
-        for entity in warehouse.entities.values()
-        if entity.probe is not None and entity.quality and entity.name not in own
+        *(_checks(warehouse, entity) for entity in theirs if entity.probe is not None and entity.quality),
+        *(_validity(warehouse, entity) for entity in theirs if _is_held(warehouse, entity, reached)),
     ]
+
+
+def _is_held(warehouse: Warehouse, entity: Entity, reached: Container[str]) -> bool:
+    """Whether it is an external entity of which broken rules reach slices."""
+    return warehouse.is_external(entity.name) and not (entity.is_project or entity.is_static) and entity.name in reached
 
 
 def _checks(warehouse: Warehouse, entity: Entity) -> dg.AssetChecksDefinition:
@@ -43,6 +56,27 @@ def _checks(warehouse: Warehouse, entity: Entity) -> dg.AssetChecksDefinition:
         yield from _results(entity, asked, _look(warehouse, asked, run.instance), specs)
 
     return look
+
+
+def _validity(warehouse: Warehouse, entity: Entity) -> dg.AssetChecksDefinition:
+    """What the state store says; the center reports by itself what changes."""
+    spec = validity_spec(entity, slice_partitions(entity, warehouse.graph))
+
+    @dg.multi_asset_check(name=f"validity_of_{entity.name}", specs=[spec])
+    def tell(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
+        run = context.op_execution_context
+        asked = slice_of(entity, run.partition_key) if run.has_partition_key else _newest(warehouse, entity)
+        known = SqlStateReader(Database.of(warehouse.settings)).currents([asked])
+        why = "; ".join(flaw for current in known for flaw in flaws(asked, current.status))
+        yield dg.AssetCheckResult(
+            asset_key=spec.asset_key,
+            check_name=spec.name,
+            passed=not why,
+            description=why or VALID,
+            metadata={"slice": str(asked)},
+        )
+
+    return tell
 
 
 def _newest(warehouse: Warehouse, entity: Entity) -> Slice:
