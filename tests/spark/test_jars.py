@@ -1,7 +1,8 @@
 """Jars are resolved once; what is there already is used without any process or network."""
 
 import hashlib
-from collections.abc import Sequence
+import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,23 @@ def test_a_repository_out_of_reach_leaves_nothing_and_says_what_to_do(
     with pytest.raises(JarsError, match=r"io\.delta.*unresolved dependency.*DEFAULT_ARTIFACT_REPOSITORY"):
         jars.resolved_jars(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_where_mavens_folder_lacks_a_jar_it_is_fetched_without_that_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ivy, homes = tmp_path / "ivy", list[str]()
+
+    def submit(command: Sequence[str], *, env: Mapping[str, str], **_: object) -> subprocess.CompletedProcess[str]:
+        assert not ivy.exists(), "what the first attempt left is gone"
+        homes.append(env.get("SPARK_SUBMIT_OPTS", ""))
+        ivy.mkdir()
+        return subprocess.CompletedProcess(command, int(len(homes) == 1), stderr="download failed")
+
+    monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-Dof.the.user=1")
+    monkeypatch.setattr(subprocess, "run", submit)
+    jars._run_ivy(ivy, ["io.delta:delta"], [])
+    assert homes == ["-Dof.the.user=1", f"-Dof.the.user=1 -Duser.home={tmp_path}"]
 
 
 def test_without_java_nothing_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,10 @@ def _publish(chosen: Path, target: Path) -> None:
 
 
 def _run_ivy(ivy: Path, wanted: Sequence[str], excluded: Sequence[str]) -> None:
-    """Let spark-submit resolve `wanted` for a program that ends at once."""
+    """Let spark-submit resolve `wanted` for a program that ends at once, if need be without Maven's folder of the user.
+
+    Ivy takes an artifact from there of which Maven has left the description alone, and then finds no jar.
+    """
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
     with tempfile.NamedTemporaryFile("w", suffix=".py", dir=ivy.parent, delete=False) as program:
         program.write("")
@@ -87,9 +90,15 @@ def _run_ivy(ivy: Path, wanted: Sequence[str], excluded: Sequence[str]) -> None:
         str(submit), "--master", "local[1]", "--packages", ",".join(wanted), "--conf", f"spark.jars.ivy={ivy}",
         "--exclude-packages", ",".join(excluded), program.name,
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **_PYTHON})
-    if done.returncode:
-        raise JarsError.unresolved(wanted, done.stderr)
+    elsewhere = f"{os.environ.get('SPARK_SUBMIT_OPTS', '')} -Duser.home={ivy.parent}".strip()
+    for options in ({}, {"SPARK_SUBMIT_OPTS": elsewhere}):
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, env={**os.environ, **_PYTHON, **options}
+        )
+        if not done.returncode:
+            return
+        shutil.rmtree(ivy, ignore_errors=True)
+    raise JarsError.unresolved(wanted, done.stderr)
 
 
 def _not_in_spark(jars: Sequence[Path]) -> list[Path]:
