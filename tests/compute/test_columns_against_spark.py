@@ -66,7 +66,7 @@ def _analyze(spark: SparkSession, warehouse: Warehouse) -> dict[str, DataFrame]:
 def test_lineage_of_every_query_is_what_spark_says(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = load_warehouse(Settings.at(tmp_path / "data"))
     frames = _analyze(spark, warehouse)
-    assert len(frames) == 21
+    assert len(frames) == 23
     for name, frame in frames.items():
         ours = warehouse.columns.entities[name]
         theirs = {
