@@ -48,6 +48,7 @@ CASES: Final[dict[str, dict[str, str]]] = {
         "our clock jumps": f"{_CRAWLER}test_a_clock_that_goes_back_begins_anew_and_one_that_jumps_alone_is_no_proof",
         "a partition appears and vanishes": f"{_CRAWLER}test_a_partition_that_appears_and_vanishes_is_not_there",
         "a marker before its files": f"{_PROBES}test_files_with_their_marker_and_a_manifest",
+        "seven faults of a web server, in a running Dagster": "dagster/sensors/test_faulty_web_server.py::test_no_fault_releases_a_day_and_its_end_does",
         "any order of these, against a reference": "dependency_model/arrival/test_sighting.py::test_as_the_reference_believes",
         "the process that looks is another one": f"{_OUTSIDE}test_another_process_goes_on_and_knows_what_was_learned",
     },

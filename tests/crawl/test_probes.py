@@ -175,13 +175,15 @@ class _Partner(BaseHTTPRequestHandler):
     """Answers what the test says, by path."""
 
     answers: ClassVar[dict[str, tuple[int, bytes]]] = {}
+    withheld: ClassVar[int] = 0
+    """Bytes that it announces and does not send."""
 
     def do_GET(self) -> None:
         status, body = self.answers.get(self.path, (404, b""))
         if self.headers.get("Authorization") != "Bearer canary-token":
             status, body = 401, b""
         self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", str(len(body) + self.withheld))
         if status == 302:
             self.send_header("Location", "/elsewhere")
         self.end_headers()
@@ -193,7 +195,7 @@ class _Partner(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def partner() -> Iterator[str]:
-    _Partner.answers = {}
+    _Partner.answers, _Partner.withheld = {}, 0
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Partner)
     thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
@@ -225,6 +227,10 @@ def test_a_web_server(partner: str) -> None:
         _Partner.answers[f"/days/{DAY}"] = (status, body)
         with pytest.raises(ProbeError, match=told):
             look(probe, DAY, env=env)
+    _Partner.answers[f"/days/{DAY}"] = (200, b'{"data": {"state": "done", "rows": 12}}')
+    _Partner.withheld = 9
+    with pytest.raises(ProbeError, match="breaks off"):
+        look(probe, DAY, env=env)
 
 
 def test_an_asset_of_another_code_location() -> None:

@@ -94,6 +94,10 @@ def _read(answer: http.client.HTTPResponse, until: float) -> bytes:
             raise ProbeError("the answer is too long", expected=f"at most {_MOST_BYTES} bytes")
         if time.monotonic() > until:
             raise ProbeError("the answer takes too long", found=f"{len(body)} bytes")
+    if answer.length:  # of what was announced
+        raise ProbeError(
+            "the answer breaks off", expected=f"{len(body) + answer.length} bytes", found=f"{len(body)} bytes"
+        )
     return body
 
 
