@@ -6,6 +6,9 @@ order in which they become visible, and a reader that has seen one has seen all 
 
 from __future__ import annotations
 
+import random
+import sqlite3
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -166,7 +169,22 @@ def _engine(url: URL) -> Engine:
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _record: object) -> None:
         connection.isolation_level = None  # BEGIN is ours: the driver would begin only at the first write
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "cache_size=-65536"):
+        _write_ahead(connection)
+        for pragma in ("synchronous=FULL", "cache_size=-65536"):
             connection.execute(f"PRAGMA {pragma}").close()
 
     return engine
+
+
+def _write_ahead(connection: Any) -> None:
+    """Have a log written first. SQLite does not wait for others that turn a new file to it at the same time."""
+    until = time.monotonic() + _WAIT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").close()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(random.uniform(0.005, 0.05))  # noqa: S311 - so that they do not meet again
+        else:
+            return

@@ -4,10 +4,12 @@ import os
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 
 from tidemark.system.errors import DiskPathError
 
 _OWNERS_FOLDER, _OWNERS_FILE = 0o700, 0o600
+_CREATING = Lock()
 
 
 def writable_directory(path: Path) -> Path:
@@ -46,7 +48,7 @@ def private_file(path: Path) -> Path:
     SQLite takes its log away from those that write.
     """
     private_directory(path.parent)
-    with suppress(FileExistsError):
+    with _CREATING, suppress(FileExistsError):  # another thread may open it, and lock it, before it is closed here
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNERS_FILE))
     return path
 
