@@ -141,3 +141,20 @@ def test_a_second_process_loads_no_sql_parser(root: Path) -> None:
     )
     command = [sys.executable, "-c", code, str(root), str(root.parent / "data")]
     assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "False False False\n"
+
+
+def test_a_query_that_is_no_text_is_said_and_names_its_file(root: Path) -> None:
+    (root / "orders.sql").write_bytes(b"SELECT '\xe9' AS x")
+    (problem,) = read(root).problems
+    assert str(problem) == "orders.sql: this is no UTF-8: found byte 8"
+
+
+def test_lines_that_end_as_on_windows_keep_their_places(root: Path) -> None:
+    (root / "orders.sql").write_bytes(b"SELECT user_id\r\nFROM ods_user WHERE dt = :biz_date\r\n")
+    assert [problem.where for problem in read(root).problems] == ["orders.sql:2:6"]
+
+
+def test_a_table_in_capitals_is_found_by_small_letters(root: Path) -> None:
+    (root / "Visits.yaml").write_text("{period: day, kind: Virtual}\n")
+    (root / "orders.sql").write_text("SELECT v.a FROM visits AS v WHERE v.dt = :biz_date\n")
+    assert needs(read(root).require_no_problems(), "orders") == [("Visits", "Set 0")]

@@ -8,7 +8,7 @@ from pathlib import Path
 from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.time import Period
-from tidemark.warehouse.entity_files import load_entities, locate, read_entities
+from tidemark.warehouse.entity_files import load_entities, locate, read_folder
 
 MAIN_JOB = Path(__file__).resolve().parents[2] / "warehouse_assets"
 
@@ -51,27 +51,27 @@ def test_the_main_job_loads() -> None:
 
 
 def test_one_name_in_two_folders_is_said(tmp_path: Path) -> None:
-    _, problems = read_entities(write(tmp_path, {"a/one.yaml": "period: day\n", "b/one.yaml": "period: day\n"}))
+    problems = read_folder(write(tmp_path, {"a/one.yaml": "period: day\n", "b/one.yaml": "period: day\n"})).problems
     assert [str(problem) for problem in problems] == ["b/one.yaml: the entity 'one' is declared in a/one.yaml already"]
 
 
 def test_unknown_defaults_are_said(tmp_path: Path) -> None:
-    _, problems = read_entities(write(tmp_path, {"project.yaml": "# all\ntimezone: UTC\n"}))
+    problems = read_folder(write(tmp_path, {"project.yaml": "# all\ntimezone: UTC\n"})).problems
     assert "project.yaml:2" in str(problems[0])
     assert "did you mean 'time_zone'?" in str(problems[0])
 
 
 def test_what_is_no_text_is_said(tmp_path: Path) -> None:
     (tmp_path / "one.yaml").write_bytes(b"period: \xff\n")
-    _, problems = read_entities(tmp_path)
+    problems = read_folder(tmp_path).problems
     assert "no UTF-8" in str(problems[0])
-    assert "no such folder" in str(read_entities(tmp_path / "nowhere")[1][0])
+    assert "no such folder" in str(read_folder(tmp_path / "nowhere").problems[0])
 
 
 def test_the_line_is_found_when_someone_reads_it(tmp_path: Path) -> None:
     (tmp_path / "table.yaml").write_text("period: day\ndescription: on daly\ndepends_on:\n  - daily\n  - daly\n")
     (tmp_path / "daily.yaml").write_text("period: day\n")
-    entities, _ = read_entities(tmp_path)
+    entities = read_folder(tmp_path).entities
     (problem,) = DependencyGraph.build(entities).problems()
     locate(problem, tmp_path)
     assert str(problem).startswith("table.yaml:5: depends on an unknown entity: found daly")
@@ -83,11 +83,26 @@ def test_links_that_lead_nowhere_or_back_and_pipes_are_problems(tmp_path: Path) 
     (root / "ods" / "gone.yaml").symlink_to("nowhere")
     (root / "ods" / "back").symlink_to("..")
     os.mkfifo(root / "ods" / "pipe.yaml")
-    entities, problems = read_entities(root)
-    assert list(entities) == ["ods_orders"]
-    assert {problem.where: problem.message for problem in problems} == {
+    folder = read_folder(root)
+    assert list(folder.entities) == ["ods_orders"]
+    assert {problem.where: problem.message for problem in folder.problems} == {
         "ods/back": "the link leads back to a folder that it is in",
         "ods/gone.yaml": "this is no file",
         "ods/loop.yaml": "cannot be read",
         "ods/pipe.yaml": "this is no file",
     }
+
+
+def test_queries_are_told_by_name_also_below_a_link(tmp_path: Path) -> None:
+    root = write(tmp_path / "assets", {"dwd/dwd_a.yaml": "period: day\n", "dwd/dwd_a.sql": "SELECT 1"})
+    write(tmp_path / "shared", {"dwd_b.yaml": "period: day\n", "dwd_b.sql": "SELECT 2"})
+    (root / "linked").symlink_to(tmp_path / "shared")
+    folder = read_folder(root)
+    assert folder.queries == {"dwd_a": "dwd/dwd_a.sql", "dwd_b": "linked/dwd_b.sql"}
+    assert {*folder.entities} == {*folder.queries}
+
+
+def test_two_queries_of_one_name_are_said(tmp_path: Path) -> None:
+    files = {"a/t.yaml": "period: day\n", "a/t.sql": "SELECT 1", "b/t.sql": "SELECT 2"}
+    (problem,) = read_folder(write(tmp_path, files)).problems
+    assert str(problem).startswith("b/t.sql: the query of 't' stands in a/t.sql already")

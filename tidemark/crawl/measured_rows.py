@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from threading import Timer
 from typing import TYPE_CHECKING, Final
 
@@ -10,7 +11,6 @@ import duckdb
 import pyarrow as pa
 from deltalake.exceptions import DeltaError
 from pyarrow import csv
-from pyarrow import dataset as ds
 
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.rule_query import SourceRows, condition, figures_of, measured
@@ -18,6 +18,7 @@ from tidemark.crawl.rule_query import SourceRows, condition, figures_of, measure
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import pyarrow.dataset as ds
     from pyarrow.fs import FileInfo
 
     from tidemark.crawl.folders import Folder
@@ -27,17 +28,6 @@ if TYPE_CHECKING:
 DUCKDB: Final = "duckdb"
 _RELATION: Final = "slice_of_table"
 _CONFINED: Final[dict[str, str | bool | int | float | list[str]]] = {"threads": "2", "memory_limit": "1GB"}
-_CSV: Final = ds.CsvFileFormat(
-    convert_options=csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
-)
-_FORMATS: Final = {
-    "parquet": ds.ParquetFileFormat(),
-    "orc": ds.OrcFileFormat(),
-    "csv": _CSV,
-    "csv.gz": _CSV,
-    **dict.fromkeys(("json", "jsonl", "json.gz", "jsonl.gz"), ds.JsonFileFormat()),
-}
-"""How rows are written, by the end of a file's name; JSON is an object a line."""
 
 Measured = dict[str, float | None]
 
@@ -80,8 +70,10 @@ def rows_of_files(folder: Folder, files: Sequence[FileInfo]) -> ds.Dataset:
     forms = [_format(str(info.base_name)) for info in files]
     if forms[0] is None or any(form is not forms[0] for form in forms):
         names = ", ".join(sorted({str(info.base_name) for info in files})[:3])
-        expected = f"all of one form: .{', .'.join(_FORMATS)}"
+        expected = f"all of one form: .{', .'.join(_formats())}"
         raise ProbeError("no rule can be counted in these files", expected=expected, found=names)
+    from pyarrow import dataset as ds  # noqa: PLC0415 - it loads pandas
+
     try:
         rows = ds.dataset([info.path for info in files], filesystem=folder.system, format=forms[0])
         schemas = [fragment.physical_schema for fragment in rows.get_fragments()]
@@ -90,8 +82,24 @@ def rows_of_files(folder: Folder, files: Sequence[FileInfo]) -> ds.Dataset:
         raise _unreadable(error) from error
 
 
+@lru_cache(maxsize=1)
+def _formats() -> dict[str, ds.FileFormat]:
+    """How rows are written, by the end of a file's name; JSON is an object a line."""
+    from pyarrow import dataset as ds  # noqa: PLC0415 - it loads pandas
+
+    texts = csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
+    of_csv = ds.CsvFileFormat(convert_options=texts)
+    return {
+        "parquet": ds.ParquetFileFormat(),
+        "orc": ds.OrcFileFormat(),
+        "csv": of_csv,
+        "csv.gz": of_csv,
+        **dict.fromkeys(("json", "jsonl", "json.gz", "jsonl.gz"), ds.JsonFileFormat()),
+    }
+
+
 def _format(name: str) -> ds.FileFormat | None:
-    return next((form for end, form in _FORMATS.items() if name.lower().endswith(f".{end}")), None)
+    return next((form for end, form in _formats().items() if name.lower().endswith(f".{end}")), None)
 
 
 def _unreadable(error: Exception) -> ProbeError:

@@ -8,11 +8,12 @@ A subclass of our own would be replaced by same-day in Dagster's webserver, with
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import dagster as dg
 
-from tidemark.dependency_model.offset import Mapping, mapping_between
+from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.offset import OffsetKind
 from tidemark.dependency_model.time.date_grid import day_of
@@ -20,9 +21,10 @@ from tidemark.dependency_model.time.sample_slices import dense_slices
 from tidemark.warehouse.dagster_partition_keys import TIME_DIMENSION, part_dimension
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.offset.offset import Offset
     from tidemark.dependency_model.time.grid import Grid
     from tidemark.dependency_model.time.local_calendar import Calendar
     from tidemark.dependency_model.time.period import Period
@@ -65,8 +67,7 @@ def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
     if any(offset.goes_on for offset in offsets):
         return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions: since a fixed day")
     down = _Side(downstream.calendar, downstream.period)
-    up = upstream.calendar.grid(upstream.period)
-    first, last, exact = _enclosing([mapping_between(offset, down, up) for offset in offsets], down, up)
+    first, last, exact = _enclosing(tuple(offsets), down, _Side(upstream.calendar, upstream.period))
     if not exact and (
         downstream.period.is_finer_than(upstream.period) or any(offset.kind in _BY_WORKDAYS for offset in offsets)
     ):
@@ -88,9 +89,14 @@ def _of_the_same_part(times: dg.TimeWindowPartitionMapping, entity: Entity) -> d
     )
 
 
-def _enclosing(mappings: Sequence[Mapping], downstream: _Side, up: Grid) -> tuple[int, int, bool]:
-    """First and last downstream window, relative to a slice's own, that hold all it reads - found by evaluating."""
-    down = downstream.calendar.grid(downstream.period)
+@lru_cache(maxsize=4096)
+def _enclosing(offsets: tuple[Offset, ...], downstream: _Side, upstream: _Side) -> tuple[int, int, bool]:
+    """First and last downstream window, relative to a slice's own, that hold all it reads - found by evaluating.
+
+    Most entities of a project are cut by few periods, and read each other at few offsets.
+    """
+    down, up = downstream.calendar.grid(downstream.period), upstream.calendar.grid(upstream.period)
+    mappings = [mapping_between(offset, downstream, up) for offset in offsets]
     needed = {
         ordinal: sorted({upstream for mapping in mappings for upstream in mapping.expand(ordinal)})
         for ordinal in dense_slices(down)

@@ -19,7 +19,9 @@ from tidemark.dependency_model.lineage.declared_sql.view import used_views
 from tidemark.dependency_model.lineage.qualified_names import Naming
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import EntityError, EntityErrors
-from tidemark.warehouse.entity_files import read_entities
+from tidemark.system.garbage_collection import pause_collection
+from tidemark.warehouse.declared_text import read_declared_text
+from tidemark.warehouse.entity_files import read_folder
 from tidemark.warehouse.inference_cache import InferenceCache
 from tidemark.warehouse.project_sql import ProjectSql
 from tidemark.warehouse.python_function import PythonFunction, read_function
@@ -68,23 +70,24 @@ class Declarations:
         return self
 
 
+@pause_collection()
 def read_declarations(root: Path, settings: Settings, plans: InferenceCache | None = None) -> Declarations:
     """Everything that is declared below a folder, and all that is wrong with it.
 
     `plans` is what is known of Python functions, by default what the last check found.
     """
-    declared, problems = read_entities(root, settings.declaration_defaults)
-    queries = {path.stem: path for path in sorted(root.rglob("*.sql"))}
+    folder = read_folder(root, settings.declaration_defaults)
+    declared, queries = folder.entities, folder.queries
     views = {name: entity for name, entity in declared.items() if entity.kind is EntityKind.VIEW}
     entities = Entities(entity for name, entity in declared.items() if name not in views)
     with InferenceCache.of(root, settings) as cache:
         sql, of_views = read_views(root, views, queries, ProjectSql.of(declared, settings))
-        so_far = _ReadSoFar(root, entities, dict(entities.items()), [*problems, *of_views], sql, views)
+        so_far = _ReadSoFar(root, entities, dict(entities.items()), [*folder.problems, *of_views], sql, views)
         so_far.check_views(cache)
         texts_by_name = {
             name: texts
-            for name, path in queries.items()
-            if name not in views and (texts := so_far.read_query(name, path))
+            for name, file in queries.items()
+            if name not in views and (texts := so_far.read_query(name, file))
         }
         for name, reads in cache.reads_of_all(texts_by_name, entities).items():
             so_far.compare(name, reads)
@@ -129,24 +132,24 @@ class _ReadSoFar:
         if (problem.where, problem.message) not in {(told.where, told.message) for told in self.problems}:
             self.problems.append(problem)
 
-    def read_query(self, name: str, path: Path) -> list[QueryText]:
+    def read_query(self, name: str, file: str) -> list[QueryText]:
         """An entity's SQL, and that of its rules; nothing where it cannot be analysed, which is told."""
-        place = path.relative_to(self.root).as_posix()
-        self.files[name], self.queries[name] = path, path.read_text(encoding="utf-8")
+        self.files[name], self.queries[name] = self.root / file, ""
         entity = self.entities.get(name)
         if entity is None:
             if not self._is_declared(name):  # one that cannot be read is a problem already
-                self.differences.append(_undeclared_query_error(place, name))
+                self.differences.append(_undeclared_query_error(file, name))
             return []
         try:
-            read = self.sql.read(self.queries[name], place, _written(entity))
+            self.queries[name] = read_declared_text(self.files[name], file)
+            read = self.sql.read(self.queries[name], file, _written(entity))
             self.queries[name] = read.runs
             self.notices += read.notices
             of_rules = [*_of_rules(entity, self.root, self.sql)]
         except EntityError as error:
             self._tell(error)
             return []
-        return [QueryText(read.means, place, names=read.names, views=read.views), *of_rules]
+        return [QueryText(read.means, file, names=read.names, views=read.views), *of_rules]
 
     def compare(self, name: str, reads: dict[str, Read] | EntityError) -> None:
         """What an entity's SQL reads, beside what is declared."""
@@ -209,13 +212,13 @@ def _computed(entity: Entity) -> Entity:
     return replace(entity, computed=True) if entity.is_static else entity
 
 
-def _python_files(
-    root: Path, entities: Mapping[str, Entity], queries: Mapping[str, Path]
-) -> Iterator[tuple[str, Path]]:
+def _python_files(root: Path, entities: Mapping[str, Entity], queries: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     """Entities with a Python file beside their YAML, and no query."""
     for name, entity in entities.items():
+        if name in queries:
+            continue
         path = (root / entity.file).with_suffix(".py")
-        if name not in queries and path.is_file():
+        if path.is_file():
             yield name, path
 
 

@@ -1,12 +1,13 @@
-"""A folder of YAML files to entities: everything that is wrong is collected and said at once.
+"""A folder of declarations to entities: everything that is wrong is collected and said at once.
 
-An entity is a file; its name is the file's, its layer the folder's. A `project.yaml` holds defaults for what lies below
-it, and the nearest of them wins.
+An entity is a YAML file; its name is the file's, its layer the folder's. The query of the same name computes it. A
+`project.yaml` holds defaults for what lies below it, and the nearest of them wins.
 """
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -14,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 from tidemark.dependency_model.entity import Entities, parse_entity
 from tidemark.dependency_model.entity.entity_parser import parse_defaults
 from tidemark.dependency_model.entity.problem_line import put_line
-from tidemark.dependency_model.entity.yaml_document import SIZE_LIMIT
 from tidemark.errors import EntityError, EntityErrors
 from tidemark.system.garbage_collection import pause_collection
+from tidemark.warehouse.declared_text import read_declared_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,29 +26,39 @@ if TYPE_CHECKING:
 
 DEFAULTS_FILE: Final = "project.yaml"
 _SUFFIX: Final = ".yaml"
-_FIRST_READ: Final = 8192
+_QUERY_SUFFIX: Final = ".sql"
+_KINDS: Final = {_SUFFIX: "file", _QUERY_SUFFIX: "query"}
+
+
+@dataclass(frozen=True)
+class DeclaredFolder:
+    """The entities below a folder that can be read, and what is wrong with the others.
+
+    `queries` are files of SQL by the name of what they compute, as places below the folder.
+    """
+
+    entities: Entities
+    problems: tuple[EntityError, ...]
+    queries: Mapping[str, str]
 
 
 def load_entities(root: Path) -> Entities:
     """Every entity below a folder. Raises EntityErrors with all that is wrong."""
-    entities, problems = read_entities(root)
-    if problems:
-        raise EntityErrors(problems)
-    return entities
+    folder = read_folder(root)
+    if folder.problems:
+        raise EntityErrors(folder.problems)
+    return folder.entities
 
 
-def read_entities(root: Path, defaults: Mapping[str, Any] = MappingProxyType({})) -> tuple[Entities, list[EntityError]]:
-    """The entities below a folder that can be read, and what is wrong with the others.
-
-    `defaults` hold where no `project.yaml` says otherwise.
-    """
+def read_folder(root: Path, defaults: Mapping[str, Any] = MappingProxyType({})) -> DeclaredFolder:
+    """All that is declared below a folder. `defaults` hold where no `project.yaml` says otherwise."""
     reading = _Reading()
     if root.is_dir():
         with pause_collection():
             reading.folder(str(root), "", defaults)
     else:
         reading.problems.append(EntityError("no such folder of declarations", where=str(root)))
-    return Entities(reading.entities), reading.problems
+    return DeclaredFolder(Entities(reading.entities), tuple(reading.problems), reading.queries)
 
 
 def locate(problem: EntityError, root: Path) -> None:
@@ -62,6 +73,7 @@ class _Reading:
     def __init__(self) -> None:
         self.entities: list[Entity] = []
         self.problems: list[EntityError] = []
+        self.queries: dict[str, str] = {}
         self._files: dict[str, str] = {}
 
     def folder(self, folder: str, place: str, defaults: Mapping[str, Any]) -> None:
@@ -76,19 +88,22 @@ class _Reading:
             kind = self._kind(entry, f"{place}{entry.name}")
             if kind == "folder":
                 self.folder(entry.path, f"{place}{entry.name}/", defaults)
+            elif kind == "query":
+                self._query(f"{place}{entry.name}")
             elif kind == "file" and entry.name != DEFAULTS_FILE:
                 self._file(entry.path, f"{place}{entry.name}", layer, defaults)
 
     def _kind(self, entry: os.DirEntry[str], place: str) -> str:
-        """`folder`, `file` of a declaration, or empty; a link that leads nowhere, or back, is a problem."""
+        """`folder`, `file` of a declaration, `query`, or empty; a link that leads nowhere, or back, is a problem."""
         try:
             if entry.is_dir():
                 if not (entry.is_symlink() and os.path.realpath(entry.path) in _above(entry.path)):
                     return "folder"
                 self.problems.append(EntityError("the link leads back to a folder that it is in", where=place))
                 return ""
-            if not entry.name.endswith(_SUFFIX) or entry.is_file():
-                return "file" if entry.name.endswith(_SUFFIX) else ""
+            kind = _KINDS.get(entry.name[entry.name.rfind(".") :], "")
+            if not kind or entry.is_file():
+                return kind
             self.problems.append(EntityError("this is no file", where=place))
         except OSError as error:
             self.problems.append(EntityError("cannot be read", found=error.strerror, where=place))
@@ -96,17 +111,24 @@ class _Reading:
 
     def _defaults(self, path: str, file: str) -> dict[str, Any]:
         try:
-            values, problems = parse_defaults(_text(path, file), file)
+            values, problems = parse_defaults(read_declared_text(path, file), file)
         except EntityError as error:
             self.problems.append(error)
             return {}
         self.problems += problems
         return values
 
+    def _query(self, file: str) -> None:
+        name = file.rpartition("/")[2].removesuffix(_QUERY_SUFFIX)
+        first = self.queries.setdefault(name, file)
+        if first is not file:
+            problem = f"the query of '{name}' stands in {first} already"
+            self.problems.append(EntityError(problem, where=file, hint="a name is one entity's"))
+
     def _file(self, path: str, file: str, layer: str, defaults: Mapping[str, Any]) -> None:
         name = file.rpartition("/")[2].removesuffix(_SUFFIX)
         try:
-            entity = parse_entity(_text(path, file), name, layer=layer, file=file, defaults=defaults)
+            entity = parse_entity(read_declared_text(path, file), name, layer=layer, file=file, defaults=defaults)
         except EntityError as error:
             self.problems.append(error)
             return
@@ -124,21 +146,3 @@ def _above(path: str) -> set[str]:
     """The real folders that a path is in."""
     folder = Path(path).parent.resolve()
     return {str(parent) for parent in (folder, *folder.parents)}
-
-
-def _text(path: str, file: str) -> str:
-    """A file's text. Raises EntityError where it cannot be read, is too long or not UTF-8."""
-    try:
-        opened = os.open(path, os.O_RDONLY)  # of very many files, half the time that Path.read_text takes
-    except OSError as error:
-        raise EntityError("cannot be read", found=error.strerror, where=file) from error
-    try:
-        content = os.read(opened, _FIRST_READ)
-        if len(content) == _FIRST_READ:
-            content += os.read(opened, 4 * SIZE_LIMIT)
-    finally:
-        os.close(opened)
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise EntityError("this is no UTF-8", found=f"byte {error.start}", where=file) from error

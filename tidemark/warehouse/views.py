@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark.errors import EntityError
+from tidemark.warehouse.declared_text import read_declared_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,19 +17,21 @@ if TYPE_CHECKING:
 
 
 def read_views(
-    root: Path, declared: Mapping[str, Entity], files: Mapping[str, Path], sql: ProjectSql
+    root: Path, declared: Mapping[str, Entity], files: Mapping[str, str], sql: ProjectSql
 ) -> tuple[ProjectSql, list[EntityError]]:
-    """A project's SQL with its views, and what keeps some of them from being read."""
+    """A project's SQL with its views, and what keeps some of them from being read.
+
+    `files` are those of queries, by name, as places below the root.
+    """
     views, problems = {}, list[EntityError]()
     for name, entity in declared.items():
-        path = files.get(name)
-        if path is None:
+        file = files.get(name)
+        if file is None:
             hint = f"write {name}.sql beside it"
             problems.append(EntityError("a View without a query", where=f"{entity.file}:1", hint=hint))
             continue
         try:
-            place = path.relative_to(root).as_posix()
-            views[name.lower()] = sql.view(name, path.read_text(encoding="utf-8"), place)
+            views[name.lower()] = sql.view(name, read_declared_text(root / file, file), file)
         except EntityError as error:
             problems.append(error)
     return replace(sql, views=views), problems

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.dependency_model.world import entity
 from tidemark.dependency_model.entity import entities as module
+from tidemark.dependency_model.entity.dependency import Dependency
 from tidemark.dependency_model.entity.entities import Entities
+from tidemark.dependency_model.entity.entity import EntityState
 from tidemark.errors import UnknownEntityError
 
 ENTITIES = Entities([entity("dwd_orders", "{period: day}"), entity("dwd_users", "{period: day}")])
@@ -25,3 +29,10 @@ def test_asking_for_what_there_may_not_be_looks_for_nothing_like_it(monkeypatch:
     assert ENTITIES.get("dwd_order") is None
     assert ENTITIES.get("dwd_order", ENTITIES["dwd_users"]).name == "dwd_users"
     assert ENTITIES.get("dwd_orders").name == "dwd_orders"
+
+
+def test_an_entity_with_other_states_is_what_replace_makes() -> None:
+    orders = entity("orders", "{period: day, owner: me, quality: [{not_null: [a]}]}")
+    states = (EntityState("completed", (Dependency("users"),)),)
+    assert orders.with_states(states) == replace(orders, states=states)
+    assert orders.states != states

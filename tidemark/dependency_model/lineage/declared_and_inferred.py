@@ -98,7 +98,7 @@ def _filled(dependency: Dependency, read: Read | None) -> Iterable[Dependency]:
 
 def _with(entity: Entity, dependencies: tuple[Dependency, ...]) -> Entity:
     others = tuple(state for state in entity.states if state.entity_state != COMPLETED)
-    return replace(entity, states=(*others, EntityState(COMPLETED, dependencies)))
+    return entity.with_states((*others, EntityState(COMPLETED, dependencies)))
 
 
 def _stated(entity: Entity) -> set[str]:

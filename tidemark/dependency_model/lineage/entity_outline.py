@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.bound_expression import Column
 from tidemark.dependency_model.lineage.known_tables import Table
 from tidemark.dependency_model.time.partition_columns import PartitionColumn, time_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     from tidemark.dependency_model.lineage.bound_expression import Bound
     from tidemark.dependency_model.time.grid import Grid
@@ -48,22 +50,39 @@ class EntityOutline:
         return self.calendar.grid(self.period)
 
 
+class OutlinedTables(Mapping[str, Table]):
+    """The tables of entities, by name in small letters; a table is made when a query names it, of thousands."""
+
+    def __init__(self, outlines: Mapping[str, EntityOutline]) -> None:
+        self._outlines = outlines
+
+    def __getitem__(self, name: str) -> Table:
+        outline = self._outlines.get(name)
+        return (self._by_small_letters[name] if outline is None else outline).table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_small_letters)
+
+    def __len__(self) -> int:
+        return len(self._by_small_letters)
+
+    @cached_property
+    def _by_small_letters(self) -> dict[str, EntityOutline]:
+        return {name.lower(): outline for name, outline in self._outlines.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class TimeColumns:
     """Which columns of which tables tell slices."""
 
-    names: Mapping[str, frozenset[str]]
-
-    @classmethod
-    def of(cls, subjects: Mapping[str, EntityOutline]) -> Self:
-        """Of the tables of entities, by name."""
-        return cls({name: frozenset(column.name for column in subject.times) for name, subject in subjects.items()})
+    outlines: Mapping[str, EntityOutline]
 
     def tells(self, part: Bound, table: str | None = None) -> bool:
         """Whether an expression is such a column, of one table or of any."""
         if not isinstance(part, Column) or (table is not None and part.occurrence.table != table):
             return False
-        return part.name in self.names.get(part.occurrence.table, ())
+        outline = self.outlines.get(part.occurrence.table)
+        return outline is not None and any(column.name == part.name for column in outline.times)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.bound_expression import AGGREGATE, Opaque, children, walk
 from tidemark.dependency_model.lineage.business_time_parameters import parameter_names
-from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession, TimeColumns
+from tidemark.dependency_model.lineage.entity_outline import EntityOutline, OutlinedTables, QuerySession, TimeColumns
 from tidemark.dependency_model.lineage.failing_casts import refuse_failing_casts
 from tidemark.dependency_model.lineage.inferred_read import Read, runs_by_time
 from tidemark.dependency_model.lineage.known_tables import Tables
@@ -63,8 +63,7 @@ class Inference:
         self._down = downstream
         self._subjects = upstreams
         self._session = session
-        tables = {name.lower(): subject.table for name, subject in upstreams.items()}
-        self._tables = Tables(tables, views)
+        self._tables = Tables(OutlinedTables(upstreams), views)
 
     def of(self, queries: Sequence[Query]) -> dict[str, Read]:
         """The reads, by table, in the order of their first mention."""

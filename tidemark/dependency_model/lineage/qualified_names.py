@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage.sql_text import code_and_names_of, leave_out
@@ -21,12 +22,25 @@ _PART: Final = re.compile(_NAME)
 _CATALOG: Final = "spark_catalog"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Naming:
     """How tables may be named: an entity after its layer, or after one of the project's schemas; in lower case"""
 
     layer_by_entity: Mapping[str, str]
     schemas: frozenset[str] = frozenset()
+
+    def may_qualify(self, text: str) -> bool:
+        """Whether a qualifier can stand in a text, told quickly: where it says no, there is none.
+
+        A schema or a layer stands before a dot, in back quotes or not; where there are comments, anything may.
+        """
+        if "--" in text or "/*" in text:
+            return "." in text
+        return any(part.rstrip().endswith(self._endings) for part in text.lower().split(".")[:-1])
+
+    @cached_property
+    def _endings(self) -> tuple[str, ...]:
+        return (*self.schemas, *filter(None, set(self.layer_by_entity.values())), "`")
 
     def is_qualifier(self, qualifiers: Sequence[str], entity: str) -> bool:
         """Whether an entity is named after these, and no other one can be meant."""
@@ -40,7 +54,9 @@ class Naming:
 
 def leave_out_qualifiers(text: str, naming: Naming) -> tuple[str, tuple[int, ...]]:
     """The text with the names of entities alone, and where these begin."""
-    names = []
+    names: list[int] = []
+    if not naming.may_qualify(text):
+        return text, ()
     for start, end in _qualifiers(code_and_names_of(text), naming):
         text = leave_out(text, start, end)
         names.append(end)

@@ -94,7 +94,7 @@ class Evaluation:
     @cached_property
     def times(self) -> TimeColumns:
         """Which columns of the tables tell slices."""
-        return TimeColumns.of(self.subjects)
+        return TimeColumns(self.subjects)
 
     def missing_bound(self, name: str, needed: NeededUnbounded) -> str:
         """Where its conditions leave stretches without a bound; "" where all that is read is since the start."""

@@ -7,9 +7,7 @@ by at most 1/18 of all values, and each value more frequent than that is there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-import datasketches
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +22,12 @@ RANK_ERROR: Final = 0.021
 COUNT_ERROR: Final = 3.5 / 64
 
 
+def _library() -> Any:
+    import datasketches  # noqa: PLC0415 - a tenth of a second, which processes that merge no sketches need not wait
+
+    return datasketches
+
+
 class FrequentValue(NamedTuple):
     """A value as text with about so many rows."""
 
@@ -33,49 +37,49 @@ class FrequentValue(NamedTuple):
 
 def merge_distinct(parts: Iterable[bytes]) -> bytes:
     """One sketch of the values in any of the parts."""
-    union = datasketches.hll_union(LOG_REGISTERS)
+    union = _library().hll_union(LOG_REGISTERS)
     for part in parts:
-        union.update(datasketches.hll_sketch.deserialize(part))
-    return bytes(union.get_result(datasketches.HLL_4).serialize_compact())
+        union.update(_library().hll_sketch.deserialize(part))
+    return bytes(union.get_result(_library().HLL_4).serialize_compact())
 
 
 def distinct_values(sketch: bytes) -> float:
     """How many different values there are, about."""
-    return float(datasketches.hll_sketch.deserialize(sketch).get_estimate())
+    return float(_library().hll_sketch.deserialize(sketch).get_estimate())
 
 
 def merge_quantiles(parts: Iterable[bytes]) -> bytes:
     """One sketch of all values of the parts."""
-    whole = datasketches.kll_doubles_sketch(QUANTILE_K)
+    whole = _library().kll_doubles_sketch(QUANTILE_K)
     for part in parts:
-        whole.merge(datasketches.kll_doubles_sketch.deserialize(part))
+        whole.merge(_library().kll_doubles_sketch.deserialize(part))
     return bytes(whole.serialize())
 
 
 def quantiles(sketch: bytes, ranks: Sequence[float]) -> tuple[float, ...]:
     """The values at these ranks (0 to 1); nothing of no values."""
-    whole = datasketches.kll_doubles_sketch.deserialize(sketch)
+    whole = _library().kll_doubles_sketch.deserialize(sketch)
     return () if whole.is_empty() else tuple(float(value) for value in whole.get_quantiles(list(ranks)))
 
 
 def cumulative_shares(sketch: bytes, values: Sequence[float]) -> tuple[float, ...]:
     """By each of these values, which rise: what share of all values is at most as great. Of a sketch with values."""
-    whole = datasketches.kll_doubles_sketch.deserialize(sketch)
+    whole = _library().kll_doubles_sketch.deserialize(sketch)
     return tuple(float(whole.get_rank(value, True)) for value in values)  # noqa: FBT003 - inclusive
 
 
 def merge_frequent(parts: Iterable[bytes]) -> bytes:
     """One sketch of the frequent values of all parts."""
-    whole = datasketches.frequent_strings_sketch(LOG_COUNTERS)
+    whole = _library().frequent_strings_sketch(LOG_COUNTERS)
     for part in parts:
-        whole.merge(datasketches.frequent_strings_sketch.deserialize(part))
+        whole.merge(_library().frequent_strings_sketch.deserialize(part))
     return bytes(whole.serialize())
 
 
 def frequent_values(sketch: bytes, most: int) -> tuple[FrequentValue, ...]:
     """The most frequent values, the most frequent first; a tie goes by the text."""
-    whole = datasketches.frequent_strings_sketch.deserialize(sketch)
-    items = whole.get_frequent_items(datasketches.frequent_items_error_type.NO_FALSE_POSITIVES)
+    whole = _library().frequent_strings_sketch.deserialize(sketch)
+    items = whole.get_frequent_items(_library().frequent_items_error_type.NO_FALSE_POSITIVES)
     ordered = sorted(
         (FrequentValue(item[0], int(item[1])) for item in items), key=lambda value: (-value.rows, value.value)
     )
