@@ -38,6 +38,7 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "pools": ("", "how much runs at once, by the pool that an entity's tag `pool` names: `default=2, heavy=1`"),
     "spark_master": ("", "`spark://host:7077`, `yarn`, `k8s://...`"),
     "spark_memory": ("", "memory of the driver"),
+    "spark_conf": ("none", "a file of further settings of Spark, as `spark-defaults.conf` (docs/spark-cluster.md)"),
     "spark_tuning": ("", "a local JVM for runs of seconds, or `throughput` for one that takes in changes all day"),
     "history_days": ("", "how long every transition of a slice is kept; of older ones each slice's last"),
     "olap": ("", "`duckdb`, or `postgresql+psycopg2://user:password@host/database`"),

@@ -15,20 +15,23 @@ from tidemark.spark.class_archive import class_archive, sharing_options
 from tidemark.spark.internals import is_started, start_context
 from tidemark.spark.jars import resolved_jars
 from tidemark.spark.java import java_problem
+from tidemark.spark.user_settings import user_settings
 from tidemark.system.errors import JavaMissingError, SparkStartError
 from tidemark.system.files import writable_directory
 from tidemark.system.settings import Settings
 
 APP_NAME = "tidemark"
+_DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
+_CLASS_PATH = "spark.driver.extraClassPath"
 LOGGING = Path(__file__).with_name("log4j2.properties")
 
 
 def spark_session(settings: Settings, further: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
-    """The running session, or a new one: Delta configured, UTC, ANSI, quiet, tuned for small jobs on few cores.
+    """The running session, or a new one: Delta configured, UTC, ANSI, quiet; here tuned for small jobs on few cores.
 
     `further` are Spark settings by name that a new session has as well.
 
-    Raises JavaMissingError, JarsError, DiskPathError, SparkStartError.
+    Raises JavaMissingError, JarsError, DiskPathError, SparkConfError, SparkStartError.
     """
     if not is_started():
         _start(settings, further)
@@ -38,13 +41,19 @@ def spark_session(settings: Settings, further: Mapping[str, str] = MappingProxyT
 def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
     """Everything that the session is started with; `scratch` is for Spark's temporary files."""
     conf = SparkConf(loadDefaults=False).setMaster(settings.spark_master).setAppName(APP_NAME)
-    sql = {**_SQL, **_LOCAL_SQL} if _is_local(settings) else _SQL
-    for key, value in {**_DELTA, **sql, **_KAFKA, **_PARQUET, **_QUIET, **_class_path(settings.spark_master)}.items():
+    is_local = _is_local(settings)
+    place = {**_LOCAL, "spark.local.dir": str(scratch)} if is_local else _on_cluster(settings.spark_master)
+    given = user_settings(settings, _REQUIRED, is_local=is_local)
+    for key, value in {**_TUNING, **_KAFKA, **place, **given, **_REQUIRED}.items():
         conf.set(key, value)
     conf.set("spark.driver.memory", settings.spark_memory)
-    conf.set("spark.local.dir", str(scratch))
     conf.set("spark.sql.warehouse.dir", str(settings.data / "spark-warehouse"))
-    conf.set("spark.driver.extraJavaOptions", " ".join(java_options(settings)))
+    # The kept classes are those of files at these very paths, whichever link an environment reaches them by.
+    jars = [str(jar.resolve()) for jar in resolved_jars()]
+    # On a local JVM's class path from the start: nothing is copied or served to executors.
+    of_jars, separator = (_CLASS_PATH, os.pathsep) if is_local else ("spark.jars", ",")
+    for key, between, ours in ((_DRIVER_OPTIONS, " ", java_options(settings)), (of_jars, separator, jars)):
+        conf.set(key, between.join([*ours, given[key]] if given.get(key) else ours))
     return conf
 
 
@@ -60,7 +69,8 @@ def java_options(settings: Settings) -> list[str]:
 
 
 def _is_local(settings: Settings) -> bool:
-    return settings.spark_master.startswith("local")
+    """Whether one JVM is all of Spark; `local-cluster` starts executors of its own."""
+    return settings.spark_master.startswith("local[") or settings.spark_master == "local"
 
 
 def _start(settings: Settings, further: Mapping[str, str]) -> None:
@@ -85,25 +95,16 @@ def _tail(log: Path) -> str:
     return "\n".join(log.read_text(errors="replace").splitlines()[-15:])
 
 
-def _class_path(master: str) -> dict[str, str]:
-    # The kept classes are those of files at these very paths, whichever link an environment reaches them by.
-    jars = [str(jar.resolve()) for jar in resolved_jars()]
-    if master.startswith("local"):
-        # On the JVM's class path from the start: nothing is copied or served to executors.
-        return {"spark.driver.extraClassPath": os.pathsep.join(jars)}
-    return {"spark.jars": ",".join(jars)}
+def _on_cluster(master: str) -> dict[str, str]:
+    """Executors elsewhere have to reach the driver, by the host's name or as people set it; those here by loopback."""
+    is_here = master.startswith("local-cluster") or any(f"//{host}" in master for host in _LOOPBACK)
+    return _LOOPBACK_DRIVER if is_here else {}
 
 
-_DELTA = {
+# What results hang on: nobody may set it otherwise.
+_REQUIRED = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    # The default of 50 adds seconds to every merge: the log is rebuilt after each commit.
-    "spark.databricks.delta.snapshotPartitions": "1",
-    # A version whose checksum file lists its files is opened without a job over the log; the default stops at 50 files.
-    "spark.databricks.delta.allFilesInCrc.thresholdNumFiles": "1000",
-}
-
-_SQL = {
     # Spark 4.2 puts parameters in while it parses, which Delta's parser does not do: every `:name` would stay unbound.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
     # A name or value out of a database may read `${env:HOME}`: in SQL text it stands for itself.
@@ -112,9 +113,19 @@ _SQL = {
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.default.parallelism": "2",
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+}
+
+_TUNING = {
+    # The default of 50 adds seconds to every merge: the log is rebuilt after each commit.
+    "spark.databricks.delta.snapshotPartitions": "1",
+    # A version whose checksum file lists its files is opened without a job over the log; the default stops at 50 files.
+    "spark.databricks.delta.allFilesInCrc.thresholdNumFiles": "1000",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # Hadoop reads ranges of a local file by a thread pool, each thread of which keeps a buffer outside of the heap as
+    # large as the largest range it read, some 120 MB. Where these do not fit any more the thread dies without a word:
+    # the task waits 300 s for it, and fails. (Spark 4.2, Hadoop 3.5, Parquet 1.17; plain reads are as fast.)
+    "spark.hadoop.parquet.hadoop.vectored.io.enabled": "false",
 }
 
 # Every read of topics has consumers of its own, which Spark keeps for five minutes after their last record: each holds
@@ -125,21 +136,18 @@ _KAFKA = {
     for name in ("timeout", "evictorThreadRunInterval")
 }
 
-# Hadoop reads ranges of a local file by a thread pool, each thread of which keeps a buffer outside of the heap as large
-# as the largest range it read, some 120 MB. Where these do not fit any more the thread dies without a word: the task
-# waits 300 s for it, and fails. (Spark 4.2, Hadoop 3.5, Parquet 1.17; plain reads are as fast.)
-_PARQUET = {"spark.hadoop.parquet.hadoop.vectored.io.enabled": "false"}
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_LOOPBACK_DRIVER = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 
-_QUIET = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
-}
-
-# On one machine the JVM lives for minutes and every query is new: what compiling it twice, by Catalyst and by the JIT's
-# second tier, costs is never earned back (CPU seconds of 7 small slices, first pass 9.97 to 4.2, fourth 2.8 to 1.9).
-_LOCAL_SQL = {
+# What fits small jobs on few cores. A cluster's number of partitions is Spark's, which adapts it to what a stage holds.
+_LOCAL = {
+    **_LOOPBACK_DRIVER,
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
+    # On one machine the JVM lives for minutes and every query is new: what compiling it twice, by Catalyst and by the
+    # JIT's second tier, costs is never earned back (CPU seconds of 7 small slices, first pass 9.97 to 4.2, fourth 2.8
+    # to 1.9).
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }

@@ -131,6 +131,10 @@ class SparkStartError(TerminalError):
         )
 
 
+class SparkConfError(TerminalError):
+    """A setting of Spark that people gave and that cannot be used."""
+
+
 class SchemaChangedError(TerminalError):
     """A write that would drop or retype a column."""
 

@@ -24,6 +24,7 @@ from tidemark.system.run_pools import pool_capacities, valid_pools
 ENV_PREFIX: Final = "TIDEMARK_"
 _DAGSTER_HOME: Final = "DAGSTER_HOME"
 _LOCATIONS: Final = ("data", "landing", "warehouse", "state_db", "dagster_home")
+_PATHS: Final = (*_LOCATIONS, "spark_conf")
 
 
 def _known_zone(name: str) -> str:
@@ -89,6 +90,7 @@ class Settings(BaseModel):
     `reports_topic` is a topic of these servers from which the center's service takes in reports, too.
     `canal` are the instances (`a,b`) that a Canal server captures; the others Debezium does.
     `databases` are the instances' addresses with passwords, for heartbeats: `a=mysql://user:password@host:3306/school`.
+    `spark_conf` is a file of further settings of Spark, in the form of `spark-defaults.conf`.
     `spark_tuning` is what a local JVM is started for: runs of seconds, or a process that takes in changes for days.
     `gtids` is `dense` where all transactions of the captured servers are captured: a missing number is a lost change.
     `history_days` is how long every transition of a slice is kept; of older ones what is needed.
@@ -115,6 +117,7 @@ class Settings(BaseModel):
     pools: Annotated[str, AfterValidator(valid_pools)] = "default=2"
     spark_master: str = "local[*]"
     spark_memory: str = "2g"
+    spark_conf: Path | None = None
     spark_tuning: Literal["latency", "throughput"] = "latency"
     gtids: Literal["sparse", "dense"] = "sparse"
     history_days: Annotated[int, Field(ge=1)] = 90
@@ -150,7 +153,7 @@ class Settings(BaseModel):
         """
         root = Path(others.pop("root", "") or project_root())
         file = cls._project_file(root)
-        from_file = {name: value for name, value in file.values.items() if name not in _LOCATIONS}
+        from_file = {name: _from(root, name, value) for name, value in file.values.items() if name not in _LOCATIONS}
         return cls._of(root, {**from_file, "data": _from(Path.cwd(), "data", data), **others}, file.places)
 
     @classmethod
@@ -205,7 +208,7 @@ class Settings(BaseModel):
 
 
 def _from(folder: Path, name: str, value: Any) -> Any:
-    """A location as an absolute path, relative ones taken from a folder; other settings as they are."""
-    if name not in _LOCATIONS or not isinstance(value, (str, Path)):
+    """A path as an absolute one, relative ones taken from a folder; other settings as they are."""
+    if name not in _PATHS or not isinstance(value, (str, Path)):
         return value
     return folder / Path(value).expanduser()
