@@ -158,3 +158,18 @@ def test_a_table_in_capitals_is_found_by_small_letters(root: Path) -> None:
     (root / "Visits.yaml").write_text("{period: day, kind: Virtual}\n")
     (root / "orders.sql").write_text("SELECT v.a FROM visits AS v WHERE v.dt = :biz_date\n")
     assert needs(read(root).require_no_problems(), "orders") == [("Visits", "Set 0")]
+
+
+@pytest.mark.parametrize(
+    ("date", "offset"),
+    [
+        (":biz_date", "Set 0"),
+        ("to_date(:period_start)", "Set -1"),
+        ("to_date(from_utc_timestamp(:period_start, 'Europe/Paris'))", "Set 0"),
+    ],
+)
+def test_dates_of_instants_are_those_of_sparks_sessions(root: Path, date: str, offset: str) -> None:
+    """Whatever the project's zone is, sessions have UTC's clock: Paris' day begins in UTC's day before."""
+    (root / "orders.sql").write_text(f"SELECT u.user_id FROM ods_users AS u WHERE u.dt = {date}\n")  # noqa: S608
+    checked = read_declarations(root, Settings.at(root.parent / "data", time_zone="Europe/Paris"))
+    assert needs(checked.require_no_problems(), "orders") == [("ods_users", offset)]

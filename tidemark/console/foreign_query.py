@@ -33,16 +33,16 @@ def rewrite_query(
     table = ComputedTable(entity, tuple(column.name for column in times), period, times)
     known = {**{name: f":{name}" for name, _ in settings.variables}, **parameters}
     day = next((column for column in times if "dd" in column.units), times[0])
-    origin = QueryOrigin(
-        system, period, known, frozenset(read.entities), _date_columns(times, read.entities.values()), _on_slice(day)
-    )
+    dates = _date_columns(times, read.entities.values())
+    zone = settings.time_zone
+    origin = QueryOrigin(system, period, known, frozenset(read.entities), dates, _on_slice(day, period), zone)
     return rewrite_file(text, file, table, origin)
 
 
-def _on_slice(column: PartitionColumn) -> tuple[str, str]:
+def _on_slice(column: PartitionColumn, period: Period) -> tuple[str, str]:
     from tidemark.dependency_model.lineage.partition_clause import value_on_slice  # noqa: PLC0415 - keeps --help fast
 
-    return column.name, value_on_slice(column)
+    return column.name, value_on_slice(column, period)
 
 
 def _date_columns(own: Iterable[PartitionColumn], entities: Iterable[Entity]) -> frozenset[str]:

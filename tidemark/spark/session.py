@@ -11,6 +11,7 @@ from pyspark import SparkConf
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
+from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.spark.class_archive import class_archive, sharing_options
 from tidemark.spark.internals import is_started, start_context
 from tidemark.spark.jars import resolved_jars
@@ -111,7 +112,7 @@ _REQUIRED = {
     "spark.sql.variable.substitute": "false",
     # A JSON object may have a key twice: the last one counts, where Spark would end the job.
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
-    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.session.timeZone": SPARK_TIME_ZONE,
     "spark.sql.ansi.enabled": "true",
 }
 

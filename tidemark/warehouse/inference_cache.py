@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.errors import EntityError, ParseError
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 from tidemark.warehouse.known_columns import declared_columns
@@ -35,7 +36,6 @@ class InferenceCache:
     """Entries by entity; use it as a context, which writes what is new at its end."""
 
     path: Path | None
-    time_zone: str
     _old: dict[str, Any] = field(default_factory=dict)
     _new: dict[str, Any] = field(default_factory=dict)
     _passing: dict[str, Any] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class InferenceCache:
     def of(cls, root: Path, settings: Settings, *, kind: str = "inference") -> Self:
         """The cache of a folder of declarations; of another kind, one beside it."""
         path = cache_path(kind, root, settings)
-        return cls(path, settings.time_zone, read_cache(path))
+        return cls(path, read_cache(path))
 
     def reads(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
         """What an entity's queries read. Raises QueryError."""
@@ -72,7 +72,7 @@ class InferenceCache:
         self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]
     ) -> dict[str, Read] | None:
         """What was found of an entity as it stands now."""
-        key = _key(entity, texts, self.time_zone, entities)
+        key = _key(entity, texts, entities)
         if entity.name in self._passing:
             return _valid(self._passing[entity.name], key, entities)
         entry = self._new.get(entity.name, self._old.get(entity.name))
@@ -91,7 +91,7 @@ class InferenceCache:
         lasting: bool = True,
     ) -> None:
         """Note what an entity reads; in this process only where it is not `lasting`."""
-        key = _key(entity, texts, self.time_zone, entities)
+        key = _key(entity, texts, entities)
         tables = {name: _signature(entities[name], entities) for name in read_by_table}
         entry = {"key": key, "tables": tables, "reads": reads_as_json(read_by_table)}
         (self._new if lasting else self._passing)[entity.name] = entry
@@ -104,7 +104,7 @@ class InferenceCache:
             return {}
         from tidemark.warehouse.read_analysis import analyse_apart  # noqa: PLC0415 - where nothing changed, not needed
 
-        apart = analyse_apart(entities, self.time_zone, texts_by_name)
+        apart = analyse_apart(entities, texts_by_name)
         self.analysed += len(apart)
         left = {name: texts for name, texts in texts_by_name.items() if name not in apart}
         return {**apart, **{name: self._told(entities[name], texts, entities) for name, texts in left.items()}}
@@ -122,7 +122,7 @@ class InferenceCache:
 
         self.analysed += 1
         if self._analysis is None:
-            self._analysis = ReadAnalysis(entities, self.time_zone)
+            self._analysis = ReadAnalysis(entities)
         return self._analysis.reads(entity, texts)
 
     def __enter__(self) -> Self:
@@ -145,8 +145,8 @@ def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Re
         return None
 
 
-def _key(entity: Entity, texts: Sequence[QueryText], time_zone: str, entities: Mapping[str, Entity]) -> str:
-    parts = [analysis_version(), time_zone, entity.name, _signature(entity, entities)]
+def _key(entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> str:
+    parts = [analysis_version(), SPARK_TIME_ZONE, entity.name, _signature(entity, entities)]
     parts += [f"{text.file}:{text.first_line}:{text.names}\n{text.text}" for text in texts]
     parts += [f"{view.file}:{view.names}\n{view.means}" for text in texts for view in text.views]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -24,6 +24,7 @@ from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.lineage.table_names import refuse_other_names
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.dependency_model.time.period import Period
+from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.errors import EntityError, QueryError
 from tidemark.warehouse.known_columns import declared_columns
 from tidemark.warehouse.query_text import reads_as_json, reads_from_json
@@ -42,10 +43,10 @@ _log = logging.getLogger(__name__)
 
 
 class ReadAnalysis:
-    """Analyses queries of a project; `time_zone` is the clock that Spark's sessions have."""
+    """Analyses queries of a project, as Spark's sessions run them."""
 
-    def __init__(self, entities: Mapping[str, Entity], time_zone: str) -> None:
-        self._session = QuerySession(time_zone)
+    def __init__(self, entities: Mapping[str, Entity]) -> None:
+        self._session = QuerySession(SPARK_TIME_ZONE)
         self._outlines = {
             entity.name: EntityOutline(
                 entity.name,
@@ -74,7 +75,7 @@ class ReadAnalysis:
 
 
 def analyse_apart(
-    entities: Mapping[str, Entity], time_zone: str, texts_by_name: Mapping[str, Sequence[QueryText]]
+    entities: Mapping[str, Entity], texts_by_name: Mapping[str, Sequence[QueryText]]
 ) -> dict[str, dict[str, Read]]:
     """What queries read, by entity and table; without those that are wrong, and empty where there are few.
 
@@ -86,7 +87,7 @@ def analyse_apart(
         return {}
     names = sorted(texts_by_name)
     tasks = [
-        pickle.dumps((dict(entities.items()), time_zone, {name: texts_by_name[name] for name in names[at::processes]}))
+        pickle.dumps((dict(entities.items()), {name: texts_by_name[name] for name in names[at::processes]}))
         for at in range(processes)
     ]
     with ThreadPoolExecutor(processes) as waiting:
@@ -109,8 +110,8 @@ def _answer(task: bytes) -> dict[str, Any]:
 
 def _analyse_task() -> None:
     """From a task on standard input to the reads of each entity, those that are wrong left out."""
-    entities, time_zone, texts_by_name = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by the process that started this one
-    analysis = ReadAnalysis(entities, time_zone)
+    entities, texts_by_name = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by the process that started this one
+    analysis = ReadAnalysis(entities)
     reads_by_name = {}
     for name, texts in texts_by_name.items():
         try:

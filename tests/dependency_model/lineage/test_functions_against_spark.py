@@ -47,6 +47,7 @@ DAYS = [
 _UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
 _HOURS = (0, 1, 2, 2, 2, 3, 9, 23)
 """Often the one that comes twice in October and not in March."""
+_ZONES = ("Europe/Paris", "Asia/Shanghai", "America/New_York", "Australia/Lord_Howe", "UTC", "Nowhere/City")
 _TRUNCATES = ("year", "YYYY", "Q", "quarter", "MM", "mon", "week", "day", "M", "HOUR")
 _FORMS = (
     "yyyy-MM-dd",
@@ -128,6 +129,7 @@ def _instant(random: Random, depth: int) -> str:
             f"to_timestamp(date_format({instant}, 'yyyyMMddHH'), 'yyyyMMddHH')",
             f"timestamp_seconds(unix_timestamp({instant}) + {count * 3600})",
             f"make_timestamp(year({instant}), month({instant}), day({instant}), {random.choice(_HOURS)}, 15, 30)",
+            f"{random.choice(['from', 'to'])}_utc_timestamp({instant}, '{random.choice(_ZONES)}')",
         ]
     )
 

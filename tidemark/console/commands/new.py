@@ -280,7 +280,7 @@ def _stub(period: str) -> str:
         period=period,
         upstream=upstream,
         columns=", ".join(column.name for column in of_days),
-        condition=" AND ".join(f"{column.name} = {value_on_slice(column)}" for column in of_days),
+        condition=" AND ".join(f"{column.name} = {value_on_slice(column, Period.DAY)}" for column in of_days),
     )
 
 

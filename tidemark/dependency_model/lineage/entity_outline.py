@@ -77,6 +77,11 @@ class TimeColumns:
 
     outlines: Mapping[str, EntityOutline]
 
+    def tells_clock(self, part: Bound) -> bool:
+        """Whether an expression is a column of a table with slices shorter than a day."""
+        outline = self.outlines.get(part.occurrence.table) if isinstance(part, Column) else None
+        return outline is not None and outline.period is not None and outline.period.is_clock
+
     def tells(self, part: Bound, table: str | None = None) -> bool:
         """Whether an expression is such a column, of one table or of any."""
         if not isinstance(part, Column) or (table is not None and part.occurrence.table != table):

@@ -17,6 +17,7 @@ from tidemark.dependency_model.lineage.value_range import Range, Type
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import day_of
 from tidemark.dependency_model.time.sample_slices import sparse_slices
+from tidemark.dependency_model.time.zone import DAY_SECONDS
 from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ _COUNT_LIMIT: Final = 40_000
 _ADDS_MONTHS: Final = frozenset(["add_months", "add_unit"])
 _MONTHS_LIMIT: Final = 600
 _MONTHS_LOOKED_AT: Final = 14
+_CHANGES_LOOKED_AT: Final = 400
+"""Days: a spring and an autumn."""
+_INSTANTS: Final = frozenset(["period_start", "period_end"])
 _DAY_MICROS: Final = 86_400_000_000
 _LAST_YEAR: Final = 2199
 _FEW_DAYS: Final = 60
@@ -55,7 +59,7 @@ def query_times(
     chosen = sparse_slices(calendar, period, start, closely=closely)
     grid = calendar.grid(period)
     first = grid.zone.day_at(grid.start(chosen[0]))
-    days = _singled_out(parts, first)
+    days = _singled_out(parts, first, _changes(parts, grid, first, times))
     step = 1 if len(days) <= _FEW_DAYS else _STEP
     singled_out = {slice_ for day in days for slice_ in _slices(grid, day, step)}
     return sorted({*chosen, *(ordinal for ordinal in singled_out if ordinal >= chosen[0])})
@@ -77,14 +81,22 @@ def _tells_days_apart(part: Bound, times: TimeColumns) -> bool:
 
 
 def _moves_twice(parts: Iterable[Bound]) -> bool:
-    """Whether some instant is shifted from a shifted one, beside starts of units: how far is not looked for."""
+    """Whether some instant is shifted from a shifted one, beside starts of units: how far is not looked for.
+
+    Months added to added months lead to days of their own: back from a shorter month, a day is another one.
+    """
     names = [[call.name for call in value_parts(part) if isinstance(call, Call)] for part in parts]
+    if any(called[:1] == ["add_months"] and called.count("add_months") > 1 for called in names):
+        return True
     has_units = any(name in _UNITS for called in names for name in called)
     return has_units and any(called[:1] and called[0] in _MOVES and _MOVES & {*called[1:]} for called in names)
 
 
-def _singled_out(parts: Iterable[Bound], first: int) -> set[int]:
-    """Days that are named, whole years that are, and days so far from these or from turns of months as is counted."""
+def _singled_out(parts: Iterable[Bound], first: int, changes: set[int]) -> set[int]:
+    """Days that are named, whole years that are, and days so far from these as is counted, or from turns of months.
+
+    The same from `changes` of the clock.
+    """
     parts = list(parts)
     named = {day for part in parts for day in _named(part)}
     numbers = {number for part in parts for number in _numbers(part)}
@@ -92,7 +104,7 @@ def _singled_out(parts: Iterable[Bound], first: int) -> set[int]:
     counts = {0, *(sign * number for number in numbers if abs(number) <= _COUNT_LIMIT for sign in (1, -1))}
     months = {sign * count for part in parts for count in _months(part) for sign in (1, -1)}
     named |= {moved for day in named for count in months if (moved := _by_months(day, count)) is not None}
-    near = {day + count + shift for day in named | turns for count in counts for shift in (-1, 0, 1)}
+    near = {day + count + shift for day in named | turns | changes for count in counts for shift in (-1, 0, 1)}
     years = {number for number in numbers if date_of(first).year <= number <= _LAST_YEAR}
     end = day_of(f"{_LAST_YEAR}-12-31")
     return {day for day in near if first <= day <= end} | {day for year in years for day in _days_of(year)}
@@ -140,6 +152,21 @@ def _by_months(day: int, count: int) -> int | None:
     with suppress(ValueError, OverflowError):
         return months_on(day, count)
     return None
+
+
+def _changes(parts: Iterable[Bound], grid: Grid, first: int, times: TimeColumns) -> set[int]:
+    """Days on which the clock changes, where hours of other days than the window's can be read, or be counted."""
+    if not any(times.tells_clock(part) or _is_instant(part) for part in parts):
+        return set()
+    looked_at = range(first * DAY_SECONDS, (first + _CHANGES_LOOKED_AT) * DAY_SECONDS)
+    return {grid.zone.day_at(change) for change in grid.zone.changes_within(looked_at.start, looked_at.stop)}
+
+
+def _is_instant(part: Bound) -> bool:
+    """Whether it is a time of the clock, or a stretch of it that is no whole days."""
+    if isinstance(part, Literal) and isinstance(part.value, Range) and part.value.type is Type.INTERVAL:
+        return bool(part.value.low[1] % _DAY_MICROS)
+    return isinstance(part, Parameter) and part.name in _INSTANTS
 
 
 def _turns(first: int) -> set[int]:

@@ -15,6 +15,7 @@ from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.offset import ALL, COUNT_LIMIT, SAME, SINCE_START, Offset, OffsetKind
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.period import Period
+from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -70,7 +71,7 @@ class Fit:
             natural_offset(self.period, self.up.period),
             *some.common_counts(),
             *self._stretches(),
-            *self._by_calendar(some),
+            *filter(self._has_meaning, self._by_calendar(some)),
         ]
         offset = max(candidates, key=lambda candidate: len(some.needed) - len(some.unlike(candidate)))
         unlike = sets.unlike(offset)
@@ -96,13 +97,14 @@ class Fit:
         for candidate in (natural_offset(self.period, self.up.period), *sets.common_counts(), *self._stretches()):
             if sets.are([candidate]):
                 return (candidate,)
-        by_calendar = [*self._by_calendar(sets.sample(_FOR_CANDIDATES))] if len(sets.needed) >= _FEWEST_TIMES else []
+        candidates = self._by_calendar(sets.sample(_FOR_CANDIDATES)) if len(sets.needed) >= _FEWEST_TIMES else ()
+        by_calendar = [*filter(self._has_meaning, candidates)]
         for candidate in by_calendar:
             if sets.are([candidate]):
                 return (candidate,)
         if apart := self._by_clock(sets, by_calendar):
             return apart
-        usual = usual_parts(self.period, self.up.period) if by_calendar else ()
+        usual = filter(self._has_meaning, usual_parts(self.period, self.up.period) if by_calendar else ())
         inside = [part for part in dict.fromkeys((*self._stretches(), *usual, *by_calendar)) if sets.hold(part)]
         core = sets.core()
         for size in range(1, _STRETCHES_LIMIT + 1):
@@ -119,7 +121,16 @@ class Fit:
         counted = (offset for offset in (*sets.common_counts(), *by_calendar) if offset.kind is OffsetKind.COUNTED)
         once = [(replace(offset, once=True),) for offset in counted] if self.up.odd_days else []
         apart = self._by_calendar(sets.sample(_FOR_MESSAGE)).days_apart() if by_calendar else ()
-        return next((offsets for offsets in chain(once, apart) if sets.are(offsets)), None)
+        known = (offsets for offsets in apart if all(map(self._has_meaning, offsets)))
+        return next((offsets for offsets in chain(once, known) if sets.are(offsets)), None)
+
+    def _has_meaning(self, offset: Offset) -> bool:
+        """Whether it can be asked between the two: hours by date cannot, where their clocks differ."""
+        try:
+            _mapping(offset, (self.calendar, self.period), self.up)
+        except ParseError:
+            return False
+        return True
 
     def _by_calendar(self, sets: _Sets) -> CalendarCandidates:
         return CalendarCandidates(self.calendar, self.period, self.up, sets.needed)

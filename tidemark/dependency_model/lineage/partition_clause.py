@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.dependency_model.lineage.foreign_sql.placeholder import placeholders
 from tidemark.dependency_model.lineage.sql_text import code_of, words
 from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
+from tidemark.dependency_model.time.period import Period
 from tidemark.errors import QueryError
 
 if TYPE_CHECKING:
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.computed_table import ComputedTable
     from tidemark.dependency_model.lineage.foreign_sql.moment import Moment
     from tidemark.dependency_model.time.partition_columns import PartitionColumn
-    from tidemark.dependency_model.time.period import Period
 
 _STATIC: Final = re.compile(r"\s*`?(\w+)`?\s*=\s*(.+?)\s*", re.DOTALL)
+_WITH_HOUR: Final = re.compile(r"(.*)HH(?:([^A-Za-z]*)(mm))?")
 _QUOTED: Final = re.compile(r"(['\"])(.*)\1", re.DOTALL)
 
 
@@ -47,19 +48,33 @@ def _own_value(column: str, written: ComputedTable) -> str:
     """What a partition column is on the slice, as a query writes it."""
     declared = next((time for time in written.times if time.name == column), None)
     if declared is not None:
-        return value_on_slice(declared)
+        return value_on_slice(declared, written.period)
     return ":biz_date" if column == "dt" else f":biz_{column}" if column in PARTITION_COLUMNS else f":{column}"
 
 
-def value_on_slice(column: PartitionColumn) -> str:
+def value_on_slice(column: PartitionColumn, period: Period | None) -> str:
     """What a partition column is on the slice that is computed, as a query writes it."""
     if column.type == "date":
         return ":biz_date"
     if column.type == "string" and column.pattern in ("HH", "mm"):
         return ":biz_hour" if column.pattern == "HH" else ":biz_minute"
-    moment = ":period_start" if "HH" in column.units else ":biz_date"
-    text = f"date_format({moment}, '{column.pattern}')"
+    text = _text_on_slice(column.pattern, period)
     return text if column.type == "string" else f"CAST({text} AS INT)"
+
+
+def _text_on_slice(pattern: str, period: Period | None) -> str:
+    """The slice's time by its own clock, which is not that of Spark's sessions."""
+    match = _WITH_HOUR.fullmatch(pattern)
+    if match is None:
+        return f"date_format(:biz_date, '{pattern}')"
+    days, between, minutes = match.groups()
+    parts = [f"date_format(:biz_date, '{days}')"] if days else []
+    by_clock = period is not None and period.is_clock
+    parts.append(":biz_hour" if by_clock else "'00'")
+    if minutes:
+        parts += [f"'{between}'"] if between else []
+        parts.append(":biz_minute" if by_clock and period is not Period.HOUR else "'00'")
+    return f"concat({', '.join(parts)})" if len(parts) > 1 else parts[0]
 
 
 def _is_of_slice(own: str, value: str, period: Period | None) -> bool:

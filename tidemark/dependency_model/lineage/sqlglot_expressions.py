@@ -567,6 +567,8 @@ _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "strtounix": _with_pattern("unix_timestamp"),
     "unixtostr": _with_pattern("from_unixtime"),
     "timestampfromparts": _call("make_timestamp", "year", "month", "day", "hour", "min", "sec"),
+    "attimezone": _call("from_utc_timestamp", "this", "zone"),  # as the parser has the functions of these names
+    "fromtimezone": _call("to_utc_timestamp", "this", "zone"),
     "decodecase": _decode,
     "bracket": _element_at,
     "extract": _extract,

@@ -20,6 +20,8 @@ from tidemark.dependency_model.time import Period
 from tidemark.dependency_model.time.zone import Zone
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_ZONES = {"UTC": 0, "Asia/Shanghai": 8, "America/Bogota": -5}
+"""Hours before UTC, all year."""
 _PERIODS = (Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH)
 _BASES: tuple[Base, ...] = ("business date", "run", "start", "end", "last day")
 _PATTERNS = {"yyyyMMdd": "%Y%m%d", "yyyy-MM-dd": "%Y-%m-%d", "yyyyMM": "%Y%m", "yyyyMMddHH": "%Y%m%d%H", "HH": "%H"}
@@ -61,7 +63,8 @@ def expected(moment: Moment, start: datetime, end: datetime) -> datetime:
     return months_later(base, moment.months) + timedelta(days=moment.days, hours=moment.hours)
 
 
-def evaluated(sql: str, start: datetime, end: datetime) -> Value:
+def evaluated(sql: str, start: datetime, end: datetime, east: timedelta) -> Value:
+    """In a session of UTC, of a slice whose clock is so far ahead of it; `start` and `end` are by that clock."""
     (relation,) = bind(read_query(f"SELECT {sql} AS v"), Tables({}))
     evaluator = Evaluator(Conversion(Zone.load("UTC")), {})
     compute = evaluator.compile(relation.columns["v"])
@@ -71,7 +74,7 @@ def evaluated(sql: str, start: datetime, end: datetime) -> Value:
             "biz_date": point(Type.DATE, (start - _EPOCH).days),
             "biz_hour": point(Type.STRING, f"{start:%H}"),
             **{
-                name: point(Type.TIMESTAMP, int((at - _EPOCH).total_seconds()) * 1_000_000)
+                name: point(Type.TIMESTAMP, int((at - east - _EPOCH).total_seconds()) * 1_000_000)
                 for name, at in instants.items()
             },
         }
@@ -91,12 +94,13 @@ def evaluated(sql: str, start: datetime, end: datetime) -> Value:
     st.sampled_from(_PERIODS),
     st.dates(date(2023, 1, 1), date(2028, 12, 31)),
     st.integers(0, 23),
+    st.sampled_from(list(_ZONES)),
 )
-def test_it_has_the_value_of_the_other_system(moment: Moment, period: Period, day: date, hour: int) -> None:
+def test_it_has_the_value_of_the_other_system(moment: Moment, period: Period, day: date, hour: int, zone: str) -> None:
     start = slice_start(day, hour, period)
     end = slice_end(start, period)
-    sql = moment.sql(period)
+    sql = moment.sql(period, zone)
     assume(sql is not None)
-    value = evaluated(str(sql), start, end)
+    value = evaluated(str(sql), start, end, timedelta(hours=_ZONES[zone]))
     assert isinstance(value, Range), sql
     assert value.low == value.high == f"{expected(moment, start, end):{_PATTERNS[moment.pattern]}}", sql

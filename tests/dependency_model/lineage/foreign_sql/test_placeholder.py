@@ -11,6 +11,7 @@ from tidemark.errors import QueryError
 
 D = "date_format(:biz_date, 'yyyyMMdd')"
 ISO = "date_format(:biz_date, 'yyyy-MM-dd')"
+END = "from_utc_timestamp(:period_end, '<time zone>')"
 BEFORE = "date_format(date_sub(:biz_date, 1), 'yyyy-MM-dd')"
 
 MEANINGS = [
@@ -60,7 +61,7 @@ MEANINGS = [
         "Airflow",
         "date_format(add_months(:biz_date, -1), 'yyyyMM')",
     ),
-    ("{{ data_interval_end.in_timezone('Europe/Paris').strftime('%H') }}", "Airflow", "date_format(:period_end, 'HH')"),
+    ("{{ data_interval_end.in_timezone('Europe/Paris').strftime('%H') }}", "Airflow", f"date_format({END}, 'HH')"),
     ("{{ params.x }}", "Airflow", None),
     ("{{ ref('x') }}", "dbt", None),
     ("{{ source('s','t') }}", "dbt", None),
@@ -97,16 +98,16 @@ def test_a_query_with_a_placeholder_is_refused_before_it_is_parsed(text: str, sy
 @pytest.mark.parametrize(
     ("period", "text", "sql"),
     [
-        (Period.HOUR, "${bizdate}", "date_format(date_sub(to_date(:period_end), 1), 'yyyyMMdd')"),
+        (Period.HOUR, "${bizdate}", f"date_format(date_sub(to_date({END}), 1), 'yyyyMMdd')"),
         (Period.HOUR, "$[yyyymmdd-1/24]", D),
         (Period.HOUR, "$[hh24-1/24]", ":biz_hour"),
-        (Period.HOUR, "$[hh24]", "date_format(:period_end, 'HH')"),
+        (Period.HOUR, "$[hh24]", f"date_format({END}, 'HH')"),
         (Period.HOUR, "{{ ds }}", ISO),
         (Period.HOUR, "@end_ds", ISO),
-        (Period.WEEK, "@end_ds", "date_format(date_sub(to_date(:period_end), 1), 'yyyy-MM-dd')"),
-        (Period.WEEK, "${yyyy-mm-dd}", "date_format(date_sub(to_date(:period_end), 1), 'yyyy-MM-dd')"),
+        (Period.WEEK, "@end_ds", "date_format(date_add(:biz_date, 6), 'yyyy-MM-dd')"),
+        (Period.WEEK, "${yyyy-mm-dd}", "date_format(date_add(:biz_date, 6), 'yyyy-MM-dd')"),
         (Period.MONTH, "{{ ds }}", ISO),
-        (Period.MONTH, "$[yyyymmdd]", "date_format(to_date(:period_end), 'yyyyMMdd')"),
+        (Period.MONTH, "$[yyyymmdd]", "date_format(add_months(:biz_date, 1), 'yyyyMMdd')"),
     ],
 )
 def test_the_run_of_a_longer_or_shorter_slice_is_at_its_end(period: Period, text: str, sql: str) -> None:

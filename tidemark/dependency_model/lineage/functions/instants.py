@@ -9,7 +9,8 @@ from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date
 from tidemark.dependency_model.lineage.functions.formats import date_prefix, parse_day, parse_instant, print_instant
 from tidemark.dependency_model.lineage.type_conversion import Conversion, days
 from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, monotone, point, pointwise
-from tidemark.dependency_model.time.zone import DAY_SECONDS
+from tidemark.dependency_model.time.zone import DAY_SECONDS, Zone
+from tidemark.errors import CalendarError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,6 +78,34 @@ def timestamp_of_seconds(conversion: Conversion, value: Value) -> Value:
     """`timestamp_seconds(seconds)`."""
     seconds = conversion.cast(value, Type.NUMBER)
     return monotone(lambda number: point(Type.TIMESTAMP, int(number.low * MICROS)), seconds)
+
+
+def from_utc_timestamp(conversion: Conversion, value: Value, zone: Value) -> Value:
+    """`from_utc_timestamp(x, 'Asia/Shanghai')`: the instant at which UTC's clock shows what that zone's shows at x."""
+
+    def shown(instant: Range, name: Range) -> Value:
+        offset = _zone(name.low).offset_at(instant.low // MICROS)
+        return point(Type.TIMESTAMP, instant.low + offset * MICROS)
+
+    return pointwise(shown, conversion.cast(value, Type.TIMESTAMP), zone)
+
+
+def to_utc_timestamp(conversion: Conversion, value: Value, zone: Value) -> Value:
+    """`to_utc_timestamp(x, 'Asia/Shanghai')`: the instant at which that zone's clock shows what UTC's shows at x."""
+
+    def meant(instant: Range, name: Range) -> Value:
+        offset = _zone(name.low).offset_before(instant.low // MICROS)
+        return point(Type.TIMESTAMP, instant.low - offset * MICROS)
+
+    return pointwise(meant, conversion.cast(value, Type.TIMESTAMP), zone)
+
+
+def _zone(name: str) -> Zone:
+    """A zone by its name. Raises ValueError for a name that it is not known by here."""
+    try:
+        return Zone.load(name)
+    except CalendarError as error:
+        raise ValueError(name) from error
 
 
 def make_timestamp(conversion: Conversion, *parts: Value) -> Value:
@@ -152,6 +181,8 @@ INSTANTS: dict[str, Function] = {
     "from_unixtime": from_unix_seconds,
     "timestamp_seconds": timestamp_of_seconds,
     "make_timestamp": make_timestamp,
+    "from_utc_timestamp": from_utc_timestamp,
+    "to_utc_timestamp": to_utc_timestamp,
     "whole_units_between": whole_units_between,
     "whole_months_between": whole_months_between,
 }
