@@ -19,8 +19,10 @@ class Usage:
 
     def __init__(self, every_seconds: float = 0.5) -> None:
         self.megabytes = 0.0
+        self._me = psutil.Process()
+        self._children = set[int]()
         self._spent: dict[int, float] = {}
-        self._before = _spent(psutil.Process())
+        self._before = _spent(self._me)
         self._every_seconds = every_seconds
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="usage", daemon=True)
@@ -40,17 +42,19 @@ class Usage:
         """Of all processes together."""
         return sum(self._spent.values()) - self._before
 
+    def look(self) -> None:
+        """Measure once. As a context it does so every `every_seconds`, in a thread: do not call it as well."""
+        children = self._me.children(recursive=True)
+        # A program that the JVM is about to start has the JVM's own pages until it runs: it would count them twice.
+        lasting = [child for child in children if child.pid in self._children]
+        self.megabytes = max(self.megabytes, sum(_resident(child) for child in (self._me, *lasting)))
+        self._spent.update((child.pid, _spent(child)) for child in (self._me, *lasting))
+        self._children = {child.pid for child in children}
+
     def _watch(self) -> None:
-        me, before = psutil.Process(), set[int]()
-        while True:
-            children = me.children(recursive=True)
-            # A program that the JVM is about to start has the JVM's own pages until it runs: it would count them twice.
-            lasting = [child for child in children if child.pid in before]
-            self.megabytes = max(self.megabytes, sum(_resident(child) for child in (me, *lasting)))
-            self._spent.update((child.pid, _spent(child)) for child in (me, *lasting))
-            before = {child.pid for child in children}
-            if self._stop.wait(self._every_seconds):
-                return
+        self.look()
+        while not self._stop.wait(self._every_seconds):
+            self.look()
 
 
 def _resident(process: psutil.Process) -> float:
