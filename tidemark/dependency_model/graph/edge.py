@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.dependency import Weak
 from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
+from tidemark.dependency_model.graph.needed_keys import needed_keys
 from tidemark.dependency_model.graph.requirement import Requirement
 from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.last_available import Latest
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.entity.dependency import Dependency
     from tidemark.dependency_model.entity.entity import Entity
+    from tidemark.dependency_model.graph.needed_keys import NeededKeys
     from tidemark.dependency_model.graph.node import Node
     from tidemark.dependency_model.offset.mapping_protocol import Mapping
     from tidemark.dependency_model.time.grid import Grid
@@ -33,8 +35,10 @@ class Edge:
     """One dependency of one state. All edges with the same periods and offset share one mapping."""
 
     __slots__ = (
+        "_asks_by_time",
         "_by_sub_partition",
         "_mapping",
+        "_needed",
         "dependency",
         "down",
         "is_bounded",
@@ -49,11 +53,13 @@ class Edge:
         self.dependency = _resolve(dependency, down.entity, up.entity)
         self.is_latest = self.dependency.offset == LAST_AVAILABLE
         self._by_sub_partition = down.subs != (WHOLE,) or up.subs != (WHOLE,)
+        self._asks_by_time = up.entity.quorum is not None and not self.dependency.weak
         try:
             self._mapping = self._between(WHOLE, WHOLE)
         except ParseError as error:
             message, expected = error.message, error.expected
             raise EntityError(message, expected=expected, found=error.found, hint=error.hint) from error
+        self._needed = needed_keys(self._mapping, up.grid) if self._mapping and up.grid else None
         self.is_bounded = self._by_sub_partition or down is up or self._mapping is None
         """Whether the downstream entities of all edges of its shape have the same slices."""
         existing = down.existing if self.is_bounded else None
@@ -71,32 +77,40 @@ class Edge:
 
     def requirements(self, ordinal: int, sub: Sub) -> tuple[Requirement, ...]:
         """What a slice asks for: one clause, or one a business time where a quorum of the upstream's parts suffices."""
-        slices, quorum = self.expand(ordinal, sub), self.up.entity.quorum
-        if quorum is None or self.dependency.weak or len(self._upstream_subs(sub)) < len(self.up.subs):
+        slices = self.expand(ordinal, sub)
+        if not self._asks_by_time or len(self._upstream_subs(sub)) < len(self.up.subs):
             return (Requirement(self.dependency, slices, self.is_latest),)
-        dependency, by_time = replace(self.dependency, weak=Weak(at_least=quorum)), dict[str, list[Slice]]()
+        dependency = replace(self.dependency, weak=Weak(at_least=self.up.entity.quorum))
+        by_time = dict[str, list[Slice]]()
         for slice_ in slices:
             by_time.setdefault(slice_.key, []).append(slice_)
         return tuple([Requirement(dependency, tuple(parts), self.is_latest) for parts in by_time.values()])
 
     def expand(self, ordinal: int, sub: Sub) -> tuple[Slice, ...]:
         """The upstream slices that a slice needs, in order of time, one sub-partition after the other."""
-        if self._mapping is None:
+        if self._needed is None:
             return tuple(Slice(self.up.name, STATIC_KEY, upstream_sub) for upstream_sub in self._upstream_subs(sub))
         if not self._by_sub_partition:
-            return _slices(self.up, self._needed_slices(self._mapping, ordinal, self.up.existing), self.up.existing)
+            return self._existing_slices(self._needed, ordinal, self.up.existing, WHOLE)
         slices: list[Slice] = []
         for upstream_sub in self._upstream_subs(sub):
-            mapping = self._between(sub, upstream_sub)
-            if mapping:
-                existing = self.up.existing_of(upstream_sub)
-                slices += _slices(self.up, self._needed_slices(mapping, ordinal, existing), existing, upstream_sub)
+            mapping, grid = self._between(sub, upstream_sub), self.up.grid_of(upstream_sub)
+            if mapping and grid:
+                needed, existing = needed_keys(mapping, grid), self.up.existing_of(upstream_sub)
+                slices += self._existing_slices(needed, ordinal, existing, upstream_sub)
         return tuple(slices)
 
-    def _needed_slices(self, mapping: Mapping, ordinal: int, existing: range) -> Sequence[int]:
-        """What the offset names; of an upstream that has ended, its last slice stays the newest."""
-        needed = mapping.expand(ordinal)
-        return existing[-1:] if self.is_latest and needed and needed[0] >= existing.stop else needed
+    def _existing_slices(self, needed: NeededKeys, ordinal: int, existing: range, sub: Sub) -> tuple[Slice, ...]:
+        """What the offset names and exists; of an upstream that has ended, its last slice stays the newest."""
+        ordinals, keys = needed.of(ordinal)
+        if not ordinals:
+            return ()
+        if ordinals[0] < existing.start or ordinals[-1] >= existing.stop:
+            if self.is_latest and ordinals[0] >= existing.stop:
+                keys = needed.upstream.keys(existing[-1:])
+            else:
+                keys = keys[bisect_left(ordinals, existing.start) : bisect_left(ordinals, existing.stop)]
+        return slices_of(self.up.name, keys, sub)
 
     def inverse(self, ordinal: int, sub: Sub, until: int | None) -> Iterator[tuple[int, Sub]]:
         """The downstream slices that need an upstream slice; `until` (seconds) ends what has no end of its own."""
@@ -164,15 +178,6 @@ class Edge:
 def _shape(_mapping: Mapping | None, _grid: Grid | None, _existing: range | None) -> object:
     """One object for all edges that are alike in these."""
     return object()
-
-
-def _slices(node: Node, ordinals: Sequence[int], existing: range, sub: Sub = WHOLE) -> tuple[Slice, ...]:
-    grid = node.grid_of(sub) if sub else node.grid
-    if grid is None or not ordinals:
-        return ()
-    if ordinals[0] < existing.start or ordinals[-1] >= existing.stop:
-        ordinals = ordinals[bisect_left(ordinals, existing.start) : bisect_left(ordinals, existing.stop)]
-    return slices_of(node.name, grid.keys(ordinals), sub)
 
 
 def _resolve(dependency: Dependency, down: Entity, up: Entity) -> Dependency:

@@ -31,8 +31,6 @@ class Grid(ABC):
         self.zone = zone
         self._keys: dict[int, str] = {}
         self._ordinals: dict[str, int] = {}
-        self._printed: dict[range, tuple[str, ...]] = {}
-        self._held = 0
 
     @abstractmethod
     def start(self, ordinal: int) -> int:
@@ -75,18 +73,10 @@ class Grid(ABC):
         return key
 
     def keys(self, ordinals: Sequence[int]) -> Sequence[str]:
-        """The keys of many slices. Of one day all entities ask for the same stretches: those are remembered."""
+        """The keys of many slices."""
         if not isinstance(ordinals, range) or len(ordinals) < _STRETCH:
             return [self.key(ordinal) for ordinal in ordinals]
-        keys = self._printed.get(ordinals)
-        if keys is None:
-            keys = tuple(self._print_all(ordinals))
-            if self._held >= _MEMORY:
-                self._printed.clear()
-                self._held = 0
-            self._printed[ordinals] = keys
-            self._held += len(keys)
-        return keys
+        return self._print_all(ordinals)
 
     def _print_all(self, ordinals: range) -> list[str]:
         """The keys of a stretch of slices."""
