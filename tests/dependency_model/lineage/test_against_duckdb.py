@@ -33,6 +33,14 @@ TODAY = date(2026, 3, 30)
 DAYS = [TODAY + timedelta(days=shift) for shift in range(-5, 4)]
 TABLES = ("d_orders", "d_users", "d_clicks")
 _CHUNK = 60
+_SETS = (
+    "GROUPING SETS ((dt, u), (dt))",
+    "GROUPING SETS ((dt, u), (u))",
+    "dt, ROLLUP (u)",
+    "ROLLUP (dt, u)",
+    "CUBE (u), dt",
+    "GROUPING SETS ((dt), (u)), u",
+)
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +107,11 @@ def _random_query(random: Random) -> str:  # noqa: PLR0911 - a return a shape
         inner = f"SELECT 1 FROM {b} AS b WHERE b.u = a.u AND {_condition(random, 'b', 'a')}"
         return f"SELECT a.u, a.x FROM {a} AS a WHERE {own} {random.choice(['AND', 'AND', 'OR'])} {wanted} ({inner})"
     if shape == 5:
-        inner = f"SELECT b.dt FROM {b} AS b WHERE {_condition(random, 'b', None)}"
-        return f"SELECT a.u, a.x FROM {a} AS a WHERE {own} AND a.dt {random.choice(['IN', 'IN', 'NOT IN'])} ({inner})"
+        wanted, given = random.choice([("a.dt", "b.dt"), ("(a.dt, a.u)", "b.dt, b.u")])
+        inner = f"SELECT {given} FROM {b} AS b WHERE {_condition(random, 'b', None)}"
+        return (
+            f"SELECT a.u, a.x FROM {a} AS a WHERE {own} AND {wanted} {random.choice(['IN', 'IN', 'NOT IN'])} ({inner})"
+        )
     if shape == 6:
         kind = random.choice(["UNION ALL", "UNION", "EXCEPT", "INTERSECT"])
         united = f"SELECT dt, u, x FROM {a} AS p {kind} SELECT dt, u, x FROM {b} AS q"
@@ -131,11 +142,16 @@ def _of_three_tables(random: Random, a: str, b: str, own: str) -> str:
 def _item(random: Random) -> str:
     """A table, or a query over one that may hide its days."""
     name = random.choice(TABLES)
+    having = _condition(random, name, None, 1).replace(f"{name}.x", f"max({name}.x)")
     kinds = [
         f"(SELECT dt, u, max(x) AS x FROM {name} GROUP BY dt, u)",
         f"(SELECT max(dt) AS dt, u, max(x) AS x FROM {name} GROUP BY u)",
         f"(SELECT dt, u, sum(x) OVER (PARTITION BY u) AS x FROM {name})",
         f"(SELECT dt, u, sum(x) OVER (PARTITION BY dt) AS x FROM {name})",
+        f"(SELECT * EXCEPT (x), sum(x) OVER (PARTITION BY dt, u) AS x FROM {name})",
+        f"(SELECT * EXCEPT (x), max(x) OVER (PARTITION BY u) AS x FROM {name})",
+        f"(SELECT dt, u, sum(x) AS x FROM {name} GROUP BY {random.choice(_SETS)})",
+        f"(SELECT dt, u, sum(x) AS x FROM {name} GROUP BY {random.choice(_SETS)} HAVING {having})",
         f"(SELECT date_add(dt, 1) AS dt, u, x FROM {name})",
         f"(SELECT t.dt, t.u, coalesce(t.x, 0) AS x FROM {name} AS t WHERE {_condition(random, 't', None, 1)})",
     ]

@@ -102,7 +102,8 @@ AGGREGATE: Final = "an aggregate"
 class Opaque:
     """`parts` make its value, `choosing` which rows go into it; `why` is for people, or empty.
 
-    `of_data` where rows decide; else whoever knew the function would know the value, given its parts.
+    `of_data` where rows decide; else whoever knew the function would know the value, given its parts. `hidden_by` is
+    what in between lets rows with other values of it count as well, such as a LIMIT; or empty.
     """
 
     parts: tuple[Bound, ...] = ()
@@ -110,6 +111,7 @@ class Opaque:
     place: Place = field(default_factory=Place)
     choosing: tuple[Bound, ...] = ()
     of_data: bool = True
+    hidden_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

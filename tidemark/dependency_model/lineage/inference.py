@@ -20,7 +20,7 @@ from tidemark.dependency_model.lineage.failing_casts import refuse_failing_casts
 from tidemark.dependency_model.lineage.inferred_read import Read, runs_by_time
 from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.query_binding import bind
-from tidemark.dependency_model.lineage.slices_read import Evaluation, NeededUnbounded
+from tidemark.dependency_model.lineage.slices_read import NO_CONDITION, Evaluation, NeededUnbounded
 from tidemark.dependency_model.lineage.unknown_function import unknown_function
 from tidemark.dependency_model.offset.offset import SINCE_START, STATIC
 from tidemark.dependency_model.suggestion import did_you_mean
@@ -113,6 +113,8 @@ class Inference:
         )
         read, why = Read(name, where), _reason(name, relations, evaluation.times)
         read = fit_offsets(read, needed, evaluation, why)
+        if read.undecidable.startswith(NO_CONDITION):
+            read = replace(read, undecidable=read.undecidable + _hiding(name, relations, evaluation.times))
         return undecidable_if_chosen(read, needed, next(unknown, ""))
 
 
@@ -161,6 +163,18 @@ def _reason(name: str, relations: Sequence[tuple[Query, Relation]], times: TimeC
             for part in walk(constraint.condition):
                 if isinstance(part, Opaque) and part.why:
                     return f"{part.why} ({query.where(part.place)})"
+    return ""
+
+
+def _hiding(name: str, relations: Sequence[tuple[Query, Relation]], times: TimeColumns) -> str:
+    """What keeps a condition on a table's partition columns from leaving out slices, with its place."""
+    for query, relation in relations:
+        for constraint in relation.constraints:
+            for part in walk(constraint.condition):
+                if not isinstance(part, Opaque) or not (by := part.hidden_by or part.why):
+                    continue
+                if any(times.tells(column, name) for column in walk(part)):
+                    return f": the one that speaks of them stands above {by} ({query.where(part.place)})"
     return ""
 
 

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlglot import exp
 
 from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Occurrence, Opaque, Place
-from tidemark.dependency_model.lineage.relation import LATERAL, FoundColumn, Open, Relation, merge_ways, veil_columns
+from tidemark.dependency_model.lineage.relation import (
+    LATERAL,
+    UNNAMED_VEIL,
+    FoundColumn,
+    Open,
+    Relation,
+    Veil,
+    merge_ways,
+    veil_columns,
+)
 from tidemark.dependency_model.lineage.scope import CommonTable
 from tidemark.dependency_model.lineage.select_binding import SelectBinder
 from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS
@@ -62,8 +71,8 @@ class Binder:
                     ways = self.from_item(node, names, parent)
                 case _:
                     raise self.query.error("this is no query", node, found=node.sql("spark")[:60])
-        if node.args.get("limit") or node.args.get("offset"):
-            ways = [veil_columns(way) for way in ways]
+        if limit := node.args.get("limit") or node.args.get("offset"):
+            ways = [veil_columns(way, Veil("LIMIT or OFFSET", self.query.place_of(limit))) for way in ways]
         return ways if len(ways) <= WAYS_LIMIT else [merge_ways(ways)]
 
     def from_item(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
@@ -77,8 +86,10 @@ class Binder:
                 raise self.query.error("a LATERAL item comes after what it speaks of", node)
             case _:
                 ways = self.relations(node, names, parent)
-        if node.args.get("sample") or node.args.get("pivots"):
-            ways = [_reshape(way, pivoted=bool(node.args.get("pivots"))) for way in ways]
+        if sample := node.args.get("sample"):
+            ways = [veil_columns(way, Veil("TABLESAMPLE", self.query.place_of(sample))) for way in ways]
+        for pivot in node.args.get("pivots") or ():
+            ways = [_pivot(way, Veil("PIVOT or UNPIVOT", self.query.place_of(pivot))) for way in ways]
         columns = _column_aliases(node)
         return [_rename(way, columns) for way in ways] if columns else ways
 
@@ -179,7 +190,7 @@ class Binder:
         finally:
             self._active.discard(id(table.node))
         if _is_recursive(table):
-            ways = [veil_columns(way) for way in ways]
+            ways = [veil_columns(way, Veil("a recursive query", self.query.place_of(table.node))) for way in ways]
         return [_rename(way, table.columns) for way in ways] if table.columns else ways
 
     def _view(self, view: Query) -> list[Relation]:
@@ -243,7 +254,7 @@ def _align(relation: Relation, first: Relation) -> Relation:
         relation.constraints,
         relation.sides,
         None,
-        (Open(veil_columns(relation)),),
+        (Open(veil_columns(relation, UNNAMED_VEIL)),),
         relation.indirect,
     )
 
@@ -272,12 +283,9 @@ def _anything() -> Relation:
     return Relation({}, open_table=Occurrence("", Place()))
 
 
-def _reshape(relation: Relation, *, pivoted: bool) -> Relation:
-    veiled = veil_columns(relation)
-    if not pivoted:
-        return veiled
-    every: Bound = Opaque(tuple(relation.columns.values()))
-    return replace(veiled, columns={}, open=(Open(_Any({}, (), (), {}, None, (), (every,))),))
+def _pivot(relation: Relation, veil: Veil) -> Relation:
+    every: Bound = Opaque(tuple(relation.columns.values()), place=veil.place, hidden_by=veil.by)
+    return replace(veil_columns(relation, veil), columns={}, open=(Open(_Any({}, (), (), {}, None, (), (every,))),))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
 
 from tidemark.dependency_model.lineage.bound_expression import (
     Bound,
@@ -16,6 +16,7 @@ from tidemark.dependency_model.lineage.bound_expression import (
     JoinSource,
     Occurrence,
     Opaque,
+    Place,
     Sourced,
     value_parts,
 )
@@ -100,20 +101,31 @@ def with_source(source: JoinSource | None, bound: Bound) -> Bound:
     return Sourced(source, bound) if source else bound
 
 
-def veil(bound: Bound, keys: frozenset[Bound] = frozenset()) -> Bound:
-    """The expression with everything hidden that is no key: rows with other values of it count as well."""
-    if bound in keys:
+class Veil(NamedTuple):
+    """What hides the values of rows, and where it stands: all but its `keys`."""
+
+    by: str = ""
+    place: Place = Place()
+    keys: frozenset[Bound] = frozenset()
+
+    def over(self, bound: Bound) -> Bound:
+        """The expression with everything hidden that is no key: rows with other values of it count as well."""
+        if bound in self.keys:
+            return bound
+        match bound:
+            case Column() | Element() | Exists() | InQuery():
+                return self._hidden(bound)
+            case Sourced(source=source, inner=inner):
+                return Sourced(source, self.over(inner)) if isinstance(inner, (Call, Opaque)) else self._hidden(bound)
+            case Call(name=name, arguments=arguments):
+                return Call(name, tuple(self.over(argument) for argument in arguments))
         return bound
-    match bound:
-        case Column() | Element():
-            return Opaque((bound,))
-        case Sourced(source=source, inner=inner):
-            return Opaque((bound,)) if not isinstance(inner, (Call, Opaque)) else Sourced(source, veil(inner, keys))
-        case Call(name=name, arguments=arguments):
-            return Call(name, tuple(veil(argument, keys) for argument in arguments))
-        case Exists() | InQuery():
-            return Opaque((bound,))
-    return bound
+
+    def _hidden(self, bound: Bound) -> Bound:
+        return Opaque((bound,), place=self.place, hidden_by=self.by)
+
+
+UNNAMED_VEIL: Final = Veil()
 
 
 def merge_ways(relations: list[Relation]) -> Relation:
@@ -132,34 +144,34 @@ def merge_ways(relations: list[Relation]) -> Relation:
         tuple(dict.fromkeys(constraint for relation in relations for constraint in relation.constraints)),
         {occurrence: sides for relation in relations for occurrence, sides in relation.sides.items()},
         None,
-        tuple(Open(_all_opaque(relation)) for relation in relations if relation.is_open),
+        tuple(Open(_veiled(relation, UNNAMED_VEIL)) for relation in relations if relation.is_open),
         tuple(bound for relation in relations for bound in relation.indirect),
     )
 
 
-def veil_columns(relation: Relation) -> Relation:
+def veil_columns(relation: Relation, veil: Veil) -> Relation:
     """The relation with all of its columns veiled."""
-    return Relation(
-        {name: veil(bound) for name, bound in relation.columns.items()},
-        relation.occurrences,
-        relation.constraints,
-        relation.sides,
-        None,
-        (Open(_all_opaque(relation)),) if relation.is_open else (),
-        relation.indirect,
+    return replace(
+        relation,
+        columns={name: veil.over(bound) for name, bound in relation.columns.items()},
+        open_table=None,
+        open=(Open(_veiled(relation, veil)),) if relation.is_open else (),
+        members={},
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Veiled(Relation):
-    """Any column by name, and nothing known of it."""
+    """Any column by name, veiled."""
+
+    veil: Veil = UNNAMED_VEIL
 
     def find(self, name: str) -> FoundColumn | None:
         matches = Relation.find(self, name)
-        return FoundColumn(veil(matches.bound), certain=matches.certain) if matches else None
+        return FoundColumn(self.veil.over(matches.bound), certain=matches.certain) if matches else None
 
 
-def _all_opaque(relation: Relation) -> Relation:
+def _veiled(relation: Relation, veil: Veil) -> Relation:
     return _Veiled(
         relation.columns,
         relation.occurrences,
@@ -168,6 +180,7 @@ def _all_opaque(relation: Relation) -> Relation:
         relation.open_table,
         relation.open,
         relation.indirect,
+        veil=veil,
     )
 
 

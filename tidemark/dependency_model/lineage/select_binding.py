@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlglot import exp
@@ -10,6 +10,7 @@ from sqlglot import exp
 from tidemark.dependency_model.lineage.bound_expression import (
     Bound,
     Call,
+    Column,
     Exists,
     InQuery,
     JoinSource,
@@ -23,13 +24,13 @@ from tidemark.dependency_model.lineage.relation import (
     Open,
     Relation,
     Side,
+    Veil,
     merge_ways,
     tables_in,
-    veil,
     veil_columns,
 )
 from tidemark.dependency_model.lineage.scope import Item, Scope
-from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS, Translator
+from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS, Translator, all_hold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -236,14 +237,13 @@ class SelectBinder:
         columns, opened = self._columns()
         group = self.node.args.get("group")
         self._bind_group(group)
+        of_sets = self._veil_of_sets(group)
         self.scope.is_selected = True
-        keys = self._window_keys()
+        veils = of_sets + self._veil_of_windows()
         everything = frozenset(self._visible())
         having, qualify = self.node.args.get("having"), self.node.args.get("qualify")
-        if having is not None and not _has_sets(group):
-            self._restrict(having.this, everything)
-        for conjunct in _conjuncts(qualify.this if qualify is not None else None):
-            self._constrain(veil(self.translator.bind(conjunct), keys or frozenset()), everything)
+        self._restrict_below(having, of_sets, everything)
+        self._restrict_below(qualify, veils, everything)
         relation = Relation(
             columns,
             tuple(dict.fromkeys(self.occurrences)),
@@ -255,11 +255,17 @@ class SelectBinder:
             {item.alias: (item.relation, item.source) for item in self.scope.items if item.alias},
             self._ends_with_time(),
         )
-        if _has_sets(group) or (opened and keys is not None):
-            return veil_columns(relation)
-        if keys is not None:
-            return replace(relation, columns={name: veil(bound, keys) for name, bound in columns.items()})
+        for veil in veils:
+            relation = veil_columns(relation, veil)
         return relation
+
+    def _restrict_below(self, clause: Any, veils: Sequence[Veil], targets: frozenset[Occurrence]) -> None:
+        """HAVING and QUALIFY restrict rows of FROM by what no veil hides."""
+        for conjunct in _conjuncts(clause.this if clause is not None else None):
+            condition = self.translator.bind(conjunct)
+            for veil in veils:
+                condition = veil.over(condition)
+            self._constrain(condition, targets)
 
     def _columns(self) -> tuple[dict[str, Bound], list[Open]]:
         columns: dict[str, Bound] = {}
@@ -309,16 +315,24 @@ class SelectBinder:
             if not isinstance(expression, (exp.Literal, exp.Rollup, exp.Cube, exp.GroupingSets)):
                 self.indirect.append(self.translator.bind(expression))
 
-    def _window_keys(self) -> frozenset[Bound] | None:
-        """What every window of this SELECT is partitioned by; None where there is no window."""
+    def _veil_of_sets(self, group: Any) -> list[Veil]:
+        """ROLLUP, CUBE and GROUPING SETS hide what is no key in each set."""
+        if not _has_sets(group):
+            return []
+        keys = frozenset(self.translator.bind(key) for key in _keys_of_each_set(group))
+        return [Veil("GROUP BY with sets that do not all hold them", self.binder.query.place_of(group), keys)]
+
+    def _veil_of_windows(self) -> list[Veil]:
+        """A window hides what it is not partitioned by."""
         windows = [window for part in self._outside_queries() for window in _windows(part)]
-        if not windows:
-            return None
-        keys = [
-            frozenset(self.translator.all_of(window.args.get("partition_by") or []))
-            for window in self._resolve_windows(windows)
+        return [
+            Veil(
+                "a window that is not partitioned by them",
+                self.binder.query.place_of(window),
+                frozenset(self.translator.all_of(resolved.args.get("partition_by") or [])),
+            )
+            for window, resolved in zip(windows, self._resolve_windows(windows), strict=True)
         ]
-        return frozenset.intersection(*keys)
 
     def _resolve_windows(self, windows: Sequence[Any]) -> list[Any]:
         """Windows with the clauses of those that they name."""
@@ -335,10 +349,17 @@ class SelectBinder:
         """`EXISTS (SELECT ...)`."""
         return self._bind_exists(node, scope)[1]
 
-    def contains(self, wanted: Bound, node: Any, scope: Scope) -> Bound:
-        """`wanted IN (SELECT ...)`."""
+    def contains(self, wanted: Sequence[Bound], node: Any, scope: Scope) -> Bound:
+        """`wanted IN (SELECT ...)`; several columns of a row are compared one by one, which lets in no row too few."""
         relation, rows = self._bind_exists(node, scope)
-        return InQuery(wanted, next(iter(relation.columns.values()), Opaque()), rows)
+        given = [*relation.columns.values(), *[Opaque()] * len(wanted)]
+        pairs = list(zip(wanted, given, strict=False))
+        for value, own in pairs:
+            # Neither is NULL for a slice: with another value, the row changes neither IN nor NOT IN.
+            if isinstance(value, Column) and isinstance(own, Column):
+                ours = frozenset(relation.occurrences) & {own.occurrence}
+                self.constraints.append(Constraint(Call("=", (value, own)), ours, self.scope.all_sides()))
+        return all_hold([InQuery(value, own, rows) for value, own in pairs])
 
     def scalar(self, node: Any, scope: Scope) -> Bound:
         """A query that stands for one value: known only where it reads no table."""
@@ -422,6 +443,30 @@ def _has_sets(group: Any) -> bool:
     return any(group.args.get(name) for name in ("rollup", "cube", "grouping_sets")) or any(
         isinstance(expression, (exp.Rollup, exp.Cube, exp.GroupingSets)) for expression in group.expressions
     )
+
+
+def _keys_of_each_set(group: Any) -> list[Any]:
+    """Those that no row has NULL for because of the sets; by position (`GROUP BY 1`) none is known.
+
+    `GROUP BY a, b GROUPING SETS (..)`, Hive's, names again what its sets may hold; `GROUP BY a, GROUPING SETS (..)`
+    has `a` in each of them.
+    """
+    if group.args.get("rollup") or group.args.get("cube"):
+        return []
+    hive = group.args.get("grouping_sets") or []
+    plain = [key for key in group.expressions if not isinstance(key, (exp.Rollup, exp.Cube, exp.GroupingSets))]
+    listed = [*hive, *(sets for sets in group.expressions if isinstance(sets, exp.GroupingSets))]
+    in_sets = [key for sets in listed for key in _keys_in_each(sets)]
+    keys = in_sets if hive else [*plain, *in_sets]
+    return [key for key in keys if not isinstance(key, exp.Literal)]
+
+
+def _keys_in_each(sets: Any) -> list[Any]:
+    """What all grouping sets of a list hold."""
+    first, *others = [
+        set_.expressions if isinstance(set_, exp.Tuple) else [set_.unnest()] for set_ in sets.expressions
+    ] or [[]]
+    return [key for key in first if all(key in other for other in others)]
 
 
 def _keeps_rows(select: Any) -> bool:

@@ -51,9 +51,10 @@ class NeededUnbounded:
         self.stretches[down] = union_of([*self.stretches.get(down, ()), *stretches])
 
 
-_AT_END: Final = "no condition bounds its partition columns at their end"
-_AT_BEGINNING: Final = "no condition bounds its partition columns at their beginning"
-_AT_BOTH: Final = "no condition bounds its partition columns at both ends"
+NO_CONDITION: Final = "no condition bounds its partition columns"
+_AT_END: Final = f"{NO_CONDITION} at their end"
+_AT_BEGINNING: Final = f"{NO_CONDITION} at their beginning"
+_AT_BOTH: Final = f"{NO_CONDITION} at both ends"
 
 Needed = dict[int, frozenset[int]] | NeededUnbounded | str
 """By downstream slice: the slices of one table that it reads; or why there is no telling."""

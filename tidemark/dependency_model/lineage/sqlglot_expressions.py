@@ -60,7 +60,7 @@ class SubQueries(Protocol):
 
     def exists(self, node: exp.Expr, scope: Scope) -> Bound: ...
 
-    def contains(self, wanted: Bound, node: exp.Expr, scope: Scope) -> Bound: ...
+    def contains(self, wanted: Sequence[Bound], node: exp.Expr, scope: Scope) -> Bound: ...
 
     def scalar(self, node: exp.Expr, scope: Scope) -> Bound: ...
 
@@ -194,8 +194,8 @@ def _between(translator: Translator, node: Any) -> Bound:
 def _in(translator: Translator, node: Any) -> Bound:
     inner = node.args.get("query")
     if inner is not None:
-        wanted = translator.bind(node.this)
-        return translator._sub_queries.contains(wanted, inner, translator.scope)  # noqa: SLF001 - a rule of the class
+        of_row = translator.all_of(node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this])
+        return translator._sub_queries.contains(of_row, inner, translator.scope)  # noqa: SLF001 - a rule of the class
     if not node.expressions or node.args.get("unnest") or node.args.get("field"):
         return translator.opaque(node, "this IN is not known")
     if isinstance(node.this, exp.Tuple):
@@ -212,8 +212,13 @@ def _in_tuples(translator: Translator, node: Any) -> Bound:
     rows: list[Bound] = []
     for option in options:
         pairs = zip(wanted, translator.all_of(option.expressions), strict=True)
-        rows.append(reduce(lambda left, right: Call("and", (left, right)), [Call("=", pair) for pair in pairs]))
+        rows.append(all_hold([Call("=", pair) for pair in pairs]))
     return _any_of(rows)
+
+
+def all_hold(conditions: Sequence[Bound]) -> Bound:
+    """Conditions joined by AND: one at least."""
+    return reduce(lambda left, right: Call("and", (left, right)), conditions)
 
 
 def _any_of(conditions: Sequence[Bound]) -> Bound:

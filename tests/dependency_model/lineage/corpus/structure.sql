@@ -257,3 +257,94 @@ WITH RECURSIVE tree AS (
 -- case: contradiction
 -- reads: d_orders = undecidable
 SELECT * FROM d_orders WHERE dt = :biz_date AND dt = date_sub(:biz_date, 1);
+
+-- case: window_beside_every_column_filtered_outside
+-- reads: d_orders = Set 0
+SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY dt, user_id ORDER BY amount DESC) AS rn FROM d_orders) AS o
+WHERE dt = :biz_date AND rn = 1;
+
+-- case: named_window_beside_every_column_filtered_outside
+-- reads: d_orders = Set 0
+SELECT * FROM (SELECT *, sum(amount) OVER w AS paid FROM d_orders WINDOW w AS (PARTITION BY dt, user_id ORDER BY ts)) AS o
+WHERE dt = :biz_date;
+
+-- case: window_of_a_join_beside_every_column
+-- reads: d_orders = Set 0; d_users = Set 0
+SELECT * FROM (
+  SELECT o.*, row_number() OVER (PARTITION BY o.dt, o.user_id ORDER BY amount DESC) AS rn
+  FROM d_orders AS o LEFT JOIN d_users AS u ON u.dt = o.dt AND u.user_id = o.user_id
+) AS o WHERE dt = :biz_date AND rn = 1;
+
+-- case: window_over_days_beside_every_column
+-- reads: d_orders = undecidable: no condition bounds its partition columns at both ends: the one that speaks of them stands above a window
+SELECT * FROM (SELECT *, lag(amount) OVER (PARTITION BY user_id ORDER BY dt) AS before FROM d_orders) AS o
+WHERE dt = :biz_date;
+
+-- case: two_windows_and_only_one_by_the_day
+-- reads: d_orders = undecidable
+SELECT * FROM (
+  SELECT *, sum(amount) OVER (PARTITION BY dt) AS of_day, sum(amount) OVER (PARTITION BY user_id) AS of_user FROM d_orders
+) AS o WHERE dt = :biz_date;
+
+-- case: grouping_sets_that_all_hold_the_day
+-- reads: d_orders = Set 0
+SELECT * FROM (
+  SELECT dt, shop, item, sum(amount) FROM d_orders GROUP BY dt, shop, item GROUPING SETS ((dt, shop), (dt, item), dt)
+) AS o WHERE dt = :biz_date;
+
+-- case: grouping_sets_one_of_which_is_of_all_days
+-- reads: d_orders = undecidable: no condition bounds its partition columns at both ends: the one that speaks of them stands above GROUP BY
+SELECT * FROM (
+  SELECT dt, shop, sum(amount) FROM d_orders GROUP BY dt, shop GROUPING SETS ((dt, shop), (shop))
+) AS o WHERE dt = :biz_date;
+
+-- case: rollup_within_the_day
+-- reads: d_orders = Set -1
+SELECT * FROM (SELECT dt, shop, item, sum(amount) FROM d_orders GROUP BY dt, ROLLUP (shop, item)) AS o
+WHERE dt = date_sub(:biz_date, 1);
+
+-- case: rollup_of_the_day
+-- reads: d_orders = undecidable
+SELECT * FROM (SELECT dt, shop, sum(amount) FROM d_orders GROUP BY ROLLUP (dt, shop)) AS o WHERE dt = :biz_date;
+
+-- case: cube_of_hive
+-- reads: d_orders = undecidable
+SELECT * FROM (SELECT dt, shop, sum(amount) FROM d_orders GROUP BY dt, shop WITH CUBE) AS o WHERE dt = :biz_date;
+
+-- case: having_of_a_cube_within_the_day
+-- reads: d_orders = Set 0
+SELECT dt, shop, item, sum(amount) FROM d_orders GROUP BY dt, CUBE (shop, item) HAVING dt = :biz_date;
+
+-- case: having_of_a_cube_of_the_day
+-- reads: d_orders = undecidable
+SELECT dt, shop, sum(amount) FROM d_orders GROUP BY CUBE (dt, shop) HAVING dt = :biz_date;
+
+-- case: sampled_before_the_filter
+-- reads: d_orders = undecidable: no condition bounds its partition columns at both ends: the one that speaks of them stands above TABLESAMPLE
+SELECT * FROM d_orders TABLESAMPLE (10 PERCENT) WHERE dt = :biz_date;
+
+-- case: limited_before_the_filter
+-- reads: d_orders = undecidable: no condition bounds its partition columns at both ends: the one that speaks of them stands above LIMIT
+SELECT * FROM (SELECT * FROM d_orders LIMIT 10) AS o WHERE dt = :biz_date;
+
+-- case: several_columns_in_a_query
+-- reads: h_clicks = Range 3..5; h_orders = Range 3..5
+SELECT * FROM h_clicks
+WHERE (dt, hour) IN (SELECT dt, hour FROM h_orders WHERE dt = :biz_date AND hour BETWEEN '03' AND '05');
+
+-- case: several_columns_not_in_a_query
+-- reads: d_orders = Set 0; d_users = Set 0
+SELECT * FROM d_orders WHERE dt = :biz_date AND (dt, user_id) NOT IN (SELECT dt, user_id FROM d_users);
+
+-- case: the_day_in_a_query_without_a_filter
+-- reads: d_orders = Set 0; d_users = Set 0
+SELECT * FROM d_orders WHERE dt = :biz_date AND dt IN (SELECT dt FROM d_users GROUP BY dt HAVING count(*) > 5);
+
+-- case: the_day_in_a_limited_query
+-- reads: d_orders = Set 0; d_users = undecidable
+SELECT * FROM d_orders WHERE dt = :biz_date AND dt IN (SELECT dt FROM d_users LIMIT 5);
+
+-- case: made_up_day_not_in_a_query
+-- reads: d_orders = Set 0; d_users = Set 0; d_clicks = undecidable
+SELECT * FROM d_orders AS o LEFT JOIN d_users AS u ON u.dt = o.dt
+WHERE o.dt = :biz_date AND u.dt NOT IN (SELECT dt FROM d_clicks);

@@ -21,7 +21,7 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Sourced,
 )
 from tidemark.dependency_model.lineage.query_binding import WAYS_LIMIT
-from tidemark.dependency_model.lineage.relation import Constraint, Relation, merge_ways, tables_in, veil
+from tidemark.dependency_model.lineage.relation import Constraint, Relation, Veil, merge_ways, tables_in, veil_columns
 from tidemark.dependency_model.lineage.spark_plan.expression_binder import bind_expression
 from tidemark.dependency_model.lineage.spark_plan.plan_tree import MARK, PlanNode, tree, walk
 from tidemark.errors import ParseError
@@ -104,7 +104,7 @@ def _same(node: PlanNode) -> list[Relation]:
 
 def _hides(node: PlanNode) -> list[Relation]:
     """Which rows it lets through depends on other rows: LIMIT, a sample."""
-    return [_veil(way, frozenset()) for way in _same(node)]
+    return [_veil(way) for way in _same(node)]
 
 
 def _filter(node: PlanNode) -> list[Relation]:
@@ -149,8 +149,8 @@ def _generate(node: PlanNode) -> list[Relation]:
     ]
 
 
-def _veil(relation: Relation, keys: frozenset[Bound]) -> Relation:
-    return replace(relation, columns={name: veil(column, keys) for name, column in relation.columns.items()})
+def _veil(relation: Relation, keys: frozenset[Bound] = frozenset()) -> Relation:
+    return veil_columns(relation, Veil(keys=keys))
 
 
 def _number(columns: Iterable[tuple[str, Bound]]) -> dict[str, Bound]:
