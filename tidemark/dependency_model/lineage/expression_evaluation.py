@@ -42,6 +42,8 @@ Evaluate = "Callable[[Environment], Value]"
 _TRUTHS = (logic.TRUE, logic.FALSE, logic.NULL)
 _CHOICES_LIMIT: Final = 3
 """So many CASEs in one comparison are told apart."""
+_REMEMBERED: Final = 1 << 16
+"""Of so many slices and stretches of them the value of an expression is remembered."""
 _VARYING = (Column, Sourced, Element, Opaque, Exists, InQuery)
 
 
@@ -193,7 +195,38 @@ class Evaluator:
             return lambda _: value
         if not any(isinstance(part, _VARYING) for part in walk(bound)):
             return self._once(self._varying(bound))
-        return self._varying(bound)
+        columns = self._only_columns(bound)
+        return self._remembered(self._varying(bound), columns) if columns else self._varying(bound)
+
+    def _only_columns(self, bound: Bound) -> tuple[Column, ...]:
+        """The partition columns that decide an expression whatever the business time is; none where more decides it."""
+        parts = list(walk(bound))
+        columns = tuple(part for part in parts if isinstance(part, Column))
+        calls = [part for part in parts if isinstance(part, Call) and part.name != "case"]
+        literals = sum(isinstance(part, Literal) for part in parts)
+        is_decided = len(columns) + len(calls) + literals == len(parts) and all(map(self._is_partition, columns))
+        return columns if calls and is_decided else ()
+
+    def _remembered(
+        self, compute: Callable[[Environment], Value], columns: tuple[Column, ...]
+    ) -> Callable[[Environment], Value]:
+        """The same slices are looked at for many business times."""
+        known: dict[tuple[Value, ...], tuple[Value, list[Call]]] = {}
+
+        def read(environment: Environment) -> Value:
+            key = tuple([environment.get(column, Special.IMPRECISE) for column in columns])
+            remembered = known.get(key)
+            if remembered is None:
+                noted = len(self.unevaluated)
+                value = compute(environment)
+                if len(known) >= _REMEMBERED:
+                    known.clear()
+                remembered = known[key] = (value, self.unevaluated[noted:])
+            elif remembered[1]:
+                self.unevaluated += remembered[1]
+            return remembered[0]
+
+        return read
 
     def _once(self, compute: Callable[[Environment], Value]) -> Callable[[Environment], Value]:
         fixed = _Fixed()

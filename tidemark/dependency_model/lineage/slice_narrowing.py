@@ -89,6 +89,8 @@ class SliceNarrowing:
         self._unevaluated = evaluator.unevaluated
         self.unevaluated: dict[Occurrence, Call] = {}
         """By mention: a call over dates alone that could not be evaluated, where that let slices in."""
+        self.exhausted: set[Occurrence] = set()
+        """Mentions whose conditions could not be told in the time there is."""
 
     @property
     def occurrences(self) -> Sequence[Occurrence]:
@@ -409,6 +411,7 @@ class SliceNarrowing:
             stretches = needed_stretches(space, question, range(near, near + 1), expected=expected)
         except TooManyBoxesError:
             stretches = None
+            self.exhausted.add(target)
         self._note_unevaluated(target, question)
         if stretches is None:
             return None

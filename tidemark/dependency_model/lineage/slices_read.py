@@ -55,6 +55,9 @@ NO_CONDITION: Final = "no condition bounds its partition columns"
 _AT_END: Final = f"{NO_CONDITION} at their end"
 _AT_BEGINNING: Final = f"{NO_CONDITION} at their beginning"
 _AT_BOTH: Final = f"{NO_CONDITION} at both ends"
+_TOO_INVOLVED: Final = (
+    "its conditions are too involved to tell which slices they let in: compare the partition columns themselves"
+)
 
 Needed = dict[int, frozenset[int]] | NeededUnbounded | str
 """By downstream slice: the slices of one table that it reads; or why there is no telling."""
@@ -87,7 +90,8 @@ class Evaluation:
             for narrowing in narrowings:
                 near = {occurrence: self.fit(occurrence.table).anchor(ordinal) for occurrence in narrowing.occurrences}
                 for occurrence, domain in narrowing.read(near, known).items():
-                    _add(needed, occurrence.table, ordinal, domain, narrowing.unevaluated.get(occurrence))
+                    why = _TOO_INVOLVED if occurrence in narrowing.exhausted else _AT_BOTH
+                    _add(needed, occurrence.table, ordinal, domain, narrowing.unevaluated.get(occurrence), why)
             if all(isinstance(reason, str) for reason in needed.values()):
                 break
         return needed
@@ -158,6 +162,7 @@ def _add(
     ordinal: int,
     domain: Domain | Unbounded,
     unevaluated: Call | None,
+    why_not_told: str,
 ) -> None:
     """Add one mention's slices; where a call that says nothing let several in, nobody can tell which of them count."""
     known = needed.setdefault(table, {})
@@ -167,7 +172,7 @@ def _add(
         needed[table] = _says_nothing(unevaluated)
         return
     if domain is None:
-        needed[table] = _AT_BOTH
+        needed[table] = why_not_told
     elif isinstance(domain, Unbounded) or isinstance(known, NeededUnbounded):
         if not isinstance(known, NeededUnbounded):
             needed[table] = known = NeededUnbounded.of(known)

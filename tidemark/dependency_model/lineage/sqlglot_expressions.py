@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -28,7 +27,7 @@ from tidemark.dependency_model.lineage.functions.calendar_arithmetic import (
 from tidemark.dependency_model.lineage.functions.formats import FORMATS
 from tidemark.dependency_model.lineage.functions.instants import LENGTHS
 from tidemark.dependency_model.lineage.parsed_query import QueryPart
-from tidemark.dependency_model.lineage.value_range import Range, Special, Type, point
+from tidemark.dependency_model.lineage.value_range import Range, Special, Type, exact_number, point
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -150,8 +149,7 @@ def _literal(_: Translator, node: Any) -> Bound:
     if node.is_string:
         return _text(node.this)
     try:
-        exact = Fraction(node.this)
-        return Literal(point(Type.NUMBER, exact.numerator if exact.denominator == 1 else exact))
+        return Literal(exact_number(node.this))
     except ValueError:
         return Opaque()
 

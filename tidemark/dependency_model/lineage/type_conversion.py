@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage.clock_span import (
@@ -20,6 +19,7 @@ from tidemark.dependency_model.lineage.value_range import (
     Special,
     Type,
     Value,
+    exact_number,
     hull,
     monotone,
     point,
@@ -55,7 +55,7 @@ class Conversion:
             (Type.STRING, Type.DATE): _text_to_date,
             (Type.STRING, Type.TIMESTAMP): self._text_to_timestamp,
             (Type.NUMBER, Type.STRING): _number_to_text,
-            (Type.STRING, Type.NUMBER): lambda value: point(Type.NUMBER, Fraction(value.low.strip())),
+            (Type.STRING, Type.NUMBER): lambda value: exact_number(value.low),
             (Type.TIMESTAMP, Type.NUMBER): lambda value: point(Type.NUMBER, value.low // MICROS),
             (Type.INTERVAL, Type.DURATION): lambda value: point(Type.DURATION, value.low),
         }

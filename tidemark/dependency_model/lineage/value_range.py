@@ -8,6 +8,7 @@ or duration a pair of months and microseconds. A boolean is a truth
 from __future__ import annotations
 
 from enum import Enum
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
@@ -61,6 +62,12 @@ _TRUTH_OF = {Special.NULL: logic.NULL, Special.UNKNOWN: logic.UNKNOWN, Special.I
 def point(type_: Type, value: Any) -> Range:
     """The range of one value."""
     return Range(type_, value, value)
+
+
+def exact_number(text: str) -> Range:
+    """The range of one number, exactly; a whole one is an int, for speed. Raises ValueError."""
+    exact = Fraction(text.strip())
+    return point(Type.NUMBER, exact.numerator if exact.denominator == 1 else exact)
 
 
 def truth_of(value: Value) -> int:

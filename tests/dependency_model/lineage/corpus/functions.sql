@@ -88,3 +88,46 @@ WHERE dt BETWEEN date_sub(:biz_date, 1) AND :biz_date AND to_timestamp(concat(dt
 -- case: a_function_that_is_not_known_leaves_no_day_out
 -- reads: d_orders = undecidable: the function hash is not known
 SELECT user_id, x FROM d_orders WHERE dt IN (:biz_date, date_sub(:biz_date, 1)) AND hash(dt) > 0;
+
+-- case: days_apart_either_way
+-- reads: d_orders = Range -3..3
+SELECT * FROM d_orders WHERE abs(datediff(dt, :biz_date)) <= 3;
+
+-- case: days_apart_negated
+-- reads: d_orders = Range -3..0
+SELECT * FROM d_orders WHERE -datediff(dt, :biz_date) BETWEEN 0 AND 3;
+
+-- case: seven_days_by_floor
+-- reads: d_orders = Range -6..0
+SELECT * FROM d_orders WHERE floor(datediff(:biz_date, dt) / 7) = 0;
+
+-- case: seven_days_by_a_whole_quotient
+-- reads: d_orders = Range -13..-7
+SELECT * FROM d_orders WHERE cast(datediff(:biz_date, dt) / 7 AS INT) = 1;
+
+-- case: seven_days_by_div_which_cuts_towards_zero
+-- reads: d_orders = Range -6..6
+SELECT * FROM d_orders WHERE datediff(:biz_date, dt) div 7 = 0;
+
+-- case: seven_days_by_ceil
+-- reads: d_orders = Range -7..-1
+SELECT * FROM d_orders WHERE ceil(datediff(:biz_date, dt) / 7) = 1;
+
+-- case: week_by_its_number
+-- reads: d_orders = to_date week
+SELECT * FROM d_orders
+WHERE weekofyear(dt) = weekofyear(:biz_date) AND dt BETWEEN date_sub(:biz_date, 6) AND :biz_date;
+
+-- case: week_by_its_number_within_a_year
+-- reads: d_orders = undecidable: no offset names the slices
+SELECT * FROM d_orders WHERE year(dt) = year(:biz_date) AND weekofyear(dt) = weekofyear(:biz_date);
+
+-- case: days_as_numbers
+-- reads: d_orders = Range -6..0
+SELECT * FROM d_orders
+WHERE year(dt) * 10000 + month(dt) * 100 + day(dt)
+  BETWEEN cast(date_format(date_sub(:biz_date, 6), 'yyyyMMdd') AS INT) AND cast(date_format(:biz_date, 'yyyyMMdd') AS INT);
+
+-- case: every_seventh_day_of_all_months
+-- reads: d_orders = undecidable: its conditions are too involved
+SELECT * FROM d_orders WHERE day(dt) % 7 = 3;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeGuard
 
 from tidemark.dependency_model.lineage.clock_span import DAY_MICROS, MICROS, ClockSpan, moved
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.functions.signature import Function
 
 _SECONDS = {"week": 7 * DAY_SECONDS, "day": DAY_SECONDS, "hour": 3600, "minute": 60, "second": 1}
+_KNOWN_DAYS = 1 << 16
+"""Of each field: days beyond the years that there are slices of come as well, at the ends of what is searched."""
 _ELAPSED = ("hour", "minute", "second")
 """Units that `dateadd` counts as time passes, where an interval's whole days go by the clock."""
 _MONTHS = {"year": 12, "quarter": 3, "month": 1}
@@ -204,17 +207,24 @@ def date_text(conversion: Conversion, value: Value, form: Value) -> Value:
 def _field(read: Callable[[date], int], within: str = "", last: int = 0) -> Function:
     """A number read off a date, which rises within a unit and begins anew with the next; `last` is its greatest."""
 
+    @lru_cache(maxsize=_KNOWN_DAYS)
+    def of_day(day: int) -> Value:
+        return point(Type.NUMBER, read(date_of(day)))
+
     def field(conversion: Conversion, value: Value) -> Value:
         day = to_date(conversion, value)
         if within and isinstance(day, Range) and not _is_within(day, within):
             return Range(Type.NUMBER, 0, last)
-        return monotone(lambda span: point(Type.NUMBER, read(date_of(span.low))), day)
+        return monotone(lambda span: of_day(span.low), day)
 
     return field
 
 
 def _is_within(days_: Range, unit: str) -> bool:
+    """Whether days lie in one unit; `iso year` is that of ISO's weeks, which may begin in December."""
     try:
+        if unit == "iso year":
+            return date_of(days_.low).isocalendar().year == date_of(days_.high).isocalendar().year
         return first_day(days_.low, unit) == first_day(days_.high, unit)
     except (ValueError, OverflowError):
         return False
@@ -285,7 +295,7 @@ DATES: dict[str, Function] = {
     "dayofweek": _field(lambda day: day.isoweekday() % 7 + 1, "day", 7),
     "weekday": _field(lambda day: day.weekday(), "week", 6),
     "dayofyear": _field(lambda day: day.timetuple().tm_yday, "year", 366),
-    "weekofyear": _field(lambda day: day.isocalendar().week, "week", 53),
+    "weekofyear": _field(lambda day: day.isocalendar().week, "iso year", 53),
     "hour": _time_field(3600, 24),
     "minute": _time_field(60, 60),
     "make_date": _made_date,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import lru_cache
 from typing import Final
 
 from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date_of
@@ -12,6 +13,8 @@ from tidemark.dependency_model.lineage.type_conversion import days
 _PART = re.compile(r"%([YmdHMS]|B|b|a|j|y)(strict)?")
 _DIGITS: Final = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2}
 _ORDER: Final = "YmdHMS"
+_PATTERNS: Final = 256
+"""Of so many, what was worked out is remembered: a query has a few, and asks each of many thousand texts."""
 _NO_TEXT: Final = re.compile(r"[A-Za-z%'\[\]#{}]")
 
 
@@ -22,18 +25,24 @@ class _Formats:
     """
 
     def __contains__(self, form: object) -> bool:
-        if not isinstance(form, str) or _NO_TEXT.search(_PART.sub("", form)):
-            return False
-        parts = [(match[1], match[2]) for match in _PART.finditer(form)]
-        letters = [letter for letter, _ in parts]
-        return len(set(letters)) == len(letters) and all(
-            letter in _ORDER and (strict or letter == "Y") for letter, strict in parts
-        )
+        return isinstance(form, str) and _is_known(form)
+
+
+@lru_cache(maxsize=_PATTERNS)
+def _is_known(form: str) -> bool:
+    if _NO_TEXT.search(_PART.sub("", form)):
+        return False
+    parts = [(match[1], match[2]) for match in _PART.finditer(form)]
+    letters = [letter for letter, _ in parts]
+    return len(set(letters)) == len(letters) and all(
+        letter in _ORDER and (strict or letter == "Y") for letter, strict in parts
+    )
 
 
 FORMATS: Final = _Formats()
 
 
+@lru_cache(maxsize=_PATTERNS)
 def is_ordered(form: str) -> bool:
     """Whether later moments print as greater texts: parts from the longest to the shortest, none left out."""
     letters = "".join(match[1] for match in _PART.finditer(form))
@@ -70,11 +79,7 @@ def parse_instant(text: str, form: str) -> tuple[int, int]:
     """Day and second of the day of a text in a pattern. Raises ValueError as `parse_day` does."""
     if form not in FORMATS:
         raise ValueError(form)
-    pattern, end = "", 0
-    for match in _PART.finditer(form):
-        pattern += re.escape(form[end : match.start()]) + rf"(?P<{match[1]}>\d{{{_DIGITS[match[1]]}}})"
-        end = match.end()
-    text_match = re.fullmatch(pattern + re.escape(form[end:]), text, re.ASCII)
+    text_match = _pattern(form).fullmatch(text)
     if text_match is None:
         raise ValueError(text)
     part = {
@@ -90,6 +95,16 @@ def parse_instant(text: str, form: str) -> tuple[int, int]:
     return days(date(part["Y"], part["m"], part["d"])), part["H"] * 3600 + part["M"] * 60 + part["S"]
 
 
+@lru_cache(maxsize=_PATTERNS)
+def _pattern(form: str) -> re.Pattern[str]:
+    pattern, end = "", 0
+    for match in _PART.finditer(form):
+        pattern += re.escape(form[end : match.start()]) + rf"(?P<{match[1]}>\d{{{_DIGITS[match[1]]}}})"
+        end = match.end()
+    return re.compile(pattern + re.escape(form[end:]), re.ASCII)
+
+
+@lru_cache(maxsize=_PATTERNS)
 def date_prefix(form: str) -> str | None:
     """The part of a pattern that is a whole date, where it begins with one: of `yyyy-MM-dd HH` it is `yyyy-MM-dd`."""
     letters = list(_PART.finditer(form))[:3]

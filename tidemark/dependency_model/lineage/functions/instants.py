@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage.clock_span import MICROS
 from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date_of
-from tidemark.dependency_model.lineage.functions.formats import date_prefix, parse_day, parse_instant, print_instant
+from tidemark.dependency_model.lineage.functions.formats import (
+    date_prefix,
+    is_ordered,
+    parse_day,
+    parse_instant,
+    print_instant,
+)
 from tidemark.dependency_model.lineage.type_conversion import Conversion, days
 from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, monotone, point, pointwise
 from tidemark.dependency_model.time.zone import DAY_SECONDS, Zone
@@ -45,7 +52,11 @@ def _instant(conversion: Conversion, text: str, form: str) -> Value:
 
 
 def _between_texts(conversion: Conversion, texts: Range, form: str) -> Value:
-    """Between texts that begin with dates lie instants of those dates."""
+    """Between texts that begin with dates lie instants of those dates; on a clock without changes, between theirs."""
+    if not conversion.zone.unsettled_days and is_ordered(form):
+        with suppress(ValueError):
+            ends = [parse_instant(text, form) for text in (texts.low, texts.high)]
+            return Range(Type.TIMESTAMP, *(conversion.instant(day, second * MICROS) for day, second in ends))
     prefix = date_prefix(form)
     if prefix is None:
         return Special.IMPRECISE

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
 from tidemark.dependency_model.lineage.functions.dates import add_days, add_interval, is_interval, subtract
-from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, point, pointwise
+from tidemark.dependency_model.lineage.value_range import (
+    Range,
+    Special,
+    Type,
+    Value,
+    falling,
+    monotone,
+    point,
+    pointwise,
+)
 from tidemark.dependency_model.time.zone import DAY_SECONDS
 
 if TYPE_CHECKING:
@@ -55,16 +64,19 @@ def _arithmetic(
 
 
 def _of_ends(
-    conversion: Conversion, left: Value, right: Value, compute: Callable[[Fraction, Fraction], Fraction]
+    conversion: Conversion,
+    left: Value,
+    right: Value,
+    compute: Callable[[Fraction | int, Fraction | int], Fraction | int],
 ) -> Value:
     """A sum, a difference or a product: over ranges it lies between those of their ends."""
     first, other = conversion.cast(left, Type.NUMBER), conversion.cast(right, Type.NUMBER)
     if not isinstance(first, Range) or not isinstance(other, Range) or not first.type is other.type is Type.NUMBER:
         return _arithmetic(conversion, first, other, compute)
+    if first.is_point and other.is_point:
+        return point(Type.NUMBER, compute(first.low, other.low))
     corners = [
-        compute(Fraction(left_end), Fraction(right_end))
-        for left_end in (first.low, first.high)
-        for right_end in (other.low, other.high)
+        compute(left_end, right_end) for left_end in (first.low, first.high) for right_end in (other.low, other.high)
     ]
     return Range(Type.NUMBER, min(corners), max(corners))
 
@@ -73,13 +85,39 @@ def _operator(compute: Callable[[Fraction, Fraction], object]) -> Function:
     return lambda conversion, left, right: _arithmetic(conversion, left, right, compute)
 
 
-def _of_one(compute: Callable[[Fraction], object]) -> Function:
+def _rising(compute: Callable[[Fraction], object]) -> Function:
+    """A function of one number that never falls."""
+
     def function(conversion: Conversion, value: Value) -> Value:
-        return pointwise(
+        return monotone(
             lambda number: point(Type.NUMBER, compute(Fraction(number.low))), conversion.cast(value, Type.NUMBER)
         )
 
     return function
+
+
+def _divided(compute: Callable[[Fraction, Fraction], Fraction | int]) -> Function:
+    """A quotient: by one number other than 0, it lies between those of the ends."""
+
+    def function(conversion: Conversion, left: Value, right: Value) -> Value:
+        divisor = conversion.cast(right, Type.NUMBER)
+        if isinstance(divisor, Range) and divisor.is_point and divisor.low:
+            return _of_ends(conversion, left, divisor, lambda first, other: compute(Fraction(first), Fraction(other)))
+        return _arithmetic(conversion, left, right, compute)
+
+    return function
+
+
+def _absolute(conversion: Conversion, value: Value) -> Value:
+    number = conversion.cast(value, Type.NUMBER)
+    if not isinstance(number, Range) or number.is_point:
+        return pointwise(lambda number: point(Type.NUMBER, abs(number.low)), number)
+    ends = (abs(number.low), abs(number.high))
+    return Range(Type.NUMBER, 0 if number.low < 0 < number.high else min(ends), max(ends))
+
+
+def _negative(conversion: Conversion, value: Value) -> Value:
+    return falling(lambda number: point(Type.NUMBER, -number.low), conversion.cast(value, Type.NUMBER))
 
 
 def _remainder(left: Fraction, right: Fraction) -> Fraction:
@@ -119,7 +157,7 @@ def _cast_to(bits: int) -> Function:
     def function(conversion: Conversion, value: Value) -> Value:
         if isinstance(value, int):
             return _number_of_truth(value)
-        return pointwise(whole, conversion.cast(value, Type.NUMBER))
+        return monotone(whole, conversion.cast(value, Type.NUMBER))
 
     return function
 
@@ -154,14 +192,14 @@ NUMBERS: dict[str, Function] = {
     "+": _plus,
     "-": _minus,
     "*": _times,
-    "/": _operator(lambda first, other: first / other),
-    "div": _operator(lambda first, other: int(first / other)),
+    "/": _divided(lambda first, other: first / other),
+    "div": _divided(lambda first, other: int(first / other)),
     "%": _operator(_remainder),
     "pmod": _operator(_positive_remainder),
-    "negative": _of_one(lambda number: -number),
-    "abs": _of_one(abs),
-    "floor": _of_one(floor),
-    "ceil": _of_one(ceil),
+    "negative": _negative,
+    "abs": _absolute,
+    "floor": _rising(floor),
+    "ceil": _rising(ceil),
     **{name: _cast_to(bits) for name, bits in WHOLE_CASTS.items()},
     "make_interval": _interval,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.type_conversion import Conversion
 
 
+_GREATEST: Final = chr(sys.maxunicode)
+"""No other character is greater, in Spark's order of texts either."""
 _WILD: Final = re.compile(r"[%_\\]")
 """What a pattern of LIKE does not compare as it is."""
 
@@ -43,12 +46,17 @@ def _of_texts(compute: Callable[..., str]) -> Function:
 
 
 def concatenate(conversion: Conversion, *parts: Value) -> Value:
-    """`concat` and `||`: ordered as long as all but the last part have one length."""
+    """`concat` and `||`: ordered as far as the parts have one length each; behind that, anything may stand."""
     texts = [conversion.cast(part, Type.STRING) for part in parts]
     ranges = [text for text in texts if isinstance(text, Range)]
-    if len(ranges) == len(texts) and all(len(range_.low) == len(range_.high) for range_ in ranges[:-1]):
-        return Range(Type.STRING, "".join(range_.low for range_ in ranges), "".join(range_.high for range_ in ranges))
-    return pointwise(lambda *values: point(Type.STRING, "".join(value.low for value in values)), *texts)
+    if len(ranges) < len(texts):
+        return pointwise(lambda *values: point(Type.STRING, "".join(value.low for value in values)), *texts)
+    low, high = [range_.low for range_ in ranges], [range_.high for range_ in ranges]
+    for at, range_ in enumerate(ranges[:-1]):
+        if len(range_.low) != len(range_.high):
+            low, high = low[: at + 1], [*high[:at], _GREATEST]
+            break
+    return Range(Type.STRING, "".join(low), "".join(high))
 
 
 def _join(conversion: Conversion, separator: Value, *parts: Value) -> Value:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
 from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Literal, Opaque
 from tidemark.dependency_model.lineage.sqlglot_expressions import CLOCK
-from tidemark.dependency_model.lineage.value_range import Range, Special, Type, point
+from tidemark.dependency_model.lineage.value_range import Range, Special, Type, exact_number, point
 from tidemark.dependency_model.time.date_grid import day_of
 from tidemark.errors import ParseError
 
@@ -87,15 +86,10 @@ def _value(text: str, of: str) -> Bound:
     return Literal(read(text)) if read else Opaque()
 
 
-def _number(text: str) -> Range:
-    exact = Fraction(text)
-    return point(Type.NUMBER, exact.numerator if exact.denominator == 1 else exact)
-
-
 _TYPES: Final[dict[str, Callable[[str], Range]]] = {
     "date": lambda text: point(Type.DATE, day_of(text)),
     "string": lambda text: point(Type.STRING, text),
-    **dict.fromkeys(("byte", "short", "integer", "long", "float", "double", "decimal"), _number),
+    **dict.fromkeys(("byte", "short", "integer", "long", "float", "double", "decimal"), exact_number),
     **dict.fromkeys(("interval year", "interval month"), lambda text: point(Type.INTERVAL, (int(text), 0))),
     "interval ": lambda text: point(Type.INTERVAL, (0, int(text))),
 }

@@ -1,0 +1,45 @@
+"""Hours put together to an instant, as hourly tables are often asked for their last hours."""
+
+# ruff: noqa: S608 - the queries are made up here, and nobody runs them
+
+import pytest
+
+from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
+from tidemark.dependency_model.lineage.inference import infer
+from tidemark.dependency_model.lineage.parsed_query import read_query
+from tidemark.dependency_model.time import Calendar, Period
+
+UTC, PARIS, START = Calendar("UTC"), Calendar("Europe/Paris"), "2024-01-01"
+HOUR = "to_timestamp(concat(dt, ' ', hour, ':00:00'))"
+CUT = "to_timestamp(concat(dt, ' ', substr(hour, 1, 2), ':00:00'))"
+TEXT = "to_timestamp(concat(dt, ' ', hour), 'yyyy-MM-dd HH')"
+SECONDS = "unix_timestamp(concat(dt, ' ', hour), 'yyyy-MM-dd HH')"
+NOW = "unix_timestamp(:period_start)"
+
+
+@pytest.mark.parametrize(
+    ("down", "condition", "offset"),
+    [
+        (Period.HOUR, f"{HOUR} BETWEEN :period_start - INTERVAL 6 HOURS AND :period_start", "Range -6..0"),
+        (Period.HOUR, f"{CUT} > :period_start - INTERVAL 6 HOURS AND {CUT} <= :period_start", "Range -5..0"),
+        (Period.HOUR, f"{TEXT} >= :period_start - INTERVAL 1 DAY AND {TEXT} < :period_start", "Range -24..-1"),
+        (Period.HOUR, f"{SECONDS} > {NOW} - 7200 AND {SECONDS} <= {NOW}", "Set -1,0"),
+        (Period.DAY, f"{HOUR} >= :period_start - INTERVAL 6 HOURS AND {HOUR} < :period_end", "Range -6..23"),
+    ],
+)
+def test_the_last_hours(down: Period, condition: str, offset: str) -> None:
+    assert _read(f"SELECT * FROM clicks WHERE {condition}", down, UTC) == offset
+
+
+def test_an_hour_that_comes_twice_is_no_text_of_an_instant() -> None:
+    """Its key is `02+01:00`: Spark's cast fails on that day."""
+    read = _read(f"SELECT * FROM clicks WHERE {HOUR} >= :period_start AND {HOUR} < :period_end", Period.DAY, PARIS)
+    assert read.startswith(f"undecidable: {HOUR} is not understood")
+
+
+def _read(sql: str, down: Period, calendar: Calendar) -> str:
+    clicks = EntityOutline("clicks", Period.HOUR, calendar, START)
+    reads = infer(
+        [read_query(sql)], EntityOutline("down", down, calendar, START), {"clicks": clicks}, session=QuerySession("UTC")
+    )
+    return str(reads["clicks"])
