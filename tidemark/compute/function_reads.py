@@ -10,6 +10,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.inferred_read import Read
+from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.errors import EntityError, ParseError, TidemarkError
 from tidemark.warehouse.declarations import read_declarations
 from tidemark.warehouse.inference_cache import InferenceCache
@@ -72,7 +73,7 @@ def _reads(session: SparkSession, warehouse: Warehouse, name: str) -> dict[str, 
         for other, entity in warehouse.entities.items()
     }
     texts = analyzed_plans(session, warehouse, name, business_times(subjects[name]))
-    zone = QuerySession(session.conf.get("spark.sql.session.timeZone") or "UTC")
+    zone = QuerySession(session.conf.get("spark.sql.session.timeZone") or SPARK_TIME_ZONE)
     try:
         return infer_reads(texts, function.where, subjects[name], subjects, zone)
     except ParseError as error:

@@ -12,7 +12,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.errors import EntityError, ParseError
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 from tidemark.warehouse.known_columns import declared_columns
@@ -146,7 +145,7 @@ def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Re
 
 
 def _key(entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> str:
-    parts = [analysis_version(), SPARK_TIME_ZONE, entity.name, _signature(entity, entities)]
+    parts = [analysis_version(), entity.name, _signature(entity, entities)]
     parts += [f"{text.file}:{text.first_line}:{text.names}\n{text.text}" for text in texts]
     parts += [f"{view.file}:{view.names}\n{view.means}" for text in texts for view in text.views]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -14,6 +14,8 @@ HOUR = "to_timestamp(concat(dt, ' ', hour, ':00:00'))"
 CUT = "to_timestamp(concat(dt, ' ', substr(hour, 1, 2), ':00:00'))"
 TEXT = "to_timestamp(concat(dt, ' ', hour), 'yyyy-MM-dd HH')"
 SECONDS = "unix_timestamp(concat(dt, ' ', hour), 'yyyy-MM-dd HH')"
+PIPED = "to_timestamp(dt || ' ' || hour || ':00:00')"
+SHANGHAI = f"to_date(from_utc_timestamp({HOUR}, 'Asia/Shanghai'))"
 NOW = "unix_timestamp(:period_start)"
 
 
@@ -24,6 +26,8 @@ NOW = "unix_timestamp(:period_start)"
         (Period.HOUR, f"{CUT} > :period_start - INTERVAL 6 HOURS AND {CUT} <= :period_start", "Range -5..0"),
         (Period.HOUR, f"{TEXT} >= :period_start - INTERVAL 1 DAY AND {TEXT} < :period_start", "Range -24..-1"),
         (Period.HOUR, f"{SECONDS} > {NOW} - 7200 AND {SECONDS} <= {NOW}", "Set -1,0"),
+        (Period.HOUR, f"{PIPED} >= :period_start - INTERVAL 2 HOURS AND {PIPED} < :period_start", "Set -2,-1"),
+        (Period.DAY, f"dt BETWEEN date_sub(:biz_date, 1) AND :biz_date AND {SHANGHAI} = :biz_date", "Range -8..15"),
         (Period.DAY, f"{HOUR} >= :period_start - INTERVAL 6 HOURS AND {HOUR} < :period_end", "Range -6..23"),
     ],
 )

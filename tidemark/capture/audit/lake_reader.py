@@ -11,6 +11,7 @@ from tidemark.capture.audit.audited_range import Patch, bucket_sql, is_in_bucket
 from tidemark.capture.audit.group_checksum import GroupChecksum, Groups, checksum_sql
 from tidemark.capture.audit.row_comparison import LakeRow
 from tidemark.delta.delta_rs_table import read_table
+from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.quoting.spark import among, quote, sql_literal, typed_literal
 from tidemark.spark.temporary_settings import COMPILED
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from tidemark.capture.audit.compared_shard import ComparedShard
 
-_SETTINGS = {**COMPILED, "spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
+_SETTINGS = {**COMPILED, "spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": SPARK_TIME_ZONE}
 """A decimal is printed without an exponent, a time in UTC."""
 
 

@@ -426,6 +426,16 @@ def _parameter(translator: Translator, node: Any) -> Bound:
     return Parameter(name) if name else translator.opaque(node, "a parameter without a name")
 
 
+def _concat(parts: Sequence[Bound]) -> Bound:
+    """`concat(concat(a, b), c)`, which is what `a || b || c` says, has the parts of both."""
+    flat = [
+        inner
+        for part in parts
+        for inner in (part.arguments if isinstance(part, Call) and part.name == "concat" else (part,))
+    ]
+    return Call("concat", tuple(flat))
+
+
 def _concat_ws(translator: Translator, node: Any) -> Bound:
     return Call("concat_ws", translator.all_of(node.expressions))
 
@@ -486,7 +496,6 @@ _SIMPLE: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "unixdate": ("unix_date", ("this",)),
     "datefromunixdate": ("date_from_unix_date", ("this",)),
     "nullif": ("nullif", _BINARY),
-    "dpipe": ("concat", _BINARY),
     "substring": ("substring", ("this", "start", "length")),
     "left": ("left", _BINARY),
     "right": ("right", _BINARY),
@@ -575,7 +584,8 @@ _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "decodecase": _decode,
     "bracket": _element_at,
     "extract": _extract,
-    "concat": _call("concat", "expressions"),
+    "concat": lambda translator, node: _concat(translator.all_of(node.expressions)),
+    "dpipe": lambda translator, node: _concat((translator.bind(node.this), translator.bind(node.expression))),
     "concatws": _concat_ws,
     "pad": _pad,
     "trim": lambda translator, node: (

@@ -44,7 +44,7 @@ class QueryOrigin:
     """Where a query comes from: its system, the values that its scheduler sets, and where it goes.
 
     `dates` are the names of partition columns that hold dates; `day` is the one that tells a slice's day, with what it
-    is on the slice that is computed. `time_zone` is the entity's.
+    is on the slice that is computed. `time_zone` is the project's.
     """
 
     system: str

@@ -15,7 +15,16 @@ from tidemark.dependency_model.lineage.functions.formats import (
     print_instant,
 )
 from tidemark.dependency_model.lineage.type_conversion import Conversion, days
-from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, monotone, point, pointwise
+from tidemark.dependency_model.lineage.value_range import (
+    Range,
+    Special,
+    Type,
+    Value,
+    monotone,
+    point,
+    pointwise,
+    spanning,
+)
 from tidemark.dependency_model.time.zone import DAY_SECONDS, Zone
 from tidemark.errors import CalendarError
 
@@ -94,21 +103,33 @@ def timestamp_of_seconds(conversion: Conversion, value: Value) -> Value:
 def from_utc_timestamp(conversion: Conversion, value: Value, zone: Value) -> Value:
     """`from_utc_timestamp(x, 'Asia/Shanghai')`: the instant at which UTC's clock shows what that zone's shows at x."""
 
-    def shown(instant: Range, name: Range) -> Value:
-        offset = _zone(name.low).offset_at(instant.low // MICROS)
-        return point(Type.TIMESTAMP, instant.low + offset * MICROS)
+    def shown(instants: Range, name: Range) -> Value:
+        if instants.is_point:
+            offset = _zone(name.low).offset_at(instants.low // MICROS)
+            return point(Type.TIMESTAMP, instants.low + offset * MICROS)
+        offsets = _offsets_around(_zone(name.low), instants)
+        return Range(Type.TIMESTAMP, instants.low + min(offsets) * MICROS, instants.high + max(offsets) * MICROS)
 
-    return pointwise(shown, conversion.cast(value, Type.TIMESTAMP), zone)
+    return spanning(shown, conversion.cast(value, Type.TIMESTAMP), zone)
 
 
 def to_utc_timestamp(conversion: Conversion, value: Value, zone: Value) -> Value:
     """`to_utc_timestamp(x, 'Asia/Shanghai')`: the instant at which that zone's clock shows what UTC's shows at x."""
 
-    def meant(instant: Range, name: Range) -> Value:
-        offset = _zone(name.low).offset_before(instant.low // MICROS)
-        return point(Type.TIMESTAMP, instant.low - offset * MICROS)
+    def meant(instants: Range, name: Range) -> Value:
+        if instants.is_point:
+            offset = _zone(name.low).offset_before(instants.low // MICROS)
+            return point(Type.TIMESTAMP, instants.low - offset * MICROS)
+        offsets = _offsets_around(_zone(name.low), instants)
+        return Range(Type.TIMESTAMP, instants.low - max(offsets) * MICROS, instants.high - min(offsets) * MICROS)
 
-    return pointwise(meant, conversion.cast(value, Type.TIMESTAMP), zone)
+    return spanning(meant, conversion.cast(value, Type.TIMESTAMP), zone)
+
+
+def _offsets_around(zone: Zone, instants: Range) -> list[int]:
+    """The offsets to UTC (seconds) that a zone has from two days before a stretch of time to two days after it."""
+    first, last = instants.low // MICROS - 2 * DAY_SECONDS, instants.high // MICROS + 2 * DAY_SECONDS
+    return [zone.offset_at(first), *(zone.offset_at(change) for change in zone.changes_within(first, last))]
 
 
 def _zone(name: str) -> Zone:
