@@ -96,6 +96,8 @@ class Element:
 
 AGGREGATE: Final = "an aggregate"
 """Why nothing is known of a value that all rows of a group make."""
+WINDOW: Final = "a window function"
+"""Why nothing is known of a value that other rows make as well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Literal, Parameter, value_parts
@@ -16,17 +17,17 @@ from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date
 from tidemark.dependency_model.lineage.value_range import Range, Type
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import day_of
+from tidemark.dependency_model.time.period import Period
 from tidemark.dependency_model.time.sample_slices import sparse_slices
 from tidemark.dependency_model.time.zone import DAY_SECONDS
 from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tidemark.dependency_model.lineage.entity_outline import TimeColumns
     from tidemark.dependency_model.time.grid import Grid
     from tidemark.dependency_model.time.local_calendar import Calendar
-    from tidemark.dependency_model.time.period import Period
 
 _MOVES: Final = frozenset(["date_add", "add_unit", "+", "-"])
 _UNITS: Final = frozenset(["trunc", "date_trunc", "last_day", "add_months"])
@@ -36,6 +37,9 @@ _CONVERTS: Final = frozenset(
 )
 _ALIKE: Final = _COMPARES | _CONVERTS | _MOVES | _UNITS
 """Calls that treat all days alike, but for those near turns of months, which are looked at besides."""
+_SHIFTS: Final = _MOVES | _UNITS
+_SUMMED: Final = 3
+"""Of so many counts beside starts of units the sums are looked at; of more, all days."""
 _COUNT_LIMIT: Final = 40_000
 _ADDS_MONTHS: Final = frozenset(["add_months", "add_unit"])
 _MONTHS_LIMIT: Final = 600
@@ -56,6 +60,8 @@ def query_times(
     """Slices of the downstream, in order, at which conditions on its inputs are evaluated."""
     parts = [part for condition in conditions for part in _parts(condition, times)]
     closely = any(_tells_days_apart(part, times) for part in parts) or _moves_twice(parts)
+    if period.rank > Period.DAY.rank:
+        closely = closely or any(isinstance(part, Call) and part.name in _UNITS for part in parts)
     chosen = sparse_slices(calendar, period, start, closely=closely)
     grid = calendar.grid(period)
     first = grid.zone.day_at(grid.start(chosen[0]))
@@ -80,16 +86,22 @@ def _tells_days_apart(part: Bound, times: TimeColumns) -> bool:
     return isinstance(part, Call) and part.name not in _ALIKE and _is_timed(value_parts(part), times)
 
 
-def _moves_twice(parts: Iterable[Bound]) -> bool:
+def _moves_twice(parts: Sequence[Bound]) -> bool:
     """Whether some instant is shifted from a shifted one, beside starts of units: how far is not looked for.
 
-    Months added to added months lead to days of their own: back from a shorter month, a day is another one.
+    Months added to added months, or to days that were shifted while months are added elsewhere, lead to days of their
+    own: back from a shorter month, a day is another one. Many counts may add up to many more.
     """
     names = [[call.name for call in value_parts(part) if isinstance(call, Call)] for part in parts]
-    if any(called[:1] == ["add_months"] and called.count("add_months") > 1 for called in names):
+    of_months = [called for called in names if called[:1] == ["add_months"]]
+    if any("add_months" in called[1:] or (len(of_months) > 1 and _SHIFTS & {*called[1:]}) for called in of_months):
         return True
-    has_units = any(name in _UNITS for called in names for name in called)
-    return has_units and any(called[:1] and called[0] in _MOVES and _MOVES & {*called[1:]} for called in names)
+    if not any(name in _UNITS for called in names for name in called):
+        return False
+    numbers = {number for part in parts for number in _numbers(part)} - {0}
+    return len(numbers) > _SUMMED or any(
+        called[:1] and called[0] in _MOVES and _MOVES & {*called[1:]} for called in names
+    )
 
 
 def _singled_out(parts: Iterable[Bound], first: int, changes: set[int]) -> set[int]:
@@ -102,6 +114,8 @@ def _singled_out(parts: Iterable[Bound], first: int, changes: set[int]) -> set[i
     numbers = {number for part in parts for number in _numbers(part)}
     turns = _turns(first) if any(isinstance(part, Call) and part.name in _UNITS for part in parts) else set()
     counts = {0, *(sign * number for number in numbers if abs(number) <= _COUNT_LIMIT for sign in (1, -1))}
+    if turns and len(numbers - {0}) <= _SUMMED:  # of two shifts from one turn, each on its side of a comparison
+        counts |= {first + second for first, second in combinations(counts, 2)}
     months = {sign * count for part in parts for count in _months(part) for sign in (1, -1)}
     named |= {moved for day in named for count in months if (moved := _by_months(day, count)) is not None}
     near = {day + count + shift for day in named | turns | changes for count in counts for shift in (-1, 0, 1)}

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.lineage.bound_expression import AGGREGATE, Opaque, children, walk
+from tidemark.dependency_model.lineage.bound_expression import AGGREGATE, WINDOW, Opaque, children, walk
 from tidemark.dependency_model.lineage.business_time_parameters import parameter_names
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, OutlinedTables, QuerySession, TimeColumns
 from tidemark.dependency_model.lineage.failing_casts import refuse_failing_casts
@@ -158,8 +158,8 @@ def _reason(name: str, relations: Sequence[tuple[Query, Relation]], times: TimeC
     """What in the conditions on a table's partition columns nobody can know, with its place."""
     for query, relation in relations:
         for constraint in relation.constraints:
-            if not any(times.tells(part, name) for part in _outside_aggregates(constraint.condition)):
-                continue  # an aggregate needs all rows, whatever is asked of it
+            if not any(times.tells(part, name) for part in _row_by_row(constraint.condition)):
+                continue  # an aggregate and a window need all rows, whatever is asked of them
             for part in walk(constraint.condition):
                 if isinstance(part, Opaque) and part.why:
                     return f"{part.why} ({query.where(part.place)})"
@@ -168,21 +168,24 @@ def _reason(name: str, relations: Sequence[tuple[Query, Relation]], times: TimeC
 
 def _hiding(name: str, relations: Sequence[tuple[Query, Relation]], times: TimeColumns) -> str:
     """What keeps a condition on a table's partition columns from leaving out slices, with its place."""
-    for query, relation in relations:
-        for constraint in relation.constraints:
-            for part in walk(constraint.condition):
-                if not isinstance(part, Opaque) or not (by := part.hidden_by or part.why):
-                    continue
-                if any(times.tells(column, name) for column in walk(part)):
-                    return f": the one that speaks of them stands above {by} ({query.where(part.place)})"
-    return ""
+    hiding = [
+        (not part.hidden_by, part.hidden_by or part.why, query.where(part.place))
+        for query, relation in relations
+        for constraint in relation.constraints
+        for part in walk(constraint.condition)
+        if isinstance(part, Opaque) and (part.hidden_by or part.why) and any(times.tells(at, name) for at in walk(part))
+    ]
+    if not hiding:
+        return ""
+    _, by, place = min(hiding, key=lambda hidden: hidden[0])
+    return f": the one that speaks of them stands above {by} ({place})"
 
 
-def _outside_aggregates(condition: Bound) -> Iterator[Bound]:
-    """The parts of a condition that are looked at row by row."""
+def _row_by_row(condition: Bound) -> Iterator[Bound]:
+    """The parts of a condition that are looked at row by row, not those in an aggregate or a window."""
     stack = [condition]
     while stack:
         part = stack.pop()
-        if not (isinstance(part, Opaque) and part.why == AGGREGATE):
+        if not (isinstance(part, Opaque) and part.why in (AGGREGATE, WINDOW)):
             yield part
             stack += children(part)

@@ -470,21 +470,20 @@ def _keys_in_each(sets: Any) -> list[Any]:
 
 
 def _keeps_rows(select: Any) -> bool:
-    """Whether no row comes of no rows: a query that aggregates without GROUP BY always has one."""
+    """Whether no row comes of no rows: a query that aggregates without GROUP BY always has one, as HAVING alone has."""
     if select.args.get("limit") or select.args.get("offset"):
         return False
-    if select.args.get("group") is not None:
-        return not _has_sets(select.args["group"])
-    return not any(
-        _aggregates(expression)
-        for expression in [*select.expressions, select.args.get("having")]
-        if expression is not None
-    )
+    group = select.args.get("group")
+    if group is not None:
+        return not _has_sets(group) and any(key.find(exp.Column, exp.Literal) for key in group.expressions)
+    return select.args.get("having") is None and not any(map(_aggregates, select.expressions))
 
 
 def _aggregates(node: Any) -> bool:
+    """Whether it may be an aggregate: what the parser has no name for (`try_sum`, `every`, a user's own) may be."""
     if isinstance(node, exp.Query):
         return False
     if isinstance(node, exp.Window):
         return any(_aggregates(child) for child in node.this.iter_expressions())
-    return isinstance(node, exp.AggFunc) or any(_aggregates(child) for child in node.iter_expressions())
+    may_be = isinstance(node, (exp.AggFunc, exp.Anonymous, exp.AnonymousAggFunc, exp.Any))
+    return may_be or any(_aggregates(child) for child in node.iter_expressions())

@@ -11,6 +11,7 @@ from sqlglot import exp
 from tidemark.dependency_model.lineage import three_valued_logic as logic
 from tidemark.dependency_model.lineage.bound_expression import (
     AGGREGATE,
+    WINDOW,
     Bound,
     Call,
     Element,
@@ -461,7 +462,7 @@ def _window(translator: Translator, node: Any) -> Bound:
     order = node.args.get("order")
     ordered = translator.all_of([expression.this for expression in order.expressions] if order is not None else [])
     place = translator.scope.query.place_of(node)
-    return Opaque((value,), "a window function", place, (*keys, *ordered))
+    return Opaque((value,), WINDOW, place, (*keys, *ordered))
 
 
 def _filter(translator: Translator, node: Any) -> Bound:

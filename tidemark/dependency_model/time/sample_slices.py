@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import DateGrid, day_of
+from tidemark.dependency_model.time.period import Period
 from tidemark.dependency_model.time.zone import DAY_SECONDS, EPOCH_ORDINAL
 
 if TYPE_CHECKING:
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.time.grid import Grid
     from tidemark.dependency_model.time.local_calendar import Calendar
-    from tidemark.dependency_model.time.period import Period
 
 _YEARS: Final = 5
 """From the entity's start on: every length of month and year, week numbers of 52 and 53."""
+_YEARS_OF_WEEKS: Final = 28
+"""Then weeks begin on the same dates again: where a query tells them apart."""
+_DAY_RANK: Final = Period.DAY.rank
 _FAR_YEARS: Final = (6, 8, 11, 16, 24, 40, 80)
 """What was long ago at first may exist one day."""
 _DEFAULT_START: Final = date(2024, 1, 1)
@@ -78,14 +81,15 @@ def sparse_slices(calendar: Calendar, period: Period, start: str | None, *, clos
     """Few slices from an entity's start on. `closely` where a query can tell single days apart: all days then."""
     grid = calendar.grid(period)
     first = day_of(start[:10]) if start else _DEFAULT_START.toordinal() - EPOCH_ORDINAL
-    end = first + _YEARS * 365 + 2
+    years = _YEARS_OF_WEEKS if closely and period.rank > _DAY_RANK else _YEARS
+    end = first + years * 365 + years // 2
     far = [first + years * 365 + years for years in _FAR_YEARS]
     if isinstance(grid, ClockGrid):
         few = (clock_slice for day in (*_turns(grid, first, end), *far) for clock_slice in _clock_slices(grid, day))
         return tuple(sorted({*few, *_whole_day(grid, first + 1), *(_close_look(grid, first) if closely else ())}))
     if not isinstance(grid, DateGrid):
         return ()
-    chosen = range(first, end) if closely or period.rank > 3 else _days(grid, first, end)
+    chosen = range(first, end) if closely or period.rank > _DAY_RANK else _days(grid, first, end)
     ordinals = {grid.at_day(day) for day in [*chosen, *far]}
     return tuple(sorted(ordinal for ordinal in ordinals if grid.first_day(ordinal) >= first))
 

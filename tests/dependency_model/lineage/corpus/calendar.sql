@@ -207,3 +207,27 @@ SELECT sum(amount) FROM h_orders WHERE dt BETWEEN trunc(add_months(:biz_date, -1
 -- case: last_week_to_date
 -- reads: d_orders = to_date week -1
 SELECT sum(amount) FROM d_orders WHERE dt BETWEEN date_sub(trunc(:biz_date, 'week'), 7) AND date_sub(:biz_date, 7);
+
+-- case: shifted_on_both_sides_from_the_turn_of_the_month
+-- reads: d_orders = undecidable: no offset names the slices
+SELECT * FROM d_orders
+WHERE dt = :biz_date
+  OR (date_add(trunc(:biz_date, 'MM'), 5) = date_sub(:biz_date, 6) AND dt = date_sub(:biz_date, 1));
+
+-- case: shifted_on_both_sides_from_the_turn_of_the_year
+-- reads: d_orders = undecidable: no offset names the slices
+SELECT * FROM d_orders
+WHERE dt = :biz_date
+  OR (dt = date_sub(:biz_date, 1) AND date_sub(trunc(:biz_date, 'year'), 3) = date_sub(:biz_date, 18));
+
+-- case: months_back_from_two_days
+-- reads: d_orders = undecidable: no offset names the slices
+SELECT * FROM d_orders
+WHERE dt = :biz_date
+  OR (dt = add_months(last_day(date_add(:biz_date, 3)), -3) AND dt = add_months(:biz_date, -3));
+
+-- case: a_week_that_begins_with_its_year
+-- down: week
+-- reads: w_sales = undecidable: no offset names the slices
+SELECT * FROM w_sales
+WHERE dt = :biz_date OR (trunc(:biz_date, 'year') = :biz_date AND dt = date_sub(:biz_date, 7));

@@ -348,3 +348,62 @@ SELECT * FROM d_orders WHERE dt = :biz_date AND dt IN (SELECT dt FROM d_users LI
 -- reads: d_orders = Set 0; d_users = Set 0; d_clicks = undecidable
 SELECT * FROM d_orders AS o LEFT JOIN d_users AS u ON u.dt = o.dt
 WHERE o.dt = :biz_date AND u.dt NOT IN (SELECT dt FROM d_clicks);
+
+-- case: latest_row_of_each_user_to_date
+-- reads: d_orders = since start
+SELECT * FROM (
+  SELECT *, row_number() OVER (PARTITION BY user_id ORDER BY dt DESC) AS rn FROM d_orders WHERE dt <= :biz_date
+) AS o WHERE rn = 1;
+
+-- case: latest_row_of_each_user_by_qualify
+-- reads: d_orders = since start
+SELECT * FROM d_orders WHERE dt <= :biz_date QUALIFY row_number() OVER (PARTITION BY user_id ORDER BY dt DESC) = 1;
+
+-- case: the_window_that_hides_the_day_is_named
+-- reads: d_orders = undecidable: no condition bounds its partition columns at both ends: the one that speaks of them stands above a window that is not partitioned by them (structure-the_window_that_hides_the_day_is_named.sql:4:5)
+SELECT * FROM (
+  SELECT user_id, dt,
+    row_number() OVER (PARTITION BY dt ORDER BY ts) AS rn,
+    lead(amount) OVER (PARTITION BY user_id ORDER BY dt) AS next
+  FROM d_orders
+) AS o WHERE dt = :biz_date AND rn = 1;
+
+-- case: exists_of_a_total_is_always_true
+-- reads: d_users = undecidable; d_orders = Set 0
+SELECT count(*) FROM d_users AS u
+WHERE EXISTS (SELECT sum(amount) FROM d_orders AS o WHERE o.dt = u.dt AND o.dt = :biz_date);
+
+-- case: exists_of_a_total_that_the_parser_does_not_know
+-- reads: d_users = undecidable; d_orders = Set 0
+SELECT count(*) FROM d_users AS u
+WHERE EXISTS (SELECT try_sum(amount) FROM d_orders AS o WHERE o.dt = u.dt AND o.dt = :biz_date);
+
+-- case: exists_of_a_function_of_a_user_that_may_be_a_total
+-- reads: d_users = undecidable; d_orders = Set 0
+SELECT count(*) FROM d_users AS u
+WHERE EXISTS (SELECT our_total(amount) FROM d_orders AS o WHERE o.dt = u.dt AND o.dt = :biz_date);
+
+-- case: exists_of_any_and_every
+-- reads: d_users = undecidable; d_orders = Set 0
+SELECT count(*) FROM d_users AS u
+WHERE EXISTS (SELECT any(amount > 1), every(amount > 2) FROM d_orders AS o WHERE o.dt = u.dt AND o.dt = :biz_date);
+
+-- case: exists_with_having_alone
+-- reads: d_users = undecidable; d_orders = Set 0
+SELECT count(*) FROM d_users AS u
+WHERE EXISTS (SELECT 1 FROM d_orders AS o WHERE o.dt = u.dt AND o.dt = :biz_date HAVING true);
+
+-- case: exists_grouped_by_all
+-- reads: d_users = undecidable; d_orders = Set 0
+SELECT count(*) FROM d_users AS u
+WHERE EXISTS (SELECT max(amount) FROM d_orders AS o WHERE o.dt = u.dt AND o.dt = :biz_date GROUP BY ALL);
+
+-- case: in_a_total
+-- reads: d_users = undecidable; d_orders = Set 0
+SELECT * FROM d_users AS u
+WHERE 0 IN (SELECT coalesce(try_sum(o.amount), 0) FROM d_orders AS o WHERE o.dt = u.dt AND o.dt = :biz_date);
+
+-- case: exists_of_groups
+-- reads: d_users = Set 0; d_orders = Set 0
+SELECT count(*) FROM d_users AS u
+WHERE EXISTS (SELECT o.user_id, max(amount) FROM d_orders AS o WHERE o.dt = u.dt AND o.dt = :biz_date GROUP BY o.user_id);

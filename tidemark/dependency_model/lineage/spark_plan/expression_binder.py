@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
-from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Literal, Opaque
+from tidemark.dependency_model.lineage.bound_expression import AGGREGATE, WINDOW, Bound, Call, Literal, Opaque
 from tidemark.dependency_model.lineage.sqlglot_expressions import CLOCK
 from tidemark.dependency_model.lineage.value_range import Range, Special, Type, exact_number, point
 from tidemark.dependency_model.time.date_grid import day_of
@@ -169,8 +169,8 @@ def _timestamp(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
 
 
 _WHY: Final = {
-    "AggregateExpression": "an aggregate",
-    "WindowExpression": "a window function",
+    "AggregateExpression": AGGREGATE,
+    "WindowExpression": WINDOW,
     "ScalarSubquery": "a value that the data decides",
     "PythonUDF": "a Python function of rows",
 }
