@@ -476,14 +476,14 @@ def _keeps_rows(select: Any) -> bool:
     group = select.args.get("group")
     if group is not None:
         return not _has_sets(group) and any(key.find(exp.Column, exp.Literal) for key in group.expressions)
-    return select.args.get("having") is None and not any(map(_aggregates, select.expressions))
+    return select.args.get("having") is None and not any(map(may_aggregate, select.expressions))
 
 
-def _aggregates(node: Any) -> bool:
+def may_aggregate(node: Any) -> bool:
     """Whether it may be an aggregate: what the parser has no name for (`try_sum`, `every`, a user's own) may be."""
     if isinstance(node, exp.Query):
         return False
     if isinstance(node, exp.Window):
-        return any(_aggregates(child) for child in node.this.iter_expressions())
+        return any(may_aggregate(child) for child in node.this.iter_expressions())
     may_be = isinstance(node, (exp.AggFunc, exp.Anonymous, exp.AnonymousAggFunc, exp.Any))
-    return may_be or any(_aggregates(child) for child in node.iter_expressions())
+    return may_be or any(may_aggregate(child) for child in node.iter_expressions())
