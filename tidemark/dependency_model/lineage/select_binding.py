@@ -480,7 +480,7 @@ def _keeps_rows(select: Any) -> bool:
 
 
 def may_aggregate(node: Any) -> bool:
-    """Whether it may be an aggregate: what the parser has no name for (`try_sum`, `every`, a user's own) may be."""
+    """Whether it may be an aggregate: what the parser has no name for (TRY_SUM, EVERY, a user's own) may be."""
     if isinstance(node, exp.Query):
         return False
     if isinstance(node, exp.Window):
