@@ -88,8 +88,8 @@ class Binder:
                 ways = self.relations(node, names, parent)
         if sample := node.args.get("sample"):
             ways = [veil_columns(way, Veil("TABLESAMPLE", self.query.place_of(sample))) for way in ways]
-        for pivot in node.args.get("pivots") or ():
-            ways = [_pivot(way, Veil("PIVOT or UNPIVOT", self.query.place_of(pivot))) for way in ways]
+        if pivots := node.args.get("pivots"):
+            ways = [_pivot(way, Veil("PIVOT or UNPIVOT", self.query.place_of(pivots[0]))) for way in ways]
         columns = _column_aliases(node)
         return [_rename(way, columns) for way in ways] if columns else ways
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeGuard
 
 from tidemark.dependency_model.lineage.clock_span import DAY_MICROS, MICROS, ClockSpan, moved
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.functions.signature import Function
 
 _SECONDS = {"week": 7 * DAY_SECONDS, "day": DAY_SECONDS, "hour": 3600, "minute": 60, "second": 1}
-_KNOWN_DAYS = 1 << 16
-"""Of each field: days beyond the years that there are slices of come as well, at the ends of what is searched."""
 _ELAPSED = ("hour", "minute", "second")
 """Units that `dateadd` counts as time passes, where an interval's whole days go by the clock."""
 _MONTHS = {"year": 12, "quarter": 3, "month": 1}
@@ -207,15 +204,11 @@ def date_text(conversion: Conversion, value: Value, form: Value) -> Value:
 def _field(read: Callable[[date], int], within: str = "", last: int = 0) -> Function:
     """A number read off a date, which rises within a unit and begins anew with the next; `last` is its greatest."""
 
-    @lru_cache(maxsize=_KNOWN_DAYS)
-    def of_day(day: int) -> Value:
-        return point(Type.NUMBER, read(date_of(day)))
-
     def field(conversion: Conversion, value: Value) -> Value:
         day = to_date(conversion, value)
         if within and isinstance(day, Range) and not _is_within(day, within):
             return Range(Type.NUMBER, 0, last)
-        return monotone(lambda span: of_day(span.low), day)
+        return monotone(lambda span: point(Type.NUMBER, read(date_of(span.low))), day)
 
     return field
 
