@@ -145,7 +145,7 @@ def of_publishing(spark: SparkSession, folder: Path, rows: int, warm: int, repea
     whole, timers = payments(spark, rows), {name: Timer(warm) for name in ("publish", "write_then_check")}
 
     def publish() -> None:
-        replace_partitions([(DAY, whole)], folder / "published", lambda written: judge(written, RULES))
+        replace_partitions([(DAY, whole)], folder / "published", lambda written: judge(written.rows, RULES))
 
     def write_then_check() -> None:
         written = replace_partition(whole, folder / "checked", DAY)

@@ -11,8 +11,10 @@ last 90 days, one at a time, each fault is seeded; the days before it are clean.
     caught_by_profile   the same by the profile alone, without rules
     caught_by_rows      the same by the number of rows against its history alone
     compare_ms          one comparison
-    overhead_ratio_profile   of one slice on Spark with --rows: processor time of the JVM for the profile, in the query
-                             of the rules, for that of computing, writing and judging the slice without it
+    overhead_ratio_profile   of one slice on Spark with --rows: processor time for the profile, of the slice's files,
+                             for that of computing, writing and judging the slice without it
+    overhead_ratio_scanned_profile   the same by Spark's aggregates in the query of the rules, as of rows that are no
+                             files of this machine
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the profile of a slice costs beside computing, writing and judging it."""
+"""What the profile of a slice costs beside computing, writing and judging it: of its files, and scanned by Spark."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote, urlparse
 
 from benchmarks.timing import Timer
 from tidemark.compute.quality_checks import audit
@@ -21,6 +22,8 @@ from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pyspark.sql import DataFrame, SparkSession
 
     from tidemark.compute.quality_checks import Audit
@@ -61,24 +64,32 @@ def overhead(rows: int) -> dict[str, Any]:
 
 def _measure(spark: SparkSession, path: Path) -> dict[str, Any]:
     computing, judging, profiling = Timer(_WARM), Timer(_WARM), Timer(_WARM)
+    scanning = Timer(_WARM)
     for _ in range(_WARM + _TURNS):
         written = computing.run(lambda: replace_partition(spark.sql(_QUERY), path, {"dt": _SLICE.key}))
-        judging.run(partial(_audit, written.rows, None))
-        told = profiling.run(partial(_audit, written.rows, ProfileSettings()))
-    slice_cpu, rules_cpu, both_cpu = (statistics.median(timer.cpu[_WARM:]) for timer in (computing, judging, profiling))
-    encoded = encode_profile(told.profile) if told.profile else b""
+        files = [Path(unquote(urlparse(uri).path)) for uri in written.rows.inputFiles()]
+        judging.run(partial(_audit, written.rows, None, None))
+        told = profiling.run(partial(_audit, written.rows, ProfileSettings(), {_SLICE: files}))
+        scanned = scanning.run(partial(_audit, written.rows, ProfileSettings(), None))
+    assert told.profile is not None
+    assert scanned.profile is not None
+    assert told.profile.rows == scanned.profile.rows
+    slice_cpu, rules_cpu, both_cpu, scanned_cpu = (
+        statistics.median(timer.cpu[_WARM:]) for timer in (computing, judging, profiling, scanning)
+    )
     return {
-        "profiled_rows": told.profile.rows if told.profile else 0,
-        "profiled_columns": len(told.profile.columns) if told.profile else 0,
-        "profile_bytes": len(encoded),
+        "profiled_rows": told.profile.rows,
+        "profiled_columns": len(told.profile.columns),
+        "profile_bytes": len(encode_profile(told.profile)),
         "compute_cpu_seconds": round(slice_cpu, 2),
         "rules_cpu_seconds": round(rules_cpu, 2),
         "rules_and_profile_cpu_seconds": round(both_cpu, 2),
         "overhead_ratio_profile": round((both_cpu - rules_cpu) / (slice_cpu + rules_cpu), 3),
+        "overhead_ratio_scanned_profile": round((scanned_cpu - rules_cpu) / (slice_cpu + rules_cpu), 3),
     }
 
 
-def _audit(rows: DataFrame, profiled: ProfileSettings | None) -> Audit:
+def _audit(rows: DataFrame, profiled: ProfileSettings | None, files: Mapping[Slice, Sequence[Path]] | None) -> Audit:
     nothing: Any = None  # these rules look at the rows alone
     around = Surroundings(nothing, nothing, nothing, nothing)
-    return audit(_RULES, rows, {(_SLICE.key,): _SLICE}, around, profiled)[_SLICE]
+    return audit(_RULES, rows, {(_SLICE.key,): _SLICE}, around, profiled, files=files)[_SLICE]

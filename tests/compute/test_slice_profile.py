@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 import duckdb
@@ -22,10 +22,12 @@ from tidemark.dependency_model.profile.prediction import History
 from tidemark.dependency_model.profile.sketches import COUNT_ERROR, DISTINCT_ERROR, RANK_ERROR
 from tidemark.dependency_model.profile.slice_profile import ColumnKind, ColumnProfile, SliceProfile, merge
 from tidemark.dependency_model.slice import Slice
+from tidemark.quoting.spark import path_table
 from tidemark.state_store.database import Database
 from tidemark.state_store.slice_profiles import NOT_PUBLISHED, SliceProfiles, StoredProfile
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -127,6 +129,44 @@ def test_a_computed_slice_leaves_its_profile_in_the_store(spark: SparkSession, t
     assert set(stored.figures.columns) == {"id", "amount", "region"}
     assert (stored.figures.columns["id"].minimum, stored.figures.columns["id"].maximum) == ("1", "3")
     assert figures_of(profiles.mergeable([SLICE])[SLICE]).columns == stored.figures.columns
+
+
+@pytest.mark.parametrize("is_mapped", [False, True], ids=["files", "scanned"])
+def test_the_profile_is_of_the_files_where_these_have_the_table_s_names(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_mapped: bool
+) -> None:
+    """Spark's aggregates, which cost much more, measure the others; both tell the same."""
+    warehouse = built(spark, tmp_path, [1, 2, 3])
+    computer(spark, warehouse).compute([SLICE])
+    if is_mapped:
+        spark.sql(
+            f"ALTER TABLE {path_table(warehouse.table_path('cleaned'))} SET TBLPROPERTIES"
+            " ('delta.columnMapping.mode' = 'name', 'delta.minReaderVersion' = '2', 'delta.minWriterVersion' = '5')"
+        )
+    scanned: list[int] = []
+
+    def noting(self: ProfileAggregates, figures: Mapping[str, Any]) -> SliceProfile:
+        scanned.append(1)
+        return of_scan(self, figures)
+
+    of_scan = ProfileAggregates.profile
+    monkeypatch.setattr(ProfileAggregates, "profile", noting)
+    (done,) = computer(spark, warehouse).compute([SLICE])
+    assert len(scanned) == is_mapped
+    assert done.audit.figures is not None
+    columns = done.audit.figures.columns
+    ends: dict[str, Any] = {n: (column.minimum, column.maximum, column.distinct) for n, column in columns.items()}
+    assert ends == {
+        "id": ("1", "3", pytest.approx(3)),
+        "amount": ("10", "10", pytest.approx(1)),
+        "region": ("eu", "eu", pytest.approx(1)),
+    }
+
+
+def test_a_slice_without_rows_has_a_profile_of_none(spark: SparkSession, tmp_path: Path) -> None:
+    warehouse = built(spark, tmp_path, [])
+    (done,) = computer(spark, warehouse).compute([SLICE])
+    assert done.audit.profile == SliceProfile(0)
 
 
 def test_without_a_profile_nothing_is_measured(spark: SparkSession, tmp_path: Path) -> None:

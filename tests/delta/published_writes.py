@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from tidemark.delta.partition_overwrite import WrittenRows
+
 
 RULES: Final = (NotNull(("id",)), Unique(("id",)), AcceptedValues("kind", ("a", "b")), RowCount(min=2))
 DAYS: Final = tuple(date(2026, 3, day) for day in range(23, 27))
@@ -75,8 +77,8 @@ def write(spark: SparkSession, path: Path, told: Write) -> tuple[bool, ...]:
     """As slices are written: rules of the engine, over files that no version has."""
     slices = {(day,): Slice("t", day.isoformat()) for day in told.rows}
 
-    def release(rows: DataFrame) -> list[bool]:
-        audits = audit(RULES, rows, slices, Mock(Surroundings))
+    def release(written: WrittenRows) -> list[bool]:
+        audits = audit(RULES, written.rows, slices, Mock(Surroundings))
         return [not audits[slice_].blocks for slice_ in slices.values()]
 
     parts = [({"dt": day}, _frame(spark, rows)) for day, rows in told.rows.items()]

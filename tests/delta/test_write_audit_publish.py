@@ -13,7 +13,7 @@ from pyspark.sql import functions as sf
 
 from tidemark.delta import partition_overwrite
 from tidemark.delta.delta_rs_table import Partition, current_version, read_partition, read_table, table_exists
-from tidemark.delta.partition_overwrite import Release, Replaced
+from tidemark.delta.partition_overwrite import Release, Replaced, WrittenRows
 from tidemark.delta.replace_partition import replace_partition, replace_partitions
 from tidemark.delta.retention import Retention
 from tidemark.delta.vacuum import vacuum
@@ -43,8 +43,8 @@ def ids(path: Path, partition: Partition) -> list[int]:
 def no_negative(partitions: tuple[Partition, ...] = DAYS) -> Release:
     """The rule of these tests, counted in the very rows that were written."""
 
-    def release(written: DataFrame) -> list[bool]:
-        broken = {row["dt"] for row in written.where("id < 0").select("dt").collect()}
+    def release(written: WrittenRows) -> list[bool]:
+        broken = {row["dt"] for row in written.rows.where("id < 0").select("dt").collect()}
         return [part["dt"] not in broken for part in partitions]
 
     return release
@@ -115,7 +115,7 @@ def test_columns_with_other_names_in_files(spark: SparkSession, tmp_path: Path) 
     spark.sql(f"ALTER TABLE {path_table(path)} RENAME COLUMN dt TO day")
     days: tuple[Partition, ...] = tuple({"day": part["dt"]} for part in DAYS)
     parts = list(zip(days, (rows(spark, -3), rows(spark, 4)), strict=True))
-    replaced = replace_partitions(parts, path, lambda written: [False, written.where("id = 4").count() == 1])
+    replaced = replace_partitions(parts, path, lambda written: [False, written.rows.where("id = 4").count() == 1])
     assert replaced.published == (False, True)
     assert [metric.rows for metric in replaced.metrics] == [1, 1]
     assert sorted(row.id for row in read_table(spark, path).collect()) == [1, 4]
@@ -149,8 +149,8 @@ def test_a_commit_in_between_costs_no_computation(
     }
     interfere(monkeypatch, disturbances[disturbance])
 
-    def release(written: DataFrame) -> list[bool]:
-        judged.append(written.inputFiles())
+    def release(written: WrittenRows) -> list[bool]:
+        judged.append(written.rows.inputFiles())
         return [True]
 
     replaced = replace_partitions([(MONDAY, rows(spark, 7))], path, release)
@@ -167,8 +167,8 @@ def test_columns_that_came_meanwhile_are_in_what_is_published(
     path, session, judged = tmp_path / "t", spark.newSession(), list[int]()
     write(spark, path, [1], [2])
 
-    def release(written: DataFrame) -> list[bool]:
-        judged.append(written.count())
+    def release(written: WrittenRows) -> list[bool]:
+        judged.append(written.rows.count())
         return [True]
 
     def conflict() -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 APART: Final = {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseProject"}
 """What sketches take is computed before them: inside of an aggregate of objects Spark never compiles it."""
 _ROWS: Final = "profile"
-_TEXT_LENGTH: Final = 64
+TEXT_LENGTH: Final = 64
 MOST_SKETCH_BYTES: Final = 65_536
 """Of a slice. A number takes some 4 kB, a text some 2 kB at most: the first fifteen columns and more."""
 
@@ -40,8 +40,7 @@ class ProfileAggregates:
     """The aggregates of one table's profile; `partition` are the columns that tell the slice, which have no profile."""
 
     def __init__(self, schema: types.StructType, partition: tuple[str, ...], wanted: ProfileSettings) -> None:
-        own = tuple(field.name for field in schema if field.name not in partition)
-        self._fields = [schema[name] for name in wanted.of(own)]
+        self._fields = profiled_fields(schema, partition, wanted)
 
     def prepare(self, rows: DataFrame) -> DataFrame:
         """The rows with what sketches take of each value: to be aggregated by `expressions`, with `APART` set."""
@@ -69,9 +68,17 @@ class ProfileAggregates:
             # xxhash64 of NULL is its seed, a value.
             yield _named(number, "hash"), f"IF({column} IS NULL, NULL, xxhash64({column}))"
             if kind is ColumnKind.TEXT:
-                yield _named(number, "text"), f"left(CAST({column} AS STRING), {_TEXT_LENGTH})"
+                yield _named(number, "text"), f"left(CAST({column} AS STRING), {TEXT_LENGTH})"
             else:
                 yield _named(number, "number"), _as_number(column, field.dataType)
+
+
+def profiled_fields(
+    schema: types.StructType, partition: tuple[str, ...], wanted: ProfileSettings
+) -> list[types.StructField]:
+    """The columns that have a profile; `partition` are those that tell the slice, which have none."""
+    own = tuple(field.name for field in schema if field.name not in partition)
+    return [schema[name] for name in wanted.of(own)]
 
 
 def _named(number: int, part: str) -> str:
@@ -90,7 +97,7 @@ def _parts(number: int, field: types.StructField) -> Iterator[tuple[str, str]]:
     )
     for end in ("min", "max"):
         text = f"CAST({end}({column}) AS STRING)"
-        yield end, f"left({text}, {_TEXT_LENGTH})" if kind is ColumnKind.TEXT else text
+        yield end, f"left({text}, {TEXT_LENGTH})" if kind is ColumnKind.TEXT else text
     yield "distinct", f"hll_sketch_agg({quote(_named(number, 'hash'))}, {LOG_REGISTERS})"
     if kind is ColumnKind.TEXT:
         yield "frequent", f"approx_top_k_accumulate({quote(_named(number, 'text'))}, {TRACKED_VALUES})"

@@ -7,9 +7,11 @@ rule that crashes is unknown: it does not hold, and says why.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as sf
@@ -17,7 +19,8 @@ from pyspark.sql import functions as sf
 from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.compute.check_result import CheckResult
 from tidemark.compute.drift_rule import judge_drift
-from tidemark.compute.profile_aggregates import APART, ProfileAggregates
+from tidemark.compute.file_profile.file_profile import can_be_read, profile_of_files
+from tidemark.compute.profile_aggregates import APART, ProfileAggregates, profiled_fields
 from tidemark.compute.rule_measures import Judgement, measure
 from tidemark.compute.rule_queries import judge_by_query
 from tidemark.delta.partition_predicate import partition_predicate
@@ -28,8 +31,10 @@ from tidemark.spark.temporary_settings import settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
     from tidemark.compute.anomaly_verdict import AnomalyVerdict
     from tidemark.compute.changed_rows import ChangedRows
@@ -40,6 +45,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.profile.slice_profile import SliceProfile
     from tidemark.dependency_model.slice import Slice
 
+_LOG: Final = logging.getLogger(__name__)
 _TIME_TYPES: Final = ("timestamp", "timestamp_ntz")
 _ENDS: Final = ("min", "max")
 _ROWS: Final = "rows of the slice"
@@ -108,10 +114,12 @@ def audit(
     around: Surroundings,
     profiled: ProfileSettings | None = None,
     narrowed: ChangedRows | None = None,
+    files: Mapping[Slice, Sequence[Path]] | None = None,
 ) -> dict[Slice, Audit]:
     """Judge the rows of slices by `rules`, in their order, and find the times that they span, in one scan.
 
-    In the same scan their profile is measured, of the columns that `profiled` says; there is none where that crashes.
+    Their profile is measured of the columns that `profiled` says: of the `files` of each slice, where these are given,
+    in the same scan else; there is none where that crashes.
     `slices` are by the values of the partition columns, which are the last columns of `rows`. With `narrowed` the scan
     is of changed partitions alone, for one slice of a captured table: times are not told of it.
     """
@@ -119,7 +127,9 @@ def audit(
     measures = {name: measured for name, rule in named.items() if (measured := measure(name, rule))}
     partition = rows.columns[len(rows.columns) - len(next(iter(slices))) :]
     times = [name for name, kind in rows.dtypes if kind in _TIME_TYPES and name not in partition]
-    profile = ProfileAggregates(rows.schema, tuple(partition), profiled) if profiled else None
+    of_files = _profiles_of(files, rows.schema, partition, profiled) if files and profiled else {}
+    is_scanned = profiled is not None and not of_files
+    profile = ProfileAggregates(rows.schema, tuple(partition), profiled) if profiled and is_scanned else None
     told_by = _Partition(partition, next(iter(slices)) if len(slices) == 1 else None)
     if narrowed is None:
         scan = _scan(rows, list(measures.values()), times, told_by, profile)
@@ -132,11 +142,25 @@ def audit(
     for key, slice_ in slices.items():
         own = rows.where(partition_predicate(dict(zip(partition, key, strict=True))))
         figures = scan.figures.get(key, {})
-        its_profile = scan.profile.profile(figures) if scan.profile else None
+        its_profile = scan.profile.profile(figures) if scan.profile else of_files.get(slice_)
         subject = _Subject(own, slice_, figures, scan.crashed, around, its_profile)
         checks = tuple(_check(name, rule, measures.get(name), subject) for name, rule in named.items())
         audits[slice_] = Audit(checks, _span(figures, times), its_profile, rows=figures.get(_ROWS))
     return audits
+
+
+def _profiles_of(
+    files: Mapping[Slice, Sequence[Path]], schema: StructType, partition: Sequence[str], wanted: ProfileSettings
+) -> dict[Slice, SliceProfile]:
+    """By slice; nothing where Arrow cannot read a file as Spark does (a type that it does not know)."""
+    fields = profiled_fields(schema, tuple(partition), wanted)
+    if not can_be_read(fields):
+        return {}
+    try:
+        return {slice_: profile_of_files(own, fields) for slice_, own in files.items()}
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        _LOG.warning("the profile of %s is measured by Spark: %s", next(iter(files)).entity, error)
+        return {}
 
 
 def _of_whole(figures: Mapping[str, Any], rules: Mapping[str, QualityRule], narrowed: ChangedRows) -> Mapping[str, Any]:

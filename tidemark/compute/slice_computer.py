@@ -25,6 +25,7 @@ from tidemark.delta.delta_rs_table import TableLog, first_rows, first_rows_by_pa
 from tidemark.delta.partition_predicate import partition_predicate, partitions_last
 from tidemark.delta.replace_partition import replace_partitions
 from tidemark.dependency_model.entity.quality_rules import check_names
+from tidemark.spark.session import runs_here
 from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.state_store.snapshot_candidates import CandidateVerdict
 from tidemark.system.crash_points import crash_point
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from tidemark.compute.changed_rows import ChangedRows
     from tidemark.delta.clustering.usage_recorder import UsageRecorder
     from tidemark.delta.delta_rs_table import TableMetrics
+    from tidemark.delta.partition_overwrite import WrittenRows
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
@@ -88,7 +90,7 @@ class Computer:
         self._warehouse, self._registry = warehouse, registry
         self._inputs = Inputs(self._session, warehouse, registry)
         self._around = Surroundings(self._inputs, warehouse, registry, profiles)
-        self._usage = usage
+        self._usage, self._is_here = usage, runs_here(warehouse.settings)
         self._audits, self._results = StagedAudit(warehouse, profiles, results, self._around), results
 
     def compute(
@@ -119,8 +121,9 @@ class Computer:
         by_partition = {tuple(part.values()): slice_ for part, slice_ in zip(partitions, slices, strict=True)}
         audits: dict[Slice, Audit] = {}
 
-        def release(rows: DataFrame) -> list[bool]:
-            audits.update(self._judge(rows, by_partition))
+        def release(written: WrittenRows) -> list[bool]:
+            files = dict(zip(slices, written.files, strict=True)) if written.files and self._is_here else None
+            audits.update(self._judge(written.rows, by_partition, files))
             return [not audits[slice_].blocks for slice_ in slices]
 
         with settings(self._session, worth_compiling(self._inputs.written_rows(slices))):
@@ -151,10 +154,18 @@ class Computer:
         by_partition = {tuple(self._partition(slice_).values()): slice_}
         return self._judge(rows, by_partition)[slice_]
 
-    def _judge(self, rows: DataFrame, slices: Mapping[tuple[PartitionValue, ...], Slice]) -> dict[Slice, Audit]:
-        """What the rules say of slices of one entity; rows that break a rule go into quarantine where it says so."""
+    def _judge(
+        self,
+        rows: DataFrame,
+        slices: Mapping[tuple[PartitionValue, ...], Slice],
+        files: Mapping[Slice, Sequence[Path]] | None = None,
+    ) -> dict[Slice, Audit]:
+        """What the rules say of slices of one entity; rows that break a rule go into quarantine where it says so.
+
+        `files` have the rows of each slice, in this machine's reach; None where they are not known.
+        """
         entity = self._entity(next(iter(slices.values())))
-        audits = self._audits.audit(entity, rows, slices)
+        audits = self._audits.audit(entity, rows, slices, files=files)
         return quarantined(entity.quality, audits, rows, slices, self._around)
 
     def check_stored_slice(self, slice_: Slice, told: Audit | None = None) -> ComputedSlice:

@@ -21,7 +21,8 @@ from tidemark.state_store.slice_profiles import NOT_PUBLISHED, StoredProfile
 from tidemark.warehouse.profile_history import ProfileHistory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from pyspark.sql import DataFrame
 
@@ -53,9 +54,13 @@ class StagedAudit:
         rows: DataFrame,
         slices: Mapping[tuple[Any, ...], Slice],
         narrowed: ChangedRows | None = None,
+        files: Mapping[Slice, Sequence[Path]] | None = None,
     ) -> dict[Slice, Audit]:
-        """What rules and profiles say; slices are by the values of the partition columns, the last ones of `rows`."""
-        told = audit(entity.quality, rows, slices, self.around, entity.profiled, narrowed)
+        """What rules and profiles say; slices are by the values of the partition columns, the last ones of `rows`.
+
+        Profiles are made of the `files` of each slice where these are given.
+        """
+        told = audit(entity.quality, rows, slices, self.around, entity.profiled, narrowed, files)
         audits = {slice_: self._with_figures(slice_, audited) for slice_, audited in told.items()}
         if entity.anomalies is Anomalies.OFF or entity.period is None:
             return audits

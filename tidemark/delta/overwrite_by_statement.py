@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 
 from tidemark.delta.delta_rs_table import TableMetrics, current_version, read_table, table_metrics
 from tidemark.delta.own_commit import WRITE
-from tidemark.delta.partition_overwrite import PartitionOverwrite, Replaced
+from tidemark.delta.partition_overwrite import PartitionOverwrite, Replaced, WrittenRows
 from tidemark.delta.partition_predicate import partition_predicate, partitions_last
 
 
@@ -26,7 +26,8 @@ def overwrite_by_statement(overwrite: PartitionOverwrite) -> Replaced:
     try:
         overwrite.whole.write.parquet(str(beside))
         copied = spark.read.schema(overwrite.whole.schema).parquet(str(beside))
-        released = overwrite.verdicts(partitions_last(copied, overwrite.partitions[0]), copied.count())
+        written = WrittenRows(partitions_last(copied, overwrite.partitions[0]))
+        released = overwrite.verdicts(written, copied.count())
         return _publish(overwrite, copied, released)
     finally:
         shutil.rmtree(beside, ignore_errors=True)

@@ -6,6 +6,7 @@ Files are written, their rows are judged, and only what is released becomes the 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import unquote
 
 from pyspark.sql import DataFrame
 
@@ -15,8 +16,20 @@ from tidemark.delta.partition_predicate import any_partition_predicate
 from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.system.crash_points import crash_point
 
-Release = Callable[[DataFrame], Sequence[bool]]
-"""Of rows that are in files already, partition columns last: for each partition whether they may become the table's."""
+
+@dataclass(frozen=True)
+class WrittenRows:
+    """What an overwrite wrote and no version has yet: `rows` read it, partition columns last.
+
+    `files` are those of each partition; None where a file does not tell of its columns as the table does.
+    """
+
+    rows: DataFrame
+    files: tuple[tuple[Path, ...], ...] | None = None
+
+
+Release = Callable[[WrittenRows], Sequence[bool]]
+"""For each partition whether what was written may become the table's."""
 
 
 def release_all(partitions: Sequence[Partition]) -> Release:
@@ -66,11 +79,16 @@ class PartitionOverwrite:
         """The partitions as the log writes them."""
         return [{name: str(value) for name, value in partition.items()} for partition in self.partitions]
 
-    def verdicts(self, rows: DataFrame, count: int) -> tuple[bool, ...]:
-        """Which partitions may be published, in order; `rows` were written, `count` of them."""
+    def written(self, rows: DataFrame, files: Sequence[LiveFile]) -> WrittenRows:
+        """What is in these files, whose columns have the table's names."""
+        own = ([unquote(path) for path in _paths(files_of(files, [text]))] for text in self.texts)
+        return WrittenRows(rows, tuple(tuple(self.path / path for path in paths) for paths in own))
+
+    def verdicts(self, written: WrittenRows, count: int) -> tuple[bool, ...]:
+        """Which partitions may be published, in order; `count` rows were written."""
         crash_point("delta.files_written")
         with settings(self.whole.sparkSession, worth_compiling(count)):
-            released = tuple(self.release(rows))
+            released = tuple(self.release(written))
         crash_point("delta.audited")
         return released
 

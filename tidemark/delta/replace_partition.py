@@ -15,7 +15,7 @@ from tidemark.delta.internals.overwrite_transaction import OverwriteTransaction
 from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.live_file import LiveFile, files_of, rows_of, write_counts
 from tidemark.delta.overwrite_by_statement import overwrite_by_statement
-from tidemark.delta.partition_overwrite import PartitionOverwrite, Release, Replaced, release_all
+from tidemark.delta.partition_overwrite import PartitionOverwrite, Release, Replaced, WrittenRows, release_all
 from tidemark.delta.partition_predicate import literal, partitions_last
 from tidemark.delta.schema_evolution import new_columns
 from tidemark.system.crash_points import crash_point
@@ -123,7 +123,7 @@ def _judge(txn: OverwriteTransaction, overwrite: PartitionOverwrite) -> _Judged:
     added = txn.write(txn.cast_to_table(overwrite.whole))
     files = [LiveFile(described, handle) for described, handle in zip(txn.describe(added), added, strict=True)]
     rows = partitions_last(txn.read(added), overwrite.partitions[0])
-    return _Judged(files, rows, overwrite.verdicts(rows, rows_of(files)), txn.definition)
+    return _Judged(files, rows, overwrite.verdicts(overwrite.written(rows, files), rows_of(files)), txn.definition)
 
 
 def _publish(txn: OverwriteTransaction, overwrite: PartitionOverwrite, judged: _Judged) -> Replaced:
@@ -143,7 +143,9 @@ def _by_spark(txn: OverwriteTransaction, overwrite: PartitionOverwrite) -> Repla
     """Spark's own overwrite in two steps: it makes tables, adds columns, and knows of columns with other names."""
     written = txn.write_overwrite(overwrite.whole, overwrite.columns, overwrite.predicate)
     rows = partitions_last(txn.read_overwrite(written), overwrite.partitions[0])
-    released, version = overwrite.verdicts(rows, rows_of(written.added)), txn.version
+    is_named_otherwise = bool(txn.property("delta.columnMapping.mode"))
+    told = WrittenRows(rows) if is_named_otherwise else overwrite.written(rows, written.added)
+    released, version = overwrite.verdicts(told, rows_of(written.added)), txn.version
     if any(released):
         let = overwrite.only(released)
         kept = written.only(let.texts) if let.columns else written

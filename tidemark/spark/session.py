@@ -42,7 +42,7 @@ def spark_session(settings: Settings, further: Mapping[str, str] = MappingProxyT
 def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
     """Everything that the session is started with; `scratch` is for Spark's temporary files."""
     conf = SparkConf(loadDefaults=False).setMaster(settings.spark_master).setAppName(APP_NAME)
-    is_local = _is_local(settings)
+    is_local = runs_here(settings)
     place = {**_LOCAL, "spark.local.dir": str(scratch)} if is_local else _on_cluster(settings.spark_master)
     given = user_settings(settings, _REQUIRED, is_local=is_local)
     for key, value in {**_TUNING, **_KAFKA, **place, **given, **_REQUIRED}.items():
@@ -61,7 +61,7 @@ def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
 def java_options(settings: Settings) -> list[str]:
     """What the driver's JVM is started with, beside what Spark gives it."""
     options = [*_JVM, f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"]
-    if not _is_local(settings):
+    if not runs_here(settings):
         return options
     options += [*_LOCAL_JVM[settings.spark_tuning], *sharing_options(class_archive())]
     if settings.spark_tuning == "throughput":
@@ -69,7 +69,7 @@ def java_options(settings: Settings) -> list[str]:
     return options
 
 
-def _is_local(settings: Settings) -> bool:
+def runs_here(settings: Settings) -> bool:
     """Whether one JVM is all of Spark; `local-cluster` starts executors of its own."""
     return settings.spark_master.startswith("local[") or settings.spark_master == "local"
 

@@ -50,6 +50,14 @@ def profile_of(numbers: Sequence[int | None]) -> SliceProfile:
     return SliceProfile(len(numbers), (number, text))
 
 
+def test_times_are_ordered_by_year_also_before_0_and_after_9999() -> None:
+    times = ["-0070-08-16 01:00:00", "0011-12-19 00:00:00", "9378-01-01 00:00:00.5", "+10088-03-25 00:00:00"]
+    parts = [SliceProfile(1, (ColumnProfile("t", ColumnKind.TIME, 1, time, time),)) for time in times]
+    for some in (parts, parts[::-1]):
+        (column,) = merge(some).columns
+        assert (column.minimum, column.maximum) == (times[0], times[-1])
+
+
 @given(PARTS)
 def test_merged_parts_are_the_profile_of_all_rows(parts: list[Values]) -> None:
     """So few rows that every sketch is exact but for the order of quantiles."""

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
 LOG_REGISTERS: Final = 11
 QUANTILE_K: Final = 128
 TRACKED_VALUES: Final = 48
@@ -43,6 +46,14 @@ def merge_distinct(parts: Iterable[bytes]) -> bytes:
     return bytes(union.get_result(_library().HLL_4).serialize_compact())
 
 
+def distinct_of_few(hashes: Iterable[int]) -> bytes:
+    """A sketch of hashes, whole numbers of 64 bits with a sign."""
+    sketch = _library().hll_sketch(LOG_REGISTERS, _library().HLL_4)
+    for value in hashes:
+        sketch.update(value)
+    return bytes(sketch.serialize_compact())
+
+
 def distinct_values(sketch: bytes) -> float:
     """How many different values there are, about."""
     return float(_library().hll_sketch.deserialize(sketch).get_estimate())
@@ -60,6 +71,37 @@ def quantiles(sketch: bytes, ranks: Sequence[float]) -> tuple[float, ...]:
     """The values at these ranks (0 to 1); nothing of no values."""
     whole = _library().kll_doubles_sketch.deserialize(sketch)
     return () if whole.is_empty() else tuple(float(value) for value in whole.get_quantiles(list(ranks)))
+
+
+class QuantileSketch:
+    """Takes numbers; NaN is left out."""
+
+    def __init__(self) -> None:
+        self._sketch = _library().kll_doubles_sketch(QUANTILE_K)
+
+    def add(self, numbers: NDArray[np.float64]) -> None:
+        """Each as often as it comes."""
+        self._sketch.update(numbers)
+
+    def serialized(self) -> bytes:
+        """In the format that `merge_quantiles` takes and makes."""
+        return bytes(self._sketch.serialize())
+
+
+class FrequentSketch:
+    """Takes texts, each with its rows."""
+
+    def __init__(self) -> None:
+        self._sketch = _library().frequent_strings_sketch(LOG_COUNTERS)
+
+    def add(self, counted: Iterable[tuple[str, int]]) -> None:
+        """A text that comes twice is counted twice."""
+        for text, rows in counted:
+            self._sketch.update(text, rows)
+
+    def serialized(self) -> bytes:
+        """In the format that `merge_frequent` takes and makes."""
+        return bytes(self._sketch.serialize())
 
 
 def cumulative_shares(sketch: bytes, values: Sequence[float]) -> tuple[float, ...]:

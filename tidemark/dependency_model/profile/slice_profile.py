@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.profile.sketches import merge_distinct, merge_frequent, merge_quantiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 class ColumnKind(Enum):
@@ -86,17 +86,29 @@ def _merged(sketches: Sequence[bytes | None], merged: Callable[[list[bytes]], by
     return merged(known) if known and len(known) == len(sketches) else None
 
 
-def _order(kind: ColumnKind) -> Callable[[str], tuple[bool, Decimal | str]]:
-    return _by_number if kind is ColumnKind.NUMBER else lambda text: (False, text)
+def _order(kind: ColumnKind) -> Callable[[str], tuple[int, Decimal | str]]:
+    return _ORDERS.get(kind, lambda text: (0, text))
 
 
-def _by_number(text: str) -> tuple[bool, Decimal | str]:
+def _by_time(text: str) -> tuple[int, str]:
+    """Years before 0 and after 9999 have a sign, and not four digits."""
+    year_end = text.index("-", 1)
+    return int(text[:year_end]), text[year_end:]
+
+
+def _by_number(text: str) -> tuple[int, Decimal | str]:
     """NaN is greater than all numbers, as in Spark."""
     try:
         number = Decimal(text)
     except InvalidOperation:
-        return True, Decimal(0)
-    return (True, Decimal(0)) if number.is_nan() else (False, number)
+        return 1, Decimal(0)
+    return (1, Decimal(0)) if number.is_nan() else (0, number)
+
+
+_ORDERS: Final[Mapping[ColumnKind, Callable[[str], tuple[int, Decimal | str]]]] = {
+    ColumnKind.NUMBER: _by_number,
+    ColumnKind.TIME: _by_time,
+}
 
 
 def sizes(profile: SliceProfile) -> int:

@@ -1,0 +1,54 @@
+"""The profile of a slice from its files: each column read and sketched by itself, no row ever put together.
+
+Spark's aggregates of objects (tidemark.compute.profile_aggregates) tell the same of rows that are not files; they cost
+a hundred nanoseconds a value and more, and a slice's computation ten times the one of its profile here.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import pyarrow.parquet as pq
+from pyspark.sql.types import StringType
+
+from tidemark.compute.file_profile.column_sketches import column_of
+from tidemark.compute.profile_aggregates import MOST_SKETCH_BYTES
+from tidemark.dependency_model.profile.slice_profile import SliceProfile, merge, without_sketches_over
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pyspark.sql import types
+
+_BATCH_ROWS: Final = 65_536
+
+
+def profile_of_files(files: Sequence[Path], fields: Sequence[types.StructField]) -> SliceProfile:
+    """Of all rows in Parquet files that have these columns by these names. Raises what Arrow and the disk raise.
+
+    Times are written in UTC, as the session of Spark writes them.
+    """
+    with ThreadPoolExecutor(max(1, min(len(files), os.cpu_count() or 1))) as threads:
+        parts = list(threads.map(partial(_profile, fields=fields), files))
+    filled = [part for part in parts if part.rows]
+    return without_sketches_over(merge(filled), MOST_SKETCH_BYTES) if filled else SliceProfile(0)
+
+
+def can_be_read(fields: Sequence[types.StructField]) -> bool:
+    """Whether equal texts have equal bytes: a collation may take texts for equal that differ."""
+    texts = [field.dataType for field in fields if isinstance(field.dataType, StringType)]
+    return all(kind == StringType() for kind in texts)
+
+
+def _profile(path: Path, fields: Sequence[types.StructField]) -> SliceProfile:
+    texts = [field.name for field in fields if isinstance(field.dataType, StringType)]
+    columns = [column_of(field) for field in fields]
+    with pq.ParquetFile(path, read_dictionary=texts, coerce_int96_timestamp_unit="us") as file:
+        for batch in file.iter_batches(_BATCH_ROWS, columns=[field.name for field in fields], use_threads=False):
+            for field, column in zip(fields, columns, strict=True):
+                column.add(batch.column(field.name))
+        return SliceProfile(file.metadata.num_rows, tuple(column.profile() for column in columns))
