@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status.input_read import InputRead
     from tidemark.state_store.transition import Transition
 
 NOW = datetime(2025, 1, 2, tzinfo=UTC)
@@ -86,13 +87,15 @@ class GatedSeries:
     `held` is what readers of a slice see, `raised` whose rules are known to be broken, `unjudged` whose published rows
     wait for their rules, with whether these rows are others than before. `there` are slices with rows that nobody asks
     for again, `good` those whose rows passed their rules or were let pass, `changes` how often rows were others than
-    before, `seen` what a slice was computed from, `asked` how often a person asked for it.
+    before, `seen` what a slice was computed from, `asked` how often a person asked for it. `reads` is what the
+    store would tell of the runs.
     """
 
     def __init__(self) -> None:
         self.graph, self.index = WORLD, ReadinessIndex(WORLD, datetime(2024, 1, 1, tzinfo=UTC), NOW)
         self.memory: Any = SimpleNamespace(index=self.index, tainted=None, decides=None, manifests={}, runs={})
         self._numbers, self._last = count(1), 0
+        self.reads: set[InputRead] = set()
         self.deliveries: list[str | None] = [None] * sum(slice_.entity == "day" for slice_ in SLICES)
         self.latest = {s: at for at, s in enumerate(s for s in SLICES if s.entity == "day")}
         self.held: dict[Slice, Rows] = {}
@@ -173,8 +176,9 @@ class GatedSeries:
             self.unjudged[slice_] = changed
         else:
             self.good.add(slice_)
+        self.reads.update(self.memory.manifests[slice_].reads(self.status(slice_).generation))
         self.tell(slice_, Event.COMPLETED, run.name, changed=changed)
-        self.memory.manifests.pop(slice_, None)
+        self.memory.manifests.pop(slice_)
 
     def judge(self, slice_: Slice) -> None:
         """The rules of published rows say what they found."""
@@ -215,7 +219,7 @@ class GatedSeries:
         self._decide(staging)
 
     def _staging(self) -> Staging:
-        return Staging(self.graph, self.memory, self._last, NOW)
+        return Staging(self.graph, self.memory, self._last, NOW, reads=self.reads)
 
     def _decide(self, staging: Staging) -> None:
         applied, tainted = 0, {slice_ for slice_ in SLICES if self.status(slice_).tainted}

@@ -9,15 +9,16 @@ import pytest
 from tests.center.launchers import MemoryLauncher
 from tests.center.test_backfills import BackfillWorld
 from tests.center.test_center import CenterWorld
+from tidemark.center.fact import Fact
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import RunState
+from tidemark.dependency_model.status import Event, RunState
 from tidemark.state_store.transition import Facts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 DAY = "2024-06-01"
-DWD = f"dwd@{DAY}"
+DWD, LOOSE = f"dwd@{DAY}", f"loose@{DAY}"
 POLICIES = ("always", "if_changed", "never", "ask")
 DECLARED = {
     "dwd": "{period: day, quality: [{not_null: [id]}]}",
@@ -86,6 +87,95 @@ def test_rows_that_never_changed_are_unchanged_judged_or_not(world: RebuiltWorld
     world.rebuild("run 2", changed=False, judged=judged)
     world.rebuild("run 3", changed=False, judged="quality_passed")
     assert world.fates() == {**KEPT_OR_NOT, "if_changed": "kept", "ask": "kept"}
+
+
+class EarlyReaderWorld(CenterWorld):
+    """A day with a rule and two states, and `loose`, which takes it before its rules were checked."""
+
+    def __init__(self, folder: Path) -> None:
+        states = "[{entity_state: estimated, depends_on: []}, {entity_state: completed, depends_on: []}]"
+        loose = "{entity: dwd, quality: ignore, states: [estimated, completed]}"
+        super().__init__(
+            folder,
+            dwd=f"{{period: day, quality: [{{not_null: [id]}}], states: {states}}}",
+            loose=f"{{period: day, depends_on: [{loose}]}}",
+        )
+        self.center.tick()
+
+    def estimate(self, run: str) -> None:
+        assert self.center.launch([Slice.parse(DWD)], run, "default") == [Slice.parse(DWD)]
+        self.tell(DWD, "reached", run=run, state="estimated")
+
+    def compute(self, run: str) -> None:
+        """Both states, one after the other."""
+        self.estimate(f"{run} estimated")
+        self.run(DWD, run)
+
+    def pass_rules(self, after: str) -> int:
+        """The rules hold, as another process hears; the generation of `loose` then."""
+        self.center = self.open_center()
+        self.tell(DWD, "quality_passed", f"passed {after}")
+        return self.center.status(Slice.parse(LOOSE)).generation
+
+
+@pytest.fixture
+def early(tmp_path: Path) -> EarlyReaderWorld:
+    return EarlyReaderWorld(tmp_path)
+
+
+def test_who_has_read_what_passes_is_not_asked(early: EarlyReaderWorld) -> None:
+    early.compute("run 1")
+    early.run(LOOSE, "loose 1")
+    assert early.pass_rules("run 1") == 1
+    early.tell(DWD, "backfill_requested")
+    early.compute("run 2")
+    assert early.pass_rules("run 2") == 2, "it has read the rows of run 1"
+    early.tell(DWD, "backfill_requested", "once more")
+    early.compute("run 3")
+    early.run(LOOSE, "loose 2")
+    assert early.pass_rules("run 3") == 2
+
+
+def test_who_has_read_an_earlier_state_of_what_passes_is_asked(early: EarlyReaderWorld) -> None:
+    early.estimate("run 1")
+    early.run(LOOSE, "loose 1")
+    early.run(DWD, "run 2")
+    assert early.pass_rules("run 2") == 2
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_who_was_computed_by_another_run_than_the_one_launched_is_asked(
+    early: EarlyReaderWorld, *, is_known: bool
+) -> None:
+    """Nobody knows what a run of somebody else read."""
+    early.compute("run 1")
+    assert early.pass_rules("run 1") == 1
+    early.run(LOOSE, "loose 1")
+    early.tell(DWD, "backfill_requested")
+    early.compute("run 2")
+    early.tell(LOOSE, "backfill_requested")
+    early.center.launch([Slice.parse(LOOSE)], "loose 2", "default")
+    early.tell(LOOSE, "completed", run="loose 2" if is_known else "by hand")
+    assert early.pass_rules("run 2") == (2 if is_known else 3)
+
+
+def test_the_store_is_not_asked_where_rules_are_checked_with_the_run(
+    early: EarlyReaderWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    early.compute("run 1")
+    early.pass_rules("run 1")
+    early.run(LOOSE, "loose 1")
+    early.tell(DWD, "backfill_requested")
+    early.estimate("run 2 estimated")
+    asked: list[Slice] = []
+    monkeypatch.setattr(early.store.read, "launches", asked.extend)
+    early.center.launch([Slice.parse(DWD)], "run 2", "default")
+    facts = [
+        Fact(f"{event.value} 2", Slice.parse(DWD), event, early.now, "test", data=Facts(run_id="run 2"))
+        for event in (Event.COMPLETED, Event.QUALITY_PASSED)
+    ]
+    assert early.center.report(facts).new == 2
+    assert (early.center.status(Slice.parse(LOOSE)).generation, asked) == (2, [])
 
 
 def test_a_backfill_counts_them_as_changed_too(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.active_backfills import ActiveBackfills
+from tidemark.center.early_reads import early_reads
 from tidemark.center.fact import Fact, Receipt
 from tidemark.center.in_memory_state import CenterMemory
 from tidemark.center.latency import Latency
@@ -345,18 +346,21 @@ class DependencyCenter:
         """All that is not known, in one commit; `doubtful` are those of which that is to be found out."""
         memory, now = self._fresh(), self._clock()
         known = self._store.read.known_ids([fact.event_id for fact in doubtful])
+        facts = [fact for ticket in tickets for fact in ticket.facts]
+        reads = early_reads(self.graph, memory, self._store.read, facts, now)
         staging, cursors = Staging(self.graph, memory, memory.last, now), dict[str, str]()
         for ticket in tickets:
-            if self._stage(ticket, staging, known, now):
+            own = Staging(self.graph, memory, staging.last, now, below=staging, reads=reads)
+            if self._stage(ticket, own, known):
+                staging.merge(own)
                 cursors.update(ticket.cursors)
         self._write(staging, cursors)
         for ticket in tickets:
             if not ticket.done.done():
                 ticket.done.set_result(ticket.receipt)
 
-    def _stage(self, ticket: _Ticket, staging: Staging, known: set[str], now: datetime) -> bool:
+    def _stage(self, ticket: _Ticket, own: Staging, known: set[str]) -> bool:
         """Whether the ticket's facts were staged: all of a strict one, or none."""
-        own = Staging(self.graph, self._fresh(), staging.last, now, below=staging)
         ids: set[str] = set()
         for fact in ticket.facts:
             if fact.slice.entity not in self.graph:
@@ -367,7 +371,6 @@ class DependencyCenter:
                 return False
             ids.add(fact.event_id)
         known |= ids
-        staging.merge(own)
         return True
 
     def _take(self, fact: Fact, own: Staging, ticket: _Ticket) -> bool:

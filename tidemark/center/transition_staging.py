@@ -12,7 +12,7 @@ from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
 from tidemark.state_store.transition import NOTHING_TOLD, Transition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
     from datetime import datetime
 
     from tidemark.center.fact import Fact
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.status.input_read import InputRead
     from tidemark.state_store.transition import Facts
 
 _FINISHED = (Event.COMPLETED, Event.BACKFILLED, Event.OBSERVED, Event.REACHED)
@@ -30,10 +31,16 @@ class Staging:
     """Changes nothing that is known: what it holds is there once it is written, or is thrown away."""
 
     def __init__(
-        self, graph: DependencyGraph, memory: CenterMemory, last: int, now: datetime, below: Staging | None = None
+        self,
+        graph: DependencyGraph,
+        memory: CenterMemory,
+        last: int,
+        now: datetime,
+        below: Staging | None = None,
+        reads: Container[InputRead] = frozenset(),
     ) -> None:
         self._graph, self._memory, self._now = graph, memory, now
-        self._below = below
+        self._below, self._reads = below, reads
         self._last = last
         self._statuses: dict[Slice, SliceStatus] = {}
         self.runs: dict[Slice, str] = {}
@@ -82,6 +89,7 @@ class Staging:
             state=fact.state,
             before=fact.before,
             decides=self._memory.decides,
+            reads=self._reads,
         )
         for number, step in enumerate(followers):
             is_own = not number

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.dependency_model.readiness.release import Reason
 from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status.input_read import InputRead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tidemark.dependency_model.readiness.known_slices import KnownSlices
     from tidemark.dependency_model.readiness.release import Release, Verdict
@@ -77,6 +78,11 @@ class SliceManifest:
     def unmet(self) -> tuple[ManifestClause, ...]:
         """The clauses that keep the slice waiting."""
         return tuple(clause for clause in self.clauses if clause.reason is Reason.WAITING)
+
+    def reads(self, generation: int) -> Iterator[InputRead]:
+        """What its run read for this generation of the slice."""
+        for used in (used for clause in self.clauses for used in clause.used):
+            yield InputRead(self.slice, generation, used.slice, used.generation, used.state)
 
     def to_json(self) -> str:
         """As the state store keeps it: inputs alike in entity, part, generation and version in one row."""

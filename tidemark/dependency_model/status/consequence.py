@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.entity.entity import Reprocess
+from tidemark.dependency_model.status.input_read import InputRead
 from tidemark.dependency_model.status.propagation import BY_POLICY, REPROCESS, To, targets
 from tidemark.dependency_model.status.slice_status import BACKFILLED, FOREIGN, PARTIAL, RunState, SliceStatus
 from tidemark.dependency_model.status.transition import Event, apply, row_of
@@ -101,17 +102,19 @@ def steps(
     state: str | None = None,
     before: SliceStatus | None = None,
     decides: Decides | None = None,
+    reads: Container[InputRead] = frozenset(),
 ) -> list[Step]:
     """The same one by one, in the order in which they follow.
 
     `tainted` names the entities with tainted or partial slices, where that is known: it spares looking for slices to
     ask.
     `state` is the state that a run reached, `before` what is restored. `decides` says of a slice and one downstream of
-    it whether a backfill of both decides what becomes of the latter: no policy does, then. Rows that are the same as
-    before count as changed where those before were never announced.
+    it whether a backfill of both decides what becomes of the latter: no policy does, then. `reads` holds what was read
+    before it is announced, as far as that is known: who did so is not asked. Rows that are the same as before count as
+    changed where those before were never announced.
     """
     changed = changed or (known.get(slice_) or _UNKNOWN).unannounced
-    walk = _Walk(graph, known, until, changed=changed, tainted=tainted, decides=decides)
+    walk = _Walk(graph, known, until, changed=changed, tainted=tainted, decides=decides, reads=reads)
     walk.take(Consequence(slice_, event, slice_), state, before)
     while walk.waiting:
         for follower in walk.followers(walk.waiting.popleft()):
@@ -130,9 +133,10 @@ class _Walk:
         changed: bool,
         tainted: Container[str] | None,
         decides: Decides | None,
+        reads: Container[InputRead],
     ) -> None:
         self.graph, self.known, self.until, self.changed = graph, known, until, changed
-        self.tainted, self.decides = tainted, decides
+        self.tainted, self.decides, self.reads = tainted, decides, reads
         self.steps: list[Step] = []
         self.after: dict[Slice, SliceStatus] = {}
         self.waiting: deque[Consequence] = deque()
@@ -195,7 +199,15 @@ class _Walk:
         is_asking = self.status(target).tainted or PARTIAL in self.status(target).states
         if step.event in _LIFTED:
             return is_asking and status.run_state is RunState.COMPLETED
-        return is_asking or BACKFILLED in status.states or self._was_read_before(slice_, target)
+        if is_asking or self._has_read(slice_, target):
+            return is_asking
+        return BACKFILLED in status.states or self._was_read_before(slice_, target)
+
+    def _has_read(self, slice_: Slice, target: Slice) -> bool:
+        """Whether the target was computed from just what the slice holds now."""
+        status, reader = self.status(slice_), self.status(target)
+        read = InputRead(target, reader.generation, slice_, status.generation, status.unfinished_state)
+        return reader.run_state is RunState.COMPLETED and read in self.reads
 
     def _brings_change(self, step: Consequence, target: Slice) -> bool:
         """Whether the target may hold other rows once it is computed again.

@@ -46,10 +46,11 @@ _POLICY = """
 ## When an input was computed again
 
 Once it has passed its rules, each downstream slice that was tainted by it, and each that is downstream of a backfilled
-slice, follows the policy of its own declaration (`reprocess`). What is to be computed again waits until all of its
-inputs are good, like the first time; `kept` lifts the taint only where no other input is still bad. Where a flag or a
-taint alone is lifted the rows are those of before, so that it counts as unchanged; a question of `ask` stays until
-somebody answers it, by `kept` or a backfill.
+slice, follows the policy of its own declaration (`reprocess`). One without taint that ignores quality, and has read
+just this generation before it passed, is not asked. What is to be computed again waits until all of its inputs are
+good, like the first time; `kept` lifts the taint only where no other input is still bad. Where a flag or a taint alone
+is lifted the rows are those of before, so that it counts as unchanged; a question of `ask` stays until somebody answers
+it, by `kept` or a backfill.
 
 | reprocess | what becomes of the downstream slice | input changed | input unchanged |
 | --- | --- | --- | --- |
