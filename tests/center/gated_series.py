@@ -88,7 +88,7 @@ class GatedSeries:
     wait for their rules, with whether these rows are others than before. `there` are slices with rows that nobody asks
     for again, `good` those whose rows passed their rules or were let pass, `changes` how often rows were others than
     before, `seen` what a slice was computed from, `asked` how often a person asked for it. `reads` is what the
-    store would tell of the runs.
+    store would tell of the runs, `kept` are slices of which a person said that they will do as they are.
     """
 
     def __init__(self) -> None:
@@ -96,6 +96,7 @@ class GatedSeries:
         self.memory: Any = SimpleNamespace(index=self.index, tainted=None, decides=None, manifests={}, runs={})
         self._numbers, self._last = count(1), 0
         self.reads: set[InputRead] = set()
+        self.kept: set[Slice] = set()
         self.deliveries: list[str | None] = [None] * sum(slice_.entity == "day" for slice_ in SLICES)
         self.latest = {s: at for at, s in enumerate(s for s in SLICES if s.entity == "day")}
         self.held: dict[Slice, Rows] = {}
@@ -130,6 +131,7 @@ class GatedSeries:
     def keep(self, slice_: Slice) -> None:
         """Somebody who was asked says that it will do with what it was computed from."""
         self.seen[slice_] = self._seen_now(self.inputs(slice_))
+        self.kept.add(slice_)
         self.tell(slice_, Event.KEPT)
 
     def launch(self, slice_: Slice) -> None:
@@ -170,6 +172,7 @@ class GatedSeries:
         changed = self.held.get(slice_) != run.rows
         self.held[slice_], self.seen[slice_] = run.rows, run.seen
         self.changes[slice_] += changed
+        self.kept.discard(slice_)
         self.there.add(slice_)
         self.good.discard(slice_)
         if slice_.entity in SERIES:

@@ -66,7 +66,7 @@ def test_a_slice_starts_exactly_when_its_inputs_are_good_and_everything_heals(
     check(world)
     assert world.raised == set()
     assert {slice_: world.status(slice_).valid for slice_ in SLICES} == dict.fromkeys(SLICES, True)
-    kept = [slice_ for slice_ in SLICES if slice_.entity in ("never", "later")]
+    kept = {slice_ for slice_ in SLICES if slice_.entity in ("never", "later")} | world.kept
     for slice_ in SLICES:
         days = [world.latest[day] for day in world.latest if overlap(day, slice_)]
         assert slice_ in kept or world.held[slice_] == frozenset(days), slice_
@@ -136,6 +136,31 @@ def test_rows_that_were_never_judged_are_news_when_they_are_computed_again() -> 
     }
     assert world.status(readers["if_changed"]).generation == 2
     assert world.status(readers["ask"]).tainted
+
+
+@pytest.mark.parametrize("is_late", [True, False])
+def test_the_same_rows_once_more_do_not_answer_for_a_person(*, is_late: bool) -> None:
+    """The question is about the rows before: of a day that changed since they were read, or while they were."""
+    world = GatedSeries()
+    world.settle()
+    day = next(iter(world.latest))
+    asked = next(slice_ for slice_ in SLICES if slice_.entity == "ask" and overlap(slice_, day))
+    if is_late:
+        world.ask_for(asked)
+        world.launch(asked)
+    world.deliver(day, None)
+    world.launch(day)
+    world.end(day, audited=True)
+    world.judge(day)
+    if is_late:
+        world.end(asked, audited=True)
+    assert world.status(asked).tainted
+    world.ask_for(day)
+    march(world, audited=True)
+    assert world.status(asked).tainted
+    world.keep(asked)
+    check(world)
+    assert world.status(asked).valid
 
 
 def test_who_has_two_bad_inputs_is_good_once_both_are() -> None:

@@ -68,6 +68,16 @@ def test_the_same_rows_as_those_that_were_never_judged_are_others_to_who_read_th
     assert world.fates() == {**KEPT_OR_NOT, "if_changed": "again", "ask": "asked"}
 
 
+def test_a_question_stays_over_restarts_and_rebuilds_with_the_rows_that_raised_it(world: RebuiltWorld) -> None:
+    world.rebuild("run 2", changed=True, judged="quality_passed")
+    assert world.fates()["ask"] == "asked"
+    world.rebuild("run 3", changed=False, judged="quality_passed")
+    assert world.fates()["ask"] == "asked"
+    world.tell(f"ask@{DAY}", "kept")
+    world.rebuild("run 4", changed=False, judged="quality_passed")
+    assert world.fates()["ask"] == "kept"
+
+
 def test_it_is_owed_over_failed_runs_and_refused_rows_until_the_rules_hold(world: RebuiltWorld) -> None:
     world.rebuild("run 2", changed=True)
     for run in ("run 3", "run 4"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.center.inputs_changed_during_run import late_events
+from tidemark.dependency_model.entity.entity import Reprocess
 from tidemark.dependency_model.status import Event
 from tidemark.dependency_model.status.consequence import has_bad_inputs, steps
 from tidemark.dependency_model.status.report_to_events import events_of
@@ -90,6 +91,7 @@ class Staging:
             before=fact.before,
             decides=self._memory.decides,
             reads=self._reads,
+            asks=self._asks(fact, event),
         )
         for number, step in enumerate(followers):
             is_own = not number
@@ -137,6 +139,12 @@ class Staging:
             yield from self._late(manifest)
         elif was_tainted and events[-1] is Event.BACKFILLED and has_bad_inputs(self._graph, fact.slice, self):
             yield Event.TAINTED
+
+    def _asks(self, fact: Fact, event: Event) -> bool:
+        """Whether a slice that was just computed is tainted as its inputs, all good, have other rows by now."""
+        is_late = event is Event.TAINTED and fact.event in _FINISHED
+        policy = self._graph.entity(fact.slice.entity).reprocess
+        return is_late and policy is Reprocess.ASK and not has_bad_inputs(self._graph, fact.slice, self)
 
     def _late(self, manifest: SliceManifest) -> Iterator[Event]:
         status = self.get(manifest.slice)

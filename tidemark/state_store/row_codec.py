@@ -6,7 +6,7 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tidemark.dependency_model.entity.dependency import UNANNOUNCED
+from tidemark.dependency_model.entity.dependency import ASKED, UNANNOUNCED
 from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
@@ -43,7 +43,7 @@ def status_values(status: SliceStatus) -> tuple[str, str, str, str, bool, int]:
     """The columns of a status, in the order of `STATUS`."""
     return (
         status.run_state.value,
-        ",".join(sorted(status.states | {UNANNOUNCED} if status.unannounced else status.states)),
+        _states_text(status),
         status.quality.value,
         "\n".join(sorted(map(str, status.issues))),
         status.tainted,
@@ -57,13 +57,19 @@ def status_of(run_state: str, states: str, quality: str, issues: str, tainted: i
     reached = frozenset(states.split(",")) if states else frozenset[str]()
     return SliceStatus(
         RunState(run_state),
-        reached - {UNANNOUNCED},
+        reached - {UNANNOUNCED, ASKED},
         Quality(quality),
         frozenset(map(Slice.parse, issues.split("\n"))) if issues else frozenset(),
         bool(tainted),
         generation,
         UNANNOUNCED in reached,
+        ASKED in reached,
     )
+
+
+def _states_text(status: SliceStatus) -> str:
+    kept = {UNANNOUNCED: status.unannounced, ASKED: status.asked}
+    return ",".join(sorted({*status.states, *(name for name, holds in kept.items() if holds)}))
 
 
 @lru_cache(maxsize=65_536)

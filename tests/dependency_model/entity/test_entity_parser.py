@@ -87,6 +87,7 @@ def test_everything_is_reported_at_once_with_file_line_and_key() -> None:
         ("period: day\nstart: 2026-03-23\nend: 2026-03-23\n", "ends before it starts: expected later than 2026-03-23"),
         ("period: day\nstates: [{entity_state: a}, {entity_state: a}]\n", "declared twice"),
         ("period: day\nstates: [{entity_state: unannounced}]\n", "'unannounced' is no name for a state"),
+        ("period: day\nstates: [{entity_state: asked}]\n", "'asked' is no name for a state"),
         ("period: day\ndepends_on: [{entity: a, dates: all, offset: all}]\n", "one of them"),
         ("period: day\ndepends_on: [{entity: a, weak: {}}]\n", "any_of, at_least or timeout"),
         ("period: day\ndepends_on: [{entity: a, weak: {at_least: 0%}}]\n", "a share such as 90%"),

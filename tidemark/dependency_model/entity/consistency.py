@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.entity.dependency import UNANNOUNCED
+from tidemark.dependency_model.entity.dependency import ASKED, UNANNOUNCED
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, LateEvents
 from tidemark.dependency_model.entity.rule_consistency import Broken, uncountable_rules, wrong_rules
 from tidemark.dependency_model.entity.slice_text import KEY, TIMES
@@ -130,11 +130,8 @@ def _states(entity: Entity) -> Broken:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         yield "states", EntityError(f"the state '{twice}' is declared twice")
-    if UNANNOUNCED in names:
-        yield (
-            "states",
-            EntityError(f"'{UNANNOUNCED}' is no name for a state", hint="the state store has its own use for it"),
-        )
+    for name in {UNANNOUNCED, ASKED}.intersection(names):
+        yield "states", EntityError(f"'{name}' is no name for a state", hint="the state store has its own use for it")
 
 
 def _sub_partitions(entity: Entity) -> Broken:

@@ -14,6 +14,8 @@ from tidemark.dependency_model.entity.field_types import STRICT, DurationField, 
 COMPLETED = "completed"
 UNANNOUNCED = "unannounced"
 """What the state store keeps among the states of a slice: rows that nobody downstream was told of."""
+ASKED = "asked"
+"""The same: a taint that is a question to a person."""
 
 _PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,4})?)\s*%", re.ASCII)
 

@@ -37,11 +37,12 @@ class KnownStatuses(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """An event for a slice; `cause` is the slice whose quality it is about."""
+    """An event for a slice; `cause` is the slice whose quality it is about, `asks` whether a taint is a question."""
 
     slice: Slice
     event: Event
     cause: Slice
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ def steps(
     before: SliceStatus | None = None,
     decides: Decides | None = None,
     reads: Container[InputRead] = frozenset(),
+    asks: bool = False,
 ) -> list[Step]:
     """The same one by one, in the order in which they follow.
 
@@ -110,12 +112,12 @@ def steps(
     ask.
     `state` is the state that a run reached, `before` what is restored. `decides` says of a slice and one downstream of
     it whether a backfill of both decides what becomes of the latter: no policy does, then. `reads` holds what was read
-    before it is announced, as far as that is known: who did so is not asked. Rows that are the same as before count as
-    changed where those before were never announced.
+    before it is announced, as far as that is known: who did so is not asked. `asks` says that a taint is a question.
+    Rows that are the same as before count as changed where those before were never announced.
     """
     changed = changed or (known.get(slice_) or _UNKNOWN).unannounced
     walk = _Walk(graph, known, until, changed=changed, tainted=tainted, decides=decides, reads=reads)
-    walk.take(Consequence(slice_, event, slice_), state, before)
+    walk.take(Consequence(slice_, event, slice_, asks), state, before)
     while walk.waiting:
         for follower in walk.followers(walk.waiting.popleft()):
             if walk.status(follower.slice).run_state in row_of(follower.event).run_states:
@@ -150,7 +152,8 @@ class _Walk:
     def take(self, step: Consequence, state: str | None = None, restored: SliceStatus | None = None) -> None:
         """Apply one event; what changes nothing goes no further."""
         before = self.status(step.slice)
-        after = apply(before, step.event, cause=step.cause, state=state, before=restored, changed=self.changed)
+        cause, changed, asks = step.cause, self.changed, step.asks
+        after = apply(before, step.event, cause=cause, state=state, before=restored, changed=changed, asks=asks)
         if after != before:
             self.after[step.slice] = after
             self.steps.append(Step(step.slice, step.event, step.cause, after))
@@ -165,7 +168,8 @@ class _Walk:
             for target in targets(self.graph, step.slice, spread.to, self.until):
                 event = self._event(spread, step, target)
                 if event:
-                    yield Consequence(target, event, step.cause)
+                    asks = spread.event == BY_POLICY and event is Event.TAINTED
+                    yield Consequence(target, event, step.cause, asks)
 
     def _was_refused(self, step: Consequence) -> bool:
         """Whether the rows that broke a rule were never published: the table is as it was."""
@@ -183,8 +187,8 @@ class _Walk:
         return None if event is Event.KEPT and self._stays_in_doubt(step.slice, target) else event
 
     def _stays_in_doubt(self, slice_: Slice, target: Slice) -> bool:
-        """Whether an input is still bad, or somebody is still to decide about another one that was computed again."""
-        if has_bad_inputs(self.graph, target, self):
+        """Whether an input is still bad, or somebody is still to decide about one that was computed again."""
+        if self.status(target).asked or has_bad_inputs(self.graph, target, self):
             return True
         return self.graph.entity(target.entity).reprocess is Reprocess.ASK and any(
             BACKFILLED in self.status(input_).states for input_ in _inputs(self.graph, target) if input_ != slice_

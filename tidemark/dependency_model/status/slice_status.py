@@ -53,6 +53,7 @@ class SliceStatus:
 
     `states` are not exclusive: estimated *and* partial. `generation` counts how often the slice was asked for.
     `unannounced` are rows that came after its rules last held: nobody downstream was told that they are others.
+    `asked` is a taint that is a question of `reprocess: ask`: only a person's answer, or new rows, lift it.
     """
 
     run_state: RunState = RunState.WAITING
@@ -62,6 +63,7 @@ class SliceStatus:
     tainted: bool = False
     generation: int = 1
     unannounced: bool = False
+    asked: bool = False
 
     @property
     def valid(self) -> bool:

@@ -310,12 +310,14 @@ def apply(
     state: str | None = None,
     before: SliceStatus | None = None,
     changed: bool = True,
+    asks: bool = False,
 ) -> SliceStatus:
     """The status after an event.
 
     `cause` is the slice whose quality failed or is good again (for quality events the slice itself); `state` the state
     that a run reached; `before` what the slice was before it was asked for, where that is restored; `changed` whether
-    a run brought other rows. Raises TransitionError where the table does not have the event in this run state.
+    a run brought other rows; `asks` whether a taint is a question of `reprocess: ask`. Raises TransitionError where the
+    table does not have the event in this run state.
     """
     row = _BY_EVENT[event]
     if status.run_state not in row.run_states:
@@ -328,7 +330,9 @@ def apply(
     if row.restores:
         return _restored(status, before)
     after = _apply_row(status, row, frozenset() if cause is None else frozenset({cause}), state)
-    return replace(after, unannounced=True) if row.brings_rows and changed else after
+    if row.brings_rows and changed:
+        return replace(after, unannounced=True)
+    return replace(after, asked=True) if asks and after.tainted else after
 
 
 def _restored(status: SliceStatus, before: SliceStatus | None) -> SliceStatus:
@@ -348,12 +352,14 @@ def _restored(status: SliceStatus, before: SliceStatus | None) -> SliceStatus:
 def _apply_row(status: SliceStatus, row: TransitionRule, cause: frozenset[Slice], state: str | None) -> SliceStatus:
     states = frozenset() if row.clears_states else status.states
     issues = status.issues
+    tainted = status.tainted if row.tainted is None else row.tainted
     return SliceStatus(
         run_state=row.run_state or status.run_state,
         states=(states - row.removes_states) | row.adds_states | ({state} if state else frozenset()),
         quality=row.quality or status.quality,
         issues=(issues | cause) if row.adds_issue else (issues - cause) if row.removes_issue else issues,
-        tainted=status.tainted if row.tainted is None else row.tainted,
+        tainted=tainted,
         generation=status.generation + row.new_generation,
         unannounced=status.unannounced and not row.announces,
+        asked=status.asked and tainted,
     )

@@ -50,7 +50,7 @@ slice, follows the policy of its own declaration (`reprocess`). One without tain
 just this generation before it passed, is not asked. What is to be computed again waits until all of its inputs are
 good, like the first time; `kept` lifts the taint only where no other input is still bad. Where a flag or a taint alone
 is lifted the rows are those of before, so that it counts as unchanged; a question of `ask` stays until somebody answers
-it, by `kept` or a backfill.
+it, by `kept` or a backfill, also where the input is computed again with the same rows.
 
 | reprocess | what becomes of the downstream slice | input changed | input unchanged |
 | --- | --- | --- | --- |
