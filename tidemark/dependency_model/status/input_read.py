@@ -1,7 +1,7 @@
 """What a slice was computed from, and who may have read a slice before its rows were announced.
 
 Most readers wait until their inputs have passed their rules, and are told of it once. One that ignores quality may have
-read the rows by then: it has no reason to be computed again.
+read these rows before: it has no reason to be computed again.
 """
 
 from __future__ import annotations
