@@ -169,9 +169,9 @@ def test_random_columns(spark: SparkSession, seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_many_random_columns(spark: SparkSession, tmp_path: Path) -> None:
-    """Others: TIDEMARK_TEST_SEED=100000."""
+    """Others: TIDEMARK_TEST_SEED=5000."""
     first = int(os.environ.get("TIDEMARK_TEST_SEED", "1000"))
-    for seed in range(first, first + 1000):
+    for seed in range(first, first + 200):
         judge(spark, seed, tmp_path / f"{seed}")
 
 
