@@ -11,6 +11,7 @@ medians, as wall time on a shared machine is others' too.
     time_vs_one_read       the audit / one read of all columns that does nothing with them
     unique_vs_one_read     the same of `unique` alone
     wap_overhead_ratio     write, audit, publish / write, then read what was written and check it; of --slice-rows
+    overhead_ratio_profile the profile / computing, writing and judging a slice of --slice-rows (see `profile`)
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from unittest.mock import Mock
 from pyspark.sql import functions as sf
 
 from benchmarks.cluster.tasks import rows_read
+from benchmarks.profile.spark_overhead import overhead
 from benchmarks.timing import Timer
 from tidemark.compute.quality_checks import audit
 from tidemark.compute.rule_surroundings import Surroundings
@@ -88,7 +90,8 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() if arguments.folder is None else nullcontext(arguments.folder) as folder:
         spark = spark_session(Settings.at(Path(folder), spark_memory="4g")).newSession()
         figures = of_rules(spark, Path(folder), arguments.rows, arguments.warm, arguments.repeat)
-        return figures | of_publishing(spark, Path(folder), arguments.slice_rows, arguments.warm, arguments.repeat)
+        figures |= of_publishing(spark, Path(folder), arguments.slice_rows, arguments.warm, arguments.repeat)
+    return figures | {"overhead_ratio_profile": overhead(arguments.slice_rows)["overhead_ratio_profile"]}
 
 
 def payments(spark: SparkSession, rows: int) -> DataFrame:
