@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pyspark.sql import types
 
 _BATCH_ROWS: Final = 65_536
+_BUFFER_BYTES: Final = 1 << 20
+"""Of each column: without it Arrow holds a whole row group, some hundred megabytes."""
 
 
 def profile_of_files(files: Sequence[Path], fields: Sequence[types.StructField]) -> SliceProfile:
@@ -47,7 +49,9 @@ def can_be_read(fields: Sequence[types.StructField]) -> bool:
 def _profile(path: Path, fields: Sequence[types.StructField]) -> SliceProfile:
     texts = [field.name for field in fields if isinstance(field.dataType, StringType)]
     columns = [column_of(field) for field in fields]
-    with pq.ParquetFile(path, read_dictionary=texts, coerce_int96_timestamp_unit="us") as file:
+    with pq.ParquetFile(
+        path, read_dictionary=texts, coerce_int96_timestamp_unit="us", pre_buffer=False, buffer_size=_BUFFER_BYTES
+    ) as file:
         for batch in file.iter_batches(_BATCH_ROWS, columns=[field.name for field in fields], use_threads=False):
             for field, column in zip(fields, columns, strict=True):
                 column.add(batch.column(field.name))
