@@ -25,7 +25,7 @@ def warehouse_definitions(warehouse: Warehouse, own: Sequence[dg.AssetsDefinitio
         assets=[*build_assets(warehouse, names), *own],
         asset_checks=[*heartbeat_checks(warehouse), *external_checks(warehouse, names)],
         jobs=[clustering, repair_job(warehouse), vacuum_job(warehouse)],
-        schedules=[nightly(clustering, warehouse.settings.time_zone)],
+        schedules=[nightly(clustering, warehouse)],
         executor=dg.in_process_executor,
     )
 

@@ -1,16 +1,22 @@
 """The job that clusters what is declared: one slice, everything, nothing; and what it tells Dagster."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
+import pyarrow as pa
 import pytest
+from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
 from tests.compute.small_warehouse import small_warehouse
 from tidemark.dagster.jobs.cluster import cluster_job, clustered_columns, nightly, run_config
 from tidemark.dagster.resources import engine_resources
 from tidemark.dagster.sensors import cluster_sensors
-from tidemark.delta.delta_rs_table import table_metrics
+from tidemark.delta.delta_rs_table import read_rows, table_metrics
 from tidemark.warehouse.warehouse import Warehouse
 
 YAML = "period: day\ncluster_by: [id, amount]\n"
@@ -26,16 +32,68 @@ def observations(result: dg.ExecuteInProcessResult) -> list[dict[str, object]]:
     return [{name: value.value for name, value in event.asset_observation.metadata.items()} for event in events]
 
 
-def test_what_is_declared_has_a_schedule_and_a_sensor(tmp_path: Path) -> None:
+def test_what_is_declared_has_a_schedule_and_a_sensor_that_are_on(tmp_path: Path) -> None:
     warehouse = warehouse_of(tmp_path)
     assert clustered_columns(warehouse) == {"sales": ("id", "amount")}
-    job = cluster_job(warehouse)
-    schedule = nightly(job, "Europe/Paris")
+    schedule = nightly(cluster_job(warehouse), warehouse)
     assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 4 * * *", "Europe/Paris")
-    assert [sensor.name for sensor in cluster_sensors(warehouse)] == ["cluster_sales"]
+    assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
+    (sensor,) = cluster_sensors(warehouse)
+    assert (sensor.name, sensor.default_status) == ("cluster_sales", dg.DefaultSensorStatus.RUNNING)
+    plain = small_warehouse(tmp_path / "plain")
+    assert nightly(cluster_job(plain), plain).default_status is dg.DefaultScheduleStatus.STOPPED
 
 
-def test_an_hour_that_is_complete_by_counts_lets_its_files_be_compacted(tmp_path: Path) -> None:
+@dataclass
+class Daemon:
+    """Who evaluates a sensor: it keeps the cursor."""
+
+    sensor: dg.SensorDefinition
+    instance: dg.DagsterInstance
+    cursor: str | None = None
+
+    def complete(self, asset: str, *partitions: str) -> None:
+        for partition in partitions:
+            self.instance.report_runless_asset_event(dg.AssetMaterialization(asset, partition=partition))
+
+    def asked(self) -> list[Mapping[str, Any]]:
+        """The runs that one evaluation asks for."""
+        with dg.build_sensor_context(self.instance, self.cursor) as context:
+            result = self.sensor.evaluate_tick(context)
+        self.cursor = result.cursor
+        return [request.run_config for request in result.run_requests or ()]
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as opened:
+        yield opened
+
+
+def test_all_that_completes_between_two_evaluations_is_clustered_in_one_run(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    (sensor,) = cluster_sensors(warehouse_of(tmp_path))
+    daemon = Daemon(sensor, instance)
+    assert daemon.asked() == []
+    daemon.complete("sales", "2026-03-23", "2026-03-24", "2026-03-23")
+    assert daemon.asked() == [run_config("sales", ["2026-03-23", "2026-03-24"])]
+    assert daemon.asked() == []
+    daemon.complete("sales", "2026-03-24")
+    assert daemon.asked() == [run_config("sales", ["2026-03-24"])], "it was computed again"
+
+
+def test_a_sensor_that_is_new_begins_with_the_last_slice(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    (sensor,) = cluster_sensors(warehouse_of(tmp_path))
+    daemon = Daemon(sensor, instance)
+    daemon.complete("sales", "2026-03-23", "2026-03-24")
+    assert daemon.asked() == [run_config("sales", ["2026-03-24"])]
+    assert daemon.asked() == []
+
+
+def test_an_hour_that_is_complete_by_counts_lets_its_files_be_compacted(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
     """No window of a day asks for it: its 24 hours did."""
     counted = "start: 2026-03-23\nprobe: {counts: {of: sales}}\n"
     texts = {"sales_by_hour": f"kind: Virtual\nperiod: hour\n{counted}"}
@@ -43,12 +101,34 @@ def test_an_hour_that_is_complete_by_counts_lets_its_files_be_compacted(tmp_path
     warehouse = small_warehouse(tmp_path, {"sales": (YAML, SQL)} | {name: (text, "") for name, text in texts.items()})
     sensors = {sensor.name: sensor for sensor in cluster_sensors(warehouse)}
     assert sorted(sensors) == ["cluster_sales", "cluster_sales_by_hour"]
-    with dg.DagsterInstance.ephemeral() as instance:
-        hour = dg.AssetMaterialization("sales_by_hour", partition="2026-03-23-04:00")
-        instance.report_runless_asset_event(hour)
-        context = dg.build_sensor_context(instance=instance)
-        result = sensors["cluster_sales_by_hour"].evaluate_tick(context)
-    assert [request.run_config for request in result.run_requests or ()] == [run_config("sales", "")]
+    daemon = Daemon(sensors["cluster_sales_by_hour"], instance)
+    daemon.complete("sales_by_hour", "2026-03-23-04:00")
+    assert daemon.asked() == [run_config("sales", ())]
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("column", ["dt: date", "ds: int yyyyMMdd"])
+def test_days_before_are_compacted_too_where_many_files_came_late(tmp_path: Path, column: str) -> None:
+    """Not those with a few, and not the day that is not over: its files still come."""
+    warehouse = small_warehouse(tmp_path, {"sales": (f"{YAML}kind: Virtual\npartition_columns: {{{column}}}\n", "")})
+    path, name = warehouse.table_path("sales"), column[:2]
+    days = {day: date(2026, 3, day) if name == "dt" else 20260300 + day for day in (23, 24, 25, 26)}
+    landed = [(number, day) for day, files in ((23, 8), (24, 7), (25, 3), (26, 9)) for number in range(files)]
+    for number, day in landed:
+        row = pa.table({"id": [number], "amount": [day], name: [days[day]]})
+        write_deltalake(str(path), row, mode="append", partition_by=[name])
+
+    def counts() -> list[int]:
+        files = pa.table(DeltaTable(str(path)).get_add_actions(flatten=True))[f"partition.{name}"].to_pylist()
+        return [files.count(value) for value in days.values()]
+
+    job, resources = cluster_job(warehouse), engine_resources(warehouse.settings)
+    assert counts() == [8, 7, 3, 9]
+    job.execute_in_process(run_config=run_config("sales", ["2026-03-25"]), resources=resources)
+    assert counts() == [1, 7, 1, 9]
+    rows = [(row["id"], row["amount"], row[name]) for row in read_rows(path).to_pylist()]
+    assert sorted(rows) == sorted((number, day, days[day]) for number, day in landed)
 
 
 @pytest.mark.spark
@@ -62,7 +142,7 @@ def test_a_slice_then_the_rest_then_nothing(spark: SparkSession, tmp_path: Path)
         rows.write.format("delta").partitionBy("dt").mode("append").save(str(path))
     files = table_metrics(path).files
     job, resources = cluster_job(warehouse), engine_resources(warehouse.settings)
-    result = job.execute_in_process(run_config=run_config("sales", "2026-03-23"), resources=resources)
+    result = job.execute_in_process(run_config=run_config("sales", ["2026-03-23"]), resources=resources)
     (slice_,) = observations(result)
     assert (slice_["rows"], slice_["files_after"]) == (40, 1)
     assert str(slice_["depth"]).startswith("![sales: files by value](data:image/png;base64,")

@@ -1,8 +1,12 @@
-"""Clustering as a Dagster job: of tables that declare `cluster_by`, by a schedule, and of a slice as it completes."""
+"""Clustering as a Dagster job: of tables that declare `cluster_by`, by a schedule, and of a slice as it completes.
 
+As an hour completes so are the hours before that have many small files: those of what came late.
+"""
+
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import dagster as dg
 from pydantic import Field
@@ -15,20 +19,28 @@ from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.delta.clustering.cluster_table import MEGABYTE, Clustering, cluster_table
 from tidemark.delta.clustering.layout import Layout, layout_of
 from tidemark.delta.clustering.report import ClusterReport
+from tidemark.delta.clustering.small_files import partition_key, partitions_with_small_files
 from tidemark.delta.delta_rs_table import table_exists
-from tidemark.delta.partition_predicate import partition_predicate
+from tidemark.delta.partition_predicate import any_partition_predicate
 from tidemark.warehouse.dagster_partition_keys import slice_of
 from tidemark.warehouse.warehouse import Warehouse
 
 JOB = "cluster"
 _NIGHTLY = "30 4 * * *"
+_SMALL_FILES: Final = 8
+"""So many small files of an earlier partition are written anew with the one that completes."""
 
 
 class ClusterConfig(dg.Config):
     """What the launchpad asks for; as it is, what the schedule does."""
 
     entities: list[str] = Field(default=[], description="These tables; all that declare cluster_by when empty.")
-    partition: str = Field(default="", description="Only this partition, as Dagster names it; of one table.")
+    partitions: list[str] = Field(default=[], description="Only these, as Dagster names them; of one table.")
+    small_files: int = Field(
+        default=0,
+        ge=0,
+        description="Earlier partitions with so many small files, too; 0 for none. Late files are small.",
+    )
     only: Literal["all", "new"] = Field(default="new", description="Files that were not clustered yet, or all.")
     target_mb: int = Field(default=128, gt=0, description="How large files are to be.")
 
@@ -68,14 +80,23 @@ def _cluster(
 ) -> tuple[ClusterReport, dict[str, Any]]:
     clustering = Clustering.by(*columns, target_bytes=config.target_mb * MEGABYTE)
     before = layout_of(path, columns)
-    where = _predicate(runtime.warehouse, name, config.partition) if config.partition else None
+    where = _predicate(runtime.warehouse, name, path, config) if config.partitions else None
     report = cluster_table(runtime.spark, path, clustering, where=where, only=config.only)
     return report, cluster_metadata(name, report, before, layout_of(path, columns))
 
 
-def _predicate(warehouse: Warehouse, name: str, partition: str) -> str:
+def _predicate(warehouse: Warehouse, name: str, path: Path, config: ClusterConfig) -> str:
+    """The partitions that are named, and those before the last of them that have many small files."""
     entity = warehouse.entities[name]
-    return partition_predicate(slice_values(entity, slice_of(entity, partition)))
+    slices = [slice_of(entity, partition) for partition in config.partitions]
+    chosen = {partition_key(slice_values(entity, slice_)): slice_values(entity, slice_) for slice_ in slices}
+    if config.small_files:
+        crowded = partitions_with_small_files(path, config.small_files, config.target_mb * MEGABYTE / 2)
+        last = max(warehouse.graph.window(slice_).end for slice_ in slices)
+        # Not of windows that are not over by then: their files still come.
+        earlier = (slice_values(entity, slice_) for slice_ in warehouse.graph.slices(name, last) if crowded)
+        chosen |= {key: values for values in earlier if (key := partition_key(values)) in crowded}
+    return any_partition_predicate(chosen.values())
 
 
 def cluster_metadata(name: str, report: ClusterReport, before: Layout, after: Layout) -> dict[str, Any]:
@@ -88,11 +109,22 @@ def cluster_metadata(name: str, report: ClusterReport, before: Layout, after: La
     }
 
 
-def nightly(job: dg.JobDefinition, time_zone: str) -> dg.ScheduleDefinition:
-    """Every night, after the figures of the day are there; tables without new files cost a look at their log."""
-    return dg.ScheduleDefinition(name="cluster_nightly", job=job, cron_schedule=_NIGHTLY, execution_timezone=time_zone)
+def nightly(job: dg.JobDefinition, warehouse: Warehouse) -> dg.ScheduleDefinition:
+    """Every night, after the figures of the day are there; tables without new files cost a look at their log.
+
+    It is on where a table declares `cluster_by`.
+    """
+    is_on = bool(clustered_columns(warehouse))
+    return dg.ScheduleDefinition(
+        name="cluster_nightly",
+        job=job,
+        cron_schedule=_NIGHTLY,
+        execution_timezone=warehouse.settings.time_zone,
+        default_status=dg.DefaultScheduleStatus.RUNNING if is_on else dg.DefaultScheduleStatus.STOPPED,
+    )
 
 
-def run_config(name: str, partition: str) -> dict[str, Any]:
-    """The launchpad's text for one slice."""
-    return {"ops": {"cluster_tables": {"config": {"entities": [name], "partition": partition}}}}
+def run_config(name: str, partitions: Sequence[str]) -> dict[str, Any]:
+    """The launchpad's text for slices that have completed; of none for all new files."""
+    asked = {"entities": [name], "partitions": [*partitions], "small_files": _SMALL_FILES}
+    return {"ops": {"cluster_tables": {"config": asked}}}

@@ -1,10 +1,21 @@
 """A table that declares `cluster_by` is clustered as its slices complete, or its hours by counts (C4)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
 import dagster as dg
 
 from tidemark.dagster.jobs.cluster import JOB, clustered_columns, run_config
 from tidemark.dependency_model.time.period import Period
-from tidemark.warehouse.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.warehouse.warehouse import Warehouse
+
+_AT_ONCE: Final = 200
+"""So many completions are taken in one evaluation."""
 
 
 def cluster_sensors(warehouse: Warehouse) -> list[dg.SensorDefinition]:
@@ -37,14 +48,36 @@ def _has_hours(warehouse: Warehouse, name: str) -> bool:
 
 
 def _on_completion(watched: str, name: str, *, by_partition: bool) -> dg.SensorDefinition:
-    """Without partitions of the same hours all files that are new are clustered."""
+    """One run for all that completed since the last evaluation: Dagster's own asset sensor sees the last of them alone.
 
-    @dg.asset_sensor(asset_key=dg.AssetKey(watched), job_name=JOB, name=f"cluster_{watched}")
-    def completed(context: dg.SensorEvaluationContext, event: dg.EventLogEntry) -> dg.RunRequest | None:  # noqa: ARG001
-        partition = event.dagster_event.partition if event.dagster_event else None
-        if partition is None:
-            return None
-        key = f"{event.run_id}{partition}" if watched == name else f"{watched}{partition}{event.timestamp}"
-        return dg.RunRequest(run_key=key, run_config=run_config(name, partition if by_partition else ""))
+    Without partitions of the same hours all files that are new are clustered.
+    """
+
+    @dg.sensor(
+        name=f"cluster_{watched}",
+        job_name=JOB,
+        description=f"Clusters the files of {name} as slices of {watched} complete.",
+        default_status=dg.DefaultSensorStatus.RUNNING,
+    )
+    def completed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+        records = _completions(context, watched)
+        if not records:
+            # What completes from now on is seen, however much it is.
+            context.update_cursor(context.cursor or "0")
+            return dg.SkipReason(f"No slice of {watched} has completed since.")
+        newest = str(max(record.storage_id for record in records))
+        partitions = sorted({record.partition_key for record in records if record.partition_key})
+        config = run_config(name, partitions if by_partition else ())
+        requests = [dg.RunRequest(run_key=f"{watched} {newest}", run_config=config)] if partitions else []
+        return dg.SensorResult(run_requests=requests, cursor=newest)
 
     return completed
+
+
+def _completions(context: dg.SensorEvaluationContext, watched: str) -> Sequence[dg.EventLogRecord]:
+    """The next ones after the cursor; at first the last one alone, as of those before the nightly job has seen to."""
+    after = int(context.cursor) if context.cursor else None
+    wanted = dg.AssetRecordsFilter(dg.AssetKey(watched), after_storage_id=after)
+    is_first = after is None
+    limit = 1 if is_first else _AT_ONCE
+    return context.instance.fetch_materializations(wanted, limit=limit, ascending=not is_first).records
