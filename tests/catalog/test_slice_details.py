@@ -18,7 +18,7 @@ from tidemark.api.catalog_models import page_model
 from tidemark.catalog.past_catalog import PastCatalog
 from tidemark.catalog.slice_completeness import SliceCompleteness, slice_completeness
 from tidemark.center.fact import Fact
-from tidemark.console.catalog_words import completeness_in_words, profile_in_words, rules_in_words
+from tidemark.console.catalog_words import completeness_in_words, profile_in_words, rules_in_words, state_in_words
 from tidemark.console.main import main
 from tidemark.crawl.probed_slice import ProbedSlice
 from tidemark.crawl.probes.counted_records import counted_window
@@ -72,6 +72,16 @@ def test_a_slice_says_which_rule_failed_and_which_slices_reach_it(lake: Lake) ->
         ("unknown", ""),
     ]
     assert (reports[SECOND].issues, reports[SECOND].valid) == ([f"reports@{SECOND}"], False)
+    assert [state_in_words(reports[day]) for day in DAYS[:2]] == ["completed", "completed, invalid"]
+
+
+def test_the_run_of_a_slice_is_no_word_of_its_rules(lake: Lake) -> None:
+    judge(lake, f"reports@{FIRST}", Event.QUALITY_PASSED, "its checks passed")
+    told = shown(lake, "reports")[FIRST]
+    for run, rules in ((None, "run "), ("17", "run 17")):
+        of_run = told.model_copy(update={"run_id": run, "rules": rules, "issues": ["other@1"], "tainted": True})
+        assert rules_in_words(of_run) == "invalid because of other@1"
+        assert state_in_words(of_run) == "completed, invalid, tainted"
 
 
 def test_what_was_told_of_an_earlier_quality_is_told_no_more(lake: Lake) -> None:

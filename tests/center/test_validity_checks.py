@@ -111,15 +111,15 @@ def test_every_partition_that_a_broken_rule_reaches_fails_with_its_cause_and_pas
     descriptions = {text: world.results(text)[0].description for text in (HOUR, TENS[0], DAY, HELD)}
     assert descriptions == {
         HOUR: "its rules are broken",
-        TENS[0]: f"rules are broken of {HOUR}",
-        DAY: f"rules are broken of {HOUR}",
+        TENS[0]: f"the rules of {HOUR} are broken",
+        DAY: f"the rules of {HOUR} are broken",
         HELD: "it was computed from something that was found wrong",
     }
     for text in (HOUR, TENS[0], DAY):
         assert metadata(world, text) == {
-            "slices": HOUR, "rules": f"{HOUR}: {BROKEN}", "look": f"tidemark explain {text}"
+            "invalid_slices": HOUR, "broken_rules": f"{HOUR}: {BROKEN}", "explain": explained(text)
         }  # fmt: skip
-    assert metadata(world, HELD) == {"tainted": f"quality_failed {HOUR}", "look": f"tidemark explain {HELD}"}
+    assert metadata(world, HELD) == {"tainted": f"quality_failed {HOUR}", "explain": explained(HELD)}
 
     world.tell(HOUR, "backfill_requested", "again")
     world.work()
@@ -127,6 +127,27 @@ def test_every_partition_that_a_broken_rule_reaches_fails_with_its_cause_and_pas
     assert {text: world.passed(text)[0] for text in touched} == dict.fromkeys(touched, True)
     assert {len(world.passed(text)) for text in (*TENS, DAY, HOUR)} == {2}
     assert world.told() == 0
+
+
+def test_the_page_of_the_checks_partitions_counts_what_is_told(world: ShownWorld) -> None:
+    """Dagster counts a result only as one of the partition's newest materialization."""
+    counted = []
+    for happens in (world.fail, lambda hour: world.tell(hour, "quality_ignored")):
+        for text in (HOUR, TENS[2]):
+            slice_ = Slice.parse(text)
+            partition = partition_of(world.graph.entity(slice_.entity), slice_)
+            world.instance.report_runless_asset_event(dg.AssetMaterialization(slice_.entity, partition=partition))
+        happens(HOUR)
+        world.told()
+        checks = [dg.AssetCheckKey(dg.AssetKey([name]), VALIDITY_CHECK) for name in ("foo_1h", "foo_10min")]
+        infos = world.instance.event_log_storage.get_asset_check_partition_info(checks)
+        status = {info.partition_key: info.latest_execution_status.value for info in infos if info.is_current}
+        counted.append((status["2024-06-01-15:00"], status["2024-06-01-15:20"]))
+    assert counted == [("FAILED", "FAILED"), ("SUCCEEDED", "SUCCEEDED")]
+
+
+def explained(text: str) -> str:
+    return f"tidemark explain {text.replace('@', ' ')}"
 
 
 def metadata(world: ShownWorld, text: str) -> dict[str, Any]:
@@ -146,7 +167,7 @@ def test_who_waits_for_an_invalid_slice_is_held_and_says_for_which(
     world.told()
     (held,) = world.results(HELD)
     assert (held.passed, held.description) == (False, f"it waits for {HOUR}: its rules are broken")
-    assert metadata(world, HELD)["rules"] == f"{HOUR}: {BROKEN}"
+    assert metadata(world, HELD)["broken_rules"] == f"{HOUR}: {BROKEN}"
     assert world.passed(LOOSE) == [], "it takes the windows as they are"
     assert LOOSE in world.ready()
     world.tell(HOUR, "quality_ignored")

@@ -20,6 +20,7 @@ ROOM = Path(dagster_internals.__file__).parent
 PRIVATE = {
     "dagster._cli.proxy_server_manager": {"ProxyServerManager"},
     "dagster._core.code_pointer": {"CodePointer", "ModuleCodePointer"},
+    "dagster._core.definitions.asset_checks.asset_check_evaluation": {"AssetCheckEvaluationTargetMaterializationData"},
     "dagster._core.definitions.job_base": {"IJob", "InMemoryJob"},
     "dagster._core.definitions.reconstruct": {"ReconstructableRepository", "reconstruct_repository_def_from_pointer"},
     "dagster._core.errors": {"DagsterExecutionInterruptedError", "DagsterRunAlreadyExists"},
@@ -40,6 +41,7 @@ PRIVATE = {
     "dagster._core.workspace.context": {"WorkspaceProcessContext"},
     "dagster._core.workspace.load_target": {"WorkspaceFileTarget"},
     "dagster._core.workspace.load": {"location_origins_from_yaml_paths"},
+    "dagster._record": {"replace"},
     "dagster._serdes": {"ConfigurableClass", "ConfigurableClassData"},
     "dagster._utils.error": {"serializable_error_info_from_exc_info"},
     "dagster._utils.hosted_user_process": {"recon_job_from_origin"},

@@ -102,6 +102,7 @@ class CatalogSliceModel(_Model):
     states: list[str]
     quality: str
     valid: bool
+    tainted: bool
     generation: int
     rows: int | None
     size_bytes: int | None
@@ -164,6 +165,7 @@ def _slice_model(slice_: CatalogSlice) -> CatalogSliceModel:
         states=list(slice_.states),
         quality=slice_.quality,
         valid=slice_.valid,
+        tainted=slice_.tainted,
         generation=slice_.generation,
         rows=slice_.rows,
         size_bytes=slice_.size_bytes,

@@ -84,6 +84,7 @@ class CatalogSlice:
     states: tuple[str, ...]
     quality: str
     valid: bool
+    tainted: bool
     generation: int
     rows: int | None
     size_bytes: int | None
@@ -257,6 +258,7 @@ def _catalog_slice(
         tuple(sorted(status.states)),
         status.quality.value,
         status.valid,
+        status.tainted,
         status.generation,
         told[1] if rows is None else rows,
         size,

@@ -180,6 +180,7 @@ def _catalog_slice(
         tuple(sorted(status.states)),
         status.quality.value,
         status.valid,
+        status.tainted,
         status.generation,
         rows,
         None,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import dagster as dg
 
+from tidemark.center.explain_command import explain_command
 from tidemark.dagster_internals.partition_checks import newest_result, report_check
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event
@@ -156,8 +157,8 @@ class ValidityChecks:
         causes = invalid.causes[:_SHOWN]
         broken = [f"{cause}: {self._newest(cause, Event.QUALITY_FAILED)}" for cause in causes]
         tainted = "" if causes else self._newest(slice_, Event.TAINTED)
-        told = {"slices": ", ".join(map(str, causes)), "rules": "; ".join(broken), "tainted": tainted}
-        return {**{name: text for name, text in told.items() if text}, "look": f"tidemark explain {slice_}"}
+        told = {"invalid_slices": ", ".join(map(str, causes)), "broken_rules": "; ".join(broken), "tainted": tainted}
+        return {**{name: text for name, text in told.items() if text}, "explain": explain_command(slice_)}
 
     def _newest(self, slice_: Slice, event: Event) -> str:
         history = self._store.read.history(slice_)

@@ -1,4 +1,4 @@
-"""The cells of `tidemark catalog ENTITY` that say what rules, profiles and counts told of a slice."""
+"""The cells of `tidemark catalog ENTITY` that say how a slice stands: what rules, profiles and counts told of it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,22 @@ if TYPE_CHECKING:
     from tidemark.api.catalog_models import CatalogSliceModel, ProfileSummaryModel, SliceCompletenessModel
 
 
-def rules_in_words(slice_: CatalogSliceModel) -> str:
-    """What they said, and other slices whose failed quality reaches it: `...; because of ods@2026-03-24`.
+def state_in_words(slice_: CatalogSliceModel) -> str:
+    """`completed, invalid`: what it is, and why nobody takes it."""
+    flaws = {"invalid": bool(slice_.issues), "tainted": slice_.tainted}
+    return ", ".join([*(slice_.states or [slice_.run_state]), *(name for name, holds in flaws.items() if holds)])
 
-    Of a captured slice without a tag, why it has none, which is what its rules said.
+
+def rules_in_words(slice_: CatalogSliceModel) -> str:
+    """What they said, and other slices whose failed quality reaches it: `...; invalid because of ods@2026-03-24`.
+
+    Of a captured slice without a tag, why it has none, which is what its rules said. Of an entity without rules the
+    store has the run by which a slice is there.
     """
     others = [issue for issue in slice_.issues if issue != slice_.slice]
-    because = [f"because of {', '.join(others)}"] if others else []
-    said = slice_.untagged or slice_.rules
+    because = [f"invalid because of {', '.join(others)}"] if others else []
+    is_run = slice_.rules.split() == ["run", *([slice_.run_id] if slice_.run_id else [])]
+    said = slice_.untagged or ("" if is_run else slice_.rules)
     return "; ".join([*([said] if said else []), *because])
 
 

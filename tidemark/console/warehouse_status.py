@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
 from tidemark.capture.commits.commit_state import commits
@@ -11,6 +11,7 @@ from tidemark.capture.operations.collect_status import table_statuses
 from tidemark.capture.operations.snapshot_blockers import blockers_of
 from tidemark.capture.operations.untagged_reason import untagged_reason
 from tidemark.catalog.outdated_slices import outdated_slices
+from tidemark.catalog.told_rules import told_rules
 from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.profile.comparison import words
 from tidemark.dependency_model.readiness.overview import EntityOverview, SlicesInMemory, overview, root_cause
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from tidemark.system.settings import Settings
     from tidemark.warehouse.code_version import DeclaredCode
 
+_SHOWN: Final = 3
 _REASONS = {
     RunState.FAILED: "it failed, and is not tried again by itself",
     RunState.READY: "it is ready and not started yet",
@@ -111,11 +113,23 @@ class WarehouseStatus:
         """Why a slice without missing inputs is not there: its capture, its run, or nobody who reported it."""
         if self.warehouse.is_snapshot(slice_.entity) and not self._is_past:
             return self.snapshot_blockers(slice_)
-        run_state = self._statuses.get(slice_, SliceStatus()).run_state
-        if self.warehouse.graph.entity(slice_.entity).kind is EntityKind.VIRTUAL and run_state is RunState.WAITING:
+        status = self._statuses.get(slice_, SliceStatus())
+        if (
+            self.warehouse.graph.entity(slice_.entity).kind is EntityKind.VIRTUAL
+            and status.run_state is RunState.WAITING
+        ):
             return ["another system makes it, and has not reported it yet"]
-        reason = _REASONS.get(run_state)
-        return [reason] if reason else []
+        broken = self.broken_rules([slice_]) if slice_ in status.issues else []
+        reason = _REASONS.get(status.run_state)
+        return [*broken, *([reason] if reason else [])]
+
+    def broken_rules(self, slices: Iterable[Slice]) -> list[str]:
+        """What rules said of slices that broke them, of a few: `orders@2026-03-24: unique: 2 rows ..`."""
+        if self.store is None:
+            return []
+        statuses = {slice_: self._statuses.get(slice_, SliceStatus()) for slice_ in sorted(slices, key=str)[:_SHOWN]}
+        told = told_rules(self.store.database, statuses, self.now if self._is_past else None)
+        return [f"{slice_}: {told[slice_]}" for slice_ in statuses if told.get(slice_)]
 
     def snapshot_blockers(self, slice_: Slice) -> list[str]:
         """What a snapshot waits for, or why it is not tagged; nothing for what is no snapshot of a captured table."""

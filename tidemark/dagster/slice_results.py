@@ -41,13 +41,13 @@ def slice_results(
     shown: Mapping[Slice, Metadata],
     common: Metadata | None = None,
 ) -> Iterator[StepResult]:
-    """Check results first: a slice that is not published is not reported as materialized. Raises QualityError.
+    """Rules' results first: a slice that is not published is not reported as materialized. Raises QualityError.
 
+    Whether slices are valid is told at last, of their new materializations.
     `shown` is what the page of a slice shows beside its figures, `common` what the pages of all of them show.
     """
     by_key = {partition_of(entity, result.slice): result for result in computed}
     yield from _check_results(context.assets_def.check_specs, by_key)
-    yield from validity_results(context, entity, runtime.state, computed)
     told = {
         key: {**slice_metadata(result), **shown.get(result.slice, {})}
         for key, result in by_key.items()
@@ -58,11 +58,13 @@ def slice_results(
         # The step fails, and Dagster reports nothing of a step that does: what is published it is told one by one.
         for key, metadata in told.items():
             context.log_event(dg.AssetMaterialization(entity.name, partition=key, metadata=metadata))
+        yield from validity_results(context, entity, runtime.state, computed)
         raise QualityError.of(refused[0].slice, refused[0].audit.broken, [result.slice for result in refused[1:]])
     for key, metadata in told.items():
         context.add_asset_metadata(metadata, partition_key=key)
     yield from baseline_results(context, entity, runtime.warehouse.graph, [result.slice for result in computed])
     yield dg.MaterializeResult(metadata=common or {})
+    yield from validity_results(context, entity, runtime.state, computed)
 
 
 def _check_results(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from tidemark.dagster_internals.partition_checks import of_newest_materialization
 from tidemark.dependency_model.entity.profile_settings import Anomalies
 from tidemark.dependency_model.status import SliceStatus
 from tidemark.dependency_model.status.flaws import VALID, VALIDITY_CHECK, flaws
@@ -48,7 +49,9 @@ def validity_spec(entity: Entity, partitions: dg.PartitionsDefinition[Any] | Non
     return dg.AssetCheckSpec(
         VALIDITY_CHECK,
         asset=entity.name,
-        description="Fails while broken rules reach the slice, or it waits for one that they reach: nobody takes it.",
+        description="Fails while a broken rule reaches the slice: its own, that of a slice of its series within or "
+        "around its window, or that of an input, also while it waits for the input. `broken_rules` says which; nothing "
+        "reads the slice meanwhile but what ignores quality.",
         partitions_def=partitions,
     )
 
@@ -56,7 +59,7 @@ def validity_spec(entity: Entity, partitions: dg.PartitionsDefinition[Any] | Non
 def validity_results(
     context: dg.AssetExecutionContext, entity: Entity, state: StateReader, computed: Sequence[ComputedSlice]
 ) -> Iterator[dg.Output[None] | dg.AssetCheckEvaluation]:
-    """Of each slice of a run, published or not."""
+    """Of each slice of a run, published or not; after Dagster was told which are materialized."""
     spec = next((spec for spec in context.assets_def.check_specs if spec.name == VALIDITY_CHECK), None)
     if spec is None:
         return
@@ -64,13 +67,14 @@ def validity_results(
     known = {current.slice: current.status for current in state.currents([result.slice for result in computed])}
     for result in computed:
         why = _why_not(result, known)
-        yield dg.AssetCheckEvaluation(
+        evaluation = dg.AssetCheckEvaluation(
             asset_key=spec.asset_key,
             check_name=VALIDITY_CHECK,
             passed=not why,
             partition=partition_of(entity, result.slice),
             description=f"as it was computed: {why}" if why else VALID,
         )
+        yield of_newest_materialization(context.instance, evaluation)
 
 
 def _why_not(result: ComputedSlice, known: Mapping[Slice, SliceStatus]) -> str:

@@ -9,7 +9,7 @@ import dagster as dg
 import pytest
 from click.testing import CliRunner
 
-from tests.console.commands.slices_there import RUN, THEN, report
+from tests.console.commands.slices_there import DONE, RUN, THEN, report
 from tidemark.console.dagster_server.dagster_home import prepare_home
 from tidemark.console.main import main
 from tidemark.dependency_model.status import Event
@@ -66,6 +66,19 @@ def test_programs_are_told_the_same() -> None:
     assert (there["record"]["run_id"], there["record"]["completed_at"]) == (RUN, THEN.isoformat())
     assert (there["status"]["run_state"], there["status"]["valid"], there["waits_for"]) == ("completed", True, [])
     assert explain("ods_orders", "2026-03-28").startswith("ods_orders 2026-03-28 [day] is completed\n")
+
+
+def test_the_rule_that_a_flag_comes_from_is_named(data: Path) -> None:
+    """Of the slice that broke it, and of the day around it."""
+    hour, broken = "orders_complete_1h@2026-03-30T10", "row_count: 2 rows, expected 20"
+    report(Settings.at(data), [hour], [*DONE, Event.QUALITY_FAILED], broken)
+    report(Settings.at(data), ["orders_complete_1d@2026-03-30"])
+    held = [line.strip() for line in explain("orders_complete_1h", "2026-03-30T10").splitlines() if "held back" in line]
+    assert held == ["held back by its rules are broken", f"held back by {hour}: {broken}"]
+    day = json.loads(explain("orders_complete_1d", "2026-03-30", "--json"))
+    assert day["held_back"] == {
+        "orders_complete_1d@2026-03-30": [f"the rules of {hour} are broken", f"{hour}: {broken}"]
+    }
 
 
 def test_what_nobody_checked_is_not_taken(data: Path) -> None:

@@ -82,6 +82,19 @@ def test_a_failed_slice_is_where_the_waiting_begins(settings: Settings) -> None:
     assert lines[at + 1] == "  it failed, and is not tried again by itself"
 
 
+def test_a_slice_that_its_rules_refused_is_told_with_what_they_said(settings: Settings) -> None:
+    days = [f"2026-03-{day}" for day in range(23, 32)]
+    report(settings, [f"{name}@{day}" for name in ("ods_orders", "ods_courses") for day in days])
+    failed = [Event.STARTED, Event.FAILED, Event.QUALITY_FAILED]
+    report(settings, ["dwd_orders@2026-03-23"], failed, "unique: 2 rows have a key seen before")
+    lines = status().splitlines()
+    (at,) = (at for at, line in enumerate(lines) if line.startswith("dwd_orders@2026-03-23 is not there: "))
+    assert lines[at + 1 : at + 3] == [
+        "  dwd_orders@2026-03-23: unique: 2 rows have a key seen before",
+        "  it failed, and is not tried again by itself",
+    ]
+
+
 def test_an_owner_whose_slices_are_all_there_has_no_trouble(settings: Settings) -> None:
     report(settings)
     assert status("--owner", "nobody@school.example", exit_code=0) == "0 entities, 0 slices completed\n"

@@ -21,12 +21,12 @@ THERE = {"run_state": RunState.COMPLETED, "states": frozenset({"completed"}), "q
         ({"quality": Quality.UNKNOWN}, ["its rules have not been checked"]),
         (
             {"issues": frozenset([HOUR, TENS[1]]), "quality": Quality.FAILED},
-            ["its rules are broken", "rules are broken of foo_10min@2024-06-01T15:10"],
+            ["its rules are broken", "the rules of foo_10min@2024-06-01T15:10 are broken"],
         ),
         (
             {"issues": frozenset(TENS), "tainted": True, "states": frozenset({"completed", "foreign"})},
             [
-                f"rules are broken of {TENS[0]}, {TENS[1]}, {TENS[2]} and 1 more",
+                f"the rules of {TENS[0]}, {TENS[1]}, {TENS[2]} and 1 more are broken",
                 "it was computed from something that was found wrong",
                 "somebody else has changed its data in storage",
             ],

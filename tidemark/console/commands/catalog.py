@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from tidemark.console.catalog_words import completeness_in_words, profile_in_words, rules_in_words
+from tidemark.console.catalog_words import completeness_in_words, profile_in_words, rules_in_words, state_in_words
 from tidemark.console.entity_argument import declared_names
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
@@ -145,7 +145,7 @@ def _print_page(page: CatalogPageModel, *, markdown: bool) -> None:
     slices = [
         [
             slice_.slice.partition("@")[2],
-            ", ".join(slice_.states) or slice_.run_state,
+            state_in_words(slice_),
             slice_.quality,
             _text(slice_.rows),
             _size(slice_.size_bytes),

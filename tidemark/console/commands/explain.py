@@ -76,7 +76,10 @@ def explain(
         _tell_as_of(stands, slice_, as_of.replace(tzinfo=UTC), as_json=as_json)
     explanation = explained(graph, slice_, state=state, known=stands.stored, now=now, depth=_DEPTH)
     exists = graph.exists(slice_)
-    background = Background(_held_back(stands, explanation), _record(stands, slice_), _taint(stands, slice_))
+    held_back = _held_back(stands, explanation)
+    if explanation.status and (others := explanation.status.issues - {slice_}):
+        held_back[slice_] += stands.broken_rules(others)
+    background = Background(held_back, _record(stands, slice_), _taint(stands, slice_))
     if as_json:
         status_of = stands.stored.status if stands.stored else None
         model = explanation_model(explanation, exists=exists, status_of=status_of).model_dump(mode="json")
@@ -109,8 +112,9 @@ def _held_back(stands: WarehouseStatus, explanation: Explanation) -> dict[Slice,
     if not is_there and stands.warehouse.is_snapshot(explanation.slice.entity):
         reasons[explanation.slice] = stands.snapshot_blockers(explanation.slice)
     told = flaws(explanation.slice, explanation.status) if explanation.status else []
-    if told:
-        reasons[explanation.slice] = [*reasons.get(explanation.slice, ()), *told]
+    if told and explanation.status:
+        broken = stands.broken_rules(explanation.status.issues & {explanation.slice})
+        reasons[explanation.slice] = [*reasons.get(explanation.slice, ()), *told, *broken]
     return reasons
 
 

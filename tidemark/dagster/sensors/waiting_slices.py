@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import dagster as dg
 
+from tidemark.center.explain_command import explain_command
 from tidemark.warehouse.dagster_partition_keys import dagster_key, period_of
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def observations(graph: DependencyGraph, reasons: Mapping[Slice, str]) -> list[d
             slice_.entity,
             partition=dagster_key(period_of(graph, slice_.entity), slice_.key),
             description=f"waiting for {reason}",
-            metadata={"waits_for": reason, "explain": f"tidemark explain {slice_.entity} {slice_.key}"},
+            metadata={"waits_for": reason, "explain": explain_command(slice_)},
         )
         for slice_, reason in reasons.items()
     ]

@@ -21,7 +21,7 @@ def flaws(slice_: Slice, status: SliceStatus) -> list[str]:
     is_unchecked = status.run_state is RunState.COMPLETED and status.quality is Quality.UNKNOWN
     told = {
         "its rules are broken": slice_ in status.issues,
-        f"rules are broken of {_listed(status.issues - {slice_})}": bool(status.issues - {slice_}),
+        f"the rules of {_listed(status.issues - {slice_})} are broken": bool(status.issues - {slice_}),
         "it was computed from something that was found wrong": status.tainted,
         "somebody else has changed its data in storage": FOREIGN in status.states,
         "its rules have not been checked": is_unchecked,
