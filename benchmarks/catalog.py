@@ -30,6 +30,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from tests.lake_folder import lake_folder
 from tidemark.catalog.catalog import SHOWN_SLICES, Catalog
 from tidemark.catalog.slice_counts import note_counts
 from tidemark.center.center import DependencyCenter
@@ -82,7 +83,7 @@ def _measure(folder: Path, days: int) -> dict[str, Any]:
     warehouse = _declare(folder)
     store = StateStore.of(warehouse.settings)
     for number in range(TABLES):
-        _write_table(warehouse.table_path(f"dwd_{number:02}"), days)
+        _write_table(lake_folder(warehouse.table_path(f"dwd_{number:02}")), days)
     _tell(store, days)
     center = DependencyCenter(warehouse.graph, store, since=NOW - timedelta(days=2), clock=lambda: NOW)
     center.tick()
@@ -90,7 +91,7 @@ def _measure(folder: Path, days: int) -> dict[str, Any]:
     cold, _ = _timed(detector.poll)
     second, unchanged = _timed(detector.poll)
     for number in range(TABLES):
-        _delete(warehouse.table_path(f"dwd_{number:02}"), days)
+        _delete(lake_folder(warehouse.table_path(f"dwd_{number:02}")), days)
     changed, report = _timed(detector.poll)
     verify, _ = _timed(lambda: detector.poll(verify=True))
     note_counts(store.database)

@@ -1,22 +1,34 @@
 """What all tests share: one Spark session, and one replay of the whole recording for the demo's tests and the UI's."""
 
 import os
+import uuid
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.components.fixtures import kafka_server, mariadb_server, postgres_server
+from tests.components.fixtures import kafka_server, mariadb_server, object_store, postgres_server
+from tests.lake_folder import is_in_object_store
 from tests.world import WHOLE, DemoWorld, World, run_demo, start_tidemark
 from tidemark.spark.internals import is_started
 from tidemark.spark.session import spark_session
 from tidemark.system.project_root import ROOT_VARIABLE
 from tidemark.system.settings import Settings
+from tidemark.system.table_location import TableLocation
 
-__all__ = ["kafka_server", "mariadb_server", "postgres_server"]
+if TYPE_CHECKING:
+    from tests.components.s3_server import S3Server
 
-_SERVERS = {"kafka_server": "kafka", "mariadb_server": "mariadb", "postgres_server": "postgresql"}
+__all__ = ["kafka_server", "mariadb_server", "object_store", "postgres_server"]
+
+_SERVERS = {
+    "kafka_server": "kafka",
+    "mariadb_server": "mariadb",
+    "object_store": "s3",
+    "postgres_server": "postgresql",
+}
 _GIVES_WAY = 5
 hypothesis.settings.register_profile("tidemark", deadline=None)  # an example's time is the machine's
 # A guard against hanging, not a measure: the demo's own time is in benchmarks/RESULTS.md.
@@ -59,10 +71,25 @@ def demo_world(tmp_path_factory: pytest.TempPathFactory) -> DemoWorld:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    session = spark_session(Settings.at(tmp_path_factory.mktemp("spark")))
+def warehouse_location(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TableLocation:
+    """Of the tests' Spark session: on disk, or in an object store whose tests have a run of their own."""
+    if not is_in_object_store():
+        return tmp_path_factory.mktemp("warehouse")
+    server: S3Server = request.getfixturevalue("object_store")
+    return server.location("warehouse")
+
+
+@pytest.fixture(scope="session")
+def spark(warehouse_location: TableLocation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    session = spark_session(Settings.at(tmp_path_factory.mktemp("spark"), warehouse=warehouse_location))
     yield session
     session.stop()
+
+
+@pytest.fixture
+def lake(warehouse_location: TableLocation) -> TableLocation:
+    """A place for the tables of one test, in which nothing is."""
+    return warehouse_location / uuid.uuid4().hex
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -29,6 +29,7 @@ from benchmarks.audit.audited_table import fill_lake, fill_source, is_spoiled
 from benchmarks.audit.progress import Progress
 from benchmarks.audit.server_time import ServerTime, connection_seconds
 from benchmarks.audit.world import AuditedWorld
+from tests.lake_folder import lake_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -49,7 +50,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         world = stack.enter_context(AuditedWorld.started(Path(folder)))
         world.begin()
         fill_source(world.server, rows)
-        fill_lake(world.spark, world.settings.warehouse, rows, every)
+        fill_lake(world.spark, lake_folder(world.settings.warehouse), rows, every)
         stack.enter_context(world.life(rows, every, arguments.rate))
         stack.enter_context(world.captured())
         server = ServerTime(world.pid)

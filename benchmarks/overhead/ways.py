@@ -14,6 +14,7 @@ from unittest.mock import patch
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from tests.lake_folder import lake_folder
 from tidemark.center.launchers.job_subsets import JobSubsets
 from tidemark.center.launchers.run_tags import asset_keys, run_tags
 from tidemark.compute import slice_computer
@@ -53,7 +54,7 @@ class BarePySpark:
         if slice_ not in self._inputs:  # a script has it written down
             self._inputs[slice_] = self._look_up(slice_)
             if not path.exists():
-                shutil.copytree(self._warehouse.table_path(slice_.entity), path)
+                shutil.copytree(lake_folder(self._warehouse.table_path(slice_.entity)), path)
         for name, reads in self._inputs[slice_]:
             self._frame(name, reads).createOrReplaceTempView(name)
         result = self._session.sql(

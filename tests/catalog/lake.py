@@ -10,6 +10,7 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 
 from tests.compute.small_warehouse import small_warehouse
+from tests.lake_folder import lake_folder
 from tidemark.catalog.catalog import Catalog
 from tidemark.catalog.slice_counts import note_counts
 from tidemark.center.center import DependencyCenter
@@ -59,9 +60,13 @@ class Lake:
         rows = pa.table({"dt": pa.array([date.fromisoformat(day)] * len(amounts), pa.date32()), "amount": amounts})
         properties = CommitProperties(custom_metadata={"userMetadata": metadata}) if metadata else None
         if not DeltaTable.is_deltatable(str(self.path)):
-            write_deltalake(self.path, rows, partition_by=["dt"], mode="append", commit_properties=properties)
+            write_deltalake(
+                lake_folder(self.path), rows, partition_by=["dt"], mode="append", commit_properties=properties
+            )
         else:
-            write_deltalake(self.path, rows, mode="overwrite", predicate=f"dt = '{day}'", commit_properties=properties)
+            write_deltalake(
+                lake_folder(self.path), rows, mode="overwrite", predicate=f"dt = '{day}'", commit_properties=properties
+            )
         return self.version
 
     @property
@@ -94,7 +99,7 @@ class Lake:
     def append(self, day: str, amounts: Sequence[int]) -> None:
         """As a stranger does."""
         rows = pa.table({"dt": pa.array([date.fromisoformat(day)] * len(amounts), pa.date32()), "amount": amounts})
-        write_deltalake(self.path, rows, mode="append")
+        write_deltalake(lake_folder(self.path), rows, mode="append")
 
     def poll(self, *, verify: bool = False) -> StorageReport:
         report = self.detector.poll(verify=verify)
@@ -115,5 +120,5 @@ class Lake:
 
     def log_of(self, version: int) -> list[dict[str, object]]:
         """The actions of a commit."""
-        text = (self.path / "_delta_log" / f"{version:020d}.json").read_text()
+        text = lake_folder(self.path / "_delta_log" / f"{version:020d}.json").read_text()
         return [json.loads(line) for line in text.splitlines()]

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.catalog.lake import DAYS, NOW, Lake
+from tests.lake_folder import lake_folder
 from tidemark.catalog.catalog import Catalog
 from tidemark.catalog.slice_counts import note_counts, slice_counts
 from tidemark.center.fact import Fact
@@ -43,14 +44,14 @@ def test_an_entry_tells_slices_rows_size_schema_owner_and_last_reader(lake: Lake
     entry = {entry.entity: entry for entry in lake.catalog.entries()}["sales"]
     assert (entry.slices.completed, entry.slices.newest, entry.owner) == (3, THIRD, "data@school.example")
     assert (entry.rows, entry.files, entry.table_version, entry.columns) == (6, 3, 2, 2)
-    assert entry.size_bytes == sum(file.stat().st_size for file in lake.path.glob("dt=*/*.parquet"))
+    assert entry.size_bytes == sum(file.stat().st_size for file in lake_folder(lake.path).glob("dt=*/*.parquet"))
     assert entry.last_reader is not None
     assert (entry.last_reader.slice, entry.last_reader.at) == (f"reports@{FIRST}", NOW)
 
 
 def test_it_is_answered_where_the_tables_are_gone(lake: Lake) -> None:
     before = lake.catalog.page("sales")
-    shutil.rmtree(lake.path)
+    shutil.rmtree(lake_folder(lake.path))
     assert lake.catalog.page("sales") == before
 
 
@@ -73,7 +74,7 @@ def test_each_schema_is_told_from_its_version_on(lake: Lake) -> None:
     from deltalake import write_deltalake
 
     wider = pa.table({"dt": pa.array([NOW.date()]), "amount": [1], "city": ["Lyon"]})
-    write_deltalake(lake.path, wider, mode="append", schema_mode="merge")
+    write_deltalake(lake_folder(lake.path), wider, mode="append", schema_mode="merge")
     lake.poll()
     lake.restore(1)
     lake.poll()

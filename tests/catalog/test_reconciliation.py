@@ -11,6 +11,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from tests.catalog.lake import DAYS, NOW, Lake
+from tests.lake_folder import lake_folder
 from tidemark.center.fact import Fact
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality
@@ -126,23 +127,23 @@ def test_the_version_that_a_run_tells_later_makes_its_commit_ours(lake: Lake) ->
 
 def test_a_table_that_is_deleted_and_put_back(lake: Lake, tmp_path: Path) -> None:
     lake.poll()
-    shutil.copytree(lake.path, tmp_path / "backup")
-    shutil.rmtree(lake.path)
+    shutil.copytree(lake_folder(lake.path), tmp_path / "backup")
+    shutil.rmtree(lake_folder(lake.path))
     assert lake.poll().absent == 3
     assert lake.poll().absent == 0
-    shutil.copytree(tmp_path / "backup", lake.path)
+    shutil.copytree(tmp_path / "backup", lake_folder(lake.path))
     assert lake.poll().recovered == 3
     assert [lake.shown(f"sales@{day}") for day in DAYS] == ["completed"] * 3
 
 
 def test_a_table_that_was_gone_before_the_first_pass(lake: Lake) -> None:
-    shutil.rmtree(lake.path)
+    shutil.rmtree(lake_folder(lake.path))
     assert lake.poll().absent == 3
 
 
 def test_a_table_that_a_stranger_made_anew(lake: Lake) -> None:
     lake.poll()
-    shutil.rmtree(lake.path)
+    shutil.rmtree(lake_folder(lake.path))
     lake.commit(FIRST, [1])
     lake.commit(SECOND, [1])
     report = lake.poll()
@@ -151,7 +152,7 @@ def test_a_table_that_a_stranger_made_anew(lake: Lake) -> None:
 
 def test_files_that_are_gone_without_a_commit_are_found_when_they_are_looked_for(lake: Lake) -> None:
     lake.poll()
-    shutil.rmtree(lake.path / f"dt={SECOND}")
+    shutil.rmtree(lake_folder(lake.path / f"dt={SECOND}"))
     assert lake.poll(verify=True).absent == 1
     assert lake.shown(f"sales@{SECOND}") == "absent"
     assert lake.poll(verify=True).absent == 0
@@ -184,7 +185,7 @@ def captured(tmp_path: Path) -> Lake:
     lake = Lake(tmp_path / "captured", {"orders": (CAPTURED, "")})
     path, registry = lake.warehouse.table_path("orders"), SnapshotRegistry(lake.store.database)
     for number, day in enumerate(DAYS[:2]):
-        write_deltalake(path, pa.table({"id": [number]}), mode="overwrite")
+        write_deltalake(lake_folder(path), pa.table({"id": [number]}), mode="overwrite")
         registry.tag([TaggedSnapshot("orders", "day", day, number, 1, NOW)])
         lake.tell(day, number, 1, entity="orders")
     assert lake.poll().absent == 0
@@ -201,7 +202,7 @@ def test_a_strangers_vacuum_makes_tagged_snapshots_absent(captured: Lake) -> Non
 
 def test_files_of_a_captured_table_that_go_without_a_word_in_the_log_are_missed(captured: Lake, tmp_path: Path) -> None:
     path = captured.warehouse.table_path("orders")
-    (old,) = [action["add"]["path"] for action in _actions(path, 0) if "add" in action]
+    (old,) = [action["add"]["path"] for action in _actions(lake_folder(path), 0) if "add" in action]
     (path / old).rename(tmp_path / "kept")
     report = captured.poll()
     assert (report.absent, captured.shown(f"orders@{FIRST}")) == (1, "absent")
@@ -210,7 +211,7 @@ def test_files_of_a_captured_table_that_go_without_a_word_in_the_log_are_missed(
 
 
 def test_a_foreign_write_to_a_captured_table_leaves_its_tagged_versions_what_they_are(captured: Lake) -> None:
-    write_deltalake(captured.warehouse.table_path("orders"), pa.table({"id": [9]}), mode="overwrite")
+    write_deltalake(lake_folder(captured.warehouse.table_path("orders")), pa.table({"id": [9]}), mode="overwrite")
     report = captured.poll()
     assert (report.foreign, report.absent) == (0, 0)
 

@@ -1,6 +1,6 @@
 """Real servers as pytest fixtures: one of each a test session, started when the first test asks for it.
 
-A server that is not installed skips the test, with CI=true it fails it.
+A server that is not installed skips the test, with CI=true it fails it; the S3 server's absence only ever skips.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.components import postgres
+from tests.components import postgres, s3_server
 from tests.components.availability import KAFKA, MARIADB, POSTGRESQL, require
+from tests.lake_folder import BUCKETS
 from tidemark.console.servers import kafka, mariadb
 from tidemark.console.servers.jars import jars
 
@@ -42,4 +43,14 @@ def kafka_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[kafka.Kaf
     """A Kafka broker."""
     require(KAFKA)
     with kafka.kafka(jars(), tmp_path_factory.mktemp("kafka")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[s3_server.S3Server]:
+    """An S3 server; the process finds its credentials as it would those of any other."""
+    s3_server.require_s3_server()
+    with s3_server.s3_server(tmp_path_factory.mktemp("s3")) as running, pytest.MonkeyPatch.context() as patch:
+        for name, value in {**running.environment, BUCKETS: str(running.folder)}.items():
+            patch.setenv(name, value)
         yield running

@@ -14,6 +14,7 @@ import pytest
 from tests.components import canal as canal_server
 from tests.components.availability import MARIADB, require
 from tests.components.install import canal_classpath
+from tests.lake_folder import lake_folder
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.kafka.intake import KafkaIntake
 from tidemark.capture.source_table import SourceTable
@@ -216,5 +217,5 @@ def test_both_captures_make_the_servers_tables(spark: SparkSession, kafka_server
         while captures != [expected, expected] and time.monotonic() < deadline:
             report = Ingestion(spark, settings, sources, registry, intake).step()
             assert not report.halted
-            captures = [captured_rows(settings.warehouse / source.name) for source in sources]
+            captures = [captured_rows(lake_folder(settings.warehouse / source.name)) for source in sources]
     assert [differences(of_one, expected) for of_one in captures] == [{}, {}]

@@ -15,6 +15,7 @@ from tests.capture.distribution.reading import messages_of
 from tests.components.availability import MARIADB, require
 from tests.components.chain.story_clock import CLOCK, DATED, LOADER, clock
 from tests.components.chain.tables import DATABASE
+from tests.lake_folder import lake_folder
 from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.operations.preflight.database import database
@@ -104,7 +105,7 @@ class RulesWorld:
         return None if tag is None else self.rows(table, tag.version)
 
     def has(self, table: str, *ids: int) -> bool:
-        return (self.settings.warehouse / table).exists() and self.rows(table) == [*ids]
+        return lake_folder(self.settings.warehouse / table).exists() and self.rows(table) == [*ids]
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def test_zones_keys_starts_and_truncates_are_as_declared(world: RulesWorld) -> N
     problems = world.step_until(lambda: world.has("ods_orders", 1, 2) and world.has("ods_emptied", 1, 2, 3))
     # Of three users of one lesson one row would be left.
     assert problems == {f"DeclaredKeyError {DATABASE}.lessons"}
-    assert not (world.settings.warehouse / "ods_lessons").exists()
+    assert not lake_folder(world.settings.warehouse / "ods_lessons").exists()
     address = HeartbeatDatabase(INSTANCE, LOOPBACK, world.server.port, DATABASE, LOADER, world.server.password)
     refused = [entry.subject for entry in database(address, world.sources) if entry.is_in_the_way]
     assert f"table {INSTANCE}.{DATABASE}.lessons" in refused

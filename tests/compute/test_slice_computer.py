@@ -10,6 +10,7 @@ import pytest
 from deltalake import DeltaTable
 
 from tests.compute.small_warehouse import DECLARED, small_warehouse
+from tests.lake_folder import lake_folder
 from tidemark.compute import slice_computer
 from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.compute.errors import InputMissingError, SnapshotMissingError
@@ -106,7 +107,7 @@ def test_what_a_query_filters_by_is_noted_for_each_slice(spark: SparkSession, tm
     computing = computer(spark, warehouse)
     computing.compute([Slice("totals", "2026-03-23"), Slice("totals", "2026-03-24")])
     computing.compute([Slice("totals", "2026-03-25")])
-    scans = recorded_scans(usage_log(warehouse.settings.data), warehouse.table_path("sales"))
+    scans = recorded_scans(usage_log(warehouse.settings.data), lake_folder(warehouse.table_path("sales")))
     assert scans == {frozenset({"region"}): 3}
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from tests.components.s3_server import S3Server
+
 CANARY: Final = "c4nary"
 PASSWORD: Final = "c4nary%2F8f%40"
 _SERVERS: Final = {("demo",), ("up",), ("up-kafka",), ("center",), ("capture", "run"), ("capture", "distribute")}
@@ -82,6 +84,14 @@ CHANNELS: Final = {
     "port": f"https://u:{PASSWORD}@127.0.0.1:{PASSWORD}/x",
     "bare": PASSWORD,
 }
+LAKES: Final = {
+    "user": {"TIDEMARK_WAREHOUSE": f"s3://u:{PASSWORD}@lake/w"},
+    "parameter": {"TIDEMARK_WAREHOUSE": f"s3://lake/w?secret={PASSWORD}"},
+    "bare": {"TIDEMARK_WAREHOUSE": f"s3://{PASSWORD}"},
+    "endpoint": {"TIDEMARK_WAREHOUSE": "s3://lake/w", "AWS_ENDPOINT_URL": f"http://u:{PASSWORD}@127.0.0.1:1"},
+    "lock": {"TIDEMARK_WAREHOUSE": "s3://lake/w", "AWS_REGION": "a", "AWS_S3_LOCKING_PROVIDER": PASSWORD},
+}
+CREDENTIALS: Final = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 KAFKA: Final = {
     "kafka": {"KAFKA": "127.0.0.1:1", "KAFKA_SECURITY_PROTOCOL": "SASL_PLAINTEXT", "KAFKA_USERNAME": "u"},
     "misspelt": {"KAFKA": "127.0.0.1:1", "KAFKA_SECURITY_PROTOCOL": "SASL", "KAFKA_USERNAME": "u"},
@@ -131,9 +141,33 @@ _FORMS: Final = [pytest.param(form, marks=pytest.mark.long if form == "kafka" el
 @pytest.mark.spark
 @pytest.mark.parametrize("form", _FORMS)
 def test_no_command_prints_it(form: str, tmp_path: Path) -> None:
+    run_every_command(environment(form, tmp_path), tmp_path)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("form", LAKES)
+def test_no_command_prints_what_a_lake_is_reached_by(form: str, tmp_path: Path) -> None:
+    run_every_command(in_object_store(tmp_path, LAKES[form]), tmp_path)
+
+
+@pytest.mark.spark
+@pytest.mark.components
+def test_no_command_prints_credentials_that_a_store_refuses(object_store: S3Server, tmp_path: Path) -> None:
+    lake = {"TIDEMARK_WAREHOUSE": "s3://lake/w", **object_store.environment, **dict.fromkeys(CREDENTIALS, PASSWORD)}
+    run_every_command(in_object_store(tmp_path, lake), tmp_path)
+
+
+def in_object_store(folder: Path, lake: Mapping[str, str]) -> dict[str, str]:
+    """Whatever is not the lake is as by default, so that commands get to it."""
+    places = {"TIDEMARK_DATA": "data", "TIDEMARK_ROOT": "project", "DAGSTER_HOME": "home"}
+    of_project = {name: str(folder / place) for name, place in places.items()}
+    return {**dict.fromkeys(CREDENTIALS, PASSWORD), **of_project, **lake}
+
+
+def run_every_command(env: Mapping[str, str], tmp_path: Path) -> None:
     write_project(tmp_path / "project", _DECLARED)
     (tmp_path / "counts.jsonl").write_text(_COUNT, encoding="utf-8")
-    env, ran = environment(form, tmp_path), 0
+    ran = 0
     for path, command in commands(main):
         if path in _SERVERS:
             continue

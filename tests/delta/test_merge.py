@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from tidemark.delta import merge_transaction as merge_attempt
@@ -13,10 +12,12 @@ from tidemark.delta.delta_rs_table import read_table
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_statement import merge_sql
 from tidemark.delta.merge_target import MergeTarget
+from tidemark.delta.open_table import open_table
 from tidemark.quoting.spark import path_table, quote, sql_literal, typed_literal
+from tidemark.system.table_location import TableLocation
 
 
-def target(path: Path) -> MergeTarget:
+def target(path: TableLocation) -> MergeTarget:
     return MergeTarget(path, ("id", "part", "v", "_offset"), ("id",), "_offset", "part", "STRING")
 
 
@@ -40,8 +41,8 @@ def test_quoting() -> None:
 
 
 @pytest.mark.spark
-def test_moved_deleted_new_and_stale_rows(spark: SparkSession, tmp_path: Path) -> None:
-    path, session = tmp_path / "t", spark.newSession()
+def test_moved_deleted_new_and_stale_rows(spark: SparkSession, lake: TableLocation) -> None:
+    path, session = lake / "t", spark.newSession()
     old = [(1, "x", "a", 10), (2, "x", "b", 10), (3, "y", "c", 10), (4, None, "d", 10)]
     schema = "id BIGINT, part STRING, v STRING, _offset BIGINT"
     session.createDataFrame(old, schema).write.format("delta").partitionBy("part").save(str(path))
@@ -59,19 +60,19 @@ def test_moved_deleted_new_and_stale_rows(spark: SparkSession, tmp_path: Path) -
     ).version
     rows = {(row["id"], row["part"], row["v"]) for row in read_table(spark, path, version).collect()}
     assert rows == {(1, "y", "moved"), (3, "y", "c"), (4, "x", "from nowhere"), (6, "z", "new")}
-    table = DeltaTable(str(path))
+    table = open_table(path)
     assert (version, table.transaction_version("app")) == (1, 3)
     assert json.loads(table.history(1)[0]["userMetadata"])["who"] == 1
 
 
 @pytest.mark.spark
 def test_a_large_rewrite_is_shared_by_tasks_and_compiled(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(merge_attempt, "_TASK_BYTES", 3_000)
     monkeypatch.setattr("tidemark.spark.temporary_settings._COMPILED_ROWS", 400)
     monkeypatch.setattr(merge_attempt, "_MOST_NAMED", 3)
-    path, session = tmp_path / "t", spark.newSession()
+    path, session = lake / "t", spark.newSession()
     rows = session.range(0, 400, 1, 4).selectExpr("id", "'x' AS part", "md5(string(id)) AS v", "0L AS _offset")
     rows.write.format("delta").partitionBy("part").save(str(path))
     changes = session.range(0, 400, 100).selectExpr("'u' AS _op", "id", "'x' AS part", "'new' AS v", "1L AS _offset")

@@ -66,6 +66,10 @@ def describe_files(files: Any) -> dict[str, Any]:
     return {add["path"]: {name: value for name, value in add.items() if value != {}} for add in adds}
 
 
+def folder_of(target: MergeTarget) -> Path:
+    return Path(str(target.path))
+
+
 def checksum(path: Path, version: int) -> dict[str, object]:
     checksum: dict[str, object] = json.loads((path / "_delta_log" / f"{version:020}.crc").read_text())
     return checksum
@@ -82,17 +86,17 @@ def test_delta_rs_and_duckdb_read_every_version(target: MergeTarget) -> None:
 
 def test_spark_reads_what_it_has_not_in_memory(spark: SparkSession, target: MergeTarget) -> None:
     """From the checkpoint and the commits after it, as a new process does; each checksum is what the log adds up to."""
-    assert (target.path / "_delta_log" / "_last_checkpoint").exists()
+    assert (folder_of(target) / "_delta_log" / "_last_checkpoint").exists()
     for version in range(1, BATCHES + 1):
         forget_tables(spark)
         assert count_rows(read_table(spark, target.path, version).toArrow()) == state(version)
-        listed, reconstructed = files_by_checksum_and_log(spark, target.path, version)
+        listed, reconstructed = files_by_checksum_and_log(spark, folder_of(target), version)
         assert describe_files(listed) == describe_files(reconstructed)
 
 
 def test_a_checksum_lists_the_live_files_and_the_transactions(target: MergeTarget) -> None:
     for version in range(1, BATCHES + 1):
-        said = checksum(target.path, version)
+        said = checksum(folder_of(target), version)
         files = pa.table(DeltaTable(str(target.path), version=version).get_add_actions(flatten=True))
         sizes = dict(zip(map(file_name, files["path"].to_pylist()), files["size_bytes"].to_pylist(), strict=True))
         listed = said["allFiles"]
@@ -119,7 +123,7 @@ def test_the_history_names_the_merges(spark: SparkSession, target: MergeTarget) 
 def test_vacuum_takes_what_is_not_live_and_nothing_else(
     spark: SparkSession, target: MergeTarget, tmp_path: Path
 ) -> None:
-    path = Path(shutil.copytree(target.path, tmp_path / "t"))  # what VACUUM takes, the other tests still read
+    path = Path(shutil.copytree(folder_of(target), tmp_path / "t"))  # what VACUUM takes, the other tests still read
     table = DeltaTable(str(path))
     live = {file_name(uri) for uri in table.file_uris()}
     session = spark.newSession()

@@ -4,7 +4,6 @@ import random
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
-from pathlib import Path
 from threading import Barrier
 
 import pytest
@@ -22,6 +21,7 @@ from tidemark.delta.delta_rs_table import (
 from tidemark.delta.replace_partition import replace_partition, replace_partitions
 from tidemark.quoting.spark import path_table
 from tidemark.system.errors import SchemaChangedError
+from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
@@ -32,18 +32,18 @@ def rows(spark: SparkSession, *values: int) -> DataFrame:
     return spark.createDataFrame([(value, f"n{value}") for value in values], "id BIGINT, name STRING")
 
 
-def ids(path: Path, partition: dict[str, date]) -> list[int]:
+def ids(path: TableLocation, partition: dict[str, date]) -> list[int]:
     return sorted(read_partition(path, partition)["id"].to_pylist())
 
 
 @pytest.fixture(scope="module")
-def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path: Path = tmp_path_factory.mktemp("delta") / "t"
+def table(spark: SparkSession, warehouse_location: TableLocation) -> TableLocation:
+    path = warehouse_location / "replaced"
     replace_partitions([(MONDAY, rows(spark, 1, 2)), (TUESDAY, rows(spark, 3))], path)
     return path
 
 
-def test_a_partition_is_replaced_as_a_whole_and_others_stay(spark: SparkSession, table: Path) -> None:
+def test_a_partition_is_replaced_as_a_whole_and_others_stay(spark: SparkSession, table: TableLocation) -> None:
     before = current_version(table)
     written = replace_partition(rows(spark, 7, 8, 9), table, MONDAY)
     assert (written.metrics[0].rows, written.version) == (3, (before or 0) + 1)
@@ -52,20 +52,20 @@ def test_a_partition_is_replaced_as_a_whole_and_others_stay(spark: SparkSession,
     assert ids(table, TUESDAY) == [3]
 
 
-def test_writing_the_same_again_changes_no_row(spark: SparkSession, table: Path) -> None:
+def test_writing_the_same_again_changes_no_row(spark: SparkSession, table: TableLocation) -> None:
     replace_partition(rows(spark, 5, 6), table, MONDAY)
     replace_partition(rows(spark, 5, 6), table, MONDAY)
     assert ids(table, MONDAY) == [5, 6]
 
 
-def test_no_rows_empty_the_partition(spark: SparkSession, table: Path) -> None:
+def test_no_rows_empty_the_partition(spark: SparkSession, table: TableLocation) -> None:
     written = replace_partition(rows(spark), table, {"dt": date(2026, 3, 30)})
     assert written.metrics[0].rows == 0
     assert ids(table, {"dt": date(2026, 3, 30)}) == []
 
 
-def test_a_new_column_is_added_and_null_in_older_rows(spark: SparkSession, tmp_path: Path) -> None:
-    path = tmp_path / "t"
+def test_a_new_column_is_added_and_null_in_older_rows(spark: SparkSession, lake: TableLocation) -> None:
+    path = lake / "t"
     replace_partition(rows(spark, 1), path, {"dt": date(2026, 3, 23), "hour": "07"})
     wider = rows(spark, 2).selectExpr("*", "CAST(1.5 AS DECIMAL(4,2)) AS rate")
     replace_partition(wider, path, {"dt": date(2026, 3, 23), "hour": "08"})
@@ -83,7 +83,7 @@ def test_a_new_column_is_added_and_null_in_older_rows(spark: SparkSession, tmp_p
     ],
 )
 def test_rows_that_do_not_fit_are_refused_before_anything_is_written(
-    spark: SparkSession, table: Path, query: str, message: str
+    spark: SparkSession, table: TableLocation, query: str, message: str
 ) -> None:
     before = current_version(table)
     with pytest.raises(SchemaChangedError, match=message):
@@ -94,9 +94,9 @@ def test_rows_that_do_not_fit_are_refused_before_anything_is_written(
 STRANGE = ["07", "a b", "x=y/z", "50%", "O'Brien", "\u00e9\U0001f600", "2026-03-23"]
 
 
-def test_partitions_of_any_name_are_replaced_and_nothing_else_is(spark: SparkSession, tmp_path: Path) -> None:
+def test_partitions_of_any_name_are_replaced_and_nothing_else_is(spark: SparkSession, lake: TableLocation) -> None:
     """Against a dictionary: every commit leaves exactly the rows that were last written to each partition."""
-    path, chance, model = tmp_path / "t", random.Random(5), dict[tuple[date, str], list[int]]()
+    path, chance, model = lake / "t", random.Random(5), dict[tuple[date, str], list[int]]()
     keys = [(date(2026, 3, day), hour) for day in (23, 24) for hour in STRANGE]
     for number in range(12):
         chosen = chance.sample(keys, 1 + number % 3)
@@ -119,17 +119,17 @@ def count_rows(frame: DataFrame) -> Counter[tuple[date, str, int]]:
 
 
 def test_the_rows_given_back_have_their_partition_last_also_when_a_column_came_later(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, lake: TableLocation
 ) -> None:
-    replace_partition(rows(spark, 1), tmp_path, MONDAY)
+    replace_partition(rows(spark, 1), lake, MONDAY)
     wider = rows(spark, 2).withColumn("rate", sf.lit(1.5))
     for _ in range(2):
-        replaced = replace_partition(wider, tmp_path, MONDAY)
+        replaced = replace_partition(wider, lake, MONDAY)
         assert replaced.rows.columns == ["id", "name", "rate", "dt"]
         assert [tuple(row) for row in replaced.rows.collect()] == [(2, "n2", 1.5, MONDAY["dt"])]
 
 
-def test_the_history_tells_what_was_overwritten(spark: SparkSession, table: Path) -> None:
+def test_the_history_tells_what_was_overwritten(spark: SparkSession, table: TableLocation) -> None:
     version = replace_partition(rows(spark, 1, 2), table, MONDAY).version
     told = spark.sql(f"DESCRIBE HISTORY {path_table(table)}").where(f"version = {version}").collect()[0]
     assert (told["operation"], told["readVersion"], told["isBlindAppend"]) == ("WRITE", version - 1, False)
@@ -138,7 +138,7 @@ def test_the_history_tells_what_was_overwritten(spark: SparkSession, table: Path
     assert told["operationMetrics"]["numOutputRows"] == "2"
 
 
-def test_a_table_partitioned_by_something_else_is_refused(spark: SparkSession, table: Path) -> None:
+def test_a_table_partitioned_by_something_else_is_refused(spark: SparkSession, table: TableLocation) -> None:
     """As when an entity's period is changed from a day to an hour."""
     before = current_version(table)
     with pytest.raises(SchemaChangedError, match=r"partitioned by something else.*partitions by dt, hour.*found dt"):
@@ -146,26 +146,26 @@ def test_a_table_partitioned_by_something_else_is_refused(spark: SparkSession, t
     assert current_version(table) == before
 
 
-def test_writers_of_one_partition_come_one_after_the_other(spark: SparkSession, tmp_path: Path) -> None:
+def test_writers_of_one_partition_come_one_after_the_other(spark: SparkSession, lake: TableLocation) -> None:
     """Whole contents of one of them stay, never a mixture; writers of other partitions are in nobody's way."""
     parts = {"mine": MONDAY, "theirs": MONDAY, "other": TUESDAY}
-    replace_partitions([(MONDAY, rows(spark, 0)), (TUESDAY, rows(spark, 0))], tmp_path)
+    replace_partitions([(MONDAY, rows(spark, 0)), (TUESDAY, rows(spark, 0))], lake)
     begin = Barrier(len(parts))
 
     def write(number: int, partition: dict[str, date]) -> int:
         begin.wait()
-        return replace_partition(rows(spark.newSession(), 10 * number, 10 * number + 1), tmp_path, partition).version
+        return replace_partition(rows(spark.newSession(), 10 * number, 10 * number + 1), lake, partition).version
 
     with ThreadPoolExecutor(len(parts)) as pool:
         versions = list(pool.map(write, range(1, 4), parts.values()))
     assert sorted(versions) == [1, 2, 3]
     last = max((0, 1), key=versions.__getitem__) + 1
-    assert ids(tmp_path, MONDAY) == [10 * last, 10 * last + 1]
-    assert ids(tmp_path, TUESDAY) == [30, 31]
+    assert ids(lake, MONDAY) == [10 * last, 10 * last + 1]
+    assert ids(lake, TUESDAY) == [30, 31]
 
 
-def test_a_path_without_table(tmp_path: Path) -> None:
-    assert not table_exists(tmp_path)
-    assert current_version(tmp_path) is None
+def test_a_path_without_table(lake: TableLocation) -> None:
+    assert not table_exists(lake)
+    assert current_version(lake) is None
     with pytest.raises(FileNotFoundError, match="no Delta table at"):
-        table_metrics(tmp_path)
+        table_metrics(lake)

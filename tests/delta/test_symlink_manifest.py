@@ -48,7 +48,7 @@ def by_manifest(table: Path) -> Rows:
     for folder, files in manifest_files(table).items():
         day = date.fromisoformat(folder.removeprefix("dt="))
         query = "SELECT id, _offset FROM read_parquet($files, hive_partitioning = false)"
-        read = duckdb.execute(query, {"files": [str(file) for file in files]}).fetchall() if files else []
+        read = duckdb.execute(query, {"files": list(files)}).fetchall() if files else []
         rows += [(id_, offset, day) for id_, offset in read]
     return sorted(rows)
 

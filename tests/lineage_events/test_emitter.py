@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 from types import SimpleNamespace
@@ -15,9 +16,12 @@ from openlineage.client.event_v2 import Job, Run, RunEvent
 from tests.lineage_events.world import DAY, RUN, LineageWorld, ReceiverDownError, client_with
 from tidemark.dependency_model.status import Event
 from tidemark.lineage_events.confirmed_kafka import ConfirmedKafka, with_confirmation
+from tidemark.lineage_events.datasets import Datasets
 from tidemark.lineage_events.emitter import LineageEmitter
 from tidemark.lineage_events.environment import is_wanted
 from tidemark.lineage_events.errors import UndeliveredEventError
+from tidemark.system.object_access import ObjectAccess
+from tidemark.system.table_location import ObjectLocation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,6 +72,14 @@ def test_a_run_is_told_with_what_it_read_and_wrote(world: LineageWorld) -> None:
         ("not_null", True),
         ("row_count", False),
     ]
+
+
+def test_a_table_in_an_object_store_is_named_by_its_bucket(world: LineageWorld) -> None:
+    lake = ObjectLocation("lake", "prefix", ObjectAccess("eu-west-3"))
+    settings = world.warehouse.settings.model_copy(update={"warehouse": lake})
+    datasets = Datasets(replace(world.warehouse, settings=settings), lambda _: {})
+    written = datasets.output("sales", DAY, None)
+    assert (written.namespace, written.name) == ("s3://lake", "prefix/sales")
 
 
 def test_each_attempt_is_a_run_and_a_failure_says_why(world: LineageWorld) -> None:

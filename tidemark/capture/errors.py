@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Self
 
 from tidemark.system.errors import CaptureError
+from tidemark.system.table_location import TableLocation
 
 
 class ChangeFileError(CaptureError):
@@ -221,7 +222,7 @@ class FencedCaptureError(CaptureError):
     """Another data folder captures into the warehouse."""
 
     @classmethod
-    def of(cls, warehouse: Path, own: str, newest: str, path: Path) -> Self:
+    def of(cls, warehouse: TableLocation, own: str, newest: str, path: Path) -> Self:
         return cls(
             "another capture took over this warehouse: nothing is taken in here any more",
             expected=f"the lease of {own} ({path})",
@@ -235,7 +236,7 @@ class FencedWriteError(CaptureError):
     """Another data folder took over while this one was writing."""
 
     @classmethod
-    def of(cls, path: Path, own: int, newest: int) -> Self:
+    def of(cls, path: TableLocation, own: int, newest: int) -> Self:
         return cls(
             "another capture took over while this one was writing: nothing of this batch was merged",
             expected=f"a newest fencing token of {own}",

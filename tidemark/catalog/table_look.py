@@ -18,11 +18,11 @@ from tidemark.dependency_model.slice import Slice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from tidemark.catalog.notes import CatalogNotes
     from tidemark.delta.table_changes import CommitChanges, TableFile
     from tidemark.dependency_model.entity import Entity
+    from tidemark.system.table_location import TableLocation
 
 _VACUUMED: Final = "VACUUM END"
 NO_LOG: Final = LogPosition(-1, "no log")
@@ -37,7 +37,7 @@ class LookedTable:
     """The table of an entity; `is_computed` where its partitions are slices."""
 
     entity: Entity
-    path: Path
+    path: TableLocation
     is_computed: bool
 
 

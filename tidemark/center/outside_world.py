@@ -21,7 +21,6 @@ from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     import dagster as dg
 
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.store import StateStore
+    from tidemark.system.table_location import TableLocation
 
 _MOST_SHOWN: Final = 10_000
 """So many slices are remembered as shown; after that some are shown twice."""
@@ -57,7 +57,11 @@ class OutsideWorld:
     """A crawler, the detector that it reports to, and the threads in which probes look."""
 
     def __init__(
-        self, center: DependencyCenter, store: StateStore, secrets: ConnectionSecrets, path_of: Callable[[str], Path]
+        self,
+        center: DependencyCenter,
+        store: StateStore,
+        secrets: ConnectionSecrets,
+        path_of: Callable[[str], TableLocation],
     ) -> None:
         self._center, self._database, self._secrets = center, store.database, secrets
         self._assets: MaterializedAssets | None = None

@@ -34,7 +34,6 @@ from tidemark.quoting.spark import quote
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
-    from pathlib import Path
 
     from pyspark.sql import Column, DataFrame
 
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.entity.quality_rules import QualityRule
     from tidemark.state_store.rule_results import RuleResults
+    from tidemark.system.table_location import TableLocation
 
 MOST_PARTITIONS: Final = 200
 """Of more the whole table is read: most of it changed."""
@@ -76,7 +76,12 @@ def can_be_narrowed(entity: Entity) -> bool:
 
 
 def changed_rows(
-    entity: Entity, path: Path, version: int, whole: DataFrame, names: Mapping[str, QualityRule], results: RuleResults
+    entity: Entity,
+    path: TableLocation,
+    version: int,
+    whole: DataFrame,
+    names: Mapping[str, QualityRule],
+    results: RuleResults,
 ) -> ChangedRows | None:
     """What to look at of `whole`, the rows of the version; None where all of it has to be looked at.
 

@@ -14,12 +14,11 @@ from tidemark.dependency_model.entity import Reprocess
 from tidemark.quoting.spark import quote
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import DataFrame, SparkSession
 
     from tidemark.delta.delta_rs_table import Partition
     from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.system.table_location import TableLocation
 
 _BY_CONTENT = (Reprocess.IF_CHANGED, Reprocess.ASK)
 _COUNT = "__tidemark_count"
@@ -31,7 +30,9 @@ def content_matters(graph: DependencyGraph, entity: str) -> bool:
     return any(graph.entity(name).reprocess in _BY_CONTENT for name in readers)
 
 
-def is_same_content(session: SparkSession, path: Path, partition: Partition, before: str | None, now: int) -> bool:
+def is_same_content(
+    session: SparkSession, path: TableLocation, partition: Partition, before: str | None, now: int
+) -> bool:
     """Whether a partition holds the same rows, each as often, in two versions of its table.
 
     It does not where nobody knows the version before, where its files are gone, or its columns are others.

@@ -24,13 +24,13 @@ from tidemark.errors import EntityError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
+    from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.warehouse import Warehouse
 
 
@@ -46,7 +46,7 @@ class Inputs:
         self._manifests: Mapping[Slice, SliceManifest] = {}
         self._judged: Mapping[Slice, TaggedSnapshot] = {}
         self._read: set[str] = set()
-        self._logs: dict[Path, TableLog] = {}
+        self._logs: dict[TableLocation, TableLog] = {}
 
     @property
     def read_tables(self) -> frozenset[str]:
@@ -98,7 +98,7 @@ class Inputs:
             return 0
         return log.written_rows(() if entity.is_static else [slice_values(entity, slice_) for slice_ in slices])
 
-    def _newest(self, path: Path) -> TableLog | None:
+    def _newest(self, path: TableLocation) -> TableLog | None:
         """A table as it was when it was first asked for since `forget`; None where there is none."""
         if path not in self._logs and table_exists(path):
             self._logs[path] = TableLog(path)
@@ -147,7 +147,7 @@ class Inputs:
         entity, table = self._warehouse.entities[name], self._table(path, log.version, used)
         return table if entity.is_static else table.where(any_of(slice_values(entity, slice_) for slice_ in slices))
 
-    def _table(self, path: Path, newest: int, used: Sequence[UsedSlice]) -> DataFrame:
+    def _table(self, path: TableLocation, newest: int, used: Sequence[UsedSlice]) -> DataFrame:
         """The newest of the versions that hold the slices; as it is now where one of them is not known."""
         versions = [int(input_.version) for input_ in used if input_.version.isdecimal()]
         is_newest = len(versions) == len(used) and max(versions) == newest  # which Spark has at hand

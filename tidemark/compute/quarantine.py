@@ -22,7 +22,6 @@ from tidemark.quoting.spark import quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from pyspark.sql import DataFrame
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from tidemark.compute.rule_surroundings import Surroundings
     from tidemark.delta.delta_rs_table import Partition
     from tidemark.dependency_model.slice import Slice
+    from tidemark.system.table_location import TableLocation
 
 LIMIT: Final = 10_000
 """So many rows of a slice and rule are kept at most."""
@@ -84,7 +84,7 @@ def _partition(slice_: Slice, rule: str) -> dict[str, str]:
     return {"slice": str(slice_), "rule": rule}
 
 
-def _is_there(path: Path, part: Partition) -> bool:
+def _is_there(path: TableLocation, part: Partition) -> bool:
     return table_exists(path) and table_metrics(path, part).files > 0
 
 
@@ -92,7 +92,7 @@ def _as_json(rows: DataFrame) -> DataFrame:
     return rows.limit(LIMIT).select(sf.to_json(sf.struct("*"), {"ignoreNullFields": "false"}).alias("row"))
 
 
-def _with_place(audit: Audit, kept: Mapping[str, QualityRule], path: Path) -> Audit:
+def _with_place(audit: Audit, kept: Mapping[str, QualityRule], path: TableLocation) -> Audit:
     checks = tuple(
         replace(check, figures={**check.figures, "quarantine": str(path)})
         if check.name in kept and _is_broken(check)

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from deltalake import DeltaTable
-
 from tidemark.compute.business_time import slice_column_types, sql_parameters
 from tidemark.delta.delta_rs_table import table_exists
+from tidemark.delta.open_table import open_table
 from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.errors import EntityError
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
@@ -107,7 +106,7 @@ class QueryAnalysis:
         path = self._warehouse.table_path(name)
         if not table_exists(path):
             return None
-        schema: Schema = json.loads(DeltaTable(str(path)).schema().to_json())
+        schema: Schema = json.loads(open_table(path).schema().to_json())
         return _with_time(schema, self._warehouse.entities[name])
 
     def _key(self, name: str, query: str, upstreams: Mapping[str, Schema]) -> str:

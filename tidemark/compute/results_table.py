@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 from deltalake import write_deltalake
 
+from tidemark.delta.open_table import answer_for, delta_rs_options
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from tidemark.state_store.rule_results import StoredRuleResult
+    from tidemark.system.table_location import TableLocation
 
 RESULTS_TABLE: Final = "quality_results"
 """Its name in the lake; no entity has it."""
@@ -56,8 +58,10 @@ def results_as_arrow(results: Sequence[StoredRuleResult]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=_SCHEMA)
 
 
-def write_results_table(warehouse: Path, results: Sequence[StoredRuleResult]) -> Path:
+def write_results_table(warehouse: TableLocation, results: Sequence[StoredRuleResult]) -> TableLocation:
     """Replace the copy in the lake, in one commit; where it is."""
     path = warehouse / RESULTS_TABLE
-    write_deltalake(str(path), results_as_arrow(results), mode="overwrite", schema_mode="overwrite")
+    rows, options = results_as_arrow(results), delta_rs_options(path)
+    with answer_for(path):
+        write_deltalake(str(path), rows, mode="overwrite", schema_mode="overwrite", storage_options=options)
     return path

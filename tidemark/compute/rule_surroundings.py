@@ -15,13 +15,13 @@ from tidemark.warehouse.profile_history import ProfileHistory
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
-    from pathlib import Path
 
     from tidemark.compute.input_views import Inputs
     from tidemark.dependency_model.profile.slice_profile import SliceProfile
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.slice_profiles import SliceProfiles
     from tidemark.state_store.snapshot_registry import SnapshotRegistry
+    from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.warehouse import Warehouse
 
 _WEEKS: Final = (1, 2, 3, 4)
@@ -37,7 +37,7 @@ class Surroundings:
         self._warehouse, self._registry, self._profiles = warehouse, registry, profiles
         self._counted: dict[Slice, int] = {}
 
-    def quarantine_of(self, entity: str) -> Path:
+    def quarantine_of(self, entity: str) -> TableLocation:
         """Where rows that broke a rule of the entity are kept, in a table of their own beside the others."""
         return self._warehouse.settings.warehouse / "_quarantine" / entity
 

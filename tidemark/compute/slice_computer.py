@@ -32,7 +32,6 @@ from tidemark.system.crash_points import crash_point
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from tidemark.state_store.rule_results import RuleResults
     from tidemark.state_store.slice_profiles import SliceProfiles
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
+    from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.warehouse import Warehouse
 
 
@@ -65,7 +65,7 @@ class ComputedSlice:
     """
 
     slice: Slice
-    path: Path
+    path: TableLocation
     metrics: TableMetrics
     seconds: float
     audit: Audit
@@ -227,16 +227,16 @@ class Computer:
                 candidates.publish(judged[slice_], datetime.now(UTC))
                 crash_point("snapshot.tagged")
 
-    def _metrics(self, path: Path, slice_: Slice, tagged: TaggedSnapshot) -> TableMetrics:
+    def _metrics(self, path: TableLocation, slice_: Slice, tagged: TaggedSnapshot) -> TableMetrics:
         """Files and bytes are the version's, also of a restated snapshot: its late changes lie elsewhere."""
         metrics = table_metrics(path, version=tagged.version)
         return replace(metrics, rows=self._inputs.snapshots([slice_]).count()) if tagged.is_restated else metrics
 
-    def _samples(self, path: Path, tagged: Sequence[tuple[Slice, TaggedSnapshot]]) -> dict[Slice, pa.Table]:
+    def _samples(self, path: TableLocation, tagged: Sequence[tuple[Slice, TaggedSnapshot]]) -> dict[Slice, pa.Table]:
         """Of the last ones: each version has to be opened, and a run over weeks of hours has hundreds."""
         return {slice_: self._first_rows(path, slice_, snapshot) for slice_, snapshot in tagged[-SAMPLED_SNAPSHOTS:]}
 
-    def _first_rows(self, path: Path, slice_: Slice, tagged: TaggedSnapshot) -> pa.Table:
+    def _first_rows(self, path: TableLocation, slice_: Slice, tagged: TaggedSnapshot) -> pa.Table:
         if tagged.is_restated:
             return self._inputs.snapshots([slice_]).limit(SAMPLE_ROWS).toArrow()
         return first_rows(path, SAMPLE_ROWS, version=tagged.version)

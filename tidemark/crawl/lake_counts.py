@@ -16,12 +16,12 @@ import pyarrow.parquet as pq
 
 from tidemark.crawl.errors import ProbeError
 from tidemark.delta.table_changes import changes_after, has_log, position_at
+from tidemark.storage.stored_files import stored_files
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tidemark.delta.table_changes import LogPosition
     from tidemark.dependency_model.time.zone import Zone
+    from tidemark.system.table_location import TableLocation
 
 _MINUTE: Final = 60
 _UNITS: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
@@ -44,7 +44,7 @@ class LakeCounts:
     is_whole: bool = False
 
 
-def lake_counts(path: Path, seen: LogPosition | None, column: str, zone: Zone | None) -> LakeCounts:
+def lake_counts(path: TableLocation, seen: LogPosition | None, column: str, zone: Zone | None) -> LakeCounts:
     """The counts of all commits after `seen`. Raises TidemarkError where the log or a file cannot be read.
 
     A file that came and went in between is not read. Rows without a time are in no minute. Where a deletion vector
@@ -70,9 +70,9 @@ def lake_counts(path: Path, seen: LogPosition | None, column: str, zone: Zone | 
     return counts
 
 
-def _minutes(path: Path, name: str, column: str, zone: Zone | None) -> Counter[int]:
+def _minutes(path: TableLocation, name: str, column: str, zone: Zone | None) -> Counter[int]:
     try:
-        times = pq.read_table(path / name, columns=[column], partitioning=None)[column]
+        times = pq.read_table(stored_files(path).arrow_source(name), columns=[column], partitioning=None)[column]
     except (OSError, KeyError, pa.ArrowException) as error:
         raise ProbeError("a file of the table cannot be counted", found=str(error)[:300], where=name) from None
     if not pa.types.is_timestamp(times.type):

@@ -13,12 +13,13 @@ from typing import Final
 
 from tidemark.delta.retention import Claim
 from tidemark.system.files import private_directory
+from tidemark.system.table_location import TableLocation
 
 _DEAD_SECONDS: Final = 3_600.0
 
 
 @contextmanager
-def reading(locks: Path, table: Path, version: int, who: str) -> Iterator[None]:
+def reading(locks: Path, table: TableLocation, version: int, who: str) -> Iterator[None]:
     """Keep `version` from VACUUM while the block runs; `who` is told to whoever asks why it is kept."""
     folder = _folder(locks, table)
     private_directory(folder)
@@ -36,7 +37,7 @@ def reading(locks: Path, table: Path, version: int, who: str) -> Iterator[None]:
             path.unlink(missing_ok=True)
 
 
-def claims_of_readers(locks: Path, table: Path) -> list[Claim]:
+def claims_of_readers(locks: Path, table: TableLocation) -> list[Claim]:
     """What is being read at this moment; traces of dead readers are removed."""
     folder = _folder(locks, table)
     for path in folder.glob("*"):
@@ -64,5 +65,5 @@ def _claim(path: Path) -> Iterator[Claim]:
         return
 
 
-def _folder(locks: Path, table: Path) -> Path:
+def _folder(locks: Path, table: TableLocation) -> Path:
     return locks / "readers" / table.name

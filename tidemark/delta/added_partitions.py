@@ -5,18 +5,17 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from deltalake import DeltaTable
-
 from tidemark.delta.internals.log_files import commit_actions
+from tidemark.delta.open_table import open_table
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from tidemark.system.table_location import TableLocation
 
 PartitionTexts = tuple[tuple[str, str | None], ...]
 """The values of a partition as the log has them, None for NULL, by column."""
 
 
-def added_partitions(path: Path, after: int, until: int) -> frozenset[PartitionTexts] | None:
+def added_partitions(path: TableLocation, after: int, until: int) -> frozenset[PartitionTexts] | None:
     """The partitions that a commit after one version, up to another, has put rows into.
 
     None where the log does not have all of those commits any more. Files that only move rows count as nothing.
@@ -31,9 +30,9 @@ def added_partitions(path: Path, after: int, until: int) -> frozenset[PartitionT
     return frozenset(partitions)
 
 
-def table_state(path: Path, version: int) -> str:
+def table_state(path: TableLocation, version: int) -> str:
     """A text that is another one for another table at this place, or with other columns or partitions."""
-    table = DeltaTable(str(path), version=version)
+    table = open_table(path, version)
     metadata = table.metadata()
     told = f"{metadata.id}\n{table.schema().to_json()}\n{metadata.partition_columns}"
     return hashlib.sha256(told.encode()).hexdigest()[:16]

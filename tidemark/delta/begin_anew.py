@@ -1,7 +1,6 @@
 """A table emptied in one commit, made once; every older version stays as it is."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -11,9 +10,10 @@ from tidemark.delta.delta_rs_table import applied_transaction
 from tidemark.delta.file_statistics import file_statistics
 from tidemark.delta.transaction_chain import is_replay
 from tidemark.quoting.spark import quote
+from tidemark.system.table_location import TableLocation
 
 
-def begin_anew(spark: SparkSession, path: Path, columns: Mapping[str, str], transaction: Transaction) -> int:
+def begin_anew(spark: SparkSession, path: TableLocation, columns: Mapping[str, str], transaction: Transaction) -> int:
     """Leave no row and exactly these columns (name -> type), partitioned as before; the version made.
 
     The session is this thread's own. Raises ForeignCommitError, CommitConflictError after many attempts.

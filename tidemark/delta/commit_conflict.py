@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
 from delta.exceptions import (
@@ -23,6 +22,7 @@ from delta.exceptions import (
 )
 
 from tidemark.delta.errors import ColumnsDifferError, CommitConflictError
+from tidemark.system.table_location import TableLocation
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ class BackOff:
 
 
 @contextmanager
-def require_same_definition(path: Path) -> Iterator[None]:
+def require_same_definition(path: TableLocation) -> Iterator[None]:
     """Raises ColumnsDifferError where another writer changed the table's columns, properties or protocol meanwhile."""
     try:
         yield
@@ -66,7 +66,7 @@ def require_same_definition(path: Path) -> Iterator[None]:
         raise ColumnsDifferError.changed(path, error) from error
 
 
-def with_retries(path: Path, attempt: Callable[[], T], back_off: BackOff) -> tuple[T, int]:
+def with_retries(path: TableLocation, attempt: Callable[[], T], back_off: BackOff) -> tuple[T, int]:
     """(result, number of retries). Raises CommitConflictError after the last attempt, ColumnsDifferError at once."""
     for number in range(1, back_off.attempts + 1):
         try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tidemark.delta.internals.log_files import commit_actions
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from tidemark.system.table_location import TableLocation
 
 
 class CommitContent(NamedTuple):
@@ -17,7 +17,7 @@ class CommitContent(NamedTuple):
     changes_rows: bool
 
 
-def commit_content(path: Path, version: int) -> CommitContent | None:
+def commit_content(path: TableLocation, version: int) -> CommitContent | None:
     """One commit of the table at `path`; None where the log has its file no more."""
     actions = commit_actions(path, version)
     if actions is None:

@@ -1,7 +1,6 @@
 """Rows of a table deleted or set by a condition, in one commit that is made once, also where no row matches."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -11,10 +10,11 @@ from tidemark.delta.delta_rs_table import applied_transaction
 from tidemark.delta.empty_commit import commit_nothing
 from tidemark.delta.transaction_chain import is_replay
 from tidemark.quoting.spark import path_table, quote
+from tidemark.system.table_location import TableLocation
 
 
 def delete_rows(
-    spark: SparkSession, path: Path, condition: str, transaction: Transaction, back_off: BackOff | None = None
+    spark: SparkSession, path: TableLocation, condition: str, transaction: Transaction, back_off: BackOff | None = None
 ) -> int:
     """Delete the rows that the SQL `condition` is true for; returns the version. The session is this thread's own."""
     return _once(spark, path, f"DELETE FROM {path_table(path)} WHERE {condition}", transaction, back_off)  # noqa: S608
@@ -22,7 +22,7 @@ def delete_rows(
 
 def set_columns(
     spark: SparkSession,
-    path: Path,
+    path: TableLocation,
     values: Mapping[str, str],
     condition: str,
     transaction: Transaction,
@@ -33,7 +33,9 @@ def set_columns(
     return _once(spark, path, f"UPDATE {path_table(path)} SET {listed} WHERE {condition}", transaction, back_off)  # noqa: S608
 
 
-def _once(spark: SparkSession, path: Path, statement: str, transaction: Transaction, back_off: BackOff | None) -> int:
+def _once(
+    spark: SparkSession, path: TableLocation, statement: str, transaction: Transaction, back_off: BackOff | None
+) -> int:
     def attempt() -> int:
         version, applied = applied_transaction(path, transaction.app)
         if is_replay(path, transaction, applied):

@@ -15,14 +15,16 @@ from deltalake.exceptions import DeltaError
 
 from tidemark.delta.errors import ConditionRefusedError
 from tidemark.delta.live_file import file_name
+from tidemark.delta.open_table import answer_for, delta_rs_options, open_table
 from tidemark.dependency_model.time.partition_columns import PartitionValue
 from tidemark.quoting.standard import quote
+from tidemark.storage.stored_files import stored_files
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow.dataset as ds
     from pyspark.sql import DataFrame, SparkSession
+
+    from tidemark.system.table_location import TableLocation
 
 Partition = Mapping[str, PartitionValue]
 
@@ -37,43 +39,44 @@ class TableMetrics:
     size_bytes: int
 
 
-def table_exists(path: Path) -> bool:
+def table_exists(path: TableLocation) -> bool:
     """Whether `path` holds a Delta table, of any version."""
-    return DeltaTable.is_deltatable(str(path))
+    with answer_for(path):
+        return bool(DeltaTable.is_deltatable(str(path), storage_options=delta_rs_options(path)))
 
 
-def current_version(path: Path) -> int | None:
+def current_version(path: TableLocation) -> int | None:
     """The newest version; None when there is no table."""
-    return DeltaTable(str(path)).version() if table_exists(path) else None
+    return open_table(path).version() if table_exists(path) else None
 
 
-def column_names(path: Path) -> tuple[str, ...] | None:
+def column_names(path: TableLocation) -> tuple[str, ...] | None:
     """The columns of the newest version; None where there is no table, or its log cannot be read."""
     try:
-        return tuple(field.name for field in DeltaTable(str(path)).schema().fields)
+        return tuple(field.name for field in open_table(path).schema().fields)
     except DeltaError:
         return None
 
 
-def is_readable(path: Path, version: int) -> bool:
+def is_readable(path: TableLocation, version: int) -> bool:
     """Whether the log still holds a version: what is older than its retention cannot be opened."""
     try:
-        return DeltaTable(str(path), version=version).version() == version
+        return open_table(path, version).version() == version
     except DeltaError:
         return False
 
 
-def applied_transaction(path: Path, app: str) -> tuple[int, int | None]:
+def applied_transaction(path: TableLocation, app: str) -> tuple[int, int | None]:
     """(newest version, number of the newest commit of the application `app`; None when it has none)."""
-    table = DeltaTable(str(path))
+    table = open_table(path)
     return table.version(), table.transaction_version(app)
 
 
-def table_metrics(path: Path, partition: Partition | None = None, version: int | None = None) -> TableMetrics:
+def table_metrics(path: TableLocation, partition: Partition | None = None, version: int | None = None) -> TableMetrics:
     """Rows, files and bytes from the log's file statistics. Raises FileNotFoundError when there is no table."""
     if not table_exists(path):
         raise FileNotFoundError(f"no Delta table at {path}")
-    table = DeltaTable(str(path), version=version)
+    table = open_table(path, version)
     files = _live_files(table, partition or {})
     return TableMetrics(
         version=table.version(),
@@ -86,8 +89,8 @@ def table_metrics(path: Path, partition: Partition | None = None, version: int |
 class TableLog:
     """One version of a table as its log has it, opened once for several questions."""
 
-    def __init__(self, path: Path, version: int | None = None) -> None:
-        self._table = DeltaTable(str(path), version=version)
+    def __init__(self, path: TableLocation, version: int | None = None) -> None:
+        self._table = open_table(path, version)
         self.version = self._table.version()
 
     def written_rows(self, partitions: Sequence[Partition] = ()) -> int:
@@ -99,20 +102,21 @@ class TableLog:
         return int(pc.sum(files["num_records"]).as_py() or 0)
 
 
-def files_gone(path: Path, version: int, partition: Partition | None = None) -> tuple[list[str], int]:
-    """The files of a version, of the whole table or one partition, that are not on disk; and how many it has."""
-    files = _live_files(DeltaTable(str(path), version=version), partition or {})
+def files_gone(path: TableLocation, version: int, partition: Partition | None = None) -> tuple[list[str], int]:
+    """The files of a version, of the whole table or one partition, that are not there any more; and how many it has."""
+    files = _live_files(open_table(path, version), partition or {})
     names = [unquote(name) for name in files["path"].to_pylist()]
-    return [name for name in names if not (path / name).is_file()], len(names)
+    store = stored_files(path)
+    return [name for name in names if not store.exists(name)], len(names)
 
 
-def first_rows(path: Path, count: int, version: int | None = None) -> pa.Table:
+def first_rows(path: TableLocation, count: int, version: int | None = None) -> pa.Table:
     """Some rows of a version."""
     return read_rows(path, version, limit=count)
 
 
 def first_rows_by_partition(
-    path: Path, count: int, partitions: Sequence[Partition], version: int | None = None
+    path: TableLocation, count: int, partitions: Sequence[Partition], version: int | None = None
 ) -> list[pa.Table]:
     """Some rows of each of these partitions of a version, which is opened once."""
     dataset = _dataset(path, version)
@@ -120,31 +124,31 @@ def first_rows_by_partition(
 
 
 def read_rows(
-    path: Path, version: int | None = None, columns: Sequence[str] | None = None, limit: int | None = None
+    path: TableLocation, version: int | None = None, columns: Sequence[str] | None = None, limit: int | None = None
 ) -> pa.Table:
     """The rows of a version without Spark; those that deletion vectors hide are not among them."""
     wanted = ", ".join(quote(name, "duckdb") for name in columns) if columns else "*"
     at_most = "" if limit is None else f" LIMIT {int(limit)}"
-    query = QueryBuilder().register("t", DeltaTable(str(path), version=version))
+    query = QueryBuilder().register("t", open_table(path, version))
     return pa.table(query.execute(f"SELECT {wanted} FROM t{at_most}").read_all())  # noqa: S608 - quoted names
 
 
-def query_rows(path: Path, condition: str, limit: int, version: int | None = None) -> pa.Table:
+def query_rows(path: TableLocation, condition: str, limit: int, version: int | None = None) -> pa.Table:
     """At most so many rows of a version for which a condition in SQL holds. Raises ConditionRefusedError."""
-    query = QueryBuilder().register("t", DeltaTable(str(path), version=version))
+    query = QueryBuilder().register("t", open_table(path, version))
     try:
         return pa.table(query.execute(f"SELECT * FROM t WHERE {condition} LIMIT {int(limit)}").read_all())  # noqa: S608
     except DeltaError as error:
         raise ConditionRefusedError.of(path, condition, error) from error
 
 
-def read_partition(path: Path, partition: Partition) -> pa.Table:
+def read_partition(path: TableLocation, partition: Partition) -> pa.Table:
     """All rows of a partition, without its partition columns."""
     return _dataset(path, None).to_table(filter=_is_in(partition)).drop_columns(list(partition))
 
 
-def _dataset(path: Path, version: int | None) -> ds.Dataset:
-    return DeltaTable(str(path), version=version).to_pyarrow_dataset()
+def _dataset(path: TableLocation, version: int | None) -> ds.Dataset:
+    return open_table(path, version).to_pyarrow_dataset()
 
 
 def _is_in(partition: Partition) -> pc.Expression | None:
@@ -170,7 +174,7 @@ def _live_files(table: DeltaTable, partition: Partition) -> pa.Table:
     return files
 
 
-def read_table(spark: SparkSession, path: Path, version: int | None = None) -> DataFrame:
+def read_table(spark: SparkSession, path: TableLocation, version: int | None = None) -> DataFrame:
     """The table as of `version`, or as it is now."""
     reader = spark.read.format("delta")
     return (reader if version is None else reader.option("versionAsOf", version)).load(str(path))

@@ -1,7 +1,5 @@
 """A commit without data, once: it only carries what a transaction says."""
 
-from pathlib import Path
-
 from pyspark.sql import SparkSession
 
 from tidemark.delta.commit_info import Transaction, commit_with
@@ -9,9 +7,10 @@ from tidemark.delta.delta_rs_table import applied_transaction, read_table
 from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.transaction_chain import is_replay
+from tidemark.system.table_location import TableLocation
 
 
-def commit_nothing(spark: SparkSession, path: Path, transaction: Transaction) -> int:
+def commit_nothing(spark: SparkSession, path: TableLocation, transaction: Transaction) -> int:
     """The version that the commit made, or had made: the same transaction is applied once.
 
     Written by Spark's writer it would be planned and run as a query, for five times the processor time.
@@ -24,7 +23,7 @@ def commit_nothing(spark: SparkSession, path: Path, transaction: Transaction) ->
     return txn.commit([], txn.empty_operation(), transaction, transaction.metadata)
 
 
-def _append_nothing(spark: SparkSession, path: Path, transaction: Transaction) -> int:
+def _append_nothing(spark: SparkSession, path: TableLocation, transaction: Transaction) -> int:
     version, applied = applied_transaction(path, transaction.app)
     if is_replay(path, transaction, applied):
         return version

@@ -17,18 +17,19 @@ TransientError
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Self
 
 from tidemark.errors import TerminalError, TransientError
+from tidemark.storage.stored_files import stored_files
+from tidemark.system.table_location import TableLocation
 
 
 class NotADeltaTableError(TerminalError):
     """No table at the path."""
 
     @classmethod
-    def at(cls, path: Path) -> Self:
-        state = "a folder without _delta_log" if path.is_dir() else "no such folder"
+    def at(cls, path: TableLocation) -> Self:
+        state = "a folder without _delta_log" if stored_files(path).has_files("") else "no such folder"
         return cls("not a Delta table", expected="a folder with _delta_log", found=state, where=str(path))
 
 
@@ -36,7 +37,7 @@ class ColumnsDifferError(TerminalError):
     """The caller's columns are not the table's."""
 
     @classmethod
-    def of(cls, path: Path, given: Collection[str], there: Collection[str]) -> Self:
+    def of(cls, path: TableLocation, given: Collection[str], there: Collection[str]) -> Self:
         differences = [f"no column {name} in the table" for name in sorted(set(given) - set(there))]
         differences += [f"column {name} of the table is not given" for name in sorted(set(there) - set(given))]
         return cls(
@@ -48,7 +49,7 @@ class ColumnsDifferError(TerminalError):
         )
 
     @classmethod
-    def changed(cls, path: Path, error: Exception) -> Self:
+    def changed(cls, path: TableLocation, error: Exception) -> Self:
         return cls(
             "the table's schema or protocol was changed by another writer meanwhile",
             found=str(error).partition("\n")[0],
@@ -61,7 +62,7 @@ class KeyNotUniqueError(TerminalError):
     """Rows that a merge cannot tell apart."""
 
     @classmethod
-    def in_target(cls, path: Path, key: Sequence[str], example: Sequence[object], count: int) -> Self:
+    def in_target(cls, path: TableLocation, key: Sequence[str], example: Sequence[object], count: int) -> Self:
         return cls(
             "several rows of the table have the same key",
             expected=f"({', '.join(key)}) is unique",
@@ -71,7 +72,7 @@ class KeyNotUniqueError(TerminalError):
         )
 
     @classmethod
-    def missing(cls, path: Path, column: str) -> Self:
+    def missing(cls, path: TableLocation, column: str) -> Self:
         return cls(
             "a change has no key", expected=f"a value of {column}", found="NULL", where=str(path), hint="correct it"
         )
@@ -81,11 +82,11 @@ class VersionGoneError(TerminalError):
     """A version that cannot be read (any more)."""
 
     @classmethod
-    def unknown(cls, path: Path, version: int, newest: int) -> Self:
+    def unknown(cls, path: TableLocation, version: int, newest: int) -> Self:
         return cls("no such version", expected=f"0 to {newest}", found=str(version), where=str(path))
 
     @classmethod
-    def log(cls, path: Path, version: int, reason: str) -> Self:
+    def log(cls, path: TableLocation, version: int, reason: str) -> Self:
         return cls(
             f"version {version} cannot be read any more",
             expected="its part of the log",
@@ -95,7 +96,7 @@ class VersionGoneError(TerminalError):
         )
 
     @classmethod
-    def files(cls, path: Path, version: int, gone: Sequence[str], wanted: int) -> Self:
+    def files(cls, path: TableLocation, version: int, gone: Sequence[str], wanted: int) -> Self:
         return cls(
             f"version {version} was vacuumed",
             expected=f"all of the {wanted} files that the partition had then",
@@ -109,7 +110,7 @@ class ConditionRefusedError(TerminalError):
     """A condition on rows that cannot be evaluated."""
 
     @classmethod
-    def of(cls, path: Path, condition: str, error: Exception) -> Self:
+    def of(cls, path: TableLocation, condition: str, error: Exception) -> Self:
         return cls(
             f"the condition cannot be evaluated: {str(error).partition(chr(10))[0]}",
             expected="a condition in SQL over the table's columns",
@@ -122,11 +123,11 @@ class TableFeatureError(TerminalError):
     """A feature of the table that an operation knows nothing of."""
 
     @classmethod
-    def of(cls, path: Path, feature: str, operation: str) -> Self:
+    def of(cls, path: TableLocation, feature: str, operation: str) -> Self:
         return cls(f"the table has {feature}, with which {operation} is not possible", where=str(path))
 
     @classmethod
-    def unknown(cls, path: Path, features: Sequence[str], operation: str) -> Self:
+    def unknown(cls, path: TableLocation, features: Sequence[str], operation: str) -> Self:
         return cls(
             f"the table has features that {operation} does not know here: nothing was changed",
             found=", ".join(features),
@@ -139,7 +140,7 @@ class UnreadableLogError(TerminalError):
     """A log of which not everything can be read."""
 
     @classmethod
-    def of(cls, path: Path, problem: str) -> Self:
+    def of(cls, path: TableLocation, problem: str) -> Self:
         return cls(
             "the table's log cannot be read as a whole: nothing was changed",
             expected="every commit from version 0, or from a whole checkpoint, up to the newest",
@@ -153,7 +154,7 @@ class ForeignCommitError(TerminalError):
     """Somebody else committed where a transaction belongs."""
 
     @classmethod
-    def of(cls, path: Path, app: str, number: int, newest: int, writer: str | None) -> Self:
+    def of(cls, path: TableLocation, app: str, number: int, newest: int, writer: str | None) -> Self:
         by = f", written by {writer}" if writer else ""
         return cls(
             "another writer of the same application committed to the table meanwhile: nothing was written",
@@ -181,7 +182,7 @@ class CommitConflictError(TransientError):
     """Other writers won every attempt."""
 
     @classmethod
-    def of(cls, path: Path, attempts: int, error: Exception) -> Self:
+    def of(cls, path: TableLocation, attempts: int, error: Exception) -> Self:
         return cls(
             f"other writers changed the same data {attempts} times in a row",
             found=f"{type(error).__name__}: {str(error).partition(chr(10))[0]}",
@@ -194,7 +195,7 @@ class PartitionChangedError(TransientError):
     """A partition is not any more what was planned with."""
 
     @classmethod
-    def of(cls, path: Path, partition: Mapping[str, object], planned: int, newest: int | None) -> Self:
+    def of(cls, path: TableLocation, partition: Mapping[str, object], planned: int, newest: int | None) -> Self:
         words = ", ".join(f"{name}={value}" for name, value in partition.items())
         return cls(
             f"another writer changed {words} meanwhile",

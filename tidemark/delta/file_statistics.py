@@ -6,7 +6,6 @@ From this alone follows which files can hold a key: a file whose bounds exclude 
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +15,8 @@ from deltalake import DeltaTable
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.errors import NotADeltaTableError
 from tidemark.delta.live_file import file_name
+from tidemark.delta.open_table import open_table
+from tidemark.system.table_location import TableLocation
 
 # Types whose text is the same in the log and here.
 _PLAIN = (pa.types.is_integer, pa.types.is_string, pa.types.is_date32)
@@ -89,16 +90,16 @@ class FileStatistics:
         }
 
 
-def require_table(path: Path) -> None:
+def require_table(path: TableLocation) -> None:
     """Raise NotADeltaTableError unless there is a table at `path`."""
     if not table_exists(path):
         raise NotADeltaTableError.at(path)
 
 
-def file_statistics(path: Path, version: int | None = None) -> FileStatistics:
+def file_statistics(path: TableLocation, version: int | None = None) -> FileStatistics:
     """The files of a version, the newest by default. Raises NotADeltaTableError."""
     require_table(path)
-    table = DeltaTable(str(path), version=version)
+    table = open_table(path, version)
     metadata, protocol = table.metadata(), table.protocol()
     fields = json.loads(table.schema().to_json())["fields"]
     return FileStatistics(

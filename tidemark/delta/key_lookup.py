@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from tidemark.delta.errors import KeyNotUniqueError
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.quoting.spark import quote
+from tidemark.system.table_location import TableLocation
 
 _FILE, _ROW, _STALE = "_file", "_row", "_stale"
 # A hint, so that a batch of this many keys is not sorted and shuffled with the table.
@@ -88,7 +88,7 @@ def no_matches(batch: ChangeBatch, target: MergeTarget) -> KeyMatches:
     return KeyMatches(keys)
 
 
-def _refuse_repeated(path: Path, met: pa.Table, target: MergeTarget) -> None:
+def _refuse_repeated(path: TableLocation, met: pa.Table, target: MergeTarget) -> None:
     counted = met.group_by(list(target.key)).aggregate([([], "count_all")])
     repeated = counted.filter(pc.greater(counted["count_all"], 1))
     if repeated.num_rows:

@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tidemark.system.file_lock import only_one
+from tidemark.system.table_location import TableLocation
 
 
 @contextmanager
-def maintaining(locks: Path, table: Path) -> Iterator[None]:
+def maintaining(locks: Path, table: TableLocation) -> Iterator[None]:
     """Hold the table's lock in the folder `locks`. Raises AlreadyRunningError when another process holds it."""
     with only_one(locks / f"{table.name}.lock", f"repairing or vacuuming {table.name}"):
         yield

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+
+from tidemark.system.table_location import TableLocation
 
 
 @dataclass(frozen=True)
 class MergeTarget:
     """`columns` are all columns of the table; `newer` the one that orders the changes of a key (never goes back)."""
 
-    path: Path
+    path: TableLocation
     columns: Sequence[str]
     key: Sequence[str]
     newer: str

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark.delta.internals.log_replay import read_history
-from tidemark.delta.vacuum import folders_on_disk
+from tidemark.storage.stored_files import stored_files
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from tidemark.system.table_location import TableLocation
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class ReadableVersions:
         return f"{lacking} files of version {version} are gone" if lacking else ""
 
 
-def readable_versions(path: Path) -> ReadableVersions:
-    """By one walk over the table's folder and its log. Raises what tidemark.delta.internals.log_replay raises."""
+def readable_versions(path: TableLocation) -> ReadableVersions:
+    """By one walk over the table's files and its log. Raises what tidemark.delta.internals.log_replay raises."""
     history = read_history(path)
     on_disk = paths_on_disk(path)
     gone = {
@@ -42,7 +42,6 @@ def readable_versions(path: Path) -> ReadableVersions:
     return ReadableVersions(history.commits[0][0], tuple(sorted(gone, key=str)))
 
 
-def paths_on_disk(path: Path) -> frozenset[str]:
+def paths_on_disk(path: TableLocation) -> frozenset[str]:
     """Data files and deletion vectors of a table, by their path in its folder."""
-    root = len(str(path)) + 1
-    return frozenset(f"{folder}/{name}"[root:] for folder, names in folders_on_disk(path) for name in names)
+    return frozenset(stored_files(path).names())

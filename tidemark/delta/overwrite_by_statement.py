@@ -4,19 +4,19 @@ It writes and commits in one step: what is to be judged before is written beside
 """
 
 import json
-import shutil
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from deltalake import DeltaTable
 from pyspark.sql import DataFrame
 
 from tidemark.delta.delta_rs_table import TableMetrics, current_version, read_table, table_metrics
+from tidemark.delta.open_table import open_table
 from tidemark.delta.own_commit import WRITE
 from tidemark.delta.partition_overwrite import PartitionOverwrite, Replaced, WrittenRows
 from tidemark.delta.partition_predicate import partition_predicate, partitions_last
+from tidemark.storage.stored_files import stored_files
+from tidemark.system.table_location import TableLocation
 
 
 def overwrite_by_statement(overwrite: PartitionOverwrite) -> Replaced:
@@ -30,7 +30,7 @@ def overwrite_by_statement(overwrite: PartitionOverwrite) -> Replaced:
         released = overwrite.verdicts(written, copied.count())
         return _publish(overwrite, copied, released)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        stored_files(beside).delete_all()
 
 
 def _publish(overwrite: PartitionOverwrite, copied: DataFrame, released: Sequence[bool]) -> Replaced:
@@ -66,11 +66,11 @@ def _commit(overwrite: PartitionOverwrite, rows: DataFrame) -> int:
     return _version_of(overwrite.path, mark)
 
 
-def _version_of(path: Path, mark: str) -> int:
+def _version_of(path: TableLocation, mark: str) -> int:
     """The version of the commit that carries `mark`; others may have committed since.
 
     Delta records no commit that changes nothing (no rows for partitions that have none): the version is as it was.
     """
-    table = DeltaTable(str(path))
+    table = open_table(path)
     marked = (commit["version"] for commit in table.history() if mark in commit.get("userMetadata", ""))
     return int(next(marked, table.version()))

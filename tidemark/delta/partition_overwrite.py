@@ -15,13 +15,15 @@ from tidemark.delta.live_file import LiveFile, bytes_of, files_of, rows_of
 from tidemark.delta.partition_predicate import any_partition_predicate
 from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.system.crash_points import crash_point
+from tidemark.system.table_location import TableLocation
 
 
 @dataclass(frozen=True)
 class WrittenRows:
     """What an overwrite wrote and no version has yet: `rows` read it, partition columns last.
 
-    `files` are those of each partition; None where a file does not tell of its columns as the table does.
+    `files` are those of each partition on this machine's disk; None where they are elsewhere, or where a file does not
+    name its columns as the table does.
     """
 
     rows: DataFrame
@@ -58,7 +60,7 @@ class PartitionOverwrite:
     """`whole` is the content of all `partitions`, their columns with it."""
 
     whole: DataFrame
-    path: Path
+    path: TableLocation
     partitions: Sequence[Partition]
     release: Release
 
@@ -81,6 +83,8 @@ class PartitionOverwrite:
 
     def written(self, rows: DataFrame, files: Sequence[LiveFile]) -> WrittenRows:
         """What is in these files, whose columns have the table's names."""
+        if not isinstance(self.path, Path):
+            return WrittenRows(rows)
         own = ([unquote(path) for path in _paths(files_of(files, [text]))] for text in self.texts)
         return WrittenRows(rows, tuple(tuple(self.path / path for path in paths) for paths in own))
 

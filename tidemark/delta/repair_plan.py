@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from deltalake.exceptions import DeltaError
@@ -15,6 +14,7 @@ from tidemark.delta.internals.probe import require_private_interfaces
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, bytes_of, rows_of
 from tidemark.system.errors import SchemaChangedError
+from tidemark.system.table_location import TableLocation
 
 Way = Literal["nothing", "metadata", "rewrite", "recompute"]
 
@@ -28,7 +28,7 @@ class RepairPlan:
     gives replace it (`source` and `rows_then` are None). nothing: it is equal already.
     """
 
-    path: Path
+    path: TableLocation
     partition: Partition
     at: int
     source: int | None
@@ -48,7 +48,7 @@ class RepairPlan:
         return bytes_of(self.restored)
 
 
-def plan_repair(spark: SparkSession, path: Path, partition: Partition, source: int | None) -> RepairPlan:
+def plan_repair(spark: SparkSession, path: TableLocation, partition: Partition, source: int | None) -> RepairPlan:
     """Compare a partition now with how it was at version `source`; None: it is to be computed anew. Nothing is written.
 
     Raises NotADeltaTableError, TableFeatureError (column mapping), ColumnsDifferError (not the table's partition
@@ -60,7 +60,9 @@ def plan_repair(spark: SparkSession, path: Path, partition: Partition, source: i
     return plan_in_transaction(OptimisticTransaction(spark, path), path, partition, source)
 
 
-def plan_in_transaction(txn: OptimisticTransaction, path: Path, partition: Partition, source: int | None) -> RepairPlan:
+def plan_in_transaction(
+    txn: OptimisticTransaction, path: TableLocation, partition: Partition, source: int | None
+) -> RepairPlan:
     """`plan_repair` inside a transaction."""
     now = file_statistics(path, txn.version)
     if now.properties.get("delta.columnMapping.mode", "none") != "none":
@@ -75,14 +77,16 @@ def plan_in_transaction(txn: OptimisticTransaction, path: Path, partition: Parti
     return _compare_files(txn, path, partition, source, now, then, live)
 
 
-def _recompute(txn: OptimisticTransaction, path: Path, partition: Partition, live: tuple[LiveFile, ...]) -> RepairPlan:
+def _recompute(
+    txn: OptimisticTransaction, path: TableLocation, partition: Partition, live: tuple[LiveFile, ...]
+) -> RepairPlan:
     told = "its rows are computed"
     return RepairPlan(path, partition, txn.version, None, "recompute", told, live, (), rows_of(live), None)
 
 
 def _compare_files(
     txn: OptimisticTransaction,
-    path: Path,
+    path: TableLocation,
     partition: Partition,
     source: int,
     now: FileStatistics,
@@ -103,7 +107,7 @@ def _compare_files(
     return RepairPlan(path, partition, txn.version, source, way, why, removed, restored, rows_of(live), rows_of(old))
 
 
-def _statistics_then(path: Path, source: int, newest: int) -> FileStatistics:
+def _statistics_then(path: TableLocation, source: int, newest: int) -> FileStatistics:
     if not 0 <= source <= newest:
         raise VersionGoneError.unknown(path, source, newest)
     try:
@@ -112,7 +116,7 @@ def _statistics_then(path: Path, source: int, newest: int) -> FileStatistics:
         raise VersionGoneError.log(path, source, str(error)) from error
 
 
-def _refuse_other_columns(path: Path, now: FileStatistics, then: FileStatistics) -> None:
+def _refuse_other_columns(path: TableLocation, now: FileStatistics, then: FileStatistics) -> None:
     if then.partition_columns != now.partition_columns:
         raise ColumnsDifferError.of(path, then.partition_columns, now.partition_columns)
     lost = [name for name in then.types if name not in now.types]

@@ -10,7 +10,8 @@ from tidemark.delta.own_commit import REPAIR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
+
+    from tidemark.system.table_location import TableLocation
 
 
 class Repairs(NamedTuple):
@@ -20,7 +21,7 @@ class Repairs(NamedTuple):
     is_over: bool
 
 
-def repairs_of(path: Path, version: int) -> Repairs:
+def repairs_of(path: TableLocation, version: int) -> Repairs:
     """The repairs that follow a version, before any other commit that changes rows.
 
     Commits between that only move rows into other files change nothing.

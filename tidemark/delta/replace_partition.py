@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from delta.exceptions import MetadataChangedException, ProtocolChangedException
 from pyspark.sql import DataFrame
@@ -20,15 +19,16 @@ from tidemark.delta.partition_predicate import literal, partitions_last
 from tidemark.delta.schema_evolution import new_columns
 from tidemark.system.crash_points import crash_point
 from tidemark.system.errors import SchemaChangedError
+from tidemark.system.table_location import TableLocation
 
 
-def replace_partition(df: DataFrame, path: Path, partition: Partition) -> Replaced:
+def replace_partition(df: DataFrame, path: TableLocation, partition: Partition) -> Replaced:
     """`replace_partitions` of one, without a look at its rows."""
     return replace_partitions([(partition, df)], path)
 
 
 def replace_partitions(
-    parts: Sequence[tuple[Partition, DataFrame]], path: Path, release: Release | None = None
+    parts: Sequence[tuple[Partition, DataFrame]], path: TableLocation, release: Release | None = None
 ) -> Replaced:
     """Make each frame the whole content of its partition, all in one commit, creating the table at the first write.
 
@@ -76,7 +76,7 @@ def _replace_in_table(overwrite: PartitionOverwrite) -> Replaced:
     return replaced
 
 
-def _with_columns(df: DataFrame, path: Path, partition: Partition) -> DataFrame:
+def _with_columns(df: DataFrame, path: TableLocation, partition: Partition) -> DataFrame:
     clash = sorted(set(partition) & set(df.columns))
     if clash:
         raise SchemaChangedError.partition_columns_given(path, clash)
@@ -162,6 +162,8 @@ def _public_attempt(overwrite: PartitionOverwrite) -> Replaced:
     return overwrite_by_statement(overwrite)
 
 
-def _require_partitioned(path: Path, columns: Sequence[str], partitions: Sequence[Mapping[str, object]]) -> None:
+def _require_partitioned(
+    path: TableLocation, columns: Sequence[str], partitions: Sequence[Mapping[str, object]]
+) -> None:
     if set(columns) != set(partitions[0]):
         raise SchemaChangedError.partitioned_otherwise(path, columns, list(partitions[0]))

@@ -1,13 +1,12 @@
 """Schemas may grow: what a write may add to a table's columns, and what it must not change."""
 
-from pathlib import Path
-
 from pyspark.sql.types import DataType, StructField, StructType
 
 from tidemark.system.errors import SchemaChangedError
+from tidemark.system.table_location import TableLocation
 
 
-def new_columns(path: Path, table: StructType, incoming: StructType) -> list[str]:
+def new_columns(path: TableLocation, table: StructType, incoming: StructType) -> list[str]:
     """The columns that `table` lacks. Raises SchemaChangedError unless `incoming` has all of its, of the same types."""
     new = {field.name: field.dataType for field in incoming}
     lost = [field.name for field in table if field.name not in new]

@@ -5,21 +5,20 @@ commit that goes through its transactions, ours included. A manifest cannot say 
 with deletion vectors has none.
 """
 
-from pathlib import Path
-from urllib.parse import unquote, urlparse
-
 from delta import DeltaTable
 from pyspark.sql import SparkSession
 
 from tidemark.delta.errors import TableFeatureError
 from tidemark.delta.file_statistics import file_statistics
 from tidemark.quoting.spark import path_table, text_literal
+from tidemark.storage.stored_files import stored_files
+from tidemark.system.table_location import TableLocation
 
 PROPERTY = "delta.compatibility.symlinkFormatManifest.enabled"
 FOLDER = "_symlink_format_manifest"
 
 
-def keep_manifest(spark: SparkSession, path: Path) -> None:
+def keep_manifest(spark: SparkSession, path: TableLocation) -> None:
     """Write the table's manifests, and have them written with every commit from now on.
 
     Raises NotADeltaTableError, and TableFeatureError for a table with deletion vectors.
@@ -30,12 +29,11 @@ def keep_manifest(spark: SparkSession, path: Path) -> None:
     DeltaTable.forPath(spark, str(path)).generate("symlink_format_manifest")
 
 
-def manifest_files(path: Path) -> dict[str, tuple[Path, ...]]:
+def manifest_files(path: TableLocation) -> dict[str, tuple[str, ...]]:
     """Partition folder (`dt=2026-03-23`, empty for a table without) -> its data files, as an engine reads them."""
-    root = path / FOLDER
+    manifests, table = stored_files(path / FOLDER), stored_files(path)
+    names = sorted(file.name for file in manifests.walk() if file.name.rpartition("/")[2] == "manifest")
     return {
-        manifest.parent.relative_to(root).as_posix().removeprefix("."): tuple(
-            Path(unquote(urlparse(line).path)) for line in manifest.read_text(encoding="utf-8").split()
-        )
-        for manifest in sorted(root.rglob("manifest"))
+        name.rpartition("/")[0]: tuple(f"{path}/{table.name_of(uri)}" for uri in manifests.read(name).decode().split())
+        for name in names
     }

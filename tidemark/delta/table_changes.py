@@ -16,10 +16,12 @@ from tidemark.delta.internals.features import require_known
 from tidemark.delta.internals.log_files import LogFiles, commit_actions, commit_file
 from tidemark.delta.internals.log_folder import LOG
 from tidemark.delta.internals.vector_path import vector_path
+from tidemark.storage.stored_files import stored_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
+
+    from tidemark.system.table_location import TableLocation
 
 _OPERATION: Final = "reading what was committed"
 _CHECKPOINT: Final = ("add.partitionValues", "add.stats", "metaData.schemaString", "metaData.id")
@@ -72,34 +74,34 @@ class TableChanges:
     commits: Iterator[CommitChanges]
 
 
-def has_log(path: Path) -> bool:
+def has_log(path: TableLocation) -> bool:
     """Whether there is a log at all: a table that was deleted has none."""
-    return (path / LOG).is_dir()
+    return stored_files(path).has_files(LOG)
 
 
-def changes_after(path: Path, seen: LogPosition | None) -> TableChanges:
+def changes_after(path: TableLocation, seen: LogPosition | None) -> TableChanges:
     """The commits after `seen`, oldest first. Raises UnreadableLogError and TableFeatureError while they are read."""
     if seen is None or position_at(path, seen.version) != seen:
         return TableChanges(is_anew=True, commits=_from_beginning(path))
     return TableChanges(is_anew=False, commits=_next_commits(path, seen.version + 1))
 
 
-def position_at(path: Path, version: int) -> LogPosition:
+def position_at(path: TableLocation, version: int) -> LogPosition:
     """The position after a commit; the stamp is empty where its file is gone, as after a checkpoint."""
     try:
-        told = commit_file(path, version).stat()
+        told = stored_files(path).stat(commit_file(version))
     except FileNotFoundError:
         return LogPosition(version, "")
-    return LogPosition(version, f"{told.st_mtime_ns}:{told.st_size}")
+    return LogPosition(version, f"{told.mark}:{told.size_bytes}")
 
 
-def _next_commits(path: Path, version: int) -> Iterator[CommitChanges]:
+def _next_commits(path: TableLocation, version: int) -> Iterator[CommitChanges]:
     while (actions := commit_actions(path, version)) is not None:
         yield _changes(path, version, actions)
         version += 1
 
 
-def _from_beginning(path: Path) -> Iterator[CommitChanges]:
+def _from_beginning(path: TableLocation) -> Iterator[CommitChanges]:
     files = LogFiles.of(path)
     if not files.commits and not files.checkpoints:
         raise UnreadableLogError.of(path, "no commit")
@@ -111,7 +113,7 @@ def _from_beginning(path: Path) -> Iterator[CommitChanges]:
 
 
 def _changes(
-    path: Path, version: int, actions: Iterable[Mapping[str, Any]], *, is_checkpoint: bool = False
+    path: TableLocation, version: int, actions: Iterable[Mapping[str, Any]], *, is_checkpoint: bool = False
 ) -> CommitChanges:
     added, removed, info, metadata, protocols, changes_rows = [], [], {}, {}, [], False
     for action in actions:

@@ -1,17 +1,17 @@
 """Types that a table has to say it knows before it can have them."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from tidemark.delta.file_statistics import file_statistics
 from tidemark.quoting.spark import path_table, text_literal
+from tidemark.system.table_location import TableLocation
 
 _FEATURE_OF = {"TIMESTAMP_NTZ": "timestampNtz"}
 
 
-def allow_types(spark: SparkSession, path: Path, kinds: Iterable[str]) -> None:
+def allow_types(spark: SparkSession, path: TableLocation, kinds: Iterable[str]) -> None:
     """Make the table fit for columns of Spark SQL types `kinds`; nothing where it is. Raises NotADeltaTableError.
 
     A new table gets the features of its first columns by itself; for those that come later Delta wants to be asked.

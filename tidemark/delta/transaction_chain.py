@@ -8,19 +8,18 @@ it, and a number that is there already is its own only where the identity is.
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
-
-from deltalake import DeltaTable
 
 from tidemark.delta.commit_info import IDENTITY, Transaction
 from tidemark.delta.errors import ForeignCommitError
+from tidemark.delta.open_table import open_table
+from tidemark.system.table_location import TableLocation
 
 _LOOK_BACK: Final = (20, 1_000)
 """Commits, newest first, among which that of an attempt whose answer was lost is looked for."""
 
 
-def is_replay(path: Path, transaction: Transaction, applied: int | None) -> bool:
+def is_replay(path: TableLocation, transaction: Transaction, applied: int | None) -> bool:
     """Whether that transaction is in the table; `applied` is the application's newest number there, None or -1 if none.
 
     Raises ForeignCommitError where the table is not as the one who made the transaction had left it.
@@ -35,14 +34,14 @@ def is_replay(path: Path, transaction: Transaction, applied: int | None) -> bool
     raise ForeignCommitError.of(path, transaction.app, transaction.number, newest, _writer(path))
 
 
-def _is_there(path: Path, identity: str) -> bool:
-    table = DeltaTable(str(path))
+def _is_there(path: TableLocation, identity: str) -> bool:
+    table = open_table(path)
     return any(_said(entry).get(IDENTITY) == identity for limit in _LOOK_BACK for entry in table.history(limit))
 
 
-def _writer(path: Path) -> str | None:
+def _writer(path: TableLocation) -> str | None:
     """What the newest commit of such an application says of who made it."""
-    history = DeltaTable(str(path)).history(_LOOK_BACK[0])
+    history = open_table(path).history(_LOOK_BACK[0])
     writers = (_said(entry).get("writer") for entry in history)
     return next((str(writer) for writer in writers if writer), None)
 

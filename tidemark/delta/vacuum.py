@@ -3,10 +3,9 @@
 Delta's own VACUUM knows of age alone: it would take the files of a tagged snapshot with all others of its day.
 """
 
-import os
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,7 +14,10 @@ from tidemark.delta.active_readers import claims_of_readers
 from tidemark.delta.internals.log_replay import Lifetime, TableHistory, read_history
 from tidemark.delta.maintenance_lock import maintaining
 from tidemark.delta.retention import Claim, KeptVersion, Retention, kept_versions
+from tidemark.storage.file_store import StoredFile
+from tidemark.storage.stored_files import stored_files
 from tidemark.system.crash_points import crash_point
+from tidemark.system.table_location import TableLocation
 
 UNKNOWN_AFTER = timedelta(days=1)
 """A file that is in no commit may be of one that is under way; after so long it is of one that failed."""
@@ -28,7 +30,7 @@ class VacuumPlan:
     `needless` are paths in the table's folder with their bytes; `history_bytes` what is kept beside the newest version.
     """
 
-    path: Path
+    path: TableLocation
     newest: int
     kept: tuple[KeptVersion, ...]
     only: Mapping[int, int]
@@ -42,7 +44,7 @@ class VacuumPlan:
 
 
 def plan_vacuum(
-    path: Path, retention: Retention, claims: Iterable[Claim], locks: Path, now: datetime | None = None
+    path: TableLocation, retention: Retention, claims: Iterable[Claim], locks: Path, now: datetime | None = None
 ) -> VacuumPlan:
     """What would be deleted and what is kept, and why; nothing is. `claims` are those of tags and replications.
 
@@ -51,7 +53,7 @@ def plan_vacuum(
     """
     now = now or datetime.now(UTC)
     # First the files, then the log: what a writer adds in between is not in the list.
-    on_disk = dict(_on_disk(path))
+    stored = list(stored_files(path).walk())
     history = read_history(path)
     kept = kept_versions(history.commits, retention, [*claims, *claims_of_readers(locks, path)], now)
     versions = [version.version for version in kept]
@@ -61,14 +63,14 @@ def plan_vacuum(
         newest=history.commits[-1][0],
         kept=kept,
         only=_only(needed, versions),
-        needless=_needless(on_disk, history, needed, now),
+        needless=_needless(stored, history, needed, now),
         live_bytes=sum(file.size_bytes for file in needed if file.removed is None),
         history_bytes=sum(file.size_bytes for file in needed if file.removed is not None),
     )
 
 
 def vacuum(
-    path: Path, retention: Retention, claims: Iterable[Claim], locks: Path, now: datetime | None = None
+    path: TableLocation, retention: Retention, claims: Iterable[Claim], locks: Path, now: datetime | None = None
 ) -> VacuumPlan:
     """Delete what the plan calls needless, and return it.
 
@@ -76,11 +78,10 @@ def vacuum(
     """
     with maintaining(locks, path):
         plan = plan_vacuum(path, retention, claims, locks, now)
+        store = stored_files(path)
         for name in plan.needless:
             crash_point("vacuum.before_delete")
-            (path / name).unlink(missing_ok=True)
-            # Hadoop's local file system keeps a checksum beside each file.
-            (path / name).with_name(f".{Path(name).name}.crc").unlink(missing_ok=True)
+            store.delete([name])
     return plan
 
 
@@ -100,32 +101,13 @@ def _only(needed: Iterable[Lifetime], versions: Sequence[int]) -> Mapping[int, i
 
 
 def _needless(
-    on_disk: Mapping[str, tuple[int, float]], history: TableHistory, needed: Iterable[Lifetime], now: datetime
+    stored: Iterable[StoredFile], history: TableHistory, needed: Iterable[Lifetime], now: datetime
 ) -> dict[str, int]:
     stay = {name for file in needed for name in file.paths}
     known = {name for file in history.lifetimes for name in file.paths}
-    oldest = (now - UNKNOWN_AFTER).timestamp()
+    oldest = now - UNKNOWN_AFTER
     return {
-        name: size
-        for name, (size, changed) in sorted(on_disk.items())
-        if name not in stay and (name in known or changed < oldest)
+        file.name: file.size_bytes
+        for file in sorted(stored, key=lambda file: file.name)
+        if file.name not in stay and (file.name in known or file.changed < oldest)
     }
-
-
-def folders_on_disk(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """The names of data and vectors in each folder of the table's; no log, no manifests."""
-    for folder, folders, names in os.walk(path):
-        folders[:] = [name for name in folders if not _is_hidden(name)]
-        yield folder, [name for name in names if not _is_hidden(name)]
-
-
-def _on_disk(path: Path) -> Iterator[tuple[str, tuple[int, float]]]:
-    """Data and vectors by their path in the table's folder, with bytes and time of change."""
-    for folder, names in folders_on_disk(path):
-        for file in (Path(folder, name) for name in names):
-            told = file.stat()
-            yield str(file.relative_to(path)), (told.st_size, told.st_mtime)
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith(("_", ".")) and "=" not in name

@@ -5,11 +5,11 @@ second for the smallest table, more than its query. A frame keeps the list.
 """
 
 from collections import OrderedDict
-from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
 from tidemark.delta.delta_rs_table import read_table
+from tidemark.system.table_location import TableLocation
 
 _KEPT = 64
 
@@ -19,9 +19,9 @@ class VersionReader:
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
-        self._frames: OrderedDict[tuple[Path, int], DataFrame] = OrderedDict()
+        self._frames: OrderedDict[tuple[TableLocation, int], DataFrame] = OrderedDict()
 
-    def read(self, path: Path, version: int) -> DataFrame:
+    def read(self, path: TableLocation, version: int) -> DataFrame:
         """The table as of `version`."""
         frame = self._frames.pop((path, version), None)
         if frame is None:

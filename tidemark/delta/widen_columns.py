@@ -6,7 +6,6 @@ every live file has the table's own types, for every reader, and each older vers
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
@@ -19,11 +18,12 @@ from tidemark.delta.file_statistics import file_statistics
 from tidemark.delta.table_features import allow_types
 from tidemark.delta.transaction_chain import is_replay
 from tidemark.quoting.spark import quote
+from tidemark.system.table_location import TableLocation
 
 
 def widen_columns(
     spark: SparkSession,
-    path: Path,
+    path: TableLocation,
     wider: Mapping[str, tuple[str, str]],
     transaction: Transaction,
     back_off: BackOff | None = None,

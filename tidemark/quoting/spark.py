@@ -2,7 +2,8 @@
 
 from collections.abc import Collection
 from datetime import date
-from pathlib import Path
+
+from tidemark.system.table_location import TableLocation
 
 
 def quote(identifier: str) -> str:
@@ -10,7 +11,7 @@ def quote(identifier: str) -> str:
     return "`" + identifier.replace("`", "``") + "`"
 
 
-def path_table(path: Path) -> str:
+def path_table(path: TableLocation) -> str:
     """A Delta table by its path."""
     return f"delta.{quote(str(path))}"
 

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -52,20 +52,36 @@ def resolved_jars(base: Path | None = None) -> tuple[Path, ...]:
 
 
 def _resolve_into(target: Path) -> None:
+    *wanted, tokens = coordinates()
+    # Apart, as the reader asks for the tokens in its own version.
+    groups = [(wanted, (_TOKENS,)), ([tokens], ("org.apache.kafka:kafka-clients",))]
+    fetch_into(target, groups, CHECKSUMS)
+
+
+def fetch_into(
+    target: Path,
+    groups: Sequence[tuple[Sequence[str], Sequence[str]]],
+    listing: Path,
+    finish: Callable[[Path], None] = lambda _: None,
+) -> None:
+    """Make the folder `target` of what Ivy resolves for each group: (coordinates, what is left out of their needs).
+
+    Jars that Spark ships are left out, and the others have to be those of `listing`. `finish` may add to the folder
+    before it appears. Raises JavaMissingError, JarsError, ChecksumError.
+    """
     problem = java_problem()
     if problem:
         raise JavaMissingError.of(problem)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".resolving-") as work:
-        *wanted, tokens = coordinates()
-        # Apart, as the reader asks for the tokens in its own version.
-        _run_ivy(Path(work) / "ivy", wanted, [*_EXCLUDED, _TOKENS])
-        _run_ivy(Path(work) / "ivy-tokens", [tokens], [*_EXCLUDED, "org.apache.kafka:kafka-clients"])
+        for number, (wanted, excluded) in enumerate(groups):
+            _run_ivy(Path(work) / f"ivy-{number}", wanted, [*_EXCLUDED, *excluded])
         chosen = Path(work) / "chosen"
         chosen.mkdir()
         for jar in _not_in_spark(sorted(Path(work).glob("ivy*/jars/*.jar"))):
             shutil.copy(jar, chosen / jar.name)
-        require_checksums(chosen, CHECKSUMS)
+        require_checksums(chosen, listing)
+        finish(chosen)
         _publish(chosen, target)
 
 
@@ -104,7 +120,8 @@ def _run_ivy(ivy: Path, wanted: Sequence[str], excluded: Sequence[str]) -> None:
 def _not_in_spark(jars: Sequence[Path]) -> list[Path]:
     """Leave out what pyspark ships already, maybe in another version: two of a kind on one class path is a lottery."""
     shipped = {_artifact(jar.name) for jar in (Path(pyspark.__file__).parent / "jars").glob("*.jar")}
-    return [jar for jar in jars if _artifact(jar.name.split("_", 1)[1]) not in shipped]
+    # Of those named alike Amazon's are other ones: `annotations` is JetBrains' in Spark.
+    return [jar for jar in jars if jar.name.startswith(_AMAZON) or _artifact(jar.name.split("_", 1)[1]) not in shipped]
 
 
 def _artifact(file_name: str) -> str:
@@ -112,6 +129,7 @@ def _artifact(file_name: str) -> str:
     return file_name.removesuffix(".jar").rsplit("-", 1)[0]
 
 
+_AMAZON = "software.amazon."
 _EXCLUDED = ("org.apache.hadoop:hadoop-client-runtime", "org.apache.hadoop:hadoop-client-api")
 _PYTHON = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
 

@@ -16,10 +16,13 @@ from tidemark.spark.class_archive import class_archive, sharing_options
 from tidemark.spark.internals import is_started, start_context
 from tidemark.spark.jars import resolved_jars
 from tidemark.spark.java import java_problem
+from tidemark.spark.object_store.s3_jars import s3_jars
+from tidemark.spark.object_store.s3_settings import s3_settings
 from tidemark.spark.user_settings import user_settings
 from tidemark.system.errors import JavaMissingError, SparkStartError
 from tidemark.system.files import writable_directory
 from tidemark.system.settings import Settings
+from tidemark.system.table_location import ObjectLocation
 
 APP_NAME = "tidemark"
 _DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
@@ -32,7 +35,8 @@ def spark_session(settings: Settings, further: Mapping[str, str] = MappingProxyT
 
     `further` are Spark settings by name that a new session has as well.
 
-    Raises JavaMissingError, JarsError, DiskPathError, SparkConfError, SparkStartError.
+    Raises JavaMissingError, JarsError, DiskPathError, SparkConfError, SparkStartError; with a lake in an object store
+    also StorageDownError, StorageRefusedError, UnsafeStoreError.
     """
     if not is_started():
         _start(settings, further)
@@ -43,14 +47,16 @@ def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
     """Everything that the session is started with; `scratch` is for Spark's temporary files."""
     conf = SparkConf(loadDefaults=False).setMaster(settings.spark_master).setAppName(APP_NAME)
     is_local = runs_here(settings)
-    place = {**_LOCAL, "spark.local.dir": str(scratch)} if is_local else _on_cluster(settings.spark_master)
-    given = user_settings(settings, _REQUIRED, is_local=is_local)
-    for key, value in {**_TUNING, **_KAFKA, **place, **given, **_REQUIRED}.items():
+    place = {**_LOCAL, **_scratch(scratch)} if is_local else _on_cluster(settings.spark_master)
+    lake = settings.warehouse
+    required = {**_REQUIRED, **s3_settings(lake.access)} if isinstance(lake, ObjectLocation) else _REQUIRED
+    given = user_settings(settings, required, is_local=is_local)
+    for key, value in {**_TUNING, **_KAFKA, **place, **given, **required}.items():
         conf.set(key, value)
     conf.set("spark.driver.memory", settings.spark_memory)
     conf.set("spark.sql.warehouse.dir", str(settings.data / "spark-warehouse"))
     # The kept classes are those of files at these very paths, whichever link an environment reaches them by.
-    jars = [str(jar.resolve()) for jar in resolved_jars()]
+    jars = [str(jar.resolve()) for jar in (*resolved_jars(), *(s3_jars() if isinstance(lake, ObjectLocation) else ()))]
     # On a local JVM's class path from the start: nothing is copied or served to executors.
     of_jars, separator = (_CLASS_PATH, os.pathsep) if is_local else ("spark.jars", ",")
     for key, between, ours in ((_DRIVER_OPTIONS, " ", java_options(settings)), (of_jars, separator, jars)):
@@ -78,6 +84,11 @@ def _start(settings: Settings, further: Mapping[str, str]) -> None:
     problem = java_problem()
     if problem:
         raise JavaMissingError.of(problem)
+    if isinstance(settings.warehouse, ObjectLocation):
+        # A lake on disk needs no library of object stores.
+        from tidemark.storage.conditional_put import require_conditional_put  # noqa: PLC0415
+
+        require_conditional_put(settings.warehouse)
     scratch = tempfile.TemporaryDirectory(dir=writable_directory(settings.data / "tmp"), prefix="spark-")
     conf = spark_conf(settings, Path(scratch.name))
     for key, value in further.items():
@@ -100,6 +111,11 @@ def _on_cluster(master: str) -> dict[str, str]:
     """Executors elsewhere have to reach the driver, by the host's name or as people set it; those here by loopback."""
     is_here = master.startswith("local-cluster") or any(f"//{host}" in master for host in _LOOPBACK)
     return _LOOPBACK_DRIVER if is_here else {}
+
+
+def _scratch(folder: Path) -> dict[str, str]:
+    """Where temporary files of this machine's session are; what waits to be sent to an object store is among them."""
+    return {"spark.local.dir": str(folder), "spark.hadoop.fs.s3a.buffer.dir": str(folder / "s3a")}
 
 
 # What results hang on: nobody may set it otherwise.

@@ -3,6 +3,7 @@
 TerminalError
 ├── SettingsError            a setting that cannot be used
 │   └── PoolSettingError     a text that names no pools
+├── LocationError            a place for the lake that cannot be used (tidemark.system.location_error)
 ├── NoProjectError           no tidemark.yaml where a command needs one
 ├── DiskPathError            a folder that cannot be written
 ├── JavaMissingError         no Java that Spark starts on
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pydantic import ValidationError
+
+    from tidemark.system.table_location import TableLocation
 
 
 class SettingsError(TerminalError):
@@ -139,7 +142,7 @@ class SchemaChangedError(TerminalError):
     """A write that would drop or retype a column."""
 
     @classmethod
-    def of(cls, path: Path, lost: Sequence[str], changed: Sequence[str]) -> Self:
+    def of(cls, path: TableLocation, lost: Sequence[str], changed: Sequence[str]) -> Self:
         differences = [f"no column {name}" for name in lost] + [f"another type: {change}" for change in changed]
         return cls(
             "the rows do not fit the table",
@@ -150,7 +153,7 @@ class SchemaChangedError(TerminalError):
         )
 
     @classmethod
-    def partition_columns_given(cls, path: Path, columns: Sequence[str]) -> Self:
+    def partition_columns_given(cls, path: TableLocation, columns: Sequence[str]) -> Self:
         return cls(
             "the writer itself adds the partition's columns",
             found=f"columns {', '.join(columns)} in the rows",
@@ -159,7 +162,7 @@ class SchemaChangedError(TerminalError):
         )
 
     @classmethod
-    def partitioned_otherwise(cls, path: Path, there: Sequence[str], wanted: Sequence[str]) -> Self:
+    def partitioned_otherwise(cls, path: TableLocation, there: Sequence[str], wanted: Sequence[str]) -> Self:
         return cls(
             "the table is partitioned by something else",
             expected=f"partitions by {', '.join(wanted)}",

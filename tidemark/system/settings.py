@@ -17,9 +17,11 @@ from tidemark.dependency_model.time.workdays import known_workdays
 from tidemark.errors import CalendarError, ParseError
 from tidemark.system.declared_sql import FunctionsField, VariablesField
 from tidemark.system.errors import SettingsError
+from tidemark.system.location_error import LocationError
 from tidemark.system.project_file import ProjectFile, read_project_file
 from tidemark.system.project_root import DAGSTER_FOLDER, DECLARATIONS, project_root
 from tidemark.system.run_pools import pool_capacities, valid_pools
+from tidemark.system.table_location import TableLocation, is_uri, object_location
 
 ENV_PREFIX: Final = "TIDEMARK_"
 _DAGSTER_HOME: Final = "DAGSTER_HOME"
@@ -73,7 +75,7 @@ Layer = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 
 
 class Settings(BaseModel):
-    """All settings of one process; paths are absolute.
+    """All settings of one process; paths are absolute. The `warehouse` may also be in an object store.
 
     `root` is the project's folder. `layers` are the folders of declarations below its `warehouse_assets`.
     `schemas` are names that may stand before a table's in a query, as its layer may: `prod.dwd_orders`.
@@ -102,7 +104,7 @@ class Settings(BaseModel):
     root: Path
     data: Path
     landing: Path
-    warehouse: Path
+    warehouse: TableLocation
     state_db: Path
     dagster_home: Path
     layers: Annotated[tuple[Layer, ...], BeforeValidator(_names)] = ("ods", "dwd", "dws", "ads", "external")
@@ -136,25 +138,32 @@ class Settings(BaseModel):
         """The settings of the project that this process works for. Raises NoProjectError, SettingsError."""
         root = project_root(env)
         file = cls._project_file(root)
-        from_file = {name: _from(root, name, value) for name, value in file.values.items()}
+        from_file = {name: _from(root, name, value, env, file.places[name]) for name, value in file.values.items()}
         variables = {name: ENV_PREFIX + name.upper() for name in cls._names()}
         given = {name: env[variable] for name, variable in variables.items() if variable in env}
         if env.get(_DAGSTER_HOME):
-            given["dagster_home"] = env[_DAGSTER_HOME]
-        from_env = {name: _from(Path.cwd(), name, value) for name, value in given.items()}
+            given["dagster_home"], variables["dagster_home"] = env[_DAGSTER_HOME], _DAGSTER_HOME
+        here = Path.cwd()
+        from_env = {name: _from(here, name, value, env, variables[name]) for name, value in given.items()}
         places = {name: place for name, place in file.places.items() if name not in from_env}
         return cls._of(root, {**from_file, **from_env}, places)
 
     @classmethod
-    def at(cls, data: Path, **others: str | Path) -> Self:
+    def at(cls, data: Path, **others: str | TableLocation) -> Self:
         """The project's settings with everything kept under `data`, except what is given by name.
 
         Raises NoProjectError, SettingsError.
         """
-        root = Path(others.pop("root", "") or project_root())
+        root = Path(str(others.pop("root", "") or project_root()))
         file = cls._project_file(root)
-        from_file = {name: _from(root, name, value) for name, value in file.values.items() if name not in _LOCATIONS}
-        return cls._of(root, {**from_file, "data": _from(Path.cwd(), "data", data), **others}, file.places)
+        here = Path.cwd()
+        from_file = {
+            name: _from(root, name, value, os.environ, name)
+            for name, value in file.values.items()
+            if name not in _LOCATIONS
+        }
+        given = {name: _from(here, name, value, os.environ, name) for name, value in {"data": data, **others}.items()}
+        return cls._of(root, {**from_file, **given}, file.places)
 
     @classmethod
     def _of(cls, root: Path, given: Mapping[str, Any], places: Mapping[str, str]) -> Self:
@@ -207,8 +216,12 @@ class Settings(BaseModel):
         return frozenset(name.strip() for name in self.canal.split(",") if name.strip())
 
 
-def _from(folder: Path, name: str, value: Any) -> Any:
-    """A path as an absolute one, relative ones taken from a folder; other settings as they are."""
+def _from(folder: Path, name: str, value: Any, env: Mapping[str, str], where: str) -> Any:
+    """A path as an absolute one, relative ones taken from `folder`, or one in an object store; other settings as is."""
     if name not in _PATHS or not isinstance(value, (str, Path)):
         return value
+    if is_uri(str(value)):
+        if name != "warehouse":
+            raise LocationError.local_only(where)
+        return object_location(str(value), env, where)
     return folder / Path(value).expanduser()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidemark.capture.schema.column_names import META_COLUMNS
-from tidemark.delta.internals.log_folder import log_changed_at
+from tidemark.delta.internals.log_folder import log_mark
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.entity import Entity
     from tidemark.system.settings import Settings
+    from tidemark.system.table_location import TableLocation
 
 Names = tuple[str, ...]
 """In small letters, those that tell the slice left out."""
@@ -58,9 +59,9 @@ def _unlisted(entities: Mapping[str, Entity], computed: Collection[str]) -> Iter
             yield entity
 
 
-def _entry(path: Path, old: Any) -> dict[str, Any] | None:
+def _entry(path: TableLocation, old: Any) -> dict[str, Any] | None:
     """The columns of a table, as they were at the newest commit; None where no table can be read there."""
-    stamp = log_changed_at(path)
+    stamp = log_mark(path)
     if stamp is None:
         return None
     if isinstance(old, dict) and old.get("stamp") == stamp and isinstance(old.get("columns"), list):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from tidemark.errors import QueryError
     from tidemark.system.settings import Settings
+    from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.python_function import PythonFunction
 
 EXPORT_LAYER: Final = "olap"
@@ -53,11 +54,11 @@ class Warehouse:
     unread: frozenset[str] = frozenset()
     sql: ProjectSql = field(default_factory=lambda: ProjectSql(Naming({})))
 
-    def table_path(self, name: str) -> Path:
+    def table_path(self, name: str) -> TableLocation:
         """Where the entity's Delta table is; a `snapshot_of` shares the table it names versions of."""
         return self.settings.warehouse / (self.entities[name].snapshot_of or name)
 
-    def entities_sharing(self, path: Path) -> list[str]:
+    def entities_sharing(self, path: TableLocation) -> list[str]:
         """Whose table is at `path`: of a captured one all entities that name versions of it."""
         return [name for name in self.entities if self.table_path(name) == path]
 

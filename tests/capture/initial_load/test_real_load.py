@@ -13,6 +13,7 @@ import pytest
 
 from tests.components import test_both_captures as typed
 from tests.components.availability import MARIADB, require
+from tests.lake_folder import lake_folder
 from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 from tidemark.capture.heartbeat.writer import write_heartbeat
@@ -128,7 +129,7 @@ def test_initial_load_and_changes_are_the_database_in_the_end(
             # Each one is a process that was just started: it knows what the commits say.
             report = Ingestion(spark, settings, [SOURCE], registry, intake).step()
             assert not report.halted
-            return captured_rows(settings.warehouse / SOURCE.name)
+            return captured_rows(lake_folder(settings.warehouse / SOURCE.name))
 
         step()
         assert request_load(database, SOURCE) == [f"{DATABASE}.kept_0", f"{DATABASE}.kept_1"]
@@ -207,7 +208,7 @@ def test_a_load_makes_the_servers_rows_of_every_type(spark: SparkSession, kafka_
         def captured() -> typed.Rows:
             write_heartbeat(database, datetime.now(UTC))
             assert not Ingestion(spark, settings, [source], registry, intake).step().halted
-            return typed.captured_rows(settings.warehouse / source.name)
+            return typed.captured_rows(lake_folder(settings.warehouse / source.name))
 
         broker = Broker(kafka_server.bootstrap_servers)
         until(lambda: message_count(broker, "typed") > 0 or bool(captured()))

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from tests.capture.operations.history import ShardedHistory
 from tests.capture.operations.test_random_history import PARIS, content
+from tests.lake_folder import lake_folder
 from tidemark.capture.apply import table_ingest
 from tidemark.capture.operations import ingestion as ingestion_module
 from tidemark.capture.operations.ingestion import Ingestion
@@ -54,7 +55,7 @@ def check(spark: SparkSession, settings: Settings, history: ShardedHistory, tagg
     assert [snapshot.slice for snapshot in tagged][:3] == DAYS
     for snapshot in tagged[:3]:
         expected = history.state_at(PARIS.window(Period.DAY, snapshot.slice).end)
-        assert content(spark, settings.warehouse / "ods_orders", snapshot.version) == expected, snapshot
+        assert content(spark, lake_folder(settings.warehouse / "ods_orders"), snapshot.version) == expected, snapshot
 
 
 @pytest.mark.parametrize("point", [point if point.startswith("ingest.") else _OF_MERGE(point) for point in POINTS])

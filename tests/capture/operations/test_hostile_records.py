@@ -16,6 +16,7 @@ from tests.capture.source.kafka.letters import flat
 from tests.capture.source.kafka.sent import SentIntake, SentValues
 from tests.capture.source.test_dead_letters import values_of
 from tests.capture.streams import ORDERS, USERS, Stream, at, order
+from tests.lake_folder import lake_folder
 from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.errors import ColumnTypeError, DeclarationError, FileTooBigError, UnexpectedTableError
 from tidemark.capture.operations.ingestion import Ingestion
@@ -66,7 +67,7 @@ def step(
         Ingestion(spark, settings, tables, SnapshotRegistry.at(settings.state_db), SentIntake(values, by_canal)).step()
     except TidemarkError as error:
         errors.append(error)
-    there = [table.name for table in tables if (settings.warehouse / table.name).exists()]
+    there = [table.name for table in tables if lake_folder(settings.warehouse / table.name).exists()]
     return errors, {name: read_table(spark, settings.warehouse / name).count() for name in there}
 
 

@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 from tests.capture.operations.history import Content, ShardedHistory
 from tests.capture.streams import Stream
+from tests.lake_folder import lake_folder
 from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
@@ -81,7 +82,7 @@ def check_snapshots(
     assert len([snapshot for snapshot in tagged if snapshot.period == "hour"]) == 2 + 24 + 1
     for version in distinct_versions(tagged):
         expected = history.state_at(PARIS.window(Period.parse(version.period), version.slice).end)
-        assert content(spark, settings.warehouse / "ods_orders", version.version) == expected, version
+        assert content(spark, lake_folder(settings.warehouse / "ods_orders"), version.version) == expected, version
         assert version.rows == len(expected)
     last = last_commit(settings.warehouse / "ods_orders")
     assert last is not None

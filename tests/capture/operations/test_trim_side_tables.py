@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 from deltalake import CommitProperties, write_deltalake
 
+from tests.lake_folder import lake_folder
 from tidemark.capture.commits.commit_state import CommitState, last_commit
 from tidemark.capture.operations.trim_side_tables import trim, trim_if_due
 from tidemark.capture.snapshots.late.late_change_table import late_path
@@ -35,14 +36,20 @@ def test_what_is_older_than_is_kept_goes_once_a_day(tmp_path: Path) -> None:
     settings = Settings.at(tmp_path)
     registry = SnapshotRegistry.at(settings.state_db)
     assert trim_if_due(settings, NOW - timedelta(days=1), registry) == {}
-    keep(settings.warehouse, "_dead_letters", [200, 91, 80, None])
-    keep(settings.warehouse, "_unrouted", [200, 1], CommitState(batch=7, offsets={"cdc.a": 12}))
+    keep(lake_folder(settings.warehouse), "_dead_letters", [200, 91, 80, None])
+    keep(lake_folder(settings.warehouse), "_unrouted", [200, 1], CommitState(batch=7, offsets={"cdc.a": 12}))
     assert trim_if_due(settings, NOW, registry) == {"_dead_letters": 2, "_unrouted": 1}
-    assert (offsets(settings.warehouse, "_dead_letters"), offsets(settings.warehouse, "_unrouted")) == ([2, 3], [1])
+    assert (
+        offsets(lake_folder(settings.warehouse), "_dead_letters"),
+        offsets(lake_folder(settings.warehouse), "_unrouted"),
+    ) == (
+        [2, 3],
+        [1],
+    )
     kept = last_commit(settings.warehouse / "_unrouted")
     assert kept is not None
     assert (kept.state.batch, kept.state.offsets) == (7, {"cdc.a": 12})
-    keep(settings.warehouse, "_dead_letters", [300])
+    keep(lake_folder(settings.warehouse), "_dead_letters", [300])
     assert trim_if_due(settings, NOW + timedelta(hours=23), registry) == {}
     assert trim_if_due(settings, NOW + timedelta(hours=25), registry) == {"_dead_letters": 1}
 

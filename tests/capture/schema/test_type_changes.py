@@ -11,6 +11,7 @@ import pytest
 
 from tests.capture.operations.test_crash import Killed
 from tests.capture.streams import Stream, at
+from tests.lake_folder import lake_folder
 from tidemark.capture.apply import table_ingest
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.operations.ingestion import Ingestion
@@ -67,7 +68,7 @@ class TypeWorld:
 
     @property
     def path(self) -> Path:
-        return self.settings.warehouse / "ods_orders"
+        return lake_folder(self.settings.warehouse / "ods_orders")
 
     def step(self) -> IngestReport:
         """What came since the last step, by a process that was just started."""
@@ -148,7 +149,7 @@ def check_other_readers(world: TypeWorld, count: int) -> None:
     assert by_log[2**40]["amount"] == Decimal("1234567890.1234")
     assert by_log[2]["day"] == MIDNIGHT
     assert (by_log[2**40]["paid"], by_log[2]["paid"]) == (LATER, None)
-    files = [str(entry) for listed in manifest_files(world.path).values() for entry in listed]
+    files = [entry for listed in manifest_files(world.path).values() for entry in listed]
     types_read = duckdb.execute("SELECT typeof(id), typeof(day) FROM read_parquet($files)", {"files": files}).fetchall()
     assert types_read == [("BIGINT", "TIMESTAMP")] * count
 

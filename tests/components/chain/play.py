@@ -18,6 +18,7 @@ from tests.components.chain.untagged import untagged
 from tests.components.chain.verdict import Verdict
 from tests.components.chain.world import World, topics, world
 from tests.components.chain.writer import Writer
+from tests.lake_folder import lake_folder
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 
 if TYPE_CHECKING:
@@ -69,10 +70,12 @@ class Play:
         self.world.end_distribution()
         self._tell("comparing", always=True)
         verdict = Verdict(problems=self.problems)
-        verdict.tables(self.writer.tables, self.settings.warehouse, contents)
-        verdict.snapshots(self._expected(), self._untagged(), self.settings.warehouse, self.registry, self.writer)
+        verdict.tables(self.writer.tables, lake_folder(self.settings.warehouse), contents)
+        verdict.snapshots(
+            self._expected(), self._untagged(), lake_folder(self.settings.warehouse), self.registry, self.writer
+        )
         if self.ground.counts_topics:
-            verdict.topics(servers, names, self.settings.warehouse, self.ground.uncounted)
+            verdict.topics(servers, names, lake_folder(self.settings.warehouse), self.ground.uncounted)
         verdict.sessions = self.world.sessions_lost
         return verdict
 
@@ -101,7 +104,7 @@ class Play:
     def _untagged(self) -> dict[tuple[str, str], str | None]:
         steps = list(self.world.taker.steps())
         tables, warehouse = self.writer.tables, self.settings.warehouse
-        return untagged(tables, self._expected(), self._tagged(), warehouse, steps)
+        return untagged(tables, self._expected(), self._tagged(), lake_folder(warehouse), steps)
 
     def _unexplained(self) -> list[tuple[str, str]]:
         return [of_slice for of_slice, reason in self._untagged().items() if reason is None]
@@ -129,7 +132,11 @@ class Play:
 
     def _behind(self, contents: dict[str, dict[tuple[object, ...], int]]) -> list[bool]:
         return [
-            bool(difference(captured_rows(self.settings.warehouse / table.name, table), contents[table.name]))
+            bool(
+                difference(
+                    captured_rows(lake_folder(self.settings.warehouse / table.name), table), contents[table.name]
+                )
+            )
             for table in self.writer.tables
         ]
 

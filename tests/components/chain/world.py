@@ -17,6 +17,7 @@ from tests.components.chain.story_clock import DATED, SURVIVES
 from tests.components.chain.tables import DATABASE, INSTANCES, ChainTable
 from tests.components.chain.taker import POINTS, Taker
 from tests.components.chain.writer import declare
+from tests.lake_folder import lake_folder
 from tidemark.capture.source_table import topic_of
 from tidemark.console.servers.errors import ComponentFailedError
 from tidemark.console.servers.jars import jars
@@ -205,7 +206,9 @@ def world(story: Story, folder: Path, say: Callable[[str], None], tables: Sequen
         members = stack.enter_context(Members(servers, folder / "members", command, chance))
         declared, capture = folder / "declared", folder / "capture"
         declare_tables(declared, tables)
-        taker = stack.enter_context(Taker(capture, servers, settings_of(capture, servers).warehouse, declared))
+        taker = stack.enter_context(
+            Taker(capture, servers, lake_folder(settings_of(capture, servers).warehouse), declared)
+        )
         yield World(databases, broker, worker, members, taker, stack)
 
 

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from deltalake import CommitProperties, write_deltalake
 
+from tests.lake_folder import lake_folder
 from tidemark.capture.binlog.accepted_findings import AcceptedFindings
 from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
 from tidemark.capture.binlog.halted_sources import HaltedSources
@@ -53,7 +54,7 @@ def test_status_of_a_warehouse_into_which_nothing_came_but_a_gap_was_found(setti
 def test_late_changes_are_shown_by_the_slices_that_they_are_dated_in(settings: Settings) -> None:
     late = {"ods_orders": {"2026-03-23": 4, "2026-03-25": 1}, "ods_orders_1h": {"2026-03-23T22": 4}}
     told = CommitProperties(custom_metadata={"userMetadata": CommitState(batch=1, late=late).to_json()})
-    write_deltalake(settings.warehouse / "ods_orders", pa.table({"id": [1]}), commit_properties=told)
+    write_deltalake(lake_folder(settings.warehouse / "ods_orders"), pa.table({"id": [1]}), commit_properties=told)
     status = json.loads(run("capture", "status", "--json").stdout)
     assert next(table for table in status["tables"] if table["table"] == "ods_orders")["late"] == late
     shown = run("capture", "status").stdout
@@ -82,7 +83,7 @@ def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
     kinds = {"partition": pa.int32(), "offset": pa.int64(), "row": pa.int32()}
     kinds |= dict.fromkeys(["event_time", "replayed_at"], pa.timestamp("us", "UTC"))
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in letter])
-    write_deltalake(settings.warehouse / "_dead_letters", pa.Table.from_pylist([letter], schema))
+    write_deltalake(lake_folder(settings.warehouse / "_dead_letters"), pa.Table.from_pylist([letter], schema))
     assert [letter_._asdict() for letter_ in DeadLetters(settings.warehouse).all()] == [letter]
     assert json.loads(run("dlq", "list", "--json").stdout) == {"dead_letters": [letter]}
     assert run("dlq", "list").stdout.splitlines()[1:] == ["cdc.a\t7\t\tno record of Debezium's\t{"]

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
-from deltalake import DeltaTable
 
 from tidemark.console.demo.ad_partner_process import TABLE, AdPartner
 from tidemark.console.demo.errors import PartnerError
+from tidemark.delta.open_table import open_table
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.components.s3_server import S3Server
 
 PARIS = ZoneInfo("Europe/Paris")
 LAST = date(2026, 3, 24)
@@ -27,7 +29,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
 
 
 def partitions(warehouse: Warehouse) -> set[tuple[str, str]]:
-    return {(part["dt"], part["region"]) for part in DeltaTable(warehouse.table_path(TABLE)).partitions()}
+    return {(part["dt"], part["region"]) for part in open_table(warehouse.table_path(TABLE)).partitions()}
 
 
 def test_each_region_is_written_after_its_own_midnight_and_once(warehouse: Warehouse) -> None:
@@ -39,7 +41,7 @@ def test_each_region_is_written_after_its_own_midnight_and_once(warehouse: Wareh
     with AdPartner(warehouse, LAST) as another:
         assert another.pass_time(datetime(2026, 3, 24, 5, tzinfo=PARIS)) == 1, "Martinique, and none of before again"
         assert another.pass_time(datetime(2026, 4, 2, tzinfo=PARIS)) == 3, "nothing after its last day"
-    table = DeltaTable(warehouse.table_path(TABLE))
+    table = open_table(warehouse.table_path(TABLE))
     assert (table.version(), table.to_pyarrow_table().num_rows) == (5, 18)
 
 
@@ -51,3 +53,11 @@ def test_a_program_that_is_gone_is_told(warehouse: Warehouse) -> None:
         partner._process.wait()
         with pytest.raises(PartnerError, match="does not answer"):
             partner.pass_time(datetime(2026, 3, 24, tzinfo=PARIS))
+
+
+@pytest.mark.components
+def test_it_writes_into_an_object_store(object_store: S3Server, tmp_path: Path) -> None:
+    stored = load_warehouse(Settings.at(tmp_path / "data", warehouse=object_store.location("partner")))
+    with AdPartner(stored, LAST) as partner:
+        assert partner.pass_time(datetime(2026, 3, 23, 21, tzinfo=PARIS)) == 1
+    assert partitions(stored) == {("2026-03-23", "reunion")}

@@ -10,6 +10,7 @@ import dagster as dg
 import pytest
 
 from tests.compute.small_warehouse import small_warehouse
+from tests.lake_folder import lake_folder
 from tidemark.center.sensor_host import SensorHost
 from tidemark.compute.errors import QualityError, RepairSourceError
 from tidemark.compute.repair import RepairRequest, downstream_slices, plan
@@ -55,14 +56,14 @@ def made(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     runtime.computer().compute([Slice("totals", "2026-03-23"), Slice("totals", "2026-03-24")])
     wrong = spark.createDataFrame(WRONG, "region STRING, amount BIGINT").coalesce(1)
     replace_partition(wrong, warehouse.table_path("totals"), {"dt": MONDAY})
-    return warehouse.settings.warehouse
+    return lake_folder(warehouse.settings.warehouse)
 
 
 @pytest.fixture
 def runtime(made: Path, tmp_path: Path) -> Runtime:
     """A copy of the tables, as making them takes longer than repairing one."""
     warehouse = small_warehouse(tmp_path)
-    shutil.copytree(made, warehouse.settings.warehouse)
+    shutil.copytree(made, lake_folder(warehouse.settings.warehouse))
     return Runtime(warehouse)
 
 

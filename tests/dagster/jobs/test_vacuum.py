@@ -11,6 +11,7 @@ import pytest
 from deltalake import write_deltalake
 
 from tests.compute.small_warehouse import small_warehouse
+from tests.lake_folder import lake_folder
 from tidemark.dagster.jobs.vacuum import tables, vacuum_job
 from tidemark.dagster.resources import engine_resources
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
@@ -27,7 +28,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
     declared = small_warehouse(tmp_path)
     for amount in range(4):
         rows = pa.table({"amount": [amount], "dt": [date(2026, 3, 23)]})
-        write_deltalake(declared.table_path("sales"), rows, mode="overwrite", partition_by=["dt"])
+        write_deltalake(lake_folder(declared.table_path("sales")), rows, mode="overwrite", partition_by=["dt"])
     tag = TaggedSnapshot("sales", "name", "before", 1, 1, datetime(2026, 3, 25, tzinfo=UTC))
     SnapshotRegistry.at(declared.settings.state_db).tag([tag])
     return declared
@@ -46,7 +47,7 @@ def launch(warehouse: Warehouse, **config: object) -> dict[str, Any]:
 
 
 def parquet_files(warehouse: Warehouse) -> int:
-    return len(list(warehouse.table_path("sales").rglob("*.parquet")))
+    return len(list(lake_folder(warehouse.table_path("sales")).rglob("*.parquet")))
 
 
 def test_a_dry_run_tells_and_deletes_nothing_then_the_files_go(warehouse: Warehouse) -> None:

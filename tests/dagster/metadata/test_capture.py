@@ -11,6 +11,7 @@ import pytest
 from deltalake import CommitProperties, write_deltalake
 
 from tests.compute.small_warehouse import small_warehouse
+from tests.lake_folder import lake_folder
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.source.kafka.broker_offsets import Bounds, Broker
@@ -56,7 +57,7 @@ def ms(moment: datetime) -> int:
 def commit(runtime: Runtime, state: CommitState) -> None:
     told = CommitProperties(custom_metadata={"userMetadata": state.to_json()})
     path = runtime.warehouse.table_path("sales")
-    write_deltalake(path, pa.table({"id": [state.batch]}), mode="append", commit_properties=told)
+    write_deltalake(lake_folder(path), pa.table({"id": [state.batch]}), mode="append", commit_properties=told)
 
 
 def texts(metadata: Metadata) -> dict[str, str]:

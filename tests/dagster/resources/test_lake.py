@@ -8,6 +8,7 @@ import pytest
 from deltalake import write_deltalake
 
 from tests.compute.small_warehouse import small_warehouse
+from tests.lake_folder import lake_folder
 from tidemark.compute.errors import SnapshotMissingError, SnapshotRestatedError
 from tidemark.dagster.resources.lake import LakeResource
 from tidemark.dagster.resources.state_store import StateStoreResource
@@ -26,9 +27,9 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> LakeResource:
     warehouse = small_warehouse(folder, {"users": (CAPTURED, ""), "users_1h": (HOURLY, "")})
     users, registry = warehouse.table_path("users"), SnapshotRegistry.at(warehouse.settings.state_db)
     for count in (2, 4, 3):
-        write_deltalake(users, pa.table({"id": list(range(count))}), mode="overwrite")
+        write_deltalake(lake_folder(users), pa.table({"id": list(range(count))}), mode="overwrite")
     sales = pa.table({"amount": [10, 20], "dt": [date(2026, 3, 23), date(2026, 3, 24)]})
-    write_deltalake(warehouse.table_path("sales"), sales, partition_by=["dt"])
+    write_deltalake(lake_folder(warehouse.table_path("sales")), sales, partition_by=["dt"])
     at = datetime(2026, 3, 25, tzinfo=UTC)
     registry.tag(
         [

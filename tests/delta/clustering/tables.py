@@ -2,18 +2,21 @@
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.lake_folder import lake_folder
 from tidemark.delta.delta_rs_table import read_table
 from tidemark.quoting.spark import path_table, text_literal
+from tidemark.system.table_location import TableLocation
+
+Place = TypeVar("Place", bound=TableLocation)
 
 
 def create_table(
-    spark: SparkSession, path: Path, rows: DataFrame, files: int = 6, partition: str | None = None, **properties: str
-) -> Path:
+    spark: SparkSession, path: Place, rows: DataFrame, files: int = 6, partition: str | None = None, **properties: str
+) -> Place:
     """A table of these rows, written in two commits."""
     columns = ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in rows.schema)
     partitioned = f"PARTITIONED BY ({partition})" if partition else ""
@@ -29,17 +32,17 @@ def create_table(
     return path
 
 
-def content(spark: SparkSession, path: Path, version: int | None = None) -> list[str]:
+def content(spark: SparkSession, path: TableLocation, version: int | None = None) -> list[str]:
     """Every row as text, sorted."""
     return sorted(map(str, read_table(spark, path, version).collect()))
 
 
-def actions(path: Path, version: int) -> list[dict[str, Any]]:
-    text = (path / "_delta_log" / f"{version:020d}.json").read_text()
+def actions(path: TableLocation, version: int) -> list[dict[str, Any]]:
+    text = (lake_folder(path) / "_delta_log" / f"{version:020d}.json").read_text()
     return [json.loads(line) for line in text.splitlines()]
 
 
-def added_files(path: Path, version: int) -> list[Mapping[str, Any]]:
+def added_files(path: TableLocation, version: int) -> list[Mapping[str, Any]]:
     return [
         {**action["add"], "stats": json.loads(action["add"]["stats"])}
         for action in actions(path, version)
@@ -47,5 +50,5 @@ def added_files(path: Path, version: int) -> list[Mapping[str, Any]]:
     ]
 
 
-def size_of(path: Path) -> int:
-    return sum(file.stat().st_size for file in path.rglob("*.parquet") if "_delta_log" not in file.parts)
+def size_of(path: TableLocation) -> int:
+    return sum(file.stat().st_size for file in lake_folder(path).rglob("*.parquet") if "_delta_log" not in file.parts)

@@ -1,29 +1,30 @@
 """Clustering a table: the rows stay, the files become narrow, the log says OPTIMIZE; every kind of table."""
 
-from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 from tests.delta.clustering.tables import actions, added_files, content, create_table, size_of
+from tests.lake_folder import lake_folder
 from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.delta.clustering.errors import ClusterColumnError, ClusterTableError
 from tidemark.delta.delta_rs_table import current_version, read_table
 from tidemark.delta.errors import NotADeltaTableError
+from tidemark.delta.open_table import open_table
 from tidemark.errors import TerminalError
 from tidemark.quoting.spark import path_table
+from tidemark.storage.stored_files import stored_files
+from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
 ROWS = ("id", "CAST(hash(id) % 1000 AS INT) AS a", "CAST(hash(id, 1) % 1000 AS INT) AS b")
 
 
-def test_an_optimize_that_changes_nothing_but_the_files(spark: SparkSession, tmp_path: Path) -> None:
-    path = create_table(spark, tmp_path / "t", spark.range(3000).selectExpr(*ROWS, "id % 2 = 0 AS even"))
+def test_an_optimize_that_changes_nothing_but_the_files(spark: SparkSession, lake: TableLocation) -> None:
+    path = create_table(spark, lake / "t", spark.range(3000).selectExpr(*ROWS, "id % 2 = 0 AS even"))
     before = content(spark, path)
     report = cluster_table(spark, path, Clustering.by("a", "b", target_bytes=size_of(path) // 9))
     assert content(spark, path) == before
@@ -40,9 +41,9 @@ def test_an_optimize_that_changes_nothing_but_the_files(spark: SparkSession, tmp
     assert max(file["stats"]["numRecords"] for file in files) < 1.5 * 3000 / len(files)
 
 
-def test_partitions_predicate_and_mapped_names(spark: SparkSession, tmp_path: Path) -> None:
+def test_partitions_predicate_and_mapped_names(spark: SparkSession, lake: TableLocation) -> None:
     rows = spark.range(2000).selectExpr(*ROWS, "IF(id % 5 = 0, NULL, id % 3) AS `the part`")
-    path = create_table(spark, tmp_path / "t", rows, partition="`the part`", delta_columnMapping_mode="name")
+    path = create_table(spark, lake / "t", rows, partition="`the part`", delta_columnMapping_mode="name")
     spark.sql(f"ALTER TABLE {path_table(path)} RENAME COLUMN a TO `new name`")
     before, version = content(spark, path), current_version(path) or 0
     clustering = Clustering.by("new name", "b", target_bytes=size_of(path) // 16)
@@ -55,8 +56,8 @@ def test_partitions_predicate_and_mapped_names(spark: SparkSession, tmp_path: Pa
     assert {len(file["partitionValues"]) for file in added_files(path, rest.versions[0])} == {1}
 
 
-def test_hidden_rows_stay_hidden_and_their_vectors_go(spark: SparkSession, tmp_path: Path) -> None:
-    path = create_table(spark, tmp_path / "t", spark.range(2000).selectExpr(*ROWS), delta_enableDeletionVectors="true")
+def test_hidden_rows_stay_hidden_and_their_vectors_go(spark: SparkSession, lake: TableLocation) -> None:
+    path = create_table(spark, lake / "t", spark.range(2000).selectExpr(*ROWS), delta_enableDeletionVectors="true")
     spark.sql(f"DELETE FROM {path_table(path)} WHERE id % 4 = 1")  # noqa: S608 - quoted
     before, version = content(spark, path), current_version(path) or 0
     assert any("deletionVector" in file for file in added_files(path, version))
@@ -65,20 +66,20 @@ def test_hidden_rows_stay_hidden_and_their_vectors_go(spark: SparkSession, tmp_p
     assert not any(file.get("deletionVector") for file in added_files(path, version + 1))
 
 
-def test_files_that_delta_rs_wrote_again(spark: SparkSession, tmp_path: Path) -> None:
+def test_files_that_delta_rs_wrote_again(spark: SparkSession, lake: TableLocation) -> None:
     rows = spark.range(2000).selectExpr(*ROWS, "CONCAT('text ', id % 97) AS s")
-    path = create_table(spark, tmp_path / "t", rows)
-    DeltaTable(str(path)).delete("id % 3 = 0")
-    file = next(iter(DeltaTable(str(path)).file_uris()))
-    assert pq.ParquetFile(file).schema_arrow.field("s").type == pa.string_view()
+    path = create_table(spark, lake / "t", rows)
+    open_table(path).delete("id % 3 = 0")
+    file = stored_files(path).name_of(open_table(path).file_uris()[0])
+    assert pq.ParquetFile(lake_folder(path) / file).schema_arrow.field("s").type == pa.string_view()
     before = content(spark, path)
     report = cluster_table(spark, path, Clustering.by("s", "a", target_bytes=size_of(path) // 12))
     assert (report.rows, content(spark, path)) == (1333, before)
 
 
-def test_only_new_files_and_small_passes_with_them(spark: SparkSession, tmp_path: Path) -> None:
+def test_only_new_files_and_small_passes_with_them(spark: SparkSession, lake: TableLocation) -> None:
     rows = spark.range(8000).selectExpr(*ROWS)
-    path = create_table(spark, tmp_path / "t", rows)
+    path = create_table(spark, lake / "t", rows)
     clustering = Clustering.by("a", "b", target_bytes=size_of(path) // 8)
     assert cluster_table(spark, path, clustering, only="new").rows == 8000
     assert cluster_table(spark, path, clustering, only="new").versions == ()
@@ -91,15 +92,15 @@ def test_only_new_files_and_small_passes_with_them(spark: SparkSession, tmp_path
     assert cluster_table(spark, path, Clustering.by("b", target_bytes=clustering.target_bytes), only="new").rows == 8200
 
 
-def test_bounds_tell_texts_with_a_long_common_beginning_apart(spark: SparkSession, tmp_path: Path) -> None:
+def test_bounds_tell_texts_with_a_long_common_beginning_apart(spark: SparkSession, lake: TableLocation) -> None:
     rows = spark.range(2000).select(sf.format_string("%s%05d", sf.lit("x" * 50), sf.hash("id") % 10_000).alias("t"))
-    path = create_table(spark, tmp_path / "t", rows)
+    path = create_table(spark, lake / "t", rows)
     cluster_table(spark, path, Clustering.by("t", target_bytes=size_of(path) // 6))
     lows = [file["stats"]["minValues"]["t"] for file in added_files(path, 3)]
     assert len(set(lows)) == len(lows) >= 5
 
 
-def test_any_columns_are_carried_along(spark: SparkSession, tmp_path: Path) -> None:
+def test_any_columns_are_carried_along(spark: SparkSession, lake: TableLocation) -> None:
     rows = spark.range(300).selectExpr(
         "id",
         "IF(id % 7 = 0, NULL, id) AS k",
@@ -108,7 +109,7 @@ def test_any_columns_are_carried_along(spark: SparkSession, tmp_path: Path) -> N
         "CAST(CAST(id AS STRING) AS BINARY) AS raw",
         "parse_json(concat('{\"a\":', id, '}')) AS doc",
     )
-    path = create_table(spark, tmp_path / "t", rows)
+    path = create_table(spark, lake / "t", rows)
     before = content(spark, path)
     assert cluster_table(spark, path, Clustering.by("k", target_bytes=size_of(path) // 4)).rows == 300
     assert content(spark, path) == before
@@ -126,22 +127,22 @@ def test_any_columns_are_carried_along(spark: SparkSession, tmp_path: Path) -> N
     ],
 )
 def test_refused_before_any_work(
-    spark: SparkSession, tmp_path: Path, columns: tuple[str, ...], error: type[TerminalError], said: str
+    spark: SparkSession, lake: TableLocation, columns: tuple[str, ...], error: type[TerminalError], said: str
 ) -> None:
     rows = spark.range(9).selectExpr("1 AS a", "true AS even", "'x' AS p", "id AS late")
-    path = create_table(spark, tmp_path / "t", rows, 2, "p", delta_dataSkippingNumIndexedCols="2")
-    before = sorted(path.rglob("*"))
+    path = create_table(spark, lake / "t", rows, 2, "p", delta_dataSkippingNumIndexedCols="2")
+    before = sorted(lake_folder(path).rglob("*"))
     with pytest.raises(error, match=said):
         cluster_table(spark, path, Clustering.by(*columns))
-    assert sorted(path.rglob("*")) == before
+    assert sorted(lake_folder(path).rglob("*")) == before
 
 
-def test_tables_that_would_lose_something(spark: SparkSession, tmp_path: Path) -> None:
-    path = create_table(spark, tmp_path / "t", spark.range(9).selectExpr("id"), delta_enableRowTracking="true")
+def test_tables_that_would_lose_something(spark: SparkSession, lake: TableLocation) -> None:
+    path = create_table(spark, lake / "t", spark.range(9).selectExpr("id"), delta_enableRowTracking="true")
     with pytest.raises(ClusterTableError, match="row tracking"):
         cluster_table(spark, path, Clustering.by("id"))
-    spark.sql(f"CREATE TABLE {path_table(tmp_path / 'l')} (id INT) USING delta CLUSTER BY (id)")
+    spark.sql(f"CREATE TABLE {path_table(lake / 'l')} (id INT) USING delta CLUSTER BY (id)")
     with pytest.raises(ClusterTableError, match="liquid"):
-        cluster_table(spark, tmp_path / "l", Clustering.by("id"))
+        cluster_table(spark, lake / "l", Clustering.by("id"))
     with pytest.raises(NotADeltaTableError):
-        cluster_table(spark, tmp_path / "none", Clustering.by("id"))
+        cluster_table(spark, lake / "none", Clustering.by("id"))

@@ -15,7 +15,13 @@ from tidemark.delta.internals.probe import has_private_interfaces, missing_inter
 from tidemark.spark.internals import Jvm
 
 ROOT = Path(__file__).resolve().parents[3]
-ADAPTER = ("tidemark/delta/internals/", "tidemark/spark/internals.py", "tests/delta/internals/")
+ADAPTER = (
+    "tidemark/delta/internals/",
+    "tidemark/spark/internals.py",
+    # It has a JVM of its own, for Janino.
+    "tidemark/spark/object_store/log_store_jar.py",
+    "tests/delta/internals/",
+)
 ROOMS = ("tidemark", "warehouse_assets", "sensors", "resources", "benchmarks", "tests")
 # The objects behind PySpark's.
 PRIVATE = frozenset(
@@ -35,7 +41,7 @@ PRIVATE = frozenset(
 # How a session is told to know Delta, by its documentation.
 PUBLIC_CATALOG = f"{contract.DELTA}.catalog.DeltaCatalog"
 CAMEL = re.compile(r"[a-z]+[A-Z]\w*")
-# What is called beside the contract's methods: Java's, Scala's and PySpark's public ones.
+# What is called beside the contract's methods: Java's, Scala's, Janino's and PySpark's public ones.
 PUBLIC_METHODS = frozenset(
     {
         "asJava",
@@ -54,6 +60,9 @@ PUBLIC_METHODS = frozenset(
         "newSession",
         "randomUUID",
         "readValue",
+        "setClassPath",
+        "setDestinationDirectory",
+        "setTargetVersion",
         "sparkContext",
         "sparkSession",
         "statusStore",

@@ -1,7 +1,6 @@
 """What a statement or a load's end does to a shard's rows without row events, as a commit of the table."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -13,6 +12,7 @@ from tidemark.delta.commit_info import Transaction
 from tidemark.delta.delete_or_set_rows import delete_rows, set_columns
 from tidemark.delta.empty_commit import commit_nothing
 from tidemark.quoting.spark import text_literal
+from tidemark.system.table_location import TableLocation
 
 
 def effects_by_batch(effects: Sequence[RowEffect], batches: Sequence[PlannedBatch]) -> dict[int, RowEffect]:
@@ -26,7 +26,7 @@ def effects_by_batch(effects: Sequence[RowEffect], batches: Sequence[PlannedBatc
 
 
 def apply_effect(
-    spark: SparkSession, path: Path, effect: RowEffect, columns: TableColumns, transaction: Transaction
+    spark: SparkSession, path: TableLocation, effect: RowEffect, columns: TableColumns, transaction: Transaction
 ) -> int:
     """Change the shard's rows in one commit; returns the version that it made, or had made."""
     of_shard = f"_shard = {text_literal(effect.shard)}"

@@ -8,7 +8,6 @@ tagged, stay as they are; other tables go on.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -27,6 +26,7 @@ from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.empty_commit import commit_nothing
 from tidemark.delta.table_features import allow_types
 from tidemark.quoting.spark import sql_literal
+from tidemark.system.table_location import TableLocation
 
 _REMEMBERED = 20
 
@@ -34,7 +34,7 @@ _REMEMBERED = 20
 def reload_table(
     spark: SparkSession,
     table: SourceTable,
-    warehouse: Path,
+    warehouse: TableLocation,
     state: CommitState,
     request: ReloadRequest,
     version: int | None = None,

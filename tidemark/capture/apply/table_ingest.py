@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -37,6 +36,7 @@ from tidemark.delta.widen_columns import widen_columns
 from tidemark.dependency_model.time import Calendar
 from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.system.crash_points import crash_point
+from tidemark.system.table_location import TableLocation
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class _Work:
 class TableIngest:
     """One table in a session of its own (commit metadata is a session setting), used by one thread at a time."""
 
-    def __init__(self, spark: SparkSession, table: SourceTable, warehouse: Path, calendar: Calendar) -> None:
+    def __init__(self, spark: SparkSession, table: SourceTable, warehouse: TableLocation, calendar: Calendar) -> None:
         self._spark = spark.newSession()
         # What is merged is held already (below), a second copy would protect from nothing.
         self._spark.conf.set("spark.databricks.delta.merge.materializeSource", "none")

@@ -5,17 +5,17 @@ next one in the table's chain, so that one is refused. Only then is it known whi
 """
 
 from dataclasses import replace
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.snapshots.late.late_change_table import LateChanges
 from tidemark.delta.empty_commit import commit_nothing
+from tidemark.system.table_location import TableLocation
 
 
 def take_over(
-    spark: SparkSession, warehouse: Path, table: str, state: CommitState, version: int | None
+    spark: SparkSession, warehouse: TableLocation, table: str, state: CommitState, version: int | None
 ) -> tuple[int | None, CommitState]:
     """Commit nothing under the state's lease, where the newest commit is of another one: (version made, state).
 

@@ -18,6 +18,7 @@ from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.delta.empty_commit import commit_nothing
 from tidemark.system.files import private_directory
 from tidemark.system.settings import Settings
+from tidemark.system.table_location import TableLocation
 
 _REMEMBERED = 20
 
@@ -65,7 +66,7 @@ class HoldEntries:
 def hold_or_release(
     spark: SparkSession,
     table: SourceTable,
-    warehouse: Path,
+    warehouse: TableLocation,
     state: CommitState,
     entries: Sequence[HoldEntry],
     version: int | None,

@@ -17,11 +17,11 @@ from tidemark.spark.temporary_settings import COMPILED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
     from tidemark.capture.audit.compared_shard import ComparedShard
+    from tidemark.system.table_location import TableLocation
 
 _SETTINGS = {**COMPILED, "spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": SPARK_TIME_ZONE}
 """A decimal is printed without an exponent, a time in UTC."""
@@ -32,10 +32,10 @@ class LakeReader:
     """Tables of a warehouse; one Spark job a call."""
 
     spark: SparkSession
-    warehouse: Path
+    warehouse: TableLocation
 
     @classmethod
-    def of(cls, spark: SparkSession, warehouse: Path) -> LakeReader:
+    def of(cls, spark: SparkSession, warehouse: TableLocation) -> LakeReader:
         """With a session of its own."""
         own = spark.newSession()
         for name, value in _SETTINGS.items():

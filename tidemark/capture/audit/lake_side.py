@@ -14,13 +14,13 @@ from tidemark.delta.delta_rs_table import current_version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from tidemark.capture.audit.lake_reader import LakeReader
     from tidemark.capture.audit.look import PendingLook
     from tidemark.capture.source.intake import Intake
     from tidemark.capture.source_table import SourceTable
     from tidemark.system.settings import Settings
+    from tidemark.system.table_location import TableLocation
 
 
 class LakeAt(NamedTuple):
@@ -37,7 +37,7 @@ class LakeSide:
     def __init__(self, lake: LakeReader, settings: Settings, source: SourceTable, intake: Intake) -> None:
         self._lake, self._source = lake, source
         self._progress = ReadProgress.of(settings)
-        self._path: Path = settings.warehouse / source.name
+        self._path: TableLocation = settings.warehouse / source.name
         self._deleted = DeletedKeys(lake.spark, intake, source)
 
     def progress(self, instance: str) -> InstanceProgress | None:

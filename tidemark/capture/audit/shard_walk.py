@@ -14,11 +14,11 @@ from tidemark.capture.commits.commit_state import last_commit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from tidemark.capture.audit.source_reader import SourceReader
     from tidemark.capture.schema.table_columns import TableColumns
     from tidemark.capture.source_table import SourceTable
+    from tidemark.system.table_location import TableLocation
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ShardWalk:
     """One cycle through the shards, `rows` of the source a range."""
 
     def __init__(
-        self, sources: Sequence[SourceTable], readers: Mapping[str, SourceReader], warehouse: Path, rows: int
+        self, sources: Sequence[SourceTable], readers: Mapping[str, SourceReader], warehouse: TableLocation, rows: int
     ) -> None:
         self._sources, self._readers, self._warehouse, self._rows = sources, readers, warehouse, rows
 

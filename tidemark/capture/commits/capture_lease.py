@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Self
 
 import pyarrow as pa
-from deltalake import DeltaTable, write_deltalake
+from deltalake import write_deltalake
 
 from tidemark.capture.errors import FencedCaptureError
 from tidemark.delta.delta_rs_table import table_exists
+from tidemark.delta.open_table import answer_for, delta_rs_options, open_table
 from tidemark.system.files import replace_text
 from tidemark.system.settings import Settings
+from tidemark.system.table_location import TableLocation
 
 TABLE = "_capture_lease"
 
@@ -59,12 +61,12 @@ class CaptureLease:
         return own
 
     @classmethod
-    def newest(cls, warehouse: Path) -> Self | None:
+    def newest(cls, warehouse: TableLocation) -> Self | None:
         """Whoever may capture into the warehouse now."""
         path = warehouse / TABLE
         if not table_exists(path):
             return None
-        rows = DeltaTable(str(path)).to_pyarrow_table().to_pylist()
+        rows = open_table(path).to_pyarrow_table().to_pylist()
         return cls(**rows[0]) if rows else None
 
     @classmethod
@@ -72,9 +74,11 @@ class CaptureLease:
         path = _path(settings)
         return cls(**json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
 
-    def write_to(self, warehouse: Path) -> None:
+    def write_to(self, warehouse: TableLocation) -> None:
         """Put it in the place of whatever lease is there."""
-        write_deltalake(str(warehouse / TABLE), pa.Table.from_pylist([asdict(self)]), mode="overwrite")
+        row, options = pa.Table.from_pylist([asdict(self)]), delta_rs_options(warehouse)
+        with answer_for(warehouse):
+            write_deltalake(str(warehouse / TABLE), row, mode="overwrite", storage_options=options)
 
 
 def forget_lease(settings: Settings) -> None:

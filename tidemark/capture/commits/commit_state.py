@@ -9,10 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
-
-from deltalake import DeltaTable
 
 from tidemark.capture.binlog.continuity import BinlogProgress
 from tidemark.capture.commits.capture_lease import CaptureLease
@@ -21,6 +18,8 @@ from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.delta.commit_info import IDENTITY, Transaction
 from tidemark.delta.delta_rs_table import table_exists
+from tidemark.delta.open_table import open_table
+from tidemark.system.table_location import TableLocation
 
 APP = "tidemark.capture"
 FIRST_LOOK = 20
@@ -206,11 +205,11 @@ class Commit:
     state: CommitState
 
 
-def commits(path: Path) -> Iterator[Commit]:
+def commits(path: TableLocation) -> Iterator[Commit]:
     """Capture's own commits from the newest to the oldest; nothing when there is no table."""
     if not table_exists(path):
         return
-    table = DeltaTable(str(path))
+    table = open_table(path)
     seen = 0
     for limit in (FIRST_LOOK, None):
         history = table.history(limit)
@@ -222,6 +221,6 @@ def commits(path: Path) -> Iterator[Commit]:
         seen = len(history)
 
 
-def last_commit(path: Path) -> Commit | None:
+def last_commit(path: TableLocation) -> Commit | None:
     """Where capture stands in this table; None before its first commit."""
     return next(commits(path), None)

@@ -4,13 +4,13 @@ What capture merges next would go on from rows that are not those at its offsets
 makes the table what it was.
 """
 
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tidemark.capture.commits.commit_state import Commit
 from tidemark.capture.errors import ForeignWriteError
 from tidemark.delta.commit_content import CommitContent, commit_content
 from tidemark.delta.repaired_version import is_repair
+from tidemark.system.table_location import TableLocation
 
 _RESTORE: Final = "RESTORE"
 
@@ -22,7 +22,7 @@ class ForeignWrite(NamedTuple):
     operation: str
 
 
-def write_of_others(path: Path, last: Commit, newest: int) -> ForeignWriteError | None:
+def write_of_others(path: TableLocation, last: Commit, newest: int) -> ForeignWriteError | None:
     """Somebody else's write beneath or behind capture's `last` commit; `newest` is the table's version."""
     beneath = write_beneath(path, last.version, last.state.follows)
     if beneath is not None:
@@ -31,7 +31,7 @@ def write_of_others(path: Path, last: Commit, newest: int) -> ForeignWriteError 
     return None if behind is None else ForeignWriteError.of(path.name, last.version, *behind)
 
 
-def foreign_write(path: Path, own: int, newest: int) -> ForeignWrite | None:
+def foreign_write(path: TableLocation, own: int, newest: int) -> ForeignWrite | None:
     """The last commit behind capture's `own` version after which the rows are not those of it; None where they are.
 
     `newest` is the table's version. A commit that only moves rows into other files (OPTIMIZE) changes none.
@@ -50,7 +50,7 @@ def foreign_write(path: Path, own: int, newest: int) -> ForeignWrite | None:
     return foreign
 
 
-def write_beneath(path: Path, version: int, follows: int | None) -> ForeignWrite | None:
+def write_beneath(path: TableLocation, version: int, follows: int | None) -> ForeignWrite | None:
     """What changed rows after `follows` and before capture's commit `version`, which was planned on the former.
 
     It came while the commit was made, and the commit is on top of it. What the log has no more was looked at in time.
@@ -62,7 +62,7 @@ def write_beneath(path: Path, version: int, follows: int | None) -> ForeignWrite
     return foreign_write(path, follows, version - 1)
 
 
-def _commit(path: Path, version: int) -> CommitContent:
+def _commit(path: TableLocation, version: int) -> CommitContent:
     gone = CommitContent({"operation": "a commit that the log has no more"}, changes_rows=True)
     return commit_content(path, version) or gone
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -99,7 +100,8 @@ class Ingestion:
         AlreadyRunningError, FencedCaptureError, DiskPathError.
         """
         started = time.monotonic()
-        writable_directory(self._settings.warehouse)
+        if isinstance(self._settings.warehouse, Path):
+            writable_directory(self._settings.warehouse)
         with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
             lease = CaptureLease.obtain(self._settings, utc_now())
             step = StepResult(lease=lease)

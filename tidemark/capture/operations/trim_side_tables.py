@@ -6,10 +6,9 @@ Records of the dead-letter queue whose time nobody can read stay: there is nothi
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Final
 
-from deltalake import CommitProperties, DeltaTable
+from deltalake import CommitProperties
 
 from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.snapshots.late.late_change_table import FOLDER
@@ -18,10 +17,12 @@ from tidemark.capture.source.dead_letters import TABLE as DEAD_LETTERS
 from tidemark.capture.source.unrouted import TABLE as UNROUTED
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import table_exists
+from tidemark.delta.open_table import open_table
 from tidemark.dependency_model.time import Calendar
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.files import replace_text
 from tidemark.system.settings import Settings
+from tidemark.system.table_location import TableLocation
 
 _EVERY: Final = timedelta(days=1)
 _SMALL_FILES: Final = 50
@@ -50,20 +51,20 @@ def trim_if_due(
     return {**removed, **{name: rows for name, rows in late.items() if rows}}
 
 
-def trim(warehouse: Path, before: datetime) -> Mapping[str, int]:
+def trim(warehouse: TableLocation, before: datetime) -> Mapping[str, int]:
     """Remove what happened before an instant, and fold small files; how many rows went from which table."""
     removed = {name: _trim(warehouse / name, before) for name in (DEAD_LETTERS, UNROUTED)}
     return {name: rows for name, rows in removed.items() if rows}
 
 
-def _trim(path: Path, before: datetime) -> int:
+def _trim(path: TableLocation, before: datetime) -> int:
     if not table_exists(path):
         return 0
     state = last_commit(path)
     # What is read of the newest commit that says so stays true.
     said = {"userMetadata": state.state.to_json()} if state else {}
     properties = CommitProperties(custom_metadata=said)
-    table = DeltaTable(str(path))
+    table = open_table(path)
     result = table.delete(f"event_time < '{before:%Y-%m-%d %H:%M:%S}'", commit_properties=properties)
     rows = int(result["num_deleted_rows"] or 0)
     if len(table.file_uris()) > _SMALL_FILES:

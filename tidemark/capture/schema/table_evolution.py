@@ -1,7 +1,6 @@
 """The Delta table of a captured table: created from the recorded schema, and added to."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -12,6 +11,7 @@ from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.table_features import allow_types
 from tidemark.quoting.spark import path_table, quote
+from tidemark.system.table_location import TableLocation
 
 _PROPERTIES = {
     # A tagged snapshot is a version: its log entries and files must outlive Delta's defaults of 30 and 7 days.
@@ -44,7 +44,7 @@ def _definitions(columns: Mapping[str, str]) -> str:
     return ", ".join(f"{quote(name)} {kind}" for name, kind in columns.items())
 
 
-def merge_target(table: SourceTable, kinds: Mapping[str, str], warehouse: Path) -> MergeTarget:
+def merge_target(table: SourceTable, kinds: Mapping[str, str], warehouse: TableLocation) -> MergeTarget:
     """The Delta table of a captured table with these columns (name -> type); its key is (shard, primary key).
 
     Raises ColumnTypeError.

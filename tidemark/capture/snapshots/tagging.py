@@ -5,7 +5,6 @@ Of an entity with blocking rules a version is proposed instead: a run that judge
 
 from collections.abc import Collection
 from itertools import takewhile
-from pathlib import Path
 
 from tidemark.capture.commits.commit_state import Commit, CommitState, commits
 from tidemark.capture.commits.foreign_writes import write_beneath
@@ -14,11 +13,12 @@ from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import table_metrics
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 from tidemark.system.crash_points import crash_point
+from tidemark.system.table_location import TableLocation
 
 
 def tag_commit(
     registry: SnapshotRegistry,
-    path: Path,
+    path: TableLocation,
     commit: Commit,
     accepted: AcceptedOffsets = NOTHING_ACCEPTED,
     audited: Collection[str] = (),
@@ -57,7 +57,7 @@ def tag_commit(
 
 def tag_missing(
     registry: SnapshotRegistry,
-    path: Path,
+    path: TableLocation,
     accepted: AcceptedOffsets = NOTHING_ACCEPTED,
     audited: Collection[str] = (),
 ) -> tuple[TaggedSnapshot, ...]:
@@ -75,7 +75,7 @@ def tag_missing(
 
 
 def tag_accepted(
-    registry: SnapshotRegistry, path: Path, accepted: AcceptedOffsets, audited: Collection[str] = ()
+    registry: SnapshotRegistry, path: TableLocation, accepted: AcceptedOffsets, audited: Collection[str] = ()
 ) -> tuple[TaggedSnapshot, ...]:
     """Write the tags of versions that were held, now that a person accepted why; the whole log is looked through."""
     held = [commit for commit in commits(path) if commit.state.closes and commit.state.holds.open]

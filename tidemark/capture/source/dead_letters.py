@@ -4,11 +4,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import reduce
-from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from deltalake import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
@@ -16,7 +14,9 @@ from tidemark.capture.source.scan import Scan
 from tidemark.capture.source.scan_summary import MalformedDeclaration
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.delta.delta_rs_table import read_table, table_exists
+from tidemark.delta.open_table import open_table
 from tidemark.quoting.spark import sql_literal
+from tidemark.system.table_location import TableLocation
 
 TABLE = "_dead_letters"
 # Tables are taken in side by side; the ingestion's lock keeps other processes away.
@@ -44,7 +44,7 @@ class DeadLetter(NamedTuple):
 class DeadLetters:
     """The Delta table `_dead_letters`; a record is in it once, however often it is read."""
 
-    def __init__(self, warehouse: Path) -> None:
+    def __init__(self, warehouse: TableLocation) -> None:
         self._path = warehouse / TABLE
 
     def keep_messages(self, scan: Scan, malformed: Collection[MalformedDeclaration] = ()) -> list[str]:
@@ -78,7 +78,7 @@ class DeadLetters:
         """Everything kept, in order; read without a JVM."""
         if not table_exists(self._path):
             return []
-        rows = DeltaTable(str(self._path)).to_pyarrow_table().to_pylist()
+        rows = open_table(self._path).to_pyarrow_table().to_pylist()
         return sorted((_letter(row) for row in rows), key=lambda letter: letter[:4])
 
     def waiting(self) -> list[DeadLetter]:
@@ -95,7 +95,7 @@ class DeadLetters:
         of_topics = (
             f"(topic = {sql_literal(topic)} AND ({' OR '.join(conditions)}))" for topic, conditions in places.items()
         )
-        DeltaTable(str(self._path)).update(predicate=" OR ".join(of_topics), new_values={"replayed_at": now})
+        open_table(self._path).update(predicate=" OR ".join(of_topics), new_values={"replayed_at": now})
 
     def _new(self, letters: DataFrame) -> DataFrame:
         """Those that are not kept yet."""

@@ -1,7 +1,6 @@
 """Changes of tables that nobody declared: kept in a Delta table, so that declaring the table later loses nothing."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
@@ -9,6 +8,7 @@ from pyspark.sql import functions as sf
 from tidemark.capture.commits.commit_state import APP, CommitState, last_commit
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import topic_of
+from tidemark.system.table_location import TableLocation
 
 TABLE = "_unrouted"
 
@@ -16,7 +16,7 @@ TABLE = "_unrouted"
 class Unrouted:
     """The table `_unrouted`: topic, offset, physical, event_time, raw (the line as it came)."""
 
-    def __init__(self, warehouse: Path) -> None:
+    def __init__(self, warehouse: TableLocation) -> None:
         self._path = warehouse / TABLE
 
     def keep(self, scan: Scan) -> list[str]:

@@ -24,13 +24,13 @@ from tidemark.state_store.record_counts import RecordCount
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     from tidemark.crawl.connection_secrets import ConnectionSecrets
     from tidemark.crawl.lake_counts import LakeCounts
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.entity.completeness import Completeness
     from tidemark.state_store.record_counts import RecordCounts
+    from tidemark.system.table_location import TableLocation
 
 _EVERY: Final = timedelta(minutes=1)
 _AT_ONCE: Final = 1_440
@@ -45,7 +45,7 @@ class CountedTables:
     """Counts the tables of one warehouse into one state store; `path_of` says where an entity's table is."""
 
     entities: Callable[[], Iterable[Entity]]
-    path_of: Callable[[str], Path]
+    path_of: Callable[[str], TableLocation]
     counts: RecordCounts
     secrets: ConnectionSecrets
     clock: Callable[[], datetime]

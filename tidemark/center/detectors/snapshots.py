@@ -20,13 +20,13 @@ from tidemark.state_store.transition import Facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     from tidemark.center.center import DependencyCenter
     from tidemark.dependency_model.status import SliceStatus
     from tidemark.state_store.reader import StateReader
     from tidemark.state_store.snapshot_candidates import Candidate
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
+    from tidemark.system.table_location import TableLocation
 
 CURSOR: Final = "restated snapshots"
 _UNDER_WAY: Final = frozenset({RunState.LAUNCHED, RunState.RUNNING})
@@ -42,10 +42,10 @@ class SnapshotDetector:
         registry: SnapshotRegistry,
         center: DependencyCenter,
         read: StateReader,
-        path_of: Callable[[str], Path],
+        path_of: Callable[[str], TableLocation],
     ) -> None:
         self._registry, self._center, self._read, self._path_of = registry, center, read, path_of
-        self._past_repair: set[tuple[Path, int]] = set()
+        self._past_repair: set[tuple[TableLocation, int]] = set()
 
     def poll(self) -> int:
         """Report what has arrived and waits; returns how many slices that released."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from datetime import date
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from tidemark.console.demo.errors import PartnerError
+from tidemark.delta.open_table import delta_rs_options
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,17 +30,23 @@ class AdPartner:
 
     def __init__(self, warehouse: Warehouse, last: date = _LAST) -> None:
         entity = warehouse.entities.get(TABLE)
-        self._words: list[str] = []
+        self._words, self._access = list[str](), dict[str, str]()
         if entity is not None and entity.start is not None:
             path = warehouse.table_path(TABLE)
             self._words = [sys.executable, str(_PROGRAM), str(path), entity.start[:10], last.isoformat()]
+            self._access = {name.upper(): value for name, value in (delta_rs_options(path) or {}).items()}
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
         if self._words:
             # In a session of its own: Ctrl-C is not for it, it ends with its input.
             self._process = subprocess.Popen(
-                self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+                self._words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env={**os.environ, **self._access},
+                start_new_session=True,
             )
         return self
 

@@ -14,11 +14,10 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from deltalake import DeltaTable
-
 from tidemark.console.demo.source_database_answers import Comparison, OracleMetric
 from tidemark.crawl.probed_slice import ProbedSlice
 from tidemark.crawl.probes.counted_records import counted_window
+from tidemark.delta.open_table import open_table
 from tidemark.state_store.record_counts import RecordCounts
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.database import Database
+    from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.warehouse import Warehouse
 
 AD_COST: Final = "ads_ad_cost"
@@ -90,10 +90,10 @@ def _changes(sample: Path, table: str) -> Iterator[tuple[int, dict[str, Any] | N
                     yield value["source"]["ts_ms"], value["before"], value["after"]
 
 
-def expected_ad_costs(table: Path, recorded: RecordedRows) -> tuple[OracleMetric, ...]:
+def expected_ad_costs(table: TableLocation, recorded: RecordedRows) -> tuple[OracleMetric, ...]:
     """The rows that each slice of `ads_ad_cost` has to have."""
     spent: dict[date, dict[str, tuple[int, Decimal]]] = defaultdict(dict)
-    for row in DeltaTable(table).to_pyarrow_table().to_pylist():
+    for row in open_table(table).to_pyarrow_table().to_pylist():
         clicks, cost = spent[row["dt"]].get(row["channel"], (0, Decimal(0)))
         spent[row["dt"]][row["channel"]] = (clicks + row["clicks"], cost + row["cost"])
     return tuple(

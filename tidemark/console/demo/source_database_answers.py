@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tidemark.olap.store import OlapStore
     from tidemark.state_store.snapshot_registry import SnapshotRegistry
+    from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.warehouse import Warehouse
 
 
@@ -104,7 +105,7 @@ def compare_snapshots(oracle: Sequence[OracleSnapshot], warehouse: Warehouse, re
     return result
 
 
-def _checksum(path: Path, version: int, columns: Sequence[str]) -> tuple[int, str]:
+def _checksum(path: TableLocation, version: int, columns: Sequence[str]) -> tuple[int, str]:
     """(rows, checksum) as sample/README.md defines it: the sum of the first 60 bits of each row's MD5."""
     lake = read_rows(path, version, ["_shard", *columns])
     text = ", ".join(f"coalesce({_text(lake.schema.field(name).type, name)}, '\\N')" for name in columns)

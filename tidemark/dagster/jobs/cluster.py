@@ -5,7 +5,6 @@ As an hour completes so are the hours before that have many small files: those o
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Final, Literal
 
 import dagster as dg
@@ -22,6 +21,7 @@ from tidemark.delta.clustering.report import ClusterReport
 from tidemark.delta.clustering.small_files import partition_key, partitions_with_small_files
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.partition_predicate import any_partition_predicate
+from tidemark.system.table_location import TableLocation
 from tidemark.warehouse.dagster_partition_keys import slice_of
 from tidemark.warehouse.warehouse import Warehouse
 
@@ -76,7 +76,7 @@ def cluster_job(warehouse: Warehouse) -> dg.JobDefinition:
 
 
 def _cluster(
-    runtime: Runtime, name: str, path: Path, columns: tuple[str, ...], config: ClusterConfig
+    runtime: Runtime, name: str, path: TableLocation, columns: tuple[str, ...], config: ClusterConfig
 ) -> tuple[ClusterReport, dict[str, Any]]:
     clustering = Clustering.by(*columns, target_bytes=config.target_mb * MEGABYTE)
     before = layout_of(path, columns)
@@ -85,7 +85,7 @@ def _cluster(
     return report, cluster_metadata(name, report, before, layout_of(path, columns))
 
 
-def _predicate(warehouse: Warehouse, name: str, path: Path, config: ClusterConfig) -> str:
+def _predicate(warehouse: Warehouse, name: str, path: TableLocation, config: ClusterConfig) -> str:
     """The partitions that are named, and those before the last of them that have many small files."""
     entity = warehouse.entities[name]
     slices = [slice_of(entity, partition) for partition in config.partitions]

@@ -16,12 +16,12 @@ from tidemark.warehouse.dagster_partition_keys import period_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from tidemark.capture.operations.table_status import TableStatus
     from tidemark.capture.source_table import SourceTable
     from tidemark.compute.runtime import Runtime
     from tidemark.dependency_model.slice import Slice
+    from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.warehouse import Warehouse
 
 Metadata = dict[str, dg.MetadataValue[Any]]
@@ -123,7 +123,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
 
 
-def _picture(source: SourceTable, path: Path) -> str:
+def _picture(source: SourceTable, path: TableLocation) -> str:
     """Nothing before the table is complete up to some time."""
     last = list(islice(commits(path), FIRST_LOOK))[::-1]
     shown = [

@@ -7,20 +7,21 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 import dagster as dg
-from deltalake import DeltaTable
 
 from tidemark.dagster.metadata.ads_slice_chart import SHOWN_AT_ONCE, Series, bars, lines
 from tidemark.dagster.metadata.column_types import table_schema
 from tidemark.dagster.metadata.profile import profile_metadata
+from tidemark.delta.open_table import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     import pandas as pd
     import pyarrow as pa
+    from deltalake import DeltaTable
 
     from tidemark.compute.slice_computer import ComputedSlice
+    from tidemark.system.table_location import TableLocation
 
 HISTORY_SLICES: Final = 48
 SHOWN_FILES: Final = 20
@@ -63,10 +64,10 @@ def files_aside(computed: ComputedSlice) -> Metadata:
 class SliceDrawings:
     """Drawings of slices of one ADS table; its rows are read once (by delta-rs: no Spark job)."""
 
-    def __init__(self, entity: str, path: Path, partitions: Sequence[Mapping[str, object]]) -> None:
+    def __init__(self, entity: str, path: TableLocation, partitions: Sequence[Mapping[str, object]]) -> None:
         """`partitions` are those of the slices to be drawn: they and the slices before them are read."""
         self._entity, self._columns = entity, list(partitions[0])
-        table = DeltaTable(str(path))
+        table = open_table(path)
         self._rows = table.to_pandas(filters=[(self._columns[0], "in", self._stretch(table, partitions))])
         self._times = self._rows[self._columns].astype(str).apply(tuple, axis=1)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import dagster as dg
-from deltalake import DeltaTable
 from pydantic import Field
 
 from tidemark.compute.business_time import slice_values
@@ -17,13 +16,16 @@ from tidemark.compute.table_version_tags import readable_snapshot
 # Dagster reads the annotations of a resource's fields.
 from tidemark.dagster.resources.state_store import StateStoreResource  # noqa: TC001
 from tidemark.delta.delta_rs_table import read_partition, read_rows
+from tidemark.delta.open_table import open_table
 from tidemark.dependency_model.slice import Slice
 from tidemark.system.settings import Settings
+from tidemark.system.table_location import table_location
 from tidemark.warehouse.dagster_partition_keys import slice_of
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from deltalake import DeltaTable
 
     from tidemark.dependency_model.slice import Slice
 
@@ -34,7 +36,7 @@ class LakeResource(dg.ConfigurableResource[Any]):
     Snapshots are read at their tagged version and computed tables by partition, without Spark.
     """
 
-    tables: str = Field(description="The folder with a Delta table an entity.")
+    tables: str = Field(description="The folder with a Delta table an entity, on disk or `s3a://bucket/prefix`.")
     data: str = Field(description="The folder of locks, caches and recorded filters.")
     declarations: str = Field(description="The folder of the entities' declarations.")
     state_store: StateStoreResource
@@ -51,7 +53,7 @@ class LakeResource(dg.ConfigurableResource[Any]):
 
     def as_settings(self) -> dict[str, Any]:
         """The fields of Settings that this resource decides."""
-        return {"warehouse": Path(self.tables), "data": Path(self.data)}
+        return {"warehouse": table_location(self.tables), "data": Path(self.data)}
 
     def read(self, entity: str, partition: str) -> pa.Table:
         """The rows of a slice, without columns of its business time; `partition` as Dagster names it.
@@ -71,7 +73,7 @@ class LakeResource(dg.ConfigurableResource[Any]):
         """
         is_snapshot = self._warehouse.is_snapshot(entity)
         version = self._version(self._slice(entity, partition)) if is_snapshot else None
-        return DeltaTable(str(self._warehouse.table_path(entity)), version=version)
+        return open_table(self._warehouse.table_path(entity), version)
 
     def _slice(self, entity: str, partition: str) -> Slice:
         self._warehouse.graph.entity(entity)

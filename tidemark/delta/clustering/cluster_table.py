@@ -4,7 +4,6 @@ import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 from pyspark.sql import SparkSession
@@ -22,6 +21,7 @@ from tidemark.delta.file_statistics import file_statistics
 from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.spark.temporary_settings import COMPILED
+from tidemark.system.table_location import TableLocation
 
 MEGABYTE = 1_000_000
 # Smaller tables cost less interpreted than compiled.
@@ -49,7 +49,7 @@ class _Run:
     """One call's state: what is committed so far."""
 
     spark: SparkSession
-    path: Path
+    path: TableLocation
     columns: tuple[ClusterColumn, ...]
     label: Label
     back_off: BackOff
@@ -58,7 +58,7 @@ class _Run:
 
 def cluster_table(
     spark: SparkSession,
-    path: Path,
+    path: TableLocation,
     clustering: Clustering,
     *,
     where: str | None = None,

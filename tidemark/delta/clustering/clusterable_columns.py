@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_type
@@ -25,6 +24,7 @@ from pyspark.sql.types import (
 )
 
 from tidemark.delta.clustering.errors import ClusterColumnError, ClusterTableError
+from tidemark.system.table_location import TableLocation
 
 _NUMBERS = (ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType, DecimalType)
 _KINDS = (*_NUMBERS, DateType, TimestampType, TimestampNTZType, StringType)
@@ -48,7 +48,7 @@ class ClusterColumn:
 
 
 def cluster_columns(
-    path: Path,
+    path: TableLocation,
     schema: StructType,
     partition_columns: Sequence[str],
     properties: Mapping[str, str],
@@ -120,7 +120,7 @@ _REFUSED = {
 }
 
 
-def require_clusterable(path: Path, properties: Mapping[str, str], features: frozenset[str]) -> None:
+def require_clusterable(path: TableLocation, properties: Mapping[str, str], features: frozenset[str]) -> None:
     """Raise ClusterTableError where a rewrite would lose what the table keeps of its rows or files."""
     for name, (feature, hint) in _REFUSED.items():
         if properties.get(name) == "true":

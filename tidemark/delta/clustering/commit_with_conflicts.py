@@ -6,7 +6,6 @@ rows it hid, voids the group that it belonged to: that group is read again; the 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -18,6 +17,7 @@ from tidemark.delta.errors import ColumnsDifferError
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, bytes_of
 from tidemark.system.crash_points import crash_point
+from tidemark.system.table_location import TableLocation
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def source_files(txn: OptimisticTransaction, where: str | None) -> list[LiveFile
 def commit_groups(
     txn: OptimisticTransaction,
     spark: SparkSession,
-    path: Path,
+    path: TableLocation,
     batch: Sequence[FileGroup],
     done: Rewritten,
     label: Label,

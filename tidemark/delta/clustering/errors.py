@@ -7,18 +7,18 @@ TerminalError
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Self
 
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import TerminalError
+from tidemark.system.table_location import TableLocation
 
 
 class ClusterColumnError(TerminalError):
     """A column that rows cannot be clustered by."""
 
     @classmethod
-    def unknown(cls, path: Path, name: str, there: Sequence[str]) -> Self:
+    def unknown(cls, path: TableLocation, name: str, there: Sequence[str]) -> Self:
         return cls(
             "no such column, or none that filters can skip files by",
             expected=f"one of {', '.join(there)}",
@@ -28,7 +28,7 @@ class ClusterColumnError(TerminalError):
         )
 
     @classmethod
-    def of_type(cls, path: Path, name: str, kind: str) -> Self:
+    def of_type(cls, path: TableLocation, name: str, kind: str) -> Self:
         return cls(
             "rows cannot be clustered by a column of this type",
             expected="a number, a date, a timestamp or a string in binary order: the log has bounds of these alone",
@@ -37,7 +37,7 @@ class ClusterColumnError(TerminalError):
         )
 
     @classmethod
-    def a_partition(cls, path: Path, name: str) -> Self:
+    def a_partition(cls, path: TableLocation, name: str) -> Self:
         return cls(
             "the table is partitioned by this column",
             found=name,
@@ -46,7 +46,7 @@ class ClusterColumnError(TerminalError):
         )
 
     @classmethod
-    def without_bounds(cls, path: Path, name: str, properties: str) -> Self:
+    def without_bounds(cls, path: TableLocation, name: str, properties: str) -> Self:
         return cls(
             "the log keeps no bounds of this column, so that no filter on it would skip a file",
             found=f"{name}, and {properties}",
@@ -55,7 +55,7 @@ class ClusterColumnError(TerminalError):
         )
 
     @classmethod
-    def number(cls, path: Path, names: Sequence[str]) -> Self:
+    def number(cls, path: TableLocation, names: Sequence[str]) -> Self:
         return cls(
             "rows are clustered by one to four different columns, each with a weight above 0",
             found=", ".join(names) or "none",
@@ -67,7 +67,7 @@ class ClusterTableError(TerminalError):
     """A table that keeps what clustering would lose."""
 
     @classmethod
-    def with_feature(cls, path: Path, feature: str, hint: str) -> Self:
+    def with_feature(cls, path: TableLocation, feature: str, hint: str) -> Self:
         return cls("this table is not clustered here", found=feature, where=str(path), hint=hint)
 
 
@@ -75,7 +75,7 @@ class ContentChangedError(TerminalError):
     """What was written is not what was read."""
 
     @classmethod
-    def of(cls, path: Path, read: object, written: object) -> Self:
+    def of(cls, path: TableLocation, read: object, written: object) -> Self:
         return cls(
             "the written rows are not the rows that were read; nothing was committed",
             expected=str(read),

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.internals.query_plan import FileScan, file_scans
 from tidemark.system.files import private_directory
+from tidemark.system.table_location import TableLocation
 
 # Conditions by which bounds can exclude a file, as Spark prints them for data sources.
 _SKIPPING = ("EqualTo", "EqualNullSafe", "In", "GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThanOrEqual")
@@ -67,11 +68,11 @@ def record(usages: Iterable[ScanUsage], log: Path) -> None:
             file.write("".join(lines))
 
 
-def recorded_scans(log: Path, table: Path) -> Counter[frozenset[str]]:
+def recorded_scans(log: Path, table: TableLocation) -> Counter[frozenset[str]]:
     """How many scans of a table filtered by which columns together."""
     scans: Counter[frozenset[str]] = Counter()
     for line in _lines(log):
-        if Path(line["table"]) == table:
+        if line["table"].rstrip("/") == str(table):
             scans[frozenset(line["columns"])] += int(line["scans"])
     return scans
 

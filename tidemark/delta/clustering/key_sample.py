@@ -7,7 +7,6 @@ time, by key) contribute like all others. Rows that a deletion vector hides are 
 import random
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from urllib.parse import unquote
 
 import numpy as np
@@ -21,6 +20,8 @@ from tidemark.delta.clustering.file_groups import FileGroup
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile
 from tidemark.quoting.spark import quote
+from tidemark.storage.stored_files import stored_files
+from tidemark.system.table_location import TableLocation
 
 # The driver holds no more than these rows' keys, and one row group's keys a thread.
 MOST_ROWS = 400_000
@@ -36,7 +37,7 @@ def sample_size(wanted_files: int) -> int:
 
 
 def sample_keys(
-    txn: OptimisticTransaction, root: Path, group: FileGroup, columns: Sequence[ClusterColumn], rows: int
+    txn: OptimisticTransaction, root: TableLocation, group: FileGroup, columns: Sequence[ClusterColumn], rows: int
 ) -> pa.Table:
     """About `rows` rows of the group's keys, a column each by its name in the table."""
     whole = sum(file.rows or 0 for file in group.files)
@@ -54,9 +55,11 @@ def _is_elsewhere(file: LiveFile) -> bool:
     return ":" in str(file.described["path"])
 
 
-def _of_file(root: Path, file: LiveFile, columns: Sequence[ClusterColumn], share: float) -> pa.Table:
+def _of_file(root: TableLocation, file: LiveFile, columns: Sequence[ClusterColumn], share: float) -> pa.Table:
     parquet = pq.ParquetFile(
-        root / unquote(str(file.described["path"])), coerce_int96_timestamp_unit="us", pre_buffer=False
+        stored_files(root).arrow_source(unquote(str(file.described["path"]))),
+        coerce_int96_timestamp_unit="us",
+        pre_buffer=False,
     )
     every = -(-parquet.num_row_groups // _MOST_ROW_GROUPS) or 1
     # The file's name as the seed: the same table gives the same sample.

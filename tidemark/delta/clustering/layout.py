@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +13,7 @@ from tidemark.delta.clustering.split_tree import assign_files
 from tidemark.delta.clustering.tile_shape import Points
 from tidemark.delta.clustering.tree_builder import build_tree
 from tidemark.delta.file_statistics import file_statistics
+from tidemark.system.table_location import TableLocation
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Between:
     high: str
 
 
-def layout_of(path: Path, columns: Sequence[str] | None = None) -> Layout:
+def layout_of(path: TableLocation, columns: Sequence[str] | None = None) -> Layout:
     """The newest version's layout, by `columns` or by all that have bounds.
 
     Raises NotADeltaTableError, ClusterColumnError.
@@ -83,7 +83,7 @@ def depths_at(lows: Positions, highs: Positions) -> Positions:
     return begun - over
 
 
-def files_read(path: Path, filters: Sequence[Between]) -> tuple[int, int]:
+def files_read(path: TableLocation, filters: Sequence[Between]) -> tuple[int, int]:
     """(files, bytes) of the newest version that can hold rows where all `filters` hold; their columns have bounds."""
     files = file_statistics(path).files
     for filter_ in filters:

@@ -4,20 +4,20 @@ OPTIMIZE ZORDER rewrites all files that it is shown, each time: what an earlier 
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pyarrow.compute as pc
 from delta import DeltaTable
-from deltalake import DeltaTable as DeltaLogReader
 from pyspark.sql import SparkSession
 
 from tidemark.delta.clustering.report import ClusterReport
 from tidemark.delta.commit_conflict import BackOff, with_retries
 from tidemark.delta.file_statistics import file_statistics
+from tidemark.delta.open_table import open_table
+from tidemark.system.table_location import TableLocation
 
 
 def zorder_table(
-    spark: SparkSession, path: Path, columns: Sequence[str], where: str | None, back_off: BackOff
+    spark: SparkSession, path: TableLocation, columns: Sequence[str], where: str | None, back_off: BackOff
 ) -> ClusterReport:
     """Cluster by OPTIMIZE ZORDER BY; `where` may be on partition columns only. Raises CommitConflictError."""
 
@@ -34,9 +34,9 @@ def zorder_table(
     return _report(path, before.version + 1, after.version)
 
 
-def _report(path: Path, first: int, last: int) -> ClusterReport:
+def _report(path: TableLocation, first: int, last: int) -> ClusterReport:
     """Of the OPTIMIZE among these versions."""
-    commits = DeltaLogReader(str(path)).history(last - first + 1)
+    commits = open_table(path).history(last - first + 1)
     done = next(commit for commit in commits if commit.get("operation") == "OPTIMIZE")
     version = int(done["version"])
     old, new = file_statistics(path, version - 1).files, file_statistics(path, version).files

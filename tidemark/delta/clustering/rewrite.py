@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import Observation, SparkSession
@@ -22,6 +21,7 @@ from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.quoting.spark import quote, typed_literal
 from tidemark.spark.temporary_settings import settings
 from tidemark.system.crash_points import crash_point
+from tidemark.system.table_location import TableLocation
 
 _PREFIX = "spark.databricks.io.skipping.stringPrefixLength"
 _DEFAULT_PREFIX, _LONGEST_PREFIX = 32, 1_024
@@ -45,7 +45,7 @@ class Rewritten:
 
 
 def plan_rewrite(
-    txn: OptimisticTransaction, root: Path, batch: Sequence[FileGroup], columns: Sequence[ClusterColumn]
+    txn: OptimisticTransaction, root: TableLocation, batch: Sequence[FileGroup], columns: Sequence[ClusterColumn]
 ) -> ClusterPlan:
     """Sample, trees and expression of a batch."""
     kinds, first = [column.kind for column in columns], 0
@@ -66,7 +66,7 @@ def plan_rewrite(
 
 
 def _tree(
-    txn: OptimisticTransaction, root: Path, group: FileGroup, columns: Sequence[ClusterColumn], share: float
+    txn: OptimisticTransaction, root: TableLocation, group: FileGroup, columns: Sequence[ClusterColumn], share: float
 ) -> tuple[Node, tuple[ColumnRanks, ...]]:
     if group.wanted == 1:
         return Leaf(0, 1), ()
@@ -94,7 +94,7 @@ def _is_in(partition: Mapping[str, str | None], fields: Mapping[str, StructField
 def rewrite_groups(
     txn: OptimisticTransaction,
     spark: SparkSession,
-    root: Path,
+    root: TableLocation,
     batch: Sequence[FileGroup],
     columns: Sequence[ClusterColumn],
 ) -> Rewritten:

@@ -1,10 +1,10 @@
 """The table features that whoever reads the log by hand knows: with any other one the log may say more than is read."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, Final
 
 from tidemark.delta.errors import TableFeatureError
+from tidemark.system.table_location import TableLocation
 
 KNOWN: Final = frozenset(
     {
@@ -38,7 +38,7 @@ _PREVIEW = "-preview"
 _NEWEST_READER, _NEWEST_WRITER = 3, 7
 
 
-def require_known(path: Path, protocols: Iterable[dict[str, Any]], operation: str) -> None:
+def require_known(path: TableLocation, protocols: Iterable[dict[str, Any]], operation: str) -> None:
     """Raise TableFeatureError where one of the log's `protocol` actions names a feature or version not known here."""
     unknown: set[str] = set()
     for protocol in protocols:

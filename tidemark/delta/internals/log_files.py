@@ -7,16 +7,18 @@ of which a part is missing was being written, or was being deleted: it is no che
 import json
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote, urlparse
+from urllib.parse import unquote, urlsplit
 
 import pyarrow.parquet as pq
 
 from tidemark.delta.errors import UnreadableLogError
 from tidemark.delta.internals.log_folder import LOG
+from tidemark.storage.file_store import FileStore
+from tidemark.storage.stored_files import stored_files
+from tidemark.system.table_location import TableLocation
 
 _SIDECARS: Final = "_sidecars"
 _COMMIT: Final = re.compile(r"(\d{20})\.json")
@@ -29,18 +31,17 @@ _ACTIONS: Final = ("add.path", "add.size", "add.deletionVector", "protocol", "si
 
 @dataclass(frozen=True)
 class LogFiles:
-    """`commits` by version; `checkpoints`, whole ones, by version: the files of one of them."""
+    """`commits` by version; `checkpoints`, whole ones, by version: the names of the files of one of them."""
 
-    log: Path
-    commits: Mapping[int, Path]
-    checkpoints: Mapping[int, tuple[Path, ...]]
+    table: TableLocation
+    commits: Mapping[int, str]
+    checkpoints: Mapping[int, tuple[str, ...]]
 
     @classmethod
-    def of(cls, path: Path) -> "LogFiles":
-        log = path / LOG
-        names = [file.name for file in log.iterdir()]
-        commits = {int(match[1]): log / name for name in names if (match := _COMMIT.fullmatch(name))}
-        return cls(log, commits, _whole_checkpoints(log, names))
+    def of(cls, path: TableLocation) -> "LogFiles":
+        names = [name.rpartition("/")[2] for name in stored_files(path).names_in(LOG)]
+        commits = {int(match[1]): f"{LOG}/{name}" for name in names if (match := _COMMIT.fullmatch(name))}
+        return cls(path, commits, _whole_checkpoints(names))
 
     def start(self) -> int | None:
         """The checkpoint that the log is read from; None where it is there from version 0 on.
@@ -52,12 +53,12 @@ class LogFiles:
             oldest = min(self.commits, default=0)
             usable = [version for version in sorted(self.checkpoints) if version >= oldest - 1]
             if not usable:
-                raise UnreadableLogError.of(self.log.parent, f"neither version 0 nor a checkpoint before {oldest}")
+                raise UnreadableLogError.of(self.table, f"neither version 0 nor a checkpoint before {oldest}")
             first = usable[0]
         wanted = range(0 if first is None else first + 1, max(self.commits, default=-1) + 1)
         missing = [version for version in wanted if version not in self.commits]
         if missing:
-            raise UnreadableLogError.of(self.log.parent, f"no commit {missing[0]}")
+            raise UnreadableLogError.of(self.table, f"no commit {missing[0]}")
         return first
 
     def checkpoint_actions(self, version: int, columns: Collection[str] = ()) -> Iterator[Mapping[str, Any]]:
@@ -65,52 +66,53 @@ class LogFiles:
 
         `columns` are further fields of theirs, or of other actions, that are wanted: `add.stats`.
         """
-        for file in self.checkpoints[version]:
-            for action in _actions(file, columns):
+        store = stored_files(self.table)
+        for name in self.checkpoints[version]:
+            for action in _actions(store, name, columns):
                 if action.get("sidecar"):
-                    yield from _actions(self._sidecar(action["sidecar"]["path"]), columns)
+                    yield from _actions(store, self._sidecar(store, action["sidecar"]["path"]), columns)
                 else:
                     yield action
 
-    def _sidecar(self, path: str) -> Path:
-        parsed = urlparse(path)
-        file = Path(unquote(parsed.path)) if parsed.scheme else self.log / _SIDECARS / unquote(path)
-        if not file.is_file():
-            raise UnreadableLogError.of(self.log.parent, f"no sidecar {file.name} of a checkpoint")
-        return file
+    def _sidecar(self, store: FileStore, path: str) -> str:
+        name = store.name_of(path) if urlsplit(path).scheme else f"{LOG}/{_SIDECARS}/{unquote(path)}"
+        if not store.exists(name):
+            raise UnreadableLogError.of(self.table, f"no sidecar {name.rpartition('/')[2]} of a checkpoint")
+        return name
 
 
-def commit_actions(path: Path, version: int) -> list[Mapping[str, Any]] | None:
+def commit_actions(path: TableLocation, version: int) -> list[Mapping[str, Any]] | None:
     """All actions of one commit of a table; None where the log has its file no more."""
-    file = commit_file(path, version)
-    return list(_actions(file)) if file.exists() else None
+    try:
+        return list(_actions(stored_files(path), commit_file(version)))
+    except FileNotFoundError:
+        return None
 
 
-def _whole_checkpoints(log: Path, names: list[str]) -> dict[int, tuple[Path, ...]]:
-    parts: dict[tuple[int, int], list[Path]] = defaultdict(list)
-    whole: dict[int, tuple[Path, ...]] = {}
+def commit_file(version: int) -> str:
+    """Where a table has a commit: its file's name in the table's folder."""
+    return f"{LOG}/{version:020d}.json"
+
+
+def _whole_checkpoints(names: Sequence[str]) -> dict[int, tuple[str, ...]]:
+    parts: dict[tuple[int, int], list[str]] = defaultdict(list)
+    whole: dict[int, tuple[str, ...]] = {}
     for name in sorted(names):
         match = _CHECKPOINT.fullmatch(name)
         if match and match["parts"]:
-            parts[int(match["version"]), int(match["parts"])].append(log / name)
+            parts[int(match["version"]), int(match["parts"])].append(f"{LOG}/{name}")
         elif match:
-            whole[int(match["version"])] = (log / name,)
+            whole[int(match["version"])] = (f"{LOG}/{name}",)
     for (version, count), files in parts.items():
         if len(files) == count:
             whole.setdefault(version, tuple(files))
     return whole
 
 
-def commit_file(path: Path, version: int) -> Path:
-    """Where the log of a table has a commit."""
-    return path / LOG / f"{version:020d}.json"
-
-
-def _actions(file: Path, columns: Collection[str] = ()) -> Iterator[Mapping[str, Any]]:
-    if file.suffix == ".json":
-        with file.open(encoding="utf-8") as lines:
-            yield from (json.loads(line) for line in lines if line.strip())
+def _actions(store: FileStore, name: str, columns: Collection[str] = ()) -> Iterator[Mapping[str, Any]]:
+    if name.endswith(".json"):
+        yield from (json.loads(line) for line in store.read(name).splitlines() if line.strip())
         return
-    for batch in pq.ParquetFile(file).iter_batches(columns=[*_ACTIONS, *columns]):
+    for batch in pq.ParquetFile(store.arrow_source(name)).iter_batches(columns=[*_ACTIONS, *columns]):
         for action in batch.to_pylist():
             yield {name: value for name, value in action.items() if value is not None}

@@ -1,14 +1,13 @@
 """Where a table's log is, and when it changed; without a reader of its files."""
 
-from pathlib import Path
 from typing import Final
+
+from tidemark.storage.stored_files import stored_files
+from tidemark.system.table_location import TableLocation
 
 LOG: Final = "_delta_log"
 
 
-def log_changed_at(path: Path) -> int | None:
-    """When a file came into the log of a table, or left it, last; in ns since 1970. None where there is no log."""
-    try:
-        return (path / LOG).stat().st_mtime_ns
-    except OSError:
-        return None
+def log_mark(path: TableLocation) -> str | None:
+    """Another text where a file came into the log of a table or left it. None where there is no log."""
+    return stored_files(path).folder_mark(LOG)

@@ -4,20 +4,20 @@ Whoever deletes files by what is read here has to have read all of it. So a tabl
 refused, as is a log with a gap; and what is live at the end is compared with what delta-rs says of the same version.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from tidemark.delta.errors import UnreadableLogError
 from tidemark.delta.file_statistics import file_statistics, require_table
 from tidemark.delta.internals.features import require_known
-from tidemark.delta.internals.log_files import LogFiles
+from tidemark.delta.internals.log_files import LogFiles, commit_actions
 from tidemark.delta.internals.vector_path import vector_path
 from tidemark.delta.live_file import file_name
+from tidemark.storage.stored_files import stored_files
+from tidemark.system.table_location import TableLocation
 
 _OPERATION = "VACUUM"
 
@@ -43,7 +43,7 @@ class TableHistory:
     lifetimes: tuple[Lifetime, ...]
 
 
-def read_history(path: Path) -> TableHistory:
+def read_history(path: TableLocation) -> TableHistory:
     """The whole log of a table. Raises NotADeltaTableError, TableFeatureError, UnreadableLogError."""
     require_table(path)
     files = LogFiles.of(path)
@@ -52,7 +52,7 @@ def read_history(path: Path) -> TableHistory:
     if first is not None:
         replay.start(first, files.checkpoint_actions(first))
     versions = sorted(version for version in files.commits if first is None or version > first)
-    later = [(version, replay.commit(version, files.commits[version])) for version in versions]
+    later = [(version, _take_in(replay, path, version, files)) for version in versions]
     begun = [] if first is None else [(first, _when(files, first))]
     require_known(path, replay.protocols, _OPERATION)
     history = TableHistory((*begun, *later), tuple(replay.lifetimes()))
@@ -60,7 +60,7 @@ def read_history(path: Path) -> TableHistory:
     return history
 
 
-def _require_live(path: Path, history: TableHistory) -> None:
+def _require_live(path: TableLocation, history: TableHistory) -> None:
     """Every file that delta-rs says is live at the newest version that was read has to be live here."""
     newest, _ = history.commits[-1]
     live = {file_name(file.paths[0]) for file in history.lifetimes if file.removed is None}
@@ -73,7 +73,17 @@ def _require_live(path: Path, history: TableHistory) -> None:
 def _when(files: LogFiles, version: int) -> datetime:
     """Of a version whose commit may be gone: not younger than the next one's file."""
     oldest = files.commits[min(files.commits)] if files.commits else files.checkpoints[version][0]
-    return datetime.fromtimestamp(files.commits.get(version, oldest).stat().st_mtime, UTC)
+    return stored_files(files.table).stat(files.commits.get(version, oldest)).changed
+
+
+def _take_in(replay: "_Replay", path: TableLocation, version: int, files: LogFiles) -> datetime:
+    """Take in one commit; returns when it was made."""
+    actions = commit_actions(path, version)
+    if actions is None:
+        raise UnreadableLogError.of(path, f"no commit {version}")
+    replay.commit(version, actions)
+    at = next((action["commitInfo"].get("timestamp") for action in actions if "commitInfo" in action), None)
+    return datetime.fromtimestamp(at / 1000, UTC) if at else stored_files(path).stat(files.commits[version]).changed
 
 
 class _Replay:
@@ -89,18 +99,14 @@ class _Replay:
             if action.get("add"):
                 self._live[_paths(action["add"])] = (version, action["add"]["size"])
 
-    def commit(self, version: int, file: Path) -> datetime:
-        """Take in one commit; returns when it was made."""
-        with file.open(encoding="utf-8") as lines:
-            actions = [json.loads(line) for line in lines if line.strip()]
+    def commit(self, version: int, actions: Sequence[Mapping[str, Any]]) -> None:
+        """Take in one commit."""
         for action in actions:
             self._note_protocol(action)
         for remove in (action["remove"] for action in actions if "remove" in action):
             self._end(_paths(remove), version)
         for add in (action["add"] for action in actions if "add" in action):
             self._live.setdefault(_paths(add), (version, add["size"]))
-        at = next((action["commitInfo"].get("timestamp") for action in actions if "commitInfo" in action), None)
-        return datetime.fromtimestamp(at / 1000 if at else file.stat().st_mtime, UTC)
 
     def _note_protocol(self, action: Mapping[str, Any]) -> None:
         if action.get("protocol"):

@@ -10,7 +10,6 @@ checksum lists its files (`allFilesInCrc`) is opened without a Spark job: a smal
 import json
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -26,6 +25,7 @@ from tidemark.delta.own_commit import OWN_COMMIT
 from tidemark.delta.transaction_chain import is_replay
 from tidemark.quoting.spark import quote, sql_literal
 from tidemark.spark.internals import Jvm, java_frame, java_session
+from tidemark.system.table_location import TableLocation
 
 
 def _equal(partition: Mapping[str, str]) -> str:
@@ -35,7 +35,7 @@ def _equal(partition: Mapping[str, str]) -> str:
 class OptimisticTransaction:
     """One attempt at one commit, from `version`, the newest version when it began."""
 
-    def __init__(self, spark: SparkSession, path: Path) -> None:
+    def __init__(self, spark: SparkSession, path: TableLocation) -> None:
         self._spark = spark
         self._path = path
         self._jvm = jvm = Jvm(spark)

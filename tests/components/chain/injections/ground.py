@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tests.components.chain.story_clock import LOADER
 from tests.components.chain.tables import DATABASE, ChainTable
+from tests.lake_folder import lake_folder
 from tidemark.capture.commits.commit_state import CommitState, last_commit
 from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 from tidemark.capture.operations.reload_order import order_reload
@@ -59,7 +60,7 @@ class Ground:
         return [table for table in self.writer.tables if not names or table.name in names]
 
     def path(self, table: ChainTable) -> Path:
-        return self.settings.warehouse / table.name
+        return lake_folder(self.settings.warehouse / table.name)
 
     def state(self, table: ChainTable) -> CommitState:
         """Where the capture stands in a table."""

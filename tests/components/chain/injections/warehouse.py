@@ -9,6 +9,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from tests.components.chain.taker import Taker
+from tests.lake_folder import lake_folder
 from tidemark.capture.commits.capture_lease import forget_lease
 from tidemark.delta.delta_rs_table import current_version
 
@@ -63,7 +64,7 @@ class TwoCaptures:
         self._mark = ground.steps()
         folder = first.folder.parent / f"capture{TwoCaptures.number}-{chance.randrange(10**6)}"
         servers = ground.world.broker.bootstrap_servers
-        with Taker(folder, servers, ground.settings.warehouse, ground.declared) as second:
+        with Taker(folder, servers, lake_folder(ground.settings.warehouse), ground.declared) as second:
             ground.wait("the second capture took over", lambda: any("closed" in step for step in second.steps()))
             ground.wait("the first capture refused", lambda: ground.said_since(self._mark, "FencedCaptureError"))
         forget_lease(ground.settings)

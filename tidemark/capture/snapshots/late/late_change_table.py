@@ -11,12 +11,10 @@ no row here, and removes none: its number is lower than the newest, or what it r
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
@@ -31,8 +29,10 @@ from tidemark.delta.commit_info import Transaction, commit_with
 from tidemark.delta.delta_rs_table import applied_transaction, table_exists
 from tidemark.delta.empty_commit import commit_nothing
 from tidemark.delta.merge_target import MergeTarget
+from tidemark.delta.open_table import open_table
 from tidemark.delta.widen_columns import widen_columns
 from tidemark.system.crash_points import crash_point
+from tidemark.system.table_location import TableLocation
 
 FOLDER = "_late_changes"
 
@@ -44,7 +44,7 @@ _NUMBERS: Final = 1 << 32
 """So many commits has each fencing token."""
 
 
-def late_path(warehouse: Path, table: str) -> Path:
+def late_path(warehouse: TableLocation, table: str) -> TableLocation:
     """Where the late changes of a captured table are, if it has any."""
     return warehouse / FOLDER / table
 
@@ -52,7 +52,7 @@ def late_path(warehouse: Path, table: str) -> Path:
 class LateChanges:
     """Those of one table, in a session of its user's own."""
 
-    def __init__(self, spark: SparkSession, warehouse: Path, table: str) -> None:
+    def __init__(self, spark: SparkSession, warehouse: TableLocation, table: str) -> None:
         self._spark = spark
         self._warehouse = warehouse
         self._path = late_path(warehouse, table)
@@ -92,7 +92,7 @@ class LateChanges:
         """
         if not table_exists(self._path):
             return
-        table = DeltaTable(str(self._path))
+        table = open_table(self._path)
         files = pa.table(table.get_add_actions(flatten=True))
         newest = pc.max(files["max._batch"]).as_py() if files.num_rows else None
         # What another capture writes from here on is not in what was opened, and before it wrote it took the lease.

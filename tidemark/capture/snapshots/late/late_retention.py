@@ -1,20 +1,21 @@
 """Late changes go when no tag needs them any more: what `keep_snapshots` drops takes its late changes with it."""
 
-from pathlib import Path
 from typing import Final
-
-from deltalake import DeltaTable
 
 from tidemark.capture.snapshots.late.late_change_table import late_path
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import table_exists
+from tidemark.delta.open_table import open_table
 from tidemark.dependency_model.time import Calendar, Period
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
+from tidemark.system.table_location import TableLocation
 
 _SMALL_FILES: Final = 50
 
 
-def trim_late_changes(registry: SnapshotRegistry, warehouse: Path, source: SourceTable, calendar: Calendar) -> int:
+def trim_late_changes(
+    registry: SnapshotRegistry, warehouse: TableLocation, source: SourceTable, calendar: Calendar
+) -> int:
     """Remove the table's late changes that belong to no tagged snapshot, and fold small files; how many rows went.
 
     A change belongs to slices that were tagged before it came (`_tagged_ms`). The capture's lock is held.
@@ -25,7 +26,7 @@ def trim_late_changes(registry: SnapshotRegistry, warehouse: Path, source: Sourc
     oldest_ms = _oldest_end(registry, source, calendar)
     if oldest_ms is None:
         return 0
-    table = DeltaTable(str(path))
+    table = open_table(path)
     rows = int(table.delete(f"_tagged_ms < {oldest_ms}")["num_deleted_rows"] or 0)
     if len(table.file_uris()) > _SMALL_FILES:
         table.optimize.compact()

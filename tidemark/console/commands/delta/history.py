@@ -37,12 +37,11 @@ def history(table: str, *, limit: int, as_json: bool) -> None:
     With --json: {"table", "versions": [{"version", "time", "operation", "rows", "tags": [...]}]}; rows are those that
                   the commit wrote, null where it does not say; time is in UTC.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from deltalake import DeltaTable  # noqa: PLC0415 - keeps --help fast
-
+    from tidemark.delta.open_table import open_table  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     settings = Settings.load()
-    commits = DeltaTable(str(table_path(table))).history(limit)
+    commits = open_table(table_path(table)).history(limit)
     tags = {} if "/" in table else _tags(settings, table)
     versions = [_version(commit, tags) for commit in sorted(commits, key=_number, reverse=True)]
     if as_json:

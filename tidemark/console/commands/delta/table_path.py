@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tidemark.system.table_location import TableLocation
 
 
-def table_path(table: str) -> Path:
-    """A table's folder, by the entity's name or by a path to it. Raises NotADeltaTableError."""
+def table_path(table: str) -> TableLocation:
+    """Where a table is, by the entity's name or by a path to it. Raises NotADeltaTableError, LocationError."""
     from tidemark.delta.file_statistics import require_table  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.system.table_location import table_location  # noqa: PLC0415
 
-    path = Path(table).absolute() if "/" in table else Settings.load().warehouse / table
+    path = table_location(table) if "/" in table else Settings.load().warehouse / table
     require_table(path)
     return path

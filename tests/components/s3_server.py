@@ -1,0 +1,108 @@
+"""A real S3 server, versitygw: a bucket is a folder on its disk."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tidemark.console.servers.errors import ComponentFailedError
+from tidemark.console.servers.server_process import (
+    LOOPBACK,
+    ServerProcess,
+    accepts_connections,
+    free_port,
+    start,
+)
+from tidemark.system.table_location import ObjectLocation, object_location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BUCKET: Final = "lake"
+_PROGRAM: Final = "versitygw"
+_MODULE: Final = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
+_START_SECONDS: Final = 60.0
+
+
+def gateway_program() -> str | None:
+    """The installed server, on the PATH or where Go puts programs; None without one."""
+    places = [os.environ.get("GOBIN", ""), str(Path.home() / "go" / "bin")]
+    return shutil.which(_PROGRAM, path=os.pathsep.join([os.environ.get("PATH", ""), *filter(None, places)]))
+
+
+def require_s3_server() -> None:
+    """Skip the calling test or fixture without the server, also with CI=true: its build takes minutes."""
+    if gateway_program() is None:
+        pytest.skip(f"the S3 server is not installed ({_PROGRAM}): go install {_MODULE}")
+
+
+@dataclass(frozen=True)
+class S3Server:
+    """A running server with one bucket."""
+
+    port: int
+    folder: Path
+    access_key: str
+    secret_key: str
+    server: ServerProcess
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables by which Spark, delta-rs and the file store reach it."""
+        return {
+            "AWS_ENDPOINT_URL": f"http://{LOOPBACK}:{self.port}",
+            "AWS_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": self.access_key,
+            "AWS_SECRET_ACCESS_KEY": self.secret_key,
+        }
+
+    def location(self, key: str) -> ObjectLocation:
+        """A folder in its bucket."""
+        return object_location(f"s3://{BUCKET}/{key}", self.environment, "the test")
+
+    def on_disk(self, location: ObjectLocation) -> Path:
+        """Where the server keeps a folder."""
+        return self.folder / BUCKET / location.key
+
+    def kill(self) -> None:
+        """The server dies as by `kill -9`."""
+        os.kill(self.server.pid, signal.SIGKILL)
+        self.server.process.wait()
+
+    def started_again(self) -> S3Server:
+        """The server on the same port and data, after it ended."""
+        return replace(self, server=_start(self.port, self.folder, self.access_key, self.secret_key))
+
+
+@contextmanager
+def s3_server(directory: Path) -> Iterator[S3Server]:
+    """A server whose data are in `directory`, with keys of its own."""
+    folder = directory / "buckets"
+    (folder / BUCKET).mkdir(parents=True)
+    port, access_key, secret_key = free_port(), f"key{secrets.token_hex(6)}", secrets.token_hex(16)
+    running = S3Server(port, folder, access_key, secret_key, _start(port, folder, access_key, secret_key))
+    try:
+        yield running
+    finally:
+        running.server.stop()
+
+
+def _start(port: int, folder: Path, access_key: str, secret_key: str) -> ServerProcess:
+    # The keys go by the environment: a command line is for all to see.
+    keys = {"ROOT_ACCESS_KEY": access_key, "ROOT_SECRET_KEY": secret_key}
+    command = [str(gateway_program()), "--port", f"{LOOPBACK}:{port}", "--quiet", "posix", str(folder)]
+    server = start("the S3 server", command, folder.parent, keys)
+    try:
+        server.wait_until(lambda: accepts_connections(port), _START_SECONDS)
+    except ComponentFailedError:
+        server.stop()
+        raise
+    return server

@@ -1,0 +1,36 @@
+"""The main paths of tables, with Spark and delta-rs, once more in a real S3 server.
+
+In a process of their own: a session of Spark finds its store and its credentials when it starts.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.components.s3_server import require_s3_server
+from tests.lake_folder import LAKE
+from tests.project import CHECKOUT
+
+pytestmark = [pytest.mark.components, pytest.mark.long]
+
+MAIN_PATHS = (
+    "test_replace_partition",
+    "test_merge",
+    "test_vacuum",
+    "test_table_changes",
+    "clustering/test_cluster_table",
+)
+_SECONDS = 1_800
+
+
+def test_main_paths_hold_in_an_object_store() -> None:
+    require_s3_server()
+    files = [f"tests/delta/{name}.py" for name in MAIN_PATHS]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "not long", *files]
+    env = {**os.environ, LAKE: "s3"}
+    run = subprocess.run(command, env=env, cwd=CHECKOUT, capture_output=True, text=True, check=False, timeout=_SECONDS)
+    assert run.returncode == 0, run.stdout[-5_000:]
+    assert re.search(r"\d+ passed in", run.stdout), "none is skipped"

@@ -1,0 +1,37 @@
+"""The log store is compiled from the source that is in the tree, by a compiler that every Spark has."""
+
+from __future__ import annotations
+
+import zipfile
+from typing import TYPE_CHECKING
+
+from tidemark.spark.jars import resolved_jars
+from tidemark.spark.object_store import s3_jars
+from tidemark.spark.object_store.log_store_jar import LOG_STORE, SOURCE, write_log_store_jar
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def test_the_same_source_makes_the_same_jar(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.jar", tmp_path / "second.jar"
+    for jar in (first, second):
+        write_log_store_jar(jar, resolved_jars())
+    assert first.read_bytes() == second.read_bytes()
+    with zipfile.ZipFile(first) as archive:
+        assert archive.namelist() == [f"{LOG_STORE.replace('.', '/')}.class"]
+
+
+def test_another_source_or_another_version_is_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = s3_jars.s3_jars_directory(tmp_path)
+    source = tmp_path / "Other.java"
+    source.write_text(SOURCE.read_text() + "// changed")
+    with monkeypatch.context() as patch:
+        patch.setattr(s3_jars, "SOURCE", source)
+        assert s3_jars.s3_jars_directory(tmp_path) != before
+    with monkeypatch.context() as patch:
+        patch.setattr(s3_jars, "_SDK", "2.35.5")
+        assert s3_jars.s3_jars_directory(tmp_path) != before
+    assert s3_jars.s3_jars_directory(tmp_path) == before

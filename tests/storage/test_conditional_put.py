@@ -1,0 +1,73 @@
+"""A store in which two writers would lose commits is refused before anything is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import obstore
+import pytest
+from obstore.store import MemoryStore
+
+from tidemark.spark.session import spark_session
+from tidemark.storage import object_files
+from tidemark.storage.conditional_put import require_conditional_put
+from tidemark.storage.errors import StorageRefusedError, UnsafeStoreError
+from tidemark.system.object_access import ObjectAccess
+from tidemark.system.settings import Settings
+from tidemark.system.table_location import ObjectLocation, object_location
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.components.s3_server import S3Server
+
+LAKE = ObjectLocation("lake", "warehouse", ObjectAccess("eu-west-3"))
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> MemoryStore:
+    bucket = MemoryStore()
+    monkeypatch.setattr(object_files, "_bucket", lambda *_: bucket)
+    return bucket
+
+
+@pytest.fixture
+def careless(bucket: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> MemoryStore:
+    """A store that takes every put."""
+    put = obstore.put
+    monkeypatch.setattr(obstore, "put", lambda store, key, content, **_: put(store, key, content))
+    return bucket
+
+
+def names(bucket: MemoryStore) -> list[str]:
+    return [told["path"] for batch in obstore.list(bucket) for told in batch]
+
+
+def test_a_store_that_refuses_the_second_put_is_taken_and_left_as_it_was(bucket: MemoryStore) -> None:
+    require_conditional_put(LAKE)
+    assert names(bucket) == []
+
+
+def test_a_store_that_takes_both_is_refused(careless: MemoryStore) -> None:
+    with pytest.raises(UnsafeStoreError, match="set TIDEMARK_WAREHOUSE to a bucket of a store that keeps it"):
+        require_conditional_put(LAKE)
+    assert names(careless) == []
+
+
+@pytest.mark.usefixtures("careless")
+def test_no_session_of_spark_starts_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(*_: Any) -> None:
+        raise AssertionError("it started")
+
+    monkeypatch.setattr("tidemark.spark.session.is_started", lambda: False)
+    monkeypatch.setattr("tidemark.spark.session.start_context", start)
+    with pytest.raises(UnsafeStoreError):
+        spark_session(Settings.at(tmp_path, warehouse=LAKE))
+
+
+@pytest.mark.components
+def test_of_a_real_server(object_store: S3Server) -> None:
+    require_conditional_put(object_store.location("checked"))
+    assert not object_store.on_disk(object_store.location("checked/_conditional_put")).exists()
+    with pytest.raises(StorageRefusedError, match="a bucket that is there"):
+        require_conditional_put(object_location("s3://nowhere/t", object_store.environment, "the test"))

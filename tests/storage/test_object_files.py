@@ -1,0 +1,137 @@
+"""A folder in a real S3 server as the contract wants it; what a dead, a strange and a refusing server look like."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from tests.components.s3_server import s3_server
+from tests.storage.contract import CONTRACT
+from tidemark.compute.results_table import write_results_table
+from tidemark.delta.delta_rs_table import read_rows, table_exists
+from tidemark.delta.open_table import delta_rs_options, open_table
+from tidemark.storage.errors import StorageDownError, StorageRefusedError
+from tidemark.storage.object_files import ObjectFiles
+from tidemark.system.table_location import object_location
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.components.s3_server import S3Server
+    from tidemark.storage.file_store import FileStore
+
+pytestmark = pytest.mark.components
+FOLDERS: Final = itertools.count()
+CANARY: Final = "canary-51ab"
+
+
+@pytest.mark.parametrize("rule", CONTRACT)
+def test_contract(rule: Callable[[FileStore], None], object_store: S3Server) -> None:
+    beside = ObjectFiles(object_store.location(f"contract{next(FOLDERS)}"))
+    location = object_store.location(f"contract{next(FOLDERS)}")
+    beside.put("_delta_log/of_another_table", b"x")
+    rule(ObjectFiles(location))
+    assert beside.read("_delta_log/of_another_table") == b"x"
+
+
+def test_a_uri_is_a_name_in_its_own_folder_only(object_store: S3Server) -> None:
+    store = ObjectFiles(object_store.location("t"))
+    assert store.name_of("s3a://lake/t/part%3D1/x%20y") == store.name_of("s3://lake/t/part=1/x y") == "part=1/x y"
+    for other in ("s3://lake/t2/x", "s3://lake2/t/x", "/t/x"):
+        with pytest.raises(FileNotFoundError, match="is not in s3a://lake/t"):
+            store.name_of(other)
+
+
+def test_more_files_than_one_request_lists_or_deletes(object_store: S3Server) -> None:
+    """A server tells a thousand at a time: who takes the first answer for all misses 1 and deletes 1,000."""
+    location = object_store.location("many")
+    folder = object_store.on_disk(location) / "_delta_log"
+    folder.mkdir(parents=True)
+    for number in range(1_001):
+        (folder / f"{number}").touch()
+    store = ObjectFiles(location)
+    assert len(store.names_in("_delta_log")) == 1_001
+    store.delete_all()
+    assert store.names_in("_delta_log") == []
+
+
+def test_what_delta_rs_writes_is_what_the_store_lists(object_store: S3Server) -> None:
+    location = object_store.location("orders")
+    rows = pa.table({"id": [1, 2], "part": ["x y", "ü%3A/"]})
+    write_deltalake(str(location), rows, partition_by=["part"], storage_options=delta_rs_options(location))
+    assert sorted(read_rows(location)["part"].to_pylist()) == ["x y", "ü%3A/"]
+    store = ObjectFiles(location)
+    assert len(list(store.names())) == 2
+    assert store.names_in("_delta_log") == ["_delta_log/00000000000000000000.json"]
+
+
+def test_killed_it_has_what_it_said_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was acknowledged is there after `kill -9`; while it is dead that is what an error says."""
+    with s3_server(tmp_path) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        store = ObjectFiles(server.location("killed"))
+        for number in range(20):
+            assert store.put_if_absent(f"{number}", b"x" * 1_000)
+        server.kill()
+        with pytest.raises(StorageDownError, match="does not answer") as told:
+            store.read("0")
+        assert server.secret_key not in str(told.value)
+        again = server.started_again()
+        try:
+            assert {store.read(f"{number}") for number in range(20)} == {b"x" * 1_000}
+            assert not store.put_if_absent("19", b"late")
+        finally:
+            again.server.stop()
+
+
+@pytest.mark.parametrize("keeps_user", [True, False])
+def test_wrong_credentials_are_refused_and_not_shown(
+    object_store: S3Server, monkeypatch: pytest.MonkeyPatch, *, keeps_user: bool
+) -> None:
+    """A server that knows the user answers with the whole request that was signed, a session's token among it."""
+    wrong = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"), CANARY)
+    user = {"AWS_ACCESS_KEY_ID": object_store.access_key} if keeps_user else {}
+    for name, value in {**wrong, **user}.items():
+        monkeypatch.setenv(name, value)
+    # A client is kept by its options: another bucket is another client.
+    location = object_location(f"s3://other-{keeps_user}/t".lower(), object_store.environment, "the test")
+    store = ObjectFiles(location)
+    asked: list[Callable[[], object]] = [
+        lambda: table_exists(location),
+        lambda: open_table(location),
+        lambda: write_results_table(location, []),
+        lambda: store.read("x"),
+        lambda: store.stat("x"),
+        lambda: store.exists("x"),
+        lambda: store.names_in("x"),
+        lambda: store.put("x", b""),
+        lambda: store.put_if_absent("x", b""),
+        lambda: store.delete(["x"]),
+        lambda: list(store.walk()),
+        lambda: store.has_files(""),
+    ]
+    for ask in asked:
+        with pytest.raises(StorageRefusedError, match="AWS_ACCESS_KEY_ID") as told:
+            ask()
+        shown = f"{told.value} {told.value!r} {store!r} {store.__dict__}"
+        assert CANARY not in shown
+        assert object_store.access_key not in shown
+
+
+def test_a_bucket_that_is_not_there_is_not_an_empty_one(object_store: S3Server) -> None:
+    store = ObjectFiles(object_location("s3://nowhere/t", object_store.environment, "the test"))
+    asked: list[Callable[[], object]] = [
+        lambda: store.read("x"),
+        lambda: store.exists("x"),
+        lambda: store.has_files(""),
+        lambda: store.put("x", b""),
+    ]
+    for ask in asked:
+        with pytest.raises(StorageRefusedError, match="a bucket that is there"):
+            ask()

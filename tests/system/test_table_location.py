@@ -1,0 +1,96 @@
+"""Where the lake is: what is understood, what is refused, and that no secret is in what people see."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidemark.system.location_error import LocationError
+from tidemark.system.object_access import ObjectAccess
+from tidemark.system.table_location import ObjectLocation, is_uri, object_location
+
+CANARY = "canary-7fe1"
+OWN_SERVER = {"AWS_ENDPOINT_URL": "http://127.0.0.1:7070"}
+
+
+def located(text: str, **env: str) -> ObjectLocation:
+    return object_location(text, {"AWS_REGION": "eu-west-3", **env}, "TIDEMARK_WAREHOUSE")
+
+
+@pytest.mark.parametrize("text", ["s3://lake/w/house", "s3a://lake/w/house", "s3://lake/w/house/"])
+def test_every_library_reads_the_same_text(text: str) -> None:
+    lake = located(text)
+    assert str(lake / "dwd_orders") == "s3a://lake/w/house/dwd_orders"
+    assert ((lake / "t").name, (lake / "t").parent, (lake / "t").with_name("u")) == ("t", lake, lake / "u")
+    assert lake.storage_options == {"aws_region": "eu-west-3", "aws_conditional_put": "etag"}
+
+
+def test_a_server_of_ones_own() -> None:
+    options = located("s3://lake/w", AWS_REGION="", **OWN_SERVER).storage_options
+    assert options["aws_endpoint"] == "http://127.0.0.1:7070"
+    assert (options["aws_region"], options["aws_allow_http"]) == ("us-east-1", "true")
+    assert options["aws_virtual_hosted_style_request"] == "false"
+    assert "aws_allow_http" not in located("s3://lake/w", AWS_ENDPOINT_URL_S3="https://store:9").storage_options
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("s3://lake", "s3://lake/", "s3:///w", "s3://Lake/w", "s3://la_ke/w", "s3://x/w", "s3://lake/../w", "s3://lake/w/."),
+        *("s3://lake/a//w", "s3://lake/a b", "s3://lake/a%20b", "s3://lake:9/w", f"s3://user:{CANARY}@lake/w"),
+        *(f"s3://lake/w?secret={CANARY}", f"s3://lake/w#{CANARY}", "s3://[lake/w"),
+    ],
+)  # fmt: skip
+def test_what_is_no_place_is_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(LocationError, match=r"TIDEMARK_WAREHOUSE: .*expected s3://bucket/prefix") as refused:
+        located(text)
+    assert CANARY not in str(refused.value)
+    assert refused.value.__suppress_context__ or refused.value.__context__ is None
+
+
+@pytest.mark.parametrize("scheme", ["gs", "abfss", "hdfs", "http", "file"])
+def test_other_storage_is_refused(scheme: str) -> None:
+    with pytest.raises(LocationError, match=f"not known: expected .*found {scheme}://"):
+        located(f"{scheme}://lake/w")
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        ({}, "region is not known.*AWS_REGION"),
+        ({"AWS_S3_LOCKING_PROVIDER": "dynamodb"}, "AWS_S3_LOCKING_PROVIDER: commits would not be safe.*unset it"),
+        ({"AWS_S3_ALLOW_UNSAFE_RENAME": "true"}, "AWS_S3_ALLOW_UNSAFE_RENAME: commits would not be safe"),
+        ({"AWS_ENDPOINT_URL": "127.0.0.1:7070"}, "AWS_ENDPOINT_URL: this is no address"),
+        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:x"}, "AWS_ENDPOINT_URL: this is no address"),
+        ({"AWS_ENDPOINT_URL_S3": f"http://u:{CANARY}@host"}, "AWS_ENDPOINT_URL_S3: this is no address"),
+        ({"AWS_ENDPOINT_URL": f"http://host/?{CANARY}"}, "AWS_ENDPOINT_URL: this is no address"),
+    ],
+)
+def test_an_environment_that_will_not_do(env: dict[str, str], message: str) -> None:
+    with pytest.raises(LocationError, match=message) as refused:
+        object_location("s3://lake/w", env, "TIDEMARK_WAREHOUSE")
+    assert CANARY not in str(refused.value)
+
+
+def test_credentials_are_in_nothing_that_is_shown() -> None:
+    lake = located("s3://lake/w", AWS_ACCESS_KEY_ID=CANARY, AWS_SECRET_ACCESS_KEY=CANARY, AWS_SESSION_TOKEN=CANARY)
+    assert CANARY not in f"{lake} {lake!r} {lake.storage_options} {lake.access!r}"
+    assert CANARY.encode() not in pickle.dumps(lake)
+
+
+PARTS = st.text("abz09._=-", min_size=1, max_size=8).filter(lambda part: set(part) - {"."})
+KEYS = st.lists(PARTS, min_size=1, max_size=4)
+
+
+@given(KEYS)
+def test_a_location_is_what_its_text_says(parts: list[str]) -> None:
+    """Settings travel to other processes as text."""
+    lake = ObjectLocation("lake", "/".join(parts), ObjectAccess("eu-west-3"))
+    assert located(str(lake)) == lake == copy.deepcopy(lake)
+    assert is_uri(str(lake))
+    assert (lake / "t").parent == lake
+    assert hash(located(str(lake))) == hash(lake)

@@ -1,0 +1,52 @@
+"""Delta's log store for object stores, compiled from its source beside this file: no binary is shipped.
+
+By Janino, a compiler that Spark itself ships and uses for queries: a Java that only runs programs has none.
+"""
+
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import pyspark
+from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+
+from tidemark.spark.java import java_command
+
+SOURCE: Final = Path(__file__).with_name("ConditionalPutLogStore.java")
+LOG_STORE: Final = "tidemark.ConditionalPutLogStore"
+_JAVA_VERSION: Final = 8
+"""The class files' format: whatever runs Spark reads it."""
+
+
+def write_log_store_jar(target: Path, jars: Sequence[Path]) -> None:
+    """Compile the log store against Spark's jars and `jars`, Delta's among them. Raises Py4JError."""
+    shipped = sorted((Path(pyspark.__file__).parent / "jars").glob("*.jar"))
+    with TemporaryDirectory() as classes, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as jar:
+        _compile(SOURCE, Path(classes), [*shipped, *jars])
+        for file in sorted(Path(classes).rglob("*.class")):
+            # Without the time of day: what is compiled from the same source is the same file.
+            entry = zipfile.ZipInfo(file.relative_to(classes).as_posix())
+            jar.writestr(entry, file.read_bytes())
+
+
+def _compile(source: Path, classes: Path, class_path: Sequence[Path]) -> None:
+    port, token = launch_gateway(
+        classpath=":".join(map(str, class_path)), die_on_exit=True, java_path=java_command(), enable_auth=True
+    )
+    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token, auto_convert=True))
+    try:
+        file = gateway.jvm.java.io.File
+        compiler = gateway.jvm.org.codehaus.janino.Compiler()
+        compiler.setTargetVersion(_JAVA_VERSION)
+        compiler.setDestinationDirectory(file(str(classes)), False)  # noqa: FBT003 - Java's flag
+        entries = gateway.new_array(file, len(class_path))
+        for at, entry in enumerate(class_path):
+            entries[at] = file(str(entry))
+        compiler.setClassPath(entries)
+        sources = gateway.new_array(file, 1)
+        sources[0] = file(str(source))
+        compiler.compile(sources)
+    finally:
+        gateway.shutdown()

@@ -1,0 +1,31 @@
+"""Spark's settings for tables in S3."""
+
+from typing import Final
+
+from tidemark.spark.object_store.log_store_jar import LOG_STORE
+from tidemark.system.object_access import ObjectAccess
+
+_CREDENTIALS: Final = (
+    "software.amazon.awssdk.auth.credentials.EnvironmentVariableCredentialsProvider",
+    "software.amazon.awssdk.auth.credentials.WebIdentityTokenFileCredentialsProvider",
+    "org.apache.hadoop.fs.s3a.auth.IAMInstanceCredentialsProvider",
+)
+
+
+def s3_settings(access: ObjectAccess) -> dict[str, str]:
+    """What commits are safe by, and what has to be as delta-rs has it; nobody may set it otherwise.
+
+    Credentials are found as delta-rs finds them: in the environment, or by the role of the process or the machine.
+    """
+    settings = {
+        "spark.delta.logStore.s3a.impl": LOG_STORE,
+        "spark.hadoop.fs.s3a.aws.credentials.provider": ",".join(_CREDENTIALS),
+        "spark.hadoop.fs.s3a.endpoint.region": access.region,
+    }
+    if access.endpoint:
+        settings |= {
+            "spark.hadoop.fs.s3a.endpoint": access.endpoint,
+            "spark.hadoop.fs.s3a.path.style.access": "true",
+            "spark.hadoop.fs.s3a.connection.ssl.enabled": str(access.is_encrypted).lower(),
+        }
+    return settings

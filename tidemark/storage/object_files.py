@@ -1,0 +1,172 @@
+"""The files of a folder in an object store, by obstore: the library underneath delta-rs."""
+
+from __future__ import annotations
+
+import functools
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote, urlsplit
+
+import obstore
+from obstore.exceptions import AlreadyExistsError, BaseError, PermissionDeniedError, UnauthenticatedError
+from obstore.store import S3Store
+
+from tidemark.storage.errors import StorageRefusedError, error_of
+from tidemark.storage.file_store import StoredFile, is_hidden
+from tidemark.storage.range_file import RangeFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from obstore import ObjectMeta
+    from obstore.store import RetryConfig
+
+    from tidemark.system.table_location import ObjectLocation
+
+_RETRIES: Final[RetryConfig] = {"max_retries": 6, "retry_timeout": timedelta(seconds=30)}
+"""A server that is started again answers within seconds; one that stays away is told of instead of waited for."""
+_AT_ONCE: Final = 1_000
+"""Files that one request lists or deletes, at most."""
+
+
+class ObjectFiles:
+    """A FileStore. Each method may raise StorageDownError and StorageRefusedError as well."""
+
+    def __init__(self, root: ObjectLocation) -> None:
+        self._root = root
+        self._store = _bucket(root.bucket, tuple(sorted(root.storage_options.items())))
+
+    def walk(self) -> Iterator[StoredFile]:
+        """The files below that are not hidden, in no order."""
+        return (file for file in self._all() if not any(map(is_hidden, file.name.split("/"))))
+
+    def names(self) -> Iterator[str]:
+        """The names of the same."""
+        return (file.name for file in self.walk())
+
+    def _all(self) -> Iterator[StoredFile]:
+        batches = iter(obstore.list(self._store, self._root.key, chunk_size=_AT_ONCE))
+        with self._answer(""):
+            for batch in batches:
+                yield from map(self._stored, batch)
+
+    def names_in(self, folder: str) -> list[str]:
+        """The names of the files right in a folder, in order."""
+        return sorted(file.name for file in self._files_in(folder))
+
+    def folder_mark(self, folder: str) -> str | None:
+        """How many files are in a folder, and the newest one: a store knows their times to the second."""
+        files = self._files_in(folder)
+        newest = max(((file.changed, file.name) for file in files), default=None)
+        return None if newest is None else f"{len(files)} {newest[0].isoformat()} {newest[1]}"
+
+    def _files_in(self, folder: str) -> list[StoredFile]:
+        with self._answer(folder):
+            listed = obstore.list_with_delimiter(self._store, self._key(folder))
+        return list(map(self._stored, listed["objects"]))
+
+    def has_files(self, folder: str) -> bool:
+        """Whether there is anything in a folder."""
+        with self._answer(folder):
+            return any(obstore.list(self._store, self._key(folder), chunk_size=1))
+
+    def exists(self, name: str) -> bool:
+        """Whether there is such a file."""
+        try:
+            self.stat(name)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def stat(self, name: str) -> StoredFile:
+        """What is known of a file without reading it."""
+        try:
+            with self._answer(name):
+                return self._stored(obstore.head(self._store, self._key(name)))
+        except FileNotFoundError:
+            # This answer has no text: only another one says that it is not the bucket or the user that is missing.
+            self.has_files("")
+            raise
+
+    def read(self, name: str) -> bytes:
+        """A file's content."""
+        with self._answer(name):
+            return bytes(obstore.get(self._store, self._key(name)).bytes())
+
+    def read_range(self, name: str, start: int, length: int) -> bytes:
+        """So many bytes of a file, fewer at its end."""
+        with self._answer(name):
+            return bytes(obstore.get_range(self._store, self._key(name), start=start, length=length))
+
+    def arrow_source(self, name: str) -> RangeFile:
+        """What Arrow reads a file from."""
+        return RangeFile(self, self.stat(name))
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write a file, in the place of one that is there."""
+        with self._answer(name):
+            obstore.put(self._store, self._key(name), content)
+
+    def put_if_absent(self, name: str, content: bytes) -> bool:
+        """Write a file unless there is one of that name; whether it was written."""
+        try:
+            with self._answer(name):
+                # In one request: a condition on each part of many is none on the whole.
+                obstore.put(self._store, self._key(name), content, mode="create", use_multipart=False)
+        except AlreadyExistsError:
+            return False
+        return True
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Delete files; those that are gone already are passed over."""
+        keys = list(map(self._key, names))
+        for first in range(0, len(keys), _AT_ONCE):
+            with self._answer(""):
+                obstore.delete(self._store, keys[first : first + _AT_ONCE])
+
+    def delete_all(self) -> None:
+        """Delete everything in the folder."""
+        self.delete([file.name for file in self._all()])
+
+    def name_of(self, uri: str) -> str:
+        """The name of a file that is given by an absolute URI. Raises FileNotFoundError for one that is elsewhere."""
+        parts = urlsplit(uri)
+        key = unquote(parts.path).removeprefix("/")
+        if parts.netloc != self._root.bucket or not key.startswith(f"{self._root.key}/"):
+            raise FileNotFoundError(f"{uri} is not in {self._root}")
+        return key.removeprefix(f"{self._root.key}/")
+
+    def _key(self, name: str) -> str:
+        return f"{self._root.key}/{name}".rstrip("/")
+
+    def _stored(self, told: ObjectMeta) -> StoredFile:
+        name = told["path"].removeprefix(f"{self._root.key}/")
+        return StoredFile(name, told["size"], told["last_modified"], told["e_tag"] or str(told["last_modified"]))
+
+    @contextmanager
+    def _answer(self, name: str) -> Iterator[None]:
+        where = f"{self._root}/{name}"
+        try:
+            yield
+        except AlreadyExistsError:
+            raise
+        except FileNotFoundError as error:
+            if _is_of_a_file(error):
+                raise FileNotFoundError(where) from None
+            raise StorageRefusedError.of(where) from None
+        except (PermissionDeniedError, UnauthenticatedError):
+            raise StorageRefusedError.of(where) from None
+        except BaseError as error:
+            raise error_of(where, error) from None
+
+
+def _is_of_a_file(error: FileNotFoundError) -> bool:
+    """Servers also say `404 Not Found` of a bucket that is not there, and some of a user; they name it in the text."""
+    return "<Code>" not in str(error) or "<Code>NoSuchKey</Code>" in str(error)
+
+
+@functools.lru_cache(maxsize=8)
+def _bucket(name: str, options: tuple[tuple[str, str], ...]) -> S3Store:
+    """One client a bucket: it keeps its connections."""
+    return S3Store(name, config=dict(options), retry_config=_RETRIES)  # type: ignore[arg-type] # the names are those of its type

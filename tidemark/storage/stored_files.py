@@ -1,0 +1,22 @@
+"""The files of a location, by what it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidemark.storage.local_files import LocalFiles
+
+if TYPE_CHECKING:
+    from tidemark.storage.file_store import FileStore
+    from tidemark.system.table_location import TableLocation
+
+
+def stored_files(location: TableLocation) -> FileStore:
+    """What reads and writes the files there."""
+    if isinstance(location, Path):
+        return LocalFiles(location)
+    # A lake on disk needs no library of object stores.
+    from tidemark.storage.object_files import ObjectFiles  # noqa: PLC0415
+
+    return ObjectFiles(location)

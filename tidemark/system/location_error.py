@@ -1,0 +1,66 @@
+"""The error of a place for the lake that cannot be used."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from tidemark.errors import TerminalError
+
+
+class LocationError(TerminalError):
+    """A place for the lake that cannot be used; what was given is not repeated where it may hold a secret."""
+
+    @classmethod
+    def malformed(cls, where: str) -> Self:
+        return cls(
+            "this is no place in an object store",
+            expected="s3://bucket/prefix, of letters, digits and - _ . =, without a user, a ? or a #",
+            where=where,
+            hint="correct it; credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the machine's role",
+        )
+
+    @classmethod
+    def scheme(cls, where: str, scheme: str) -> Self:
+        return cls(
+            "this kind of storage is not known",
+            expected="a folder, or s3://bucket/prefix",
+            found=f"{scheme}://",
+            where=where,
+            hint="correct it; other object stores are reached where they speak S3, by AWS_ENDPOINT_URL",
+        )
+
+    @classmethod
+    def local_only(cls, where: str) -> Self:
+        return cls(
+            "only the warehouse can be in an object store",
+            expected="a folder on this machine's disk",
+            found="a URI",
+            where=where,
+            hint="correct it, or unset it: the default is a folder",
+        )
+
+    @classmethod
+    def endpoint(cls, variable: str) -> Self:
+        return cls(
+            "this is no address of an object store",
+            expected="http://host:port or https://host:port, and nothing behind it",
+            where=variable,
+            hint="correct it; without it the store is AWS's own",
+        )
+
+    @classmethod
+    def no_region(cls) -> Self:
+        return cls(
+            "the bucket's region is not known",
+            where="TIDEMARK_WAREHOUSE",
+            hint="set AWS_REGION, for a server of your own AWS_ENDPOINT_URL",
+        )
+
+    @classmethod
+    def unsafe(cls, variable: str, harm: str) -> Self:
+        return cls(
+            f"commits would not be safe: {harm}",
+            expected="no such variable: each commit is a conditional put, by Spark and by delta-rs alike",
+            where=variable,
+            hint="unset it",
+        )
