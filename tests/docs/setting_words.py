@@ -13,7 +13,10 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "root": ("found upwards", "the project's folder, as `--root`"),
     "data": ("`data` in the project", "where everything is kept"),
     "landing": ("`landing` in the data folder", "change files that are captured where there is no Kafka"),
-    "warehouse": ("`warehouse` in the data folder", "the Delta tables"),
+    "warehouse": (
+        "`warehouse` in the data folder",
+        "the Delta tables: a folder, or `s3://bucket/prefix` (docs/object-store.md)",
+    ),
     "state_db": ("`state.db` in the data folder", "the state store, where `state` names no server"),
     "dagster_home": ("`dagster_home` in the project", "Dagster's own storage; its variable is `DAGSTER_HOME`"),
     "layers": ("", "the folders of `warehouse_assets`"),
