@@ -47,6 +47,7 @@ def look(
     *,
     period: str = "day",
     env: dict[str, str] | None = None,
+    secrets: ConnectionSecrets | None = None,
     assets: KnownMaterializations | None = None,
     counts: KnownCounts | None = None,
     now: datetime = datetime(2026, 6, 1, tzinfo=UTC),
@@ -57,7 +58,6 @@ def look(
     declared = entity("outside", text)
     assert declared.probe is not None
     graph = DependencyGraph.build([declared])
-    context = ProbeContext(
-        ConnectionSecrets(env or {}), lambda: now, assets or KnownMaterializations(), counts or KnownCounts(), 5
-    )
+    known = secrets or ConnectionSecrets(env or {})
+    context = ProbeContext(known, lambda: now, assets or KnownMaterializations(), counts or KnownCounts(), 5)
     return look_at(declared.probe, ProbedSlice.of(graph, Slice.parse(f"outside@{key}")), context)

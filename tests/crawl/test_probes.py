@@ -19,14 +19,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.crawl.source_world import KnownMaterializations, look
+from tidemark.crawl.connection_secrets import ConnectionSecrets
 from tidemark.crawl.errors import ProbeError, ProbeSettingError
 from tidemark.crawl.probes.kafka_offsets import sight_of
 from tidemark.crawl.probes.own_probe import GROUP
 from tidemark.quoting.standard import IdentifierError
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.components.s3_server import S3Server
 
 DAY, NEXT = "2026-03-29", "2026-03-30"
 
@@ -50,6 +54,20 @@ def test_a_delta_table_that_another_program_writes(tmp_path: Path) -> None:
     assert before.content != after.content
     with pytest.raises(ProbeError, match="not partitioned by that column"):
         look(probe.replace("dt:", "day:"), DAY)
+
+
+@pytest.mark.components
+def test_a_delta_table_of_a_lake_in_an_object_store(object_store: S3Server, tmp_path: Path) -> None:
+    """It is reached as the lake is; a declaration needs no options for it."""
+    lake = object_store.location("probed")
+    secrets = ConnectionSecrets.of(Settings.at(tmp_path, warehouse=lake), {})
+    probe = "delta: {table: '${TIDEMARK_WAREHOUSE}/t', partition: {dt: '{key}'}}\n  settle_for: 0s"
+    assert look(probe, DAY, secrets=secrets).why == "there is no such table yet"
+    rows = pa.table({"dt": [DAY, DAY], "n": [1, None]})
+    write_deltalake(f"{lake}/t", rows, partition_by=["dt"], storage_options=lake.storage_options)
+    sight = look(probe, DAY, secrets=secrets, more="quality:\n- not_null: [n]\n")
+    assert (sight.is_there, sight.rows, len(sight.measured)) == (True, 2, 1)
+    assert secrets.lake_options("s3a://other/t") == {}
 
 
 def test_a_watermark_has_to_pass_the_end_and_not_our_clock(tmp_path: Path) -> None:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
 from tidemark.crawl.errors import ProbeSettingError
+from tidemark.system.table_location import ObjectLocation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tidemark.system.settings import Settings
+    from tidemark.system.table_location import TableLocation
 
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_]\w*)\}")
 _USER_INFO: Final = re.compile(r"://([^/@\s]*)@")
@@ -27,17 +29,27 @@ _LEAST: Final = 3
 
 
 class ConnectionSecrets:
-    """The variables of one process, and `folders` that are no secrets by their names. Safe between threads."""
+    """The variables of one process, and `folders` that are no secrets by their names. Safe between threads.
 
-    def __init__(self, env: Mapping[str, str], folders: Mapping[str, str] | None = None) -> None:
-        self._env, self._folders = env, folders or {}
+    `lake` is where the project's own tables are.
+    """
+
+    def __init__(
+        self, env: Mapping[str, str], folders: Mapping[str, str] | None = None, lake: TableLocation | None = None
+    ) -> None:
+        self._env, self._folders, self._lake = env, folders or {}, lake
         self._values, self._lock = set[str](), Lock()
 
     @classmethod
     def of(cls, settings: Settings, env: Mapping[str, str]) -> ConnectionSecrets:
         """Those of a project, whose folders are where its settings say."""
         folders = {"DATA": settings.data, "WAREHOUSE": settings.warehouse, "LANDING": settings.landing}
-        return cls(env, {f"TIDEMARK_{name}": str(path) for name, path in folders.items()})
+        return cls(env, {f"TIDEMARK_{name}": str(path) for name, path in folders.items()}, settings.warehouse)
+
+    def lake_options(self, table: str) -> dict[str, str]:
+        """How delta-rs reaches a table of the lake, beside its path; nothing of a table that is elsewhere."""
+        lake = self._lake
+        return lake.storage_options if isinstance(lake, ObjectLocation) and table.startswith(f"{lake}/") else {}
 
     def fill(self, text: str) -> str:
         """The text with the values of its variables. Raises ProbeSettingError for one that is not set."""

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
 def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
     """See DeltaProbe."""
-    options = {name: context.secrets.fill(value) for name, value in source.options.items()}
-    options.setdefault("timeout", f"{context.timeout_seconds}s")
+    place = context.secrets.fill(probed.text(source.table))
+    declared = {name: context.secrets.fill(value) for name, value in source.options.items()}
+    options = {"timeout": f"{context.timeout_seconds}s", **context.secrets.lake_options(place), **declared}
     try:
-        table = DeltaTable(context.secrets.fill(probed.text(source.table)), storage_options=options)
+        table = DeltaTable(place, storage_options=options)
     except TableNotFoundError:
         return Sight(is_there=False, why="there is no such table yet")
     files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
