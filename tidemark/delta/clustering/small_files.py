@@ -9,7 +9,8 @@ from tidemark.delta.file_statistics import file_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
+
+    from tidemark.system.table_location import TableLocation
 
 PartitionKey = frozenset[tuple[str, str]]
 
@@ -19,7 +20,7 @@ def partition_key(values: Mapping[str, object]) -> PartitionKey:
     return frozenset((name, str(value)) for name, value in values.items())
 
 
-def partitions_with_small_files(path: Path, at_least: int, below_bytes: float) -> set[PartitionKey]:
+def partitions_with_small_files(path: TableLocation, at_least: int, below_bytes: float) -> set[PartitionKey]:
     """The partitions that have `at_least` files below so many bytes. Raises NotADeltaTableError."""
     look = file_statistics(path)
     columns = {name: look.files[f"partition.{name}"].to_pylist() for name in look.partition_columns}
