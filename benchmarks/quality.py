@@ -91,7 +91,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         spark = spark_session(Settings.at(Path(folder), spark_memory="4g")).newSession()
         figures = of_rules(spark, Path(folder), arguments.rows, arguments.warm, arguments.repeat)
         figures |= of_publishing(spark, Path(folder), arguments.slice_rows, arguments.warm, arguments.repeat)
-    return figures | {"overhead_ratio_profile": overhead(arguments.slice_rows)["overhead_ratio_profile"]}
+        return figures | {"overhead_ratio_profile": overhead(arguments.slice_rows)["overhead_ratio_profile"]}
 
 
 def payments(spark: SparkSession, rows: int) -> DataFrame:
