@@ -94,13 +94,16 @@ def test_killed_it_has_what_it_said_it_has(tmp_path: Path, monkeypatch: pytest.M
 def test_wrong_credentials_are_refused_and_not_shown(
     object_store: S3Server, monkeypatch: pytest.MonkeyPatch, *, keeps_user: bool
 ) -> None:
-    """A server that knows the user answers with the whole request that was signed, a session's token among it."""
+    """A server that knows the user answers with the whole request that was signed, a session's token among it.
+
+    A client that the right credentials have made is there: it is not asked.
+    """
+    location = object_location("s3://lake/t", object_store.environment, "the test")
+    assert not ObjectFiles(location).exists("x")
     wrong = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"), CANARY)
     user = {"AWS_ACCESS_KEY_ID": object_store.access_key} if keeps_user else {}
     for name, value in {**wrong, **user}.items():
         monkeypatch.setenv(name, value)
-    # A client is kept by its options: another bucket is another client.
-    location = object_location(f"s3://other-{keeps_user}/t".lower(), object_store.environment, "the test")
     store = ObjectFiles(location)
     asked: list[Callable[[], object]] = [
         lambda: table_exists(location),

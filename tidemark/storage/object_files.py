@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
@@ -35,7 +36,7 @@ class ObjectFiles:
 
     def __init__(self, root: ObjectLocation) -> None:
         self._root = root
-        self._store = _bucket(root.bucket, tuple(sorted(root.storage_options.items())))
+        self._store = _bucket(root.bucket, tuple(sorted(root.storage_options.items())), _environment_mark())
 
     def walk(self) -> Iterator[StoredFile]:
         """The files below that are not hidden, in no order."""
@@ -166,7 +167,12 @@ def _is_of_a_file(error: FileNotFoundError) -> bool:
     return "<Code>" not in str(error) or "<Code>NoSuchKey</Code>" in str(error)
 
 
+def _environment_mark() -> int:
+    """Another number where AWS's variables are others: a client takes its credentials from them once, as it is made."""
+    return hash(tuple(sorted(item for item in os.environ.items() if item[0].startswith("AWS_"))))
+
+
 @functools.lru_cache(maxsize=8)
-def _bucket(name: str, options: tuple[tuple[str, str], ...]) -> S3Store:
-    """One client a bucket: it keeps its connections."""
+def _bucket(name: str, options: tuple[tuple[str, str], ...], environment_mark: int) -> S3Store:  # noqa: ARG001 - a key
+    """One client a bucket and environment: it keeps its connections."""
     return S3Store(name, config=dict(options), retry_config=_RETRIES)  # type: ignore[arg-type] # the names are those of its type
