@@ -49,7 +49,6 @@ def kafka_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[kafka.Kaf
 @pytest.fixture(scope="session")
 def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[s3_server.S3Server]:
     """An S3 server; the process finds its credentials as it would those of any other."""
-    s3_server.require_s3_server()
     with s3_server.s3_server(tmp_path_factory.mktemp("s3")) as running, pytest.MonkeyPatch.context() as patch:
         for name, value in {**running.environment, BUCKETS: str(running.folder)}.items():
             patch.setenv(name, value)

@@ -84,7 +84,8 @@ class S3Server:
 
 @contextmanager
 def s3_server(directory: Path) -> Iterator[S3Server]:
-    """A server whose data are in `directory`, with keys of its own."""
+    """A server whose data are in `directory`, with keys of its own; skips without the program."""
+    require_s3_server()
     folder = directory / "buckets"
     (folder / BUCKET).mkdir(parents=True)
     port, access_key, secret_key = free_port(), f"key{secrets.token_hex(6)}", secrets.token_hex(16)
