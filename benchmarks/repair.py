@@ -33,6 +33,7 @@ from tidemark.delta.repair import repair_partition
 from tidemark.delta.repair_plan import plan_repair
 from tidemark.quoting.spark import path_table
 from tidemark.spark.session import spark_session
+from tidemark.state_store.database import Database
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -120,11 +121,11 @@ class Bench:
 
     def _metadata(self, path: Path) -> None:
         plan = plan_repair(self.spark, path, {"dt": self.day}, 0)
-        assert repair_partition(self.spark, plan, self.folder / "locks").plan.way == "metadata"
+        assert repair_partition(self.spark, plan, Database.at(self.folder / "state.db")).plan.way == "metadata"
 
     def _rewrite(self, path: Path) -> None:
         plan = plan_repair(self.spark, path, {"dt": self.day}, 0)
-        assert repair_partition(self.spark, plan, self.folder / "locks").plan.way == "rewrite"
+        assert repair_partition(self.spark, plan, Database.at(self.folder / "state.db")).plan.way == "rewrite"
 
     def _overwrite(self, path: Path) -> None:
         inside = f"dt = DATE'{self.day}'"

@@ -26,6 +26,7 @@ from tidemark.console.servers.kafka_connect import connect
 from tidemark.console.servers.mariadb import USER, mariadb
 from tidemark.console.servers.server_process import LOOPBACK
 from tidemark.spark.session import spark_session
+from tidemark.state_store.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -99,7 +100,9 @@ class AuditedWorld:
         """One with a session of its own at the source."""
         reader = SourceReader(self.database)
         intake, pace = KafkaIntake.of(self.settings), AuditPace(share, None, time.monotonic)
-        return SourceAudit(self.spark, self.settings, [SOURCE], {"a": reader}, intake, pace), reader
+        return SourceAudit(
+            self.spark, self.settings, [SOURCE], {"a": reader}, intake, pace, Database.of(self.settings)
+        ), reader
 
     @contextmanager
     def captured(self) -> Iterator[None]:

@@ -19,6 +19,7 @@ from tidemark.capture.distribution.routes import logical_topic
 from tidemark.capture.distribution.service import Distribution, Done, distribute
 from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka import kafka
+from tidemark.state_store.database import Database
 
 if TYPE_CHECKING:
     import argparse
@@ -53,7 +54,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         total = arguments.messages // len(INSTANCES) * len(INSTANCES)
         per_instance = total // len(INSTANCES)
         _, size = fill(broker.bootstrap_servers, INSTANCES, lambda instance: updates(instance, per_instance))
-        what = Distribution(broker.bootstrap_servers, [ORDERS], Path(folder) / "names", _PARTITIONS)
+        what = Distribution(broker.bootstrap_servers, [ORDERS], Database.at(Path(folder) / "state.db"), _PARTITIONS)
         java = psutil.Process(broker.server.pid)
         before = cpu_of(java)
         tracks = _run(what, arguments.members, total)

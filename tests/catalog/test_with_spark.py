@@ -17,6 +17,7 @@ from tidemark.delta.replace_partition import replace_partition
 from tidemark.delta.retention import Retention
 from tidemark.delta.vacuum import vacuum
 from tidemark.quoting.spark import path_table
+from tidemark.state_store.database import Database
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
 if TYPE_CHECKING:
@@ -49,8 +50,7 @@ def write(lake: Lake, session: SparkSession, day: str, amounts: Iterable[int]) -
 
 
 def test_ours_and_foreign(tmp_path: Path, session: SparkSession) -> None:
-    lake, locks = Lake(tmp_path / "lake"), tmp_path / "locks"
-    locks.mkdir()
+    lake, database = Lake(tmp_path / "lake"), Database.at(tmp_path / "state.db")
     first = write(lake, session, FIRST, [1, 2])
     write(lake, session, SECOND, [3])
     write(lake, session, FIRST, range(100))
@@ -59,8 +59,8 @@ def test_ours_and_foreign(tmp_path: Path, session: SparkSession) -> None:
     cluster_table(session, lake.path, Clustering.by("amount"))
     session.sql(f"OPTIMIZE {path_table(lake.path)}")
     partition = {"dt": date.fromisoformat(FIRST)}
-    repair_partition(session, plan_repair(session, lake.path, partition, first), locks)
-    vacuum(lake.path, EVERYTHING, [], locks, NOW)
+    repair_partition(session, plan_repair(session, lake.path, partition, first), database)
+    vacuum(lake.path, EVERYTHING, [], database, NOW)
     report = lake.poll(verify=True)
     assert (report.absent, report.foreign, report.recovered) == (0, 0, 0)
     assert lake.catalog.page("sales").entry.rows == 3

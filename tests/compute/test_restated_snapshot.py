@@ -15,12 +15,13 @@ from tidemark.compute.slice_computer import Computer
 from tidemark.compute.snapshot_reader import Snapshots
 from tidemark.compute.table_version_tags import claims_of_tags, version_of_tag
 from tidemark.dagster.metadata.slice import preview_table
-from tidemark.delta.clustering.filter_usage import usage_log
 from tidemark.delta.clustering.usage_recorder import UsageRecorder
 from tidemark.delta.delta_rs_table import read_rows
 from tidemark.delta.retention import Retention
 from tidemark.delta.vacuum import plan_vacuum, vacuum
 from tidemark.dependency_model.slice import Slice
+from tidemark.state_store.database import Database
+from tidemark.state_store.scan_counts import ScanCounts
 from tidemark.state_store.snapshot_registry import TaggedSnapshot
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def runtime(tmp_path: Path, spark: SparkSession) -> Runtime:
 
 
 def computer(spark: SparkSession, runtime: Runtime) -> Computer:
-    usage = UsageRecorder(usage_log(runtime.warehouse.settings.data))
+    usage = UsageRecorder(ScanCounts(runtime.database))
     return Computer(spark, runtime.warehouse, runtime.registry, usage, runtime.profiles, runtime.results)
 
 
@@ -112,9 +113,9 @@ def test_vacuum_keeps_its_version_and_a_repair_from_its_name_is_refused(runtime:
     restate(runtime, 5)
     path, settings = runtime.warehouse.table_path("sales"), runtime.warehouse.settings
     claims = claims_of_tags(runtime.warehouse, runtime.registry, "sales")
-    keep_least, later, locks = Retention(versions=1), datetime(2099, 1, 1, tzinfo=UTC), settings.data / "locks"
-    assert 0 not in {kept.version for kept in plan_vacuum(path, keep_least, [], locks, later).kept}
-    vacuum(path, keep_least, claims, locks, later)
+    keep_least, later, database = Retention(versions=1), datetime(2099, 1, 1, tzinfo=UTC), Database.of(settings)
+    assert 0 not in {kept.version for kept in plan_vacuum(path, keep_least, [], database, later).kept}
+    vacuum(path, keep_least, claims, database, later)
     assert sorted(read_rows(path, 0)["id"].to_pylist()) == [1, 2]
     with pytest.raises(RepairSourceError, match="restated: it is no single version any more"):
         version_of_tag(runtime.warehouse, runtime.registry, "sales", DAY.key)

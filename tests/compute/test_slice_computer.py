@@ -10,7 +10,6 @@ import pytest
 from deltalake import DeltaTable
 
 from tests.compute.small_warehouse import DECLARED, small_warehouse
-from tests.lake_folder import lake_folder
 from tidemark.compute import slice_computer
 from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.compute.errors import InputMissingError, SnapshotMissingError
@@ -18,7 +17,6 @@ from tidemark.compute.input_views import Inputs
 from tidemark.compute.slice_computer import Computer
 from tidemark.dagster.definitions import build_definitions
 from tidemark.dagster.metadata.slice import preview_table
-from tidemark.delta.clustering.filter_usage import recorded_scans, usage_log
 from tidemark.delta.clustering.usage_recorder import UsageRecorder
 from tidemark.delta.delta_rs_table import read_partition
 from tidemark.delta.replace_partition import replace_partitions
@@ -28,6 +26,7 @@ from tidemark.dependency_model.status.flaws import VALIDITY_CHECK
 from tidemark.olap import open_store
 from tidemark.state_store.database import Database
 from tidemark.state_store.rule_results import RuleResults
+from tidemark.state_store.scan_counts import ScanCounts
 from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 
@@ -63,7 +62,7 @@ def fill(spark: SparkSession, warehouse: Warehouse, sales: dict[date, list[tuple
 
 
 def computer(spark: SparkSession, warehouse: Warehouse) -> Computer:
-    usage = UsageRecorder(usage_log(warehouse.settings.data))
+    usage = UsageRecorder(ScanCounts(Database.of(warehouse.settings)))
     database = Database.at(warehouse.settings.state_db)
     return Computer(spark, warehouse, SnapshotRegistry(database), usage, SliceProfiles(database), RuleResults(database))
 
@@ -107,7 +106,7 @@ def test_what_a_query_filters_by_is_noted_for_each_slice(spark: SparkSession, tm
     computing = computer(spark, warehouse)
     computing.compute([Slice("totals", "2026-03-23"), Slice("totals", "2026-03-24")])
     computing.compute([Slice("totals", "2026-03-25")])
-    scans = recorded_scans(usage_log(warehouse.settings.data), lake_folder(warehouse.table_path("sales")))
+    scans = ScanCounts(Database.of(warehouse.settings)).of(str(warehouse.table_path("sales")))
     assert scans == {frozenset({"region"}): 3}
 
 

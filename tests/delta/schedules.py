@@ -21,6 +21,7 @@ from tidemark.delta.replace_partition import replace_partition
 from tidemark.delta.retention import Claim, Retention
 from tidemark.delta.vacuum import vacuum
 from tidemark.quoting.spark import path_table
+from tidemark.state_store.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,7 +144,10 @@ class WriterSchedule:
         claims = [Claim(version, "tagged") for version in self.tagged]
         retention = Retention(self._random.randrange(1, 4), timedelta(0))
         now = datetime.now(UTC) + timedelta(days=2)
-        kept = {kept.version for kept in vacuum(self.path, retention, claims, self.folder / "locks", now).kept}
+        kept = {
+            kept.version
+            for kept in vacuum(self.path, retention, claims, Database.at(self.folder / "state.db"), now).kept
+        }
         assert self.tagged <= kept, (self.seed, self.done)
 
     def vacuum_all(self) -> None:
@@ -162,7 +166,7 @@ class WriterSchedule:
             assert version not in self.tagged, (self.seed, self.done)
             assert current_version(self.path) == before
             return
-        report = repair_partition(self.spark, plan, self.folder / "locks")
+        report = repair_partition(self.spark, plan, Database.at(self.folder / "state.db"))
         others = [row for row in self.rows if row[1] != part]
         self.rows = others + [row for row in self.past[version] if row[1] == part]
         assert plan.rows_then == report.rows == len(self.rows) - len(others), (self.seed, self.done)
@@ -175,7 +179,7 @@ class WriterSchedule:
         frame = self.spark.createDataFrame(new, SCHEMA).drop("part")
         if self._random.random() < 0.5:
             plan = plan_repair(self.spark, self.path, {"part": part}, None)
-            assert repair_partition(self.spark, plan, self.folder / "locks", frame).rows == len(new)
+            assert repair_partition(self.spark, plan, Database.at(self.folder / "state.db"), frame).rows == len(new)
         else:
             replace_partition(frame, self.path, {"part": part})
         self.rows = [row for row in self.rows if row[1] != part] + new

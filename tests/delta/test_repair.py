@@ -26,9 +26,10 @@ from tidemark.delta.repair import RepairReport, repair_partition
 from tidemark.delta.repair_plan import plan_repair
 from tidemark.delta.replace_partition import replace_partition
 from tidemark.quoting.spark import path_table
+from tidemark.state_store.database import Database
+from tidemark.state_store.held_leases import holding
 from tidemark.system.crash_points import ENV_NAME
 from tidemark.system.errors import AlreadyRunningError, SchemaChangedError
-from tidemark.system.file_lock import only_one
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("repair")]
 
@@ -67,7 +68,9 @@ def ids(path: Path, day: dict[str, date]) -> list[int]:
 
 
 def repaired(session: SparkSession, table: Path, source: int = 1) -> RepairReport:
-    return repair_partition(session, plan_repair(session, table, MONDAY, source), table.parent / "locks")
+    return repair_partition(
+        session, plan_repair(session, table, MONDAY, source), Database.at(table.parent / "state.db")
+    )
 
 
 def test_the_plan_says_what_would_change_and_changes_nothing(session: SparkSession, table: Path) -> None:
@@ -120,11 +123,11 @@ def test_rows_are_computed_anew(session: SparkSession, table: Path) -> None:
     plan = plan_repair(session, table, MONDAY, None)
     assert (plan.way, plan.rows_now, plan.rows_then) == ("recompute", 3, None)
     rows = session.createDataFrame([(4,), (5,)], "id BIGINT").coalesce(1)
-    report = repair_partition(session, plan, table.parent / "locks", rows)
+    report = repair_partition(session, plan, Database.at(table.parent / "state.db"), rows)
     assert (report.rows, report.files_written) == (2, 1)
     assert (ids(table, MONDAY), ids(table, TUESDAY)) == ([4, 5], [3])
     with pytest.raises(ValueError, match="rows belong"):
-        repair_partition(session, plan, table.parent / "locks")
+        repair_partition(session, plan, Database.at(table.parent / "state.db"))
 
 
 def test_where_the_table_changed_rows_are_written_anew(session: SparkSession, table: Path) -> None:
@@ -186,7 +189,7 @@ def test_a_schema_that_changes_meanwhile(session: SparkSession, table: Path, mon
 
     monkeypatch.setattr(repair_module, "crash_point", meanwhile)
     with pytest.raises(ColumnsDifferError, match="changed by another writer"):
-        repair_partition(session, plan, table.parent / "locks")
+        repair_partition(session, plan, Database.at(table.parent / "state.db"))
     assert ids(table, MONDAY) == [7, 8, 9]
 
 
@@ -203,7 +206,7 @@ def test_rows_that_came_after_the_plan_are_not_lost(session: SparkSession, table
     plan = plan_repair(session, table, MONDAY, 1)
     append(session, table, MONDAY, 10)
     with pytest.raises(PartitionChangedError, match="another writer changed dt=2026-03-23"):
-        repair_partition(session, plan, table.parent / "locks")
+        repair_partition(session, plan, Database.at(table.parent / "state.db"))
     assert ids(table, MONDAY) == [7, 8, 9, 10]
 
 
@@ -220,10 +223,10 @@ def test_an_append_at_the_same_moment(
     monkeypatch.setattr(repair_module, "crash_point", meanwhile)
     if refused:
         with pytest.raises(PartitionChangedError):
-            repair_partition(session, plan, table.parent / "locks")
+            repair_partition(session, plan, Database.at(table.parent / "state.db"))
         assert ids(table, MONDAY) == [7, 8, 9, 10]
     else:
-        repair_partition(session, plan, table.parent / "locks")
+        repair_partition(session, plan, Database.at(table.parent / "state.db"))
         assert (ids(table, MONDAY), ids(table, TUESDAY)) == ([1, 2], [3, 10])
 
 
@@ -234,10 +237,10 @@ def append(session: SparkSession, table: Path, day: dict[str, date], id_: int) -
 
 
 def test_one_repair_of_a_partition_at_a_time(session: SparkSession, table: Path) -> None:
-    plan, locks = plan_repair(session, table, MONDAY, 1), table.parent / "locks"
-    with only_one(locks / "orders.lock", "repairing"), pytest.raises(AlreadyRunningError):
-        repair_partition(session, plan, locks)
-    assert repair_partition(session, plan, locks).version == 4
+    plan, database = plan_repair(session, table, MONDAY, 1), Database.at(table.parent / "state.db")
+    with holding(database, f"maintain {table}", "repairing"), pytest.raises(AlreadyRunningError):
+        repair_partition(session, plan, database)
+    assert repair_partition(session, plan, database).version == 4
 
 
 @pytest.mark.long

@@ -17,6 +17,7 @@ from tidemark.delta.repair_plan import plan_repair
 from tidemark.delta.replace_partition import replace_partition
 from tidemark.delta.symlink_manifest import keep_manifest, manifest_files
 from tidemark.quoting.spark import path_table
+from tidemark.state_store.database import Database
 
 pytestmark = pytest.mark.spark
 
@@ -71,7 +72,7 @@ def test_manifests_are_current_after_every_kind_of_commit(spark: SparkSession, t
     right = current_version(table)
     merge(spark, table, ("u", 1, 5, TUESDAY["dt"]), ("d", 2, 5, MONDAY["dt"]), ("c", 4, 5, MONDAY["dt"]))
     assert by_manifest(table) == by_spark(spark, table)
-    repair_partition(spark, plan_repair(spark, table, MONDAY, right), table.parent / "locks")
+    repair_partition(spark, plan_repair(spark, table, MONDAY, right), Database.at(table.parent / "state.db"))
     assert [row[0] for row in by_manifest(table)] == [1, 1, 2, 3]
     assert by_manifest(table) == by_spark(spark, table)
 

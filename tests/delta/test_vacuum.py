@@ -12,15 +12,16 @@ import pytest
 from deltalake import write_deltalake
 
 from tests.lake_folder import lake_folder
-from tidemark.delta.active_readers import reading
 from tidemark.delta.delta_rs_table import read_rows
 from tidemark.delta.errors import NotADeltaTableError
 from tidemark.delta.open_table import delta_rs_options, open_table
 from tidemark.delta.retention import Claim, Retention
 from tidemark.delta.vacuum import UNKNOWN_AFTER, VacuumPlan, plan_vacuum, vacuum
+from tidemark.state_store.database import Database
+from tidemark.state_store.held_leases import holding
+from tidemark.state_store.version_claims import claims_of_readers, reading
 from tidemark.system.crash_points import ENV_NAME
 from tidemark.system.errors import AlreadyRunningError
-from tidemark.system.file_lock import only_one
 from tidemark.system.table_location import TableLocation
 
 NEWEST_ONLY = Retention(versions=1, age=timedelta(0))
@@ -39,12 +40,12 @@ def table(lake: TableLocation) -> TableLocation:
 
 
 @pytest.fixture
-def locks(tmp_path: Path) -> Path:
-    return tmp_path / "locks"
+def database(tmp_path: Path) -> Database:
+    return Database.at(tmp_path / "state.db")
 
 
-def run_vacuum(table: TableLocation, locks: Path, *claims: Claim, now: datetime = NOW) -> VacuumPlan:
-    return vacuum(table, NEWEST_ONLY, claims, locks, now)
+def run_vacuum(table: TableLocation, database: Database, *claims: Claim, now: datetime = NOW) -> VacuumPlan:
+    return vacuum(table, NEWEST_ONLY, claims, database, now)
 
 
 def ids(table: TableLocation, version: int) -> list[int]:
@@ -55,8 +56,8 @@ def data_files(table: TableLocation) -> list[Path]:
     return sorted(lake_folder(table).glob("part=*/*.parquet"))
 
 
-def test_a_tagged_version_stays_readable_and_others_go(table: TableLocation, locks: Path) -> None:
-    plan = run_vacuum(table, locks, Claim(2, "tagged 2026-03-23 [day]"))
+def test_a_tagged_version_stays_readable_and_others_go(table: TableLocation, database: Database) -> None:
+    plan = run_vacuum(table, database, Claim(2, "tagged 2026-03-23 [day]"))
     assert [(version.version, version.reasons) for version in plan.kept] == [
         (2, ("tagged 2026-03-23 [day]",)),
         (4, ("the newest",)),
@@ -67,9 +68,9 @@ def test_a_tagged_version_stays_readable_and_others_go(table: TableLocation, loc
         ids(table, 3)
 
 
-def test_the_plan_tells_bytes_and_changes_nothing(table: TableLocation, locks: Path) -> None:
+def test_the_plan_tells_bytes_and_changes_nothing(table: TableLocation, database: Database) -> None:
     before = data_files(table)
-    plan = plan_vacuum(table, NEWEST_ONLY, [Claim(2, "x")], locks, NOW)
+    plan = plan_vacuum(table, NEWEST_ONLY, [Claim(2, "x")], database, NOW)
     assert data_files(table) == before
     sizes = {str(file.relative_to(lake_folder(table))): file.stat().st_size for file in before}
     assert set(plan.needless) < set(sizes)
@@ -77,65 +78,67 @@ def test_the_plan_tells_bytes_and_changes_nothing(table: TableLocation, locks: P
     assert plan.only == {2: plan.history_bytes, 4: plan.live_bytes}
 
 
-def test_a_version_that_is_read_stays_until_the_reader_is_done(table: TableLocation, locks: Path) -> None:
-    with reading(locks, table, 1, "an export"):
-        assert run_vacuum(table, locks).kept[0].reasons == ("read by an export",)
+def test_a_version_that_is_read_stays_until_the_reader_is_done(table: TableLocation, database: Database) -> None:
+    with reading(database, str(table), 1, "an export"):
+        assert run_vacuum(table, database).kept[0].reasons == ("read by an export",)
         assert ids(table, 1) == [1, 1]
-    assert [version.version for version in run_vacuum(table, locks).kept] == [4]
+    assert [version.version for version in run_vacuum(table, database).kept] == [4]
     assert len(data_files(table)) == 2
 
 
-def test_a_dead_reader_holds_nothing(table: TableLocation, locks: Path) -> None:
+def test_a_dead_reader_holds_nothing(table: TableLocation, database: Database) -> None:
     program = (
-        "import os, signal, sys\nfrom pathlib import Path\nfrom tidemark.delta.active_readers import reading\n"
-        "from tidemark.system.table_location import table_location\n"
-        "with reading(Path(sys.argv[1]), table_location(sys.argv[2]), 1, 'x'):\n"
+        "import os, signal, sys\nfrom tidemark.state_store.version_claims import reading\n"
+        "from tidemark.state_store.database import Database\n"
+        "with reading(Database(sys.argv[1]), sys.argv[2], 1, 'x'):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    killed = subprocess.run([sys.executable, "-c", program, str(locks), str(table)], check=False, timeout=60)
+    killed = subprocess.run([sys.executable, "-c", program, str(database.url), str(table)], check=False, timeout=60)
     assert killed.returncode == -signal.SIGKILL
-    assert list((locks / "readers" / "orders").iterdir())
-    assert [version.version for version in run_vacuum(table, locks).kept] == [4]
-    assert not list((locks / "readers" / "orders").iterdir())
+    assert [version.version for version in run_vacuum(table, database).kept] == [4]
+    assert claims_of_readers(database, str(table)) == []
 
 
-def test_files_of_no_commit_go_when_nobody_can_be_writing_them(table: TableLocation, locks: Path) -> None:
+def test_files_of_no_commit_go_when_nobody_can_be_writing_them(table: TableLocation, database: Database) -> None:
     stray = lake_folder(table / "part=z") / "stray.parquet"
     stray.write_bytes(b"x")
     written = datetime.now(UTC).timestamp()
     os.utime(stray, (written, written))
-    run_vacuum(table, locks, now=datetime.now(UTC))
+    run_vacuum(table, database, now=datetime.now(UTC))
     assert stray.exists()
-    run_vacuum(table, locks, now=datetime.now(UTC) + UNKNOWN_AFTER + timedelta(minutes=1))
+    run_vacuum(table, database, now=datetime.now(UTC) + UNKNOWN_AFTER + timedelta(minutes=1))
     assert not stray.exists()
 
 
-def test_a_log_that_begins_with_a_checkpoint(table: TableLocation, locks: Path) -> None:
+def test_a_log_that_begins_with_a_checkpoint(table: TableLocation, database: Database) -> None:
     open_table(table, 2).create_checkpoint()
     for version in (0, 1, 2):
         (lake_folder(table) / "_delta_log" / f"{version:020}.json").unlink()
-    plan = run_vacuum(table, locks, Claim(2, "tagged"), Claim(1, "tagged"))
+    plan = run_vacuum(table, database, Claim(2, "tagged"), Claim(1, "tagged"))
     assert [kept.version for kept in plan.kept] == [2, 4]
     assert (ids(table, 2), ids(table, 4)) == ([2, 2], [4, 4])
 
 
-def test_one_at_a_time_and_a_table_only(table: TableLocation, lake: TableLocation, locks: Path) -> None:
-    with only_one(locks / "orders.lock", "x"), pytest.raises(AlreadyRunningError):
-        run_vacuum(table, locks)
+def test_one_at_a_time_and_a_table_only(table: TableLocation, lake: TableLocation, database: Database) -> None:
+    with holding(database, f"maintain {table}", "x"), pytest.raises(AlreadyRunningError):
+        run_vacuum(table, database)
     with pytest.raises(NotADeltaTableError):
-        run_vacuum(lake, locks)
+        run_vacuum(lake, database)
 
 
-def test_killed_it_has_taken_nothing_that_is_needed(table: TableLocation, locks: Path) -> None:
+def test_killed_it_has_taken_nothing_that_is_needed(table: TableLocation, database: Database) -> None:
     program = (
-        "import sys\nfrom pathlib import Path\nfrom tidemark.delta.retention import Claim\n"
-        "from tests.delta.test_vacuum import run_vacuum\nfrom tidemark.system.table_location import table_location\n"
-        "run_vacuum(table_location(sys.argv[1]), Path(sys.argv[2]), Claim(2, 'tagged'))\n"
+        "import sys\nfrom tidemark.delta.retention import Claim\n"
+        "from tests.delta.test_vacuum import run_vacuum\nfrom tidemark.state_store.database import Database\n"
+        "from tidemark.system.table_location import table_location\n"
+        "run_vacuum(table_location(sys.argv[1]), Database(sys.argv[2]), Claim(2, 'tagged'))\n"
     )
     env = {**os.environ, ENV_NAME: "vacuum.before_delete:3"}
-    killed = subprocess.run([sys.executable, "-c", program, str(table), str(locks)], env=env, check=False, timeout=60)
+    killed = subprocess.run(
+        [sys.executable, "-c", program, str(table), str(database.url)], env=env, check=False, timeout=60
+    )
     assert killed.returncode == -signal.SIGKILL
     assert len(data_files(table)) == 10 - 2
     assert (ids(table, 2), ids(table, 4)) == ([2, 2], [4, 4])
-    run_vacuum(table, locks, Claim(2, "tagged"))
+    run_vacuum(table, database, Claim(2, "tagged"))
     assert len(data_files(table)) == 4

@@ -18,13 +18,14 @@ from tidemark.delta.errors import TableFeatureError, UnreadableLogError
 from tidemark.delta.internals.log_files import LogFiles
 from tidemark.delta.retention import Retention
 from tidemark.delta.vacuum import VacuumPlan, vacuum
+from tidemark.state_store.database import Database
 
 NEWEST_ONLY = Retention(versions=1, age=timedelta(0))
 NOW = datetime(2100, 1, 1, tzinfo=UTC)
 
 
 def run_vacuum(table: Path) -> VacuumPlan:
-    return vacuum(table, NEWEST_ONLY, [], table.parent / "locks", NOW)
+    return vacuum(table, NEWEST_ONLY, [], Database.at(table.parent / "state.db"), NOW)
 
 
 def data_files(table: Path) -> set[Path]:

@@ -18,6 +18,7 @@ from tidemark.delta.replace_partition import replace_partition, replace_partitio
 from tidemark.delta.retention import Retention
 from tidemark.delta.vacuum import vacuum
 from tidemark.quoting.spark import path_table
+from tidemark.state_store.database import Database
 
 pytestmark = pytest.mark.spark
 
@@ -79,7 +80,7 @@ def test_files_of_what_is_refused_stay_until_a_vacuum(spark: SparkSession, tmp_p
     assert [row.id for row in spark.read.parquet(str(path / aside)).collect()] == [-5]
     now = datetime.now(UTC)
     for after, is_there in ((timedelta(0), True), (timedelta(days=2), False)):
-        vacuum(path, Retention(1, timedelta(0)), [], tmp_path / "locks", now + after)
+        vacuum(path, Retention(1, timedelta(0)), [], Database.at(tmp_path / "state.db"), now + after)
         assert (path / aside).exists() == is_there
     assert (ids(path, MONDAY), ids(path, TUESDAY)) == ([1], [6])
 

@@ -219,13 +219,13 @@ class TooManySlicesError(CaptureError):
 
 
 class FencedCaptureError(CaptureError):
-    """Another data folder captures into the warehouse."""
+    """Another state store captures into the warehouse."""
 
     @classmethod
-    def of(cls, warehouse: TableLocation, own: str, newest: str, path: Path) -> Self:
+    def of(cls, warehouse: TableLocation, own: str, newest: str, state_store: str) -> Self:
         return cls(
             "another capture took over this warehouse: nothing is taken in here any more",
-            expected=f"the lease of {own} ({path})",
+            expected=f"the lease of {own} ({state_store})",
             found=f"that of {newest}",
             where=str(warehouse),
             hint="stop one of the two; if this one is to go on, tidemark capture take-over",
@@ -233,7 +233,7 @@ class FencedCaptureError(CaptureError):
 
 
 class FencedWriteError(CaptureError):
-    """Another data folder took over while this one was writing."""
+    """Another state store took over while this one was writing."""
 
     @classmethod
     def of(cls, path: TableLocation, own: int, newest: int) -> Self:

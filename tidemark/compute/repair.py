@@ -85,10 +85,9 @@ def carry_out(runtime: Runtime, planned: PlannedRepair) -> tuple[RepairReport, C
 
     Raises what tidemark.delta.repair.repair_partition raises, and QualityError: then the partition is as it was.
     """
-    settings = runtime.warehouse.settings
     session = planned.rows.sparkSession if planned.rows is not None else runtime.spark.newSession()
     if planned.slice is None:
-        return repair_partition(session, planned.plan, settings.data / "locks", planned.rows), None
+        return repair_partition(session, planned.plan, runtime.database, planned.rows), None
     slice_, computer = planned.slice, runtime.computer()
     told: list[Audit] = []
 
@@ -96,7 +95,7 @@ def carry_out(runtime: Runtime, planned: PlannedRepair) -> tuple[RepairReport, C
         told.append(computer.check_rows(slice_, rows))
         _require_unbroken(slice_, told[-1])
 
-    report = repair_partition(session, planned.plan, settings.data / "locks", planned.rows, audit)
+    report = repair_partition(session, planned.plan, runtime.database, planned.rows, audit)
     written = computer.check_stored_slice(slice_, told[-1] if told else None)
     _require_unbroken(slice_, written.audit)
     return report, written

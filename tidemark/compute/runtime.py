@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.operations.preflight.all_checks import require_sound
 from tidemark.compute.slice_computer import Computer
-from tidemark.delta.clustering.filter_usage import usage_log
 from tidemark.delta.clustering.usage_recorder import UsageRecorder
 from tidemark.olap.open_store import open_store
 from tidemark.spark.session import spark_session
@@ -17,15 +16,17 @@ from tidemark.state_store.code_registry import CodeRegistry
 from tidemark.state_store.database import Database
 from tidemark.state_store.reader import SqlStateReader
 from tidemark.state_store.rule_results import RuleResults
+from tidemark.state_store.scan_counts import ScanCounts
 from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pyspark.sql import SparkSession
 
     from tidemark.capture.source.intake import Intake
+    from tidemark.capture.source_table import SourceTable
     from tidemark.olap.store import OlapStore
     from tidemark.state_store.reader import StateReader
     from tidemark.system.settings import Settings
@@ -45,35 +46,43 @@ class Runtime:
         return self.start_spark(self.warehouse.settings)
 
     @functools.cached_property
+    def database(self) -> Database:
+        """The state store's, which all of the process share."""
+        return Database.of(self.warehouse.settings)
+
+    @functools.cached_property
     def state(self) -> StateReader:
         """What the state store knows of slices."""
-        return SqlStateReader(Database.of(self.warehouse.settings))
+        return SqlStateReader(self.database)
 
     @functools.cached_property
     def registry(self) -> SnapshotRegistry:
         """Tags of snapshots."""
-        return SnapshotRegistry(Database.of(self.warehouse.settings))
+        return SnapshotRegistry(self.database)
 
     @functools.cached_property
     def codes(self) -> CodeRegistry:
         """Which code computed which slices."""
-        return CodeRegistry(Database.of(self.warehouse.settings))
+        return CodeRegistry(self.database)
 
     @functools.cached_property
     def profiles(self) -> SliceProfiles:
         """Profiles of slices."""
-        return SliceProfiles(Database.of(self.warehouse.settings))
+        return SliceProfiles(self.database)
 
     @functools.cached_property
     def results(self) -> RuleResults:
         """What rules said of slices."""
-        return RuleResults(Database.of(self.warehouse.settings))
+        return RuleResults(self.database)
 
     @functools.cached_property
     def ingestion(self) -> Ingestion:
         """The capture of every declared source table. Raises PreflightError, before anything is written."""
+        return self.ingestion_of(self.warehouse.source_tables())
+
+    def ingestion_of(self, sources: Sequence[SourceTable]) -> Ingestion:
+        """The capture of some of them. Raises PreflightError, before anything is written."""
         settings = self.warehouse.settings
-        sources = self.warehouse.source_tables()
         require_sound(settings, sources)
         return Ingestion(self.spark, settings, sources, self.registry, _intake(settings))
 
@@ -86,7 +95,7 @@ class Runtime:
     @functools.cached_property
     def usage(self) -> UsageRecorder:
         """What the queries of this process filter by."""
-        return UsageRecorder(usage_log(self.warehouse.settings.data))
+        return UsageRecorder(ScanCounts(self.database))
 
     def computer(self) -> Computer:
         """A computer with a session of its own."""

@@ -21,13 +21,13 @@ def plan_entity_vacuum(
 ) -> VacuumPlan:
     """What `vacuum_entity` would delete; nothing is deleted. Raises UnknownEntityError, and what plan_vacuum raises."""
     claims = _claims(warehouse, registry, entity)
-    return plan_vacuum(warehouse.table_path(entity), retention, claims, warehouse.settings.data / "locks")
+    return plan_vacuum(warehouse.table_path(entity), retention, claims, registry.database)
 
 
 def vacuum_entity(warehouse: Warehouse, registry: SnapshotRegistry, entity: str, retention: Retention) -> VacuumPlan:
     """Delete the files that no kept version needs. Raises UnknownEntityError, and what tidemark.delta.vacuum raises."""
     claims = _claims(warehouse, registry, entity)
-    return vacuum_table(warehouse.table_path(entity), retention, claims, warehouse.settings.data / "locks")
+    return vacuum_table(warehouse.table_path(entity), retention, claims, registry.database)
 
 
 def _claims(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> list[Claim]:

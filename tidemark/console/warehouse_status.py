@@ -163,5 +163,6 @@ class WarehouseStatus:
 
     @cached_property
     def _tables(self) -> Mapping[str, TableStatus]:
-        settings = self.warehouse.settings
-        return {table.table: table for table in table_statuses(self.warehouse.source_tables(), settings, self.now)}
+        settings, database = self.warehouse.settings, self.store.database if self.store else None
+        tables = table_statuses(self.warehouse.source_tables(), settings, database, self.now)
+        return {table.table: table for table in tables}

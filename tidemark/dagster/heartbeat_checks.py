@@ -13,6 +13,7 @@ import dagster as dg
 
 from tidemark.capture.heartbeat.idle_or_broken import Health
 from tidemark.capture.heartbeat.liveness import Liveness
+from tidemark.state_store.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +64,7 @@ def _check(warehouse: Warehouse, entity: str) -> dg.AssetChecksDefinition:
         asset=entity, name=NAME, description="Fails while an instance whose heartbeats do not arrive holds it back."
     )
     def check() -> dg.AssetCheckResult:
-        heard = Liveness.of(warehouse.settings)
+        heard = Liveness.of(Database.of(warehouse.settings))
         broken = broken_by_entity(warehouse, heard, datetime.now(UTC))[entity]
         return dg.AssetCheckResult(passed=not broken, description=describe_broken(broken), metadata=metadata(broken))
 

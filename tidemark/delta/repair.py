@@ -7,7 +7,6 @@ between plan and commit makes the repair fail instead of being overwritten: its 
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,10 +16,11 @@ from tidemark.delta.commit_conflict import RETRYABLE, require_same_definition
 from tidemark.delta.errors import PartitionChangedError
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, rows_of, write_counts
-from tidemark.delta.maintenance_lock import maintaining
+from tidemark.delta.maintenance_lease import maintaining
 from tidemark.delta.own_commit import REPAIR
 from tidemark.delta.partition_predicate import literal, partition_predicate, partitions_last
 from tidemark.delta.repair_plan import RepairPlan, plan_in_transaction
+from tidemark.state_store.database import Database
 from tidemark.system.crash_points import crash_point
 
 
@@ -40,18 +40,19 @@ Audit = Callable[[DataFrame], None]
 
 
 def repair_partition(
-    spark: SparkSession, plan: RepairPlan, locks: Path, rows: DataFrame | None = None, audit: Audit | None = None
+    spark: SparkSession, plan: RepairPlan, database: Database, rows: DataFrame | None = None, audit: Audit | None = None
 ) -> RepairReport:
     """Carry out a plan, in one commit; `rows` are the partition's new content where the plan is to compute it.
 
     `audit` looks at the files before they are the table's (A5); where nothing is to be done it is not asked.
     `spark` is a session of this thread's own; `rows` may lack the partition's columns. Raises PartitionChangedError
     when a writer changed the partition since the plan was made, ColumnsDifferError when one changed the schema,
-    VersionGoneError, AlreadyRunningError while the table is repaired or vacuumed (a lock file in the folder `locks`).
+    VersionGoneError, AlreadyRunningError while the table is repaired or vacuumed (a lease in the state store
+    `database`).
     """
     if (plan.way == "recompute") != (rows is not None):
         raise ValueError("rows belong to a plan to compute them, and to no other")
-    with maintaining(locks, plan.path):
+    with maintaining(database, plan.path):
         txn = OptimisticTransaction(spark, plan.path)
         current = plan_in_transaction(txn, plan.path, plan.partition, plan.source)
         if _identities(current.removed) != _identities(plan.removed) or current.rows_now != plan.rows_now:

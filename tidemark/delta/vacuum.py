@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
-from tidemark.delta.active_readers import claims_of_readers
 from tidemark.delta.internals.log_replay import Lifetime, TableHistory, read_history
-from tidemark.delta.maintenance_lock import maintaining
+from tidemark.delta.maintenance_lease import maintaining
 from tidemark.delta.retention import Claim, KeptVersion, Retention, kept_versions
+from tidemark.state_store.database import Database
+from tidemark.state_store.version_claims import claims_of_readers
 from tidemark.storage.file_store import StoredFile
 from tidemark.storage.stored_files import stored_files
 from tidemark.system.crash_points import crash_point
@@ -44,18 +44,19 @@ class VacuumPlan:
 
 
 def plan_vacuum(
-    path: TableLocation, retention: Retention, claims: Iterable[Claim], locks: Path, now: datetime | None = None
+    path: TableLocation, retention: Retention, claims: Iterable[Claim], database: Database, now: datetime | None = None
 ) -> VacuumPlan:
     """What would be deleted and what is kept, and why; nothing is. `claims` are those of tags and replications.
 
-    Readers' claims are looked for in `locks`. Raises NotADeltaTableError, and where the log cannot be read for certain
-    TableFeatureError and UnreadableLogError.
+    Claims of readers are in the state store `database`. Raises NotADeltaTableError, and where the log cannot be
+    read for certain TableFeatureError and UnreadableLogError.
     """
     now = now or datetime.now(UTC)
     # First the files, then the log: what a writer adds in between is not in the list.
     stored = list(stored_files(path).walk())
     history = read_history(path)
-    kept = kept_versions(history.commits, retention, [*claims, *claims_of_readers(locks, path)], now)
+    read = [Claim(claim.version, f"read by {claim.who}") for claim in claims_of_readers(database, str(path))]
+    kept = kept_versions(history.commits, retention, [*claims, *read], now)
     versions = [version.version for version in kept]
     needed = [file for file in history.lifetimes if _span(file, versions)]
     return VacuumPlan(
@@ -70,14 +71,14 @@ def plan_vacuum(
 
 
 def vacuum(
-    path: TableLocation, retention: Retention, claims: Iterable[Claim], locks: Path, now: datetime | None = None
+    path: TableLocation, retention: Retention, claims: Iterable[Claim], database: Database, now: datetime | None = None
 ) -> VacuumPlan:
     """Delete what the plan calls needless, and return it.
 
     Raises what `plan_vacuum` raises, and AlreadyRunningError while the table is repaired or vacuumed.
     """
-    with maintaining(locks, path):
-        plan = plan_vacuum(path, retention, claims, locks, now)
+    with maintaining(database, path):
+        plan = plan_vacuum(path, retention, claims, database, now)
         store = stored_files(path)
         for name in plan.needless:
             crash_point("vacuum.before_delete")

@@ -94,11 +94,12 @@ class FencedError(TransientError):
     def of(cls, fence: Fence, fencing_token: int, holder: str) -> Self:
         """`fencing_token` and `holder` are the lease's now."""
         ours = f"fencing token {fence.fencing_token} of the lease '{fence.lease}', held by {fence.holder}"
+        is_center = fence.lease == "center"
         return cls(
-            "another center is active",
+            "another center is active" if is_center else f"the lease '{fence.lease}' is lost: nothing more is written",
             expected=ours if fence.fencing_token else f"the lease '{fence.lease}'",
             found=f"fencing token {fencing_token}, held by {holder or 'nobody'}",
-            hint="ask that one; this one takes its place when it is gone",
+            hint="ask that one; this one takes its place when it is gone" if is_center else "start it again",
         )
 
 

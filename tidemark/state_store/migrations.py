@@ -26,16 +26,20 @@ from tidemark.state_store.schema import (
     CODE_VERSIONS,
     COUNTED_LOGS,
     CURSORS,
+    JOURNAL,
     LEASES,
     MIGRATIONS,
+    NOTES,
     PROFILES,
     QUALITY_RESULTS,
     RECORD_COUNTS,
+    SCAN_COUNTS,
     SCHEDULES,
     SLICE_CODES,
     SLICES,
     SNAPSHOTS,
     TRANSITIONS,
+    VERSION_CLAIMS,
 )
 
 if TYPE_CHECKING:
@@ -107,6 +111,13 @@ def _fencing_tokens(connection: Connection) -> None:
     connection.execute(text("UPDATE cursors SET name = 'restated snapshots' WHERE name = 'reopened snapshots'"))
 
 
+def _shared_notes(connection: Connection) -> None:
+    """What hosts share: leases of processes, claims of readers, notes."""
+    if "process" not in {column["name"] for column in inspect(connection).get_columns(LEASES.name)}:
+        connection.execute(text("ALTER TABLE leases ADD COLUMN process VARCHAR NOT NULL DEFAULT ''"))
+    _create(VERSION_CLAIMS, NOTES, JOURNAL, SCAN_COUNTS)(connection)
+
+
 def _add_to_snapshots(connection: Connection, columns: Mapping[str, tuple[str, int]]) -> None:
     """The first releases made the table with some of these columns already."""
     there = {column["name"] for column in inspect(connection).get_columns(SNAPSHOTS.name)}
@@ -133,6 +144,7 @@ ALL: Final = (
     Migration(15, "profiles of slices", _create(PROFILES)),
     Migration(16, "candidates for tags", _create(CANDIDATES)),
     Migration(17, "results of quality rules", _create(QUALITY_RESULTS)),
+    Migration(18, "what hosts share: claims of readers, notes, counts of scans", _shared_notes),
 )
 
 

@@ -136,8 +136,54 @@ LEASES = Table(
     Column("fencing_token", BigInteger, nullable=False),
     Column("until", BigInteger, nullable=False),
     Column("wanted", Boolean, nullable=False),
+    Column("process", String, nullable=False, server_default=""),
 )
-"""Who may do what only one may; `until` 0 is let go of, `wanted` that somebody with more right to it waits."""
+"""Who may do what only one may; `until` 0 is let go of, `wanted` that somebody with more right to it waits. `process`
+is the holder's (system.process_identity), empty where only time tells that it is gone."""
+
+VERSION_CLAIMS = Table(
+    "version_claims",
+    METADATA,
+    Column("claim", String, primary_key=True),
+    Column("location", String, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("who", String, nullable=False),
+    Column("process", String, nullable=False),
+    Column("until", BigInteger, nullable=False),
+    Index("version_claims_by_location", "location"),
+)
+"""Versions of tables that somebody reads, each until its reader is done, dead, or has not renewed it in time."""
+
+NOTES = Table(
+    "notes",
+    METADATA,
+    Column("kind", String, primary_key=True),
+    Column("name", String, primary_key=True),
+    Column("content", String, nullable=False),
+    Column("changed_at", BigInteger, nullable=False),
+)
+"""What processes of any host tell each other: the newest content by name. Its form is its kind's."""
+
+JOURNAL = Table(
+    "journal",
+    METADATA,
+    Column("kind", String, primary_key=True),
+    Column("subject", String, primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("content", String, nullable=False),
+    Column("added_at", BigInteger, nullable=False),
+)
+"""Entries about a subject, in the order of their numbers; never changed."""
+
+SCAN_COUNTS = Table(
+    "scan_counts",
+    METADATA,
+    Column("location", String, primary_key=True),
+    Column("columns", String, primary_key=True),
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("scans", BigInteger, nullable=False),
+)
+"""How many scans of a table filtered by which columns together (JSON, sorted) on a day (since 1970, UTC)."""
 
 CATALOG_TABLES = Table(
     "catalog_tables",

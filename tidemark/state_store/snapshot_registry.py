@@ -45,7 +45,7 @@ class SnapshotRegistry:
     """Reads and writes the tags, in the database of the state store; safe between threads and between processes."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
 
     @classmethod
     def at(cls, database: Path) -> Self:
@@ -55,14 +55,14 @@ class SnapshotRegistry:
     @cached_property
     def candidates(self) -> SnapshotCandidates:
         """What is to be tagged once its rules held, in the same database."""
-        return SnapshotCandidates(self._database)
+        return SnapshotCandidates(self.database)
 
     def tag(self, snapshots: Sequence[TaggedSnapshot]) -> None:
         """Write all of `snapshots` in one transaction; what is there already with the same version stays as it is.
 
         Raises SnapshotTagTakenError when a tag stands for another version.
         """
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             for snapshot in snapshots:
                 write_row(connection, SNAPSHOTS, snapshot)
 
@@ -74,7 +74,7 @@ class SnapshotRegistry:
         Of `audited` entities the tag stays as it is, and the restated snapshot is a candidate. Returns those that were
         restated: not what holds them already, nor what has no tag, nor what waited for them.
         """
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             there = [held for key in keys if (held := _newest(connection, key)) is not None]
             behind = [(table, snapshot) for table, snapshot in there if snapshot.late_batch < late_batch]
             for table, snapshot in behind:
@@ -96,14 +96,14 @@ class SnapshotRegistry:
         """End the waiting of these snapshots for late changes; nothing where they do not wait."""
         if not (keys := list(keys)):
             return
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             for key in keys:
                 for table in _BOTH:
                     update_row(connection, table, key, {"late_until": 0})
 
     def restatements_after(self, restatement: int) -> tuple[TaggedSnapshot, ...]:
         """What was restated after the restatement of that number, in the order of their last ones."""
-        with self._database.reading() as connection:
+        with self.database.reading() as connection:
             rows = [
                 row
                 for table in _BOTH
@@ -113,12 +113,12 @@ class SnapshotRegistry:
 
     def get(self, entity: str, period: str, slice_key: str) -> TaggedSnapshot | None:
         """The snapshot with that key, None while it is not tagged."""
-        with self._database.reading() as connection:
+        with self.database.reading() as connection:
             return find_row(connection, SNAPSHOTS, (entity, period, slice_key))
 
     def newest(self, entity: str, period: str, slice_key: str) -> TaggedSnapshot | None:
         """What the capture has made of the slice, tagged or a candidate; None where it has not reached its end."""
-        with self._database.reading() as connection:
+        with self.database.reading() as connection:
             held = _newest(connection, (entity, period, slice_key))
         return held[1] if held else None
 
@@ -127,7 +127,7 @@ class SnapshotRegistry:
         query = select(SNAPSHOTS).where(SNAPSHOTS.c.entity == entity)
         if period is not None:
             query = query.where(SNAPSHOTS.c.period == period)
-        with self._database.reading() as connection:
+        with self.database.reading() as connection:
             rows = connection.execute(query.order_by(SNAPSHOTS.c.period, SNAPSHOTS.c.slice))
             return tuple(map(snapshot_of, rows))
 
@@ -136,22 +136,22 @@ class SnapshotRegistry:
         columns = SNAPSHOTS.c
         of_entity = (columns.entity == entity) & (columns.period == period)
         too_old = select(columns.slice).where(of_entity).order_by(columns.slice.desc()).offset(newest).limit(1)
-        with self._database.reading() as connection:
+        with self.database.reading() as connection:
             last = connection.execute(too_old).scalar()
         if last is not None:
-            with self._database.writing() as connection:
+            with self.database.writing() as connection:
                 for table in _BOTH:
                     is_old = (table.c.entity == entity) & (table.c.period == period) & (table.c.slice <= last)
                     connection.execute(sql_delete(table).where(is_old))
 
     def drop(self, entity: str, period: str, slice_key: str) -> None:
         """Drop one tag; nothing where it is not there."""
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             delete_row(connection, SNAPSHOTS, (entity, period, slice_key))
 
     def forget(self, entity: str) -> None:
         """Drop all tags and candidates of an entity, to build them again from its Delta log."""
-        with self._database.writing() as connection:
+        with self.database.writing() as connection:
             for table in _BOTH:
                 connection.execute(sql_delete(table).where(table.c.entity == entity))
 

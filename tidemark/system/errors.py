@@ -180,9 +180,12 @@ class AlreadyRunningError(TransientError):
     """Another process does the same at this moment."""
 
     @classmethod
-    def of(cls, path: Path, what: str) -> Self:
+    def of(cls, what: str, lease: str, holder: str, where: str) -> Self:
+        """`lease` is held by `holder`; `where` is the state store."""
         return cls(
             f"another process is at {what} with the same data",
-            where=str(path),
-            hint="wait until it ends, or stop it; the lock goes with the process",
+            expected=f"the lease '{lease}'",
+            found=f"held by {holder}",
+            where=where,
+            hint="wait until it ends, or stop it; of one that died on another machine the lease ends within 30 s",
         )

@@ -31,6 +31,7 @@ from tidemark.capture.source_table import SourceTable
 from tidemark.console.servers.mariadb import USER
 from tidemark.console.servers.server_process import LOOPBACK
 from tidemark.delta.delta_rs_table import read_rows
+from tidemark.state_store.database import Database
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -124,7 +125,9 @@ class AuditWorld:
         try:
             pace, intake = AuditPace(1.0, None, time.monotonic), FileIntake(self.settings.landing)
             readers = {"a": self.reader}
-            return SourceAudit(self._spark, self.settings, [SOURCE], readers, intake, pace, range_rows=64).cycle()
+            return SourceAudit(
+                self._spark, self.settings, [SOURCE], readers, intake, pace, self._registry.database, 64
+            ).cycle()
         finally:
             end.set()
             thread.join()
@@ -152,7 +155,7 @@ class AuditWorld:
         """As tidemark capture reload asks for it, and a connector reads it."""
         name = f"a.school.{shard}"
         request = ReloadRequest("r1", SOURCE.name, "me", "now", (name,), {"a": len(self.stream.lines)}, is_whole=False)
-        ReloadRequests.of(self.settings).add(request)
+        ReloadRequests(Database.of(self.settings)).add(request)
         self._sql.execute(f"SELECT order_id, amount, note FROM {shard}")  # noqa: S608 - our name
         for key, amount, note in self._sql.fetchall():
             row: dict[str, Any] = {"order_id": key, "amount": str(amount), "note": note}
@@ -201,7 +204,7 @@ def test_planted_differences_are_found_held_and_released_by_a_reload(world: Audi
     world.step()
     again = world.cycle()
     assert (again.found, len(again.resolved)) == ([], len(report.found))
-    assert AuditFindings.of(world.settings).open() == ()
+    assert AuditFindings(Database.of(world.settings)).open() == ()
     world.step()
     assert world.held() == []
 
@@ -232,4 +235,4 @@ def test_changes_that_flow_are_no_findings(world: AuditWorld) -> None:
         thread.join()
     assert (report.found, report.passed_over) == ([], {})
     assert report.looks > report.ranges
-    assert AuditFindings.of(world.settings).open() == ()
+    assert AuditFindings(Database.of(world.settings)).open() == ()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark.capture.audit.audited_range import AuditedRange, Patch, is_in_buckets, is_in_slice
-from tidemark.capture.audit.cursor import AuditCursor, AuditCursorFile
+from tidemark.capture.audit.cursor import AuditCursor, KeptAuditCursor
 from tidemark.capture.audit.findings import AuditFinding, AuditFindings, bounded
 from tidemark.capture.audit.group_checksum import GroupChecksum, differing
 from tidemark.capture.audit.hold_entries import HoldEntries, HoldEntry
@@ -19,6 +19,7 @@ from tidemark.capture.binlog.position import Position
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.commits.read_progress import InstanceProgress, ReadProgress
 from tidemark.capture.source_table import SourceTable
+from tidemark.state_store.database import Database
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def test_a_mark_is_passed_by_time_where_places_cannot_be_compared() -> None:
 
 def test_progress_is_that_of_the_last_step(tmp_path: Path) -> None:
     source = SourceTable("ods_orders", "school.orders_*", ("a",), ("id",), None, ())
-    kept = ReadProgress.of(Settings.at(tmp_path))
+    kept = ReadProgress(Database.of(Settings.at(tmp_path)))
     assert kept.read("ods_orders") == {}
     binlog = BinlogProgress("b", Position(1, 4), 2)
     state = CommitState(offsets={"cdc.a": 7}, watermarks={"a": 5}, positions={"a": binlog})
@@ -88,7 +89,7 @@ def test_the_cursor_moves_behind_steps_that_have_ended_in_order(tmp_path: Path) 
     steps.add(1, 1)
     steps.add(1, -2)
     assert steps.settled() == AuditCursor("t", SHARD, "2")
-    file = AuditCursorFile.of(Settings.at(tmp_path))
+    file = KeptAuditCursor(Database.of(Settings.at(tmp_path)))
     file.write(AuditCursor("t", SHARD, "2"))
     assert file.read() == AuditCursor("t", SHARD, "2")
     file.clear()
@@ -98,7 +99,7 @@ def test_the_cursor_moves_behind_steps_that_have_ended_in_order(tmp_path: Path) 
 def test_open_findings_are_kept_with_the_command_that_repairs_them(tmp_path: Path) -> None:
     rows = {str(key): DifferenceKind.MISSING for key in range(6, 1_300)}
     finding = bounded(rows, AuditFinding("f1", PATCH, "now", {}, 0)).seen((), ("6", "1299"))
-    kept = AuditFindings.of(Settings.at(tmp_path))
+    kept = AuditFindings(Database.of(Settings.at(tmp_path)))
     kept.put(finding)
     assert kept.open() == (finding,)
     assert (len(finding.rows), finding.count) == (1_000, 1_294)
@@ -115,7 +116,7 @@ def test_open_findings_are_kept_with_the_command_that_repairs_them(tmp_path: Pat
 
 
 def test_entries_for_capture_are_read_after_those_that_were_taken_in(tmp_path: Path) -> None:
-    entries = HoldEntries.of(Settings.at(tmp_path))
+    entries = HoldEntries(Database.of(Settings.at(tmp_path)))
     for number, table in enumerate(("ods_orders", "ods_users", "ods_orders")):
         entries.add(HoldEntry(str(number), table, SHARD, "differs", "why"))
     assert [entry.id for entry in entries.after("ods_orders", ())] == ["0", "2"]

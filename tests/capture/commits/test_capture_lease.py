@@ -8,6 +8,7 @@ import pytest
 from tests.lake_folder import lake_folder
 from tidemark.capture.commits.capture_lease import TABLE, CaptureLease, forget_lease
 from tidemark.capture.errors import FencedCaptureError
+from tidemark.state_store.database import Database
 from tidemark.system.settings import Settings
 
 NOW = datetime(2026, 3, 23, 10, tzinfo=UTC)
@@ -20,40 +21,40 @@ def folders(tmp_path: Path) -> tuple[Settings, Settings]:
 
 def test_the_newer_data_folder_has_the_next_token_and_the_older_one_is_refused(tmp_path: Path) -> None:
     old, new = folders(tmp_path)
-    first = CaptureLease.obtain(old, NOW)
-    assert CaptureLease.obtain(old, NOW) == first
-    second = CaptureLease.obtain(new, NOW)
+    first = CaptureLease.obtain(old, Database.of(old), NOW)
+    assert CaptureLease.obtain(old, Database.of(old), NOW) == first
+    second = CaptureLease.obtain(new, Database.of(new), NOW)
     assert (first.fencing_token, second.fencing_token) == (1, 2)
     for _ in range(2):
         with pytest.raises(FencedCaptureError, match=r"another capture took over.*fencing token 2.*take-over"):
-            CaptureLease.obtain(old, NOW)
-    assert CaptureLease.obtain(new, NOW) == second
+            CaptureLease.obtain(old, Database.of(old), NOW)
+    assert CaptureLease.obtain(new, Database.of(new), NOW) == second
 
 
 def test_who_is_told_to_takes_the_lease_back(tmp_path: Path) -> None:
     old, new = folders(tmp_path)
-    CaptureLease.obtain(old, NOW)
-    CaptureLease.obtain(new, NOW)
-    forget_lease(old)
-    assert CaptureLease.obtain(old, NOW).fencing_token == 3
+    CaptureLease.obtain(old, Database.of(old), NOW)
+    CaptureLease.obtain(new, Database.of(new), NOW)
+    forget_lease(old, Database.of(old))
+    assert CaptureLease.obtain(old, Database.of(old), NOW).fencing_token == 3
     with pytest.raises(FencedCaptureError, match="fencing token 3"):
-        CaptureLease.obtain(new, NOW)
+        CaptureLease.obtain(new, Database.of(new), NOW)
 
 
 def test_two_that_took_the_same_token_are_told_apart_by_their_holders(tmp_path: Path) -> None:
     old, new = folders(tmp_path)
-    first = CaptureLease.obtain(old, NOW)
+    first = CaptureLease.obtain(old, Database.of(old), NOW)
     other = CaptureLease(first.fencing_token, "another", "host", NOW.isoformat())
     other.write_to(new.warehouse)
     with pytest.raises(FencedCaptureError, match="another on host"):
-        CaptureLease.obtain(old, NOW)
+        CaptureLease.obtain(old, Database.of(old), NOW)
 
 
 def test_a_holder_that_died_before_it_wrote_its_lease_writes_it(tmp_path: Path) -> None:
     old, new = folders(tmp_path)
-    first = CaptureLease.obtain(old, NOW)
+    first = CaptureLease.obtain(old, Database.of(old), NOW)
     before = CaptureLease(first.fencing_token - 1, "before", "host", NOW.isoformat())
     before.write_to(old.warehouse)
-    assert CaptureLease.obtain(old, NOW) == first
+    assert CaptureLease.obtain(old, Database.of(old), NOW) == first
     assert lake_folder(new.warehouse / TABLE).is_dir()
-    assert CaptureLease.obtain(new, NOW).fencing_token == 2
+    assert CaptureLease.obtain(new, Database.of(new), NOW).fencing_token == 2

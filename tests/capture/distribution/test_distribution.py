@@ -18,6 +18,7 @@ from tidemark.capture.distribution.routes import Routes, logical_topic
 from tidemark.capture.distribution.service import Distribution, Done, distribute
 from tidemark.capture.distribution.session import DistributionSession
 from tidemark.capture.source_table import SourceTable
+from tidemark.state_store.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,7 +90,9 @@ def test_every_message_once_and_in_order_while_members_come_go_and_die(kafka_ser
         kafka_server.create_topic(f"cdc.{instance}")
         send(kafka_server, f"cdc.{instance}", values[instance][:600])
     # Small transactions: so that members come and go between and within them.
-    what = Distribution(kafka_server.bootstrap_servers, tables("spread"), tmp_path, PARTITIONS, batch=100)
+    what = Distribution(
+        kafka_server.bootstrap_servers, tables("spread"), Database.at(tmp_path / "state.db"), PARTITIONS, batch=100
+    )
 
     dying = session(what, "mortal")
     _dies(dying)
@@ -141,7 +144,7 @@ def _gone(batch: object) -> None:
 def test_a_member_that_the_group_left_behind_cannot_commit(kafka_server: Kafka, tmp_path: Path) -> None:
     """It read a batch, then the group went on without it: its partitions are another's, at a place behind the batch."""
     table = SourceTable("ods_x", "fenced.x", ("f0",), ("id",), None, ())
-    what = Distribution(kafka_server.bootstrap_servers, [table], tmp_path, 1, batch=100)
+    what = Distribution(kafka_server.bootstrap_servers, [table], Database.at(tmp_path / "state.db"), 1, batch=100)
     kafka_server.create_topic("cdc.f0")
     send(kafka_server, "cdc.f0", [message("fenced", "x", number) for number in range(50)])
     slow = session(what, "slow")
@@ -158,7 +161,7 @@ def test_a_member_that_the_group_left_behind_cannot_commit(kafka_server: Kafka, 
 
 def test_a_message_keeps_its_time_and_headers_whatever_its_size(kafka_server: Kafka, tmp_path: Path) -> None:
     table = SourceTable("ods_x", "kept.x", ("h0",), ("id",), None, ())
-    what = Distribution(kafka_server.bootstrap_servers, [table], tmp_path, 1)
+    what = Distribution(kafka_server.bootstrap_servers, [table], Database.at(tmp_path / "state.db"), 1)
     kafka_server.create_topic("cdc.h0", config={"max.message.bytes": "3000000"})
     values = [message("kept", "x", 1), '{"after":', with_text(2, 2_000_000), message("kept", "unrouted", 4)]
     producer = Producer({"bootstrap.servers": what.servers, "message.max.bytes": 3_000_000, "log_level": 0})
@@ -184,7 +187,7 @@ def with_text(number: int, size: int) -> str:
 
 def test_a_message_that_the_broker_does_not_take_stops_it_with_the_reason(kafka_server: Kafka, tmp_path: Path) -> None:
     table = SourceTable("ods_x", "large.x", ("l0",), ("id",), None, ())
-    what = Distribution(kafka_server.bootstrap_servers, [table], tmp_path, 1)
+    what = Distribution(kafka_server.bootstrap_servers, [table], Database.at(tmp_path / "state.db"), 1)
     kafka_server.create_topic("cdc.l0")
     kafka_server.create_topic("tables.large.x", config={"max.message.bytes": "1000"})
     send(kafka_server, "cdc.l0", [message("large", "x", 1), with_text(2, 2000).replace("kept", "large")])

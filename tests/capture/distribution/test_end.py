@@ -20,6 +20,7 @@ from tidemark.capture.distribution.client_close import close_within
 from tidemark.capture.distribution.routes import logical_topic
 from tidemark.capture.distribution.service import Distribution, distribute
 from tidemark.console.exit_codes import ExitCode
+from tidemark.state_store.database import Database
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +46,7 @@ def test_sigterm_in_a_transaction_of_a_silent_broker(kafka_server: Kafka, tmp_pa
     assert seconds < 10
 
     folder = tmp_path / "capture" / "distribution"
-    what = Distribution(kafka_server.bootstrap_servers, tables(DATABASE), folder, PARTITIONS)
+    what = Distribution(kafka_server.bootstrap_servers, tables(DATABASE), Database.at(folder), PARTITIONS)
     done = distribute(what, lambda done: done.messages < COUNT * len(streams))
     assert done.messages == COUNT * len(streams)
     topics = [logical_topic(table) for table in what.tables]

@@ -19,6 +19,7 @@ from tidemark.capture.distribution.topic_reader import GROUP
 from tidemark.capture.source.kafka.errors import BrokerDownError, TopicPartitionsError
 from tidemark.capture.source_table import SourceTable
 from tidemark.console.servers.server_process import LOOPBACK, free_port
+from tidemark.state_store.database import Database
 from tidemark.system.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def test_a_number_of_partitions_that_changed_is_refused_until_the_topic_is_made_
 def test_a_place_that_the_broker_forgot_is_no_reason_to_send_everything_again(
     kafka_server: Kafka, tmp_path: Path
 ) -> None:
-    what = Distribution(kafka_server.bootstrap_servers, [table("t2")], tmp_path, 1)
+    what = Distribution(kafka_server.bootstrap_servers, [table("t2")], Database.at(tmp_path / "state.db"), 1)
     kafka_server.create_topic("cdc.t2")
     send(kafka_server, "cdc.t2", [message("t2", "x", 0)])
     distribute(what, lambda done: done.messages < 1)

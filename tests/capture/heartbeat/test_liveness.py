@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tidemark.capture.heartbeat.idle_or_broken import USUAL, Health
 from tidemark.capture.heartbeat.liveness import STALLED, Liveness, note_look
 from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
+from tidemark.state_store.database import Database
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -19,15 +20,15 @@ SECOND = timedelta(seconds=1)
 
 def test_what_a_step_leaves_is_there_for_whoever_asks(tmp_path: Path) -> None:
     settings = Settings.at(tmp_path / "data")
-    assert Liveness.of(settings) == Liveness()
-    NewestBeats.of(settings).note({"a": int(NOW.timestamp() * 1000)})
-    note_look(settings, NOW)
-    note_look(settings, NOW + SECOND)
-    assert Liveness.of(settings) == Liveness(NOW + SECOND, {"a": NOW})
+    assert Liveness.of(Database.of(settings)) == Liveness()
+    NewestBeats(Database.of(settings)).note({"a": int(NOW.timestamp() * 1000)})
+    note_look(Database.of(settings), "ab", NOW)
+    note_look(Database.of(settings), "a", NOW + SECOND)
+    assert Liveness.of(Database.of(settings)) == Liveness({"a": NOW + SECOND, "b": NOW}, {"a": NOW})
 
 
 def test_between_two_looks_nobody_grows_broken_but_a_capture_that_stopped_hears_nobody() -> None:
-    heard = Liveness(NOW, {"a": NOW - SECOND, "b": NOW - USUAL.broken - SECOND})
+    heard = Liveness(dict.fromkeys("abc", NOW), {"a": NOW - SECOND, "b": NOW - USUAL.broken - SECOND})
 
     def health(instance: str, now: datetime) -> Health:
         return heard.diagnosis(instance, None, now, USUAL).health

@@ -15,6 +15,7 @@ from tidemark.capture.initial_load.errors import LoadUnderWayError
 from tidemark.capture.initial_load.reload_requests import ReloadRequest, ReloadRequests
 from tidemark.capture.operations import reload_order
 from tidemark.capture.operations.reload_order import refuse_load_under_way
+from tidemark.state_store.database import Database
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -41,19 +42,19 @@ def test_of_the_table_or_of_the_shard_that_is_loaded(
     _state(monkeypatch, state)
     for shard in (None, FIRST):
         with pytest.raises(LoadUnderWayError, match="under way") as refused:
-            refuse_load_under_way(settings, ORDERS, shard)
+            refuse_load_under_way(settings, Database.of(settings), ORDERS, shard)
         assert refused.value.found == FIRST
         assert "--again" in str(refused.value.hint)
-    refuse_load_under_way(settings, ORDERS, SECOND)
+    refuse_load_under_way(settings, Database.of(settings), ORDERS, SECOND)
 
 
 def test_one_that_was_asked_for_and_is_not_taken_in(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked for twice within a second: the capture has seen neither."""
-    refuse_load_under_way(settings, ORDERS)
+    refuse_load_under_way(settings, Database.of(settings), ORDERS)
     request = ReloadRequest("r1", ORDERS.name, "me", "now", (FIRST,), {"a": 3})
-    ReloadRequests.of(settings).add(request)
-    ReloadRequests.of(settings).add(replace(request, id="r2", table="ods_users"))
+    ReloadRequests(Database.of(settings)).add(request)
+    ReloadRequests(Database.of(settings)).add(replace(request, id="r2", table="ods_users"))
     with pytest.raises(LoadUnderWayError):
-        refuse_load_under_way(settings, ORDERS)
+        refuse_load_under_way(settings, Database.of(settings), ORDERS)
     _state(monkeypatch, CommitState(reloads=("r1",)))
-    refuse_load_under_way(settings, ORDERS)
+    refuse_load_under_way(settings, Database.of(settings), ORDERS)

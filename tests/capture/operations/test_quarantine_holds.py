@@ -13,6 +13,7 @@ from tests.capture.streams import ORDERS, Stream, order
 from tidemark.capture.binlog.accepted_findings import AcceptedFindings
 from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.state_store.database import Database
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -37,8 +38,8 @@ def test_a_quarantined_change_holds_the_tag_until_it_is_accepted(spark: SparkSes
         return [snapshot.slice for snapshot in registry.of("ods_orders")]
 
     assert step() == []
-    (finding,) = HaltedSources.of(settings).read()
+    (finding,) = HaltedSources(Database.of(settings)).read()
     assert (finding.offset, finding.shard) == (bad, "a.school.orders_0")
     assert str(finding.kind) == "changes are quarantined"
-    AcceptedFindings.of(settings).add("a", bad, NEXT, "lena", "corrected by hand")
+    AcceptedFindings(Database.of(settings)).add("a", bad, NEXT, "lena", "corrected by hand")
     assert step() == ["2026-03-23"]

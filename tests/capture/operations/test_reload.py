@@ -18,6 +18,7 @@ from tidemark.capture.initial_load.reload_requests import ReloadRequest, ReloadR
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.kafka.errors import OffsetsLostError, TopicReplacedError
 from tidemark.delta.delta_rs_table import read_rows
+from tidemark.state_store.database import Database
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -52,7 +53,7 @@ class ReloadWorld:
     def ask(self, table: str, *shards: str, gone: tuple[str, ...] = (), **more: object) -> None:
         columns = {shard: USER_COLUMNS if shard.endswith("users") else PRINTED for shard in shards}
         request = ReloadRequest("r1", table, "me", "now", shards, {"a": len(self.topic.lines)}, gone, columns=columns)
-        ReloadRequests.of(self.settings).add(replace(request, **more))  # type: ignore[arg-type]
+        ReloadRequests(Database.of(self.settings)).add(replace(request, **more))  # type: ignore[arg-type]
 
     def state(self, table: str) -> CommitState:
         commit = last_commit(self.settings.warehouse / table)

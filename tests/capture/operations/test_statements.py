@@ -14,6 +14,7 @@ from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import read_rows
+from tidemark.state_store.database import Database
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -109,7 +110,7 @@ def test_a_swap_holds_the_tag_until_a_load_and_removes_what_that_did_not_read(wo
     report = world.step()
     assert report.closed == ()
     assert world.held() == [("a.school.orders_0", place)]
-    (finding,) = HaltedSources.of(world.settings).read()
+    (finding,) = HaltedSources(Database.of(world.settings)).read()
     assert (finding.offset, finding.shard) == (place, "a.school.orders_0")
     assert "RENAME TABLE orders_0 TO o_old" in finding.detail
     assert any("2026-03-23: not tagged, held: shard a.school.orders_0" in text for text in report.warnings)
@@ -123,7 +124,7 @@ def test_a_swap_holds_the_tag_until_a_load_and_removes_what_that_did_not_read(wo
     assert world.held() == []
     assert world.rows() == {("0", 49), ("0", 50), ("1", 1), ("1", 2)}
     assert world.tagged() == ["2026-03-24"]
-    assert HaltedSources.of(world.settings).read() == ()
+    assert HaltedSources(Database.of(world.settings)).read() == ()
 
 
 def test_who_accepts_a_statement_gets_the_tags_that_it_held(world: StatementWorld) -> None:
@@ -132,7 +133,7 @@ def test_who_accepts_a_statement_gets_the_tags_that_it_held(world: StatementWorl
     stream.heartbeat(NEXT)
     world.step()
     assert world.tagged() == []
-    AcceptedFindings.of(world.settings).add("a", place, datetime.now(UTC), "lena", "p0 was empty")
+    AcceptedFindings(Database.of(world.settings)).add("a", place, datetime.now(UTC), "lena", "p0 was empty")
     world.step()
     assert world.tagged() == ["2026-03-23"]
     stream.heartbeat(at("2026-03-25 10:00"))
@@ -170,7 +171,7 @@ def test_a_connector_that_sends_defaults_for_nulls_holds_the_tags_until_a_load(w
     world.step()
     assert world.held() == both
     assert world.tagged() == []
-    finding = HaltedSources.of(world.settings).read()[0]
+    finding = HaltedSources(Database.of(world.settings)).read()[0]
     assert "replace.null.with.default=false" in finding.detail
     for shard in ("orders_0", "orders_1"):
         stream.ask(shard, NEXT)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from tidemark.capture.commits.capture_lease import CaptureLease
     from tidemark.capture.source_table import SourceTable
+    from tidemark.state_store.held_leases import HeldLeases
 
 SOURCES = [replace(TABLES[0], name=name, instances=("a",)) for name in ("broken", "x", "y")]
 
@@ -40,7 +41,7 @@ class PlayedPasses(Ingestion):
 
     def play(self, stopped: set[str], offsets: dict[str, int]) -> StepPosition:
         states = {name: CommitState(offsets={topic_of("a"): offset}) for name, offset in offsets.items()}
-        step = StepResult(lease=cast("CaptureLease", None))
+        step = StepResult(lease=cast("CaptureLease", None), held=cast("HeldLeases", Mock()))
         return self._passes(StepPosition(states=states, stopped=frozenset(stopped)), step)
 
     def _pass(

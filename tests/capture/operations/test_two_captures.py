@@ -17,6 +17,9 @@ from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.snapshots.late.late_change_table import late_path
 from tidemark.delta.delta_rs_table import read_rows
 from tidemark.delta.errors import ForeignCommitError
+from tidemark.state_store.database import Database
+from tidemark.state_store.errors import FencedError
+from tidemark.state_store.schema import LEASES
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -139,3 +142,62 @@ def test_who_takes_over_while_the_other_merges_refuses_that_merge(
     capture(spark, tmp_path, "new", SentIntake(late_users(3)), RESTATED).step()
     assert merged(tmp_path) == [0, 1, 2, 3]
     assert [user for _, user in kept_late(tmp_path)] == [1, 2, 3]
+
+
+def stopped_for_too_long(folder: Path, name: str) -> None:
+    """As if the holder of all leases of a state store were on another machine, and had not renewed them in time."""
+    with Database.of(Settings.at(folder / name)).writing() as connection:
+        connection.execute(LEASES.update().values(until=1, process="elsewhere 1 1"))
+
+
+def test_a_capture_that_was_stopped_in_the_middle_of_a_step_is_refused_when_it_goes_on(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Another process with the same state store went on meanwhile: both count alike, to other offsets."""
+    capture(spark, tmp_path, "same", SentIntake(users(1))).step()
+    other = capture(spark, tmp_path, "same", SentIntake(users(5)))
+
+    def go_on() -> None:
+        stopped_for_too_long(tmp_path, "same")
+        other.step()
+
+    with pytest.raises((ForeignCommitError, FencedError)):
+        capture(spark, tmp_path, "same", Interrupted(users(3), go_on)).step()
+    assert merged(tmp_path) == [1, 2, 3, 4, 5]
+    other.step()
+    capture(spark, tmp_path, "same", SentIntake(users(6))).step()
+    assert merged(tmp_path) == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("has_late_before", [True, False])
+def test_of_a_stopped_capture_late_changes_are_the_others_too(
+    spark: SparkSession, tmp_path: Path, has_late_before: bool
+) -> None:
+    before = late_users(2 if has_late_before else 0)
+    capture(spark, tmp_path, "same", SentIntake(before), RESTATED).step()
+    other = capture(spark, tmp_path, "same", SentIntake(late_users(5)), RESTATED)
+
+    def go_on() -> None:
+        stopped_for_too_long(tmp_path, "same")
+        other.step()
+
+    with pytest.raises((ForeignCommitError, FencedWriteError, FencedError)):
+        capture(spark, tmp_path, "same", Interrupted(late_users(3), go_on), RESTATED).step()
+    assert merged(tmp_path) == [0, 1, 2, 3, 4, 5]
+    late = [user for _, user in kept_late(tmp_path)]
+    assert sorted(late) == [1, 2, 3, 4, 5]
+
+
+def test_the_lease_that_was_taken_over_is_not_taken_back_from_another_state_store(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    old = capture(spark, tmp_path, "old", SentIntake(users(1)))
+    old.step()
+    capture(spark, tmp_path, "new", SentIntake(users(2))).step()
+    for _ in range(3):
+        with Database.of(Settings.at(tmp_path / "old")).writing() as connection:
+            connection.execute(LEASES.update().values(until=1, holder="another", process="elsewhere 1 1"))
+        with pytest.raises(FencedCaptureError, match="take-over"):
+            old.step()
+    capture(spark, tmp_path, "new", SentIntake(users(3))).step()
+    assert merged(tmp_path) == [1, 2, 3]

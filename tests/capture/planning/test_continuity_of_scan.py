@@ -21,6 +21,7 @@ from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.change_files import landed_files
 from tidemark.capture.source.file_scan import scan_files
 from tidemark.delta.delta_rs_table import read_table
+from tidemark.state_store.database import Database
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -114,7 +115,7 @@ def test_a_heartbeat_arrives_where_nothing_is_committed(capture: OrderCapture) -
     capture.step(a, b)
     a.heartbeat(at("2026-03-23 11:00"), beat_at=at("2026-03-23 11:00"))
     assert capture.step(a).commits == 0
-    newest = NewestBeats.of(capture.settings).read()
+    newest = NewestBeats(Database.of(capture.settings)).read()
     assert newest == {"a": at("2026-03-23 11:00").timestamp() * 1000, "b": at("2026-03-23 10:01").timestamp() * 1000}
 
 
@@ -155,7 +156,9 @@ def test_a_lost_binlog_file_holds_its_instance_until_someone_accepts_it(capture:
     assert "instance a is at 2026-03-23 10:00:00; halted, instance a: files missing before offset 2" in line
     assert capture.orders() == {1: "1.00"}
 
-    AcceptedFindings.of(capture.settings).add("a", gap, ACCEPTED_AT, "somebody", "the file had nothing of ours")
+    AcceptedFindings(Database.of(capture.settings)).add(
+        "a", gap, ACCEPTED_AT, "somebody", "the file had nothing of ours"
+    )
     report = capture.step()
     assert report.halted == ()
     assert {(snapshot.entity, snapshot.slice) for snapshot in report.closed} >= {("ods_orders", "2026-03-23")}
@@ -196,7 +199,7 @@ def test_a_drop_that_the_connector_sends_again_holds_nothing(capture: OrderCaptu
     a.change("orders_0", None, paid("1.00"), at("2026-03-23 10:00"))
     dropped = a.drop("orders_0", at("2026-03-23 11:00"))
     assert [finding.offset for finding in capture.step(a, b).halted] == [dropped]
-    AcceptedFindings.of(capture.settings).add("a", dropped, ACCEPTED_AT, "somebody", "its rows stay")
+    AcceptedFindings(Database.of(capture.settings)).add("a", dropped, ACCEPTED_AT, "somebody", "its rows stay")
     b.change("orders_1", None, order(2, "1.00", 23), at("2026-03-23 11:30"))
     a.heartbeat(at("2026-03-23 11:30"))
     assert capture.step(a, b).halted == ()

@@ -29,6 +29,7 @@ from tidemark.console.servers.kafka_connect import Connect, connect
 from tidemark.console.servers.mariadb import USER, MariaDb, mariadb
 from tidemark.console.servers.server_process import LOOPBACK
 from tidemark.delta.delta_rs_table import read_rows
+from tidemark.state_store.database import Database
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -101,7 +102,7 @@ class World:
         return str(waiting)
 
     def diagnosis(self, instance: str, now: str) -> Diagnosis:
-        around = Around({}, (), at(now), NewestBeats.of(self.settings).read())
+        around = Around({}, (), at(now), NewestBeats(Database.of(self.settings)).read())
         status = table_status(ORDERS, commits(self.settings.warehouse / "ods_orders"), around)
         return status.streams[instance].diagnosis
 

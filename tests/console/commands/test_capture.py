@@ -12,12 +12,14 @@ from click.testing import CliRunner
 from deltalake import CommitProperties, write_deltalake
 
 from tests.lake_folder import lake_folder
-from tidemark.capture.binlog.accepted_findings import AcceptedFindings
+from tidemark.capture.binlog.accepted_findings import JOURNAL, AcceptedFindings
 from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
 from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.console.main import main
+from tidemark.state_store.database import Database
+from tidemark.state_store.journal import Journal
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ def run(*arguments: str) -> Result:
 
 
 def test_status_of_a_warehouse_into_which_nothing_came_but_a_gap_was_found(settings: Settings) -> None:
-    HaltedSources.of(settings).write([GAP])
+    HaltedSources(Database.of(settings)).write("a", [GAP])
     status = json.loads(run("capture", "status", "--json").stdout)
     orders = next(table for table in status["tables"] if table["table"] == "ods_orders")
     assert (orders["watermark"], orders["last_snapshot"], status["dead_letters"]) == (None, None, 0)
@@ -68,10 +70,10 @@ def test_only_what_is_held_can_be_accepted_and_the_answer_is_kept(settings: Sett
     refused = run("capture", "accept", "a", "40", "--because", "it was empty")
     assert refused.exit_code == 1
     assert "nothing is halted there" in refused.stderr
-    HaltedSources.of(settings).write([GAP])
+    HaltedSources(Database.of(settings)).write("a", [GAP])
     assert run("capture", "accept", "a", "40", "--because", "it was empty").exit_code == 0
-    assert AcceptedFindings.of(settings).offsets() == {"a": {40}}
-    assert "it was empty" in (settings.data / "capture" / "accepted.jsonl").read_text()
+    assert AcceptedFindings(Database.of(settings)).offsets() == {"a": {40}}
+    assert "it was empty" in "".join(Journal(Database.of(settings), JOURNAL).all())
 
 
 def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
@@ -106,7 +108,7 @@ def test_without_kafka_nothing_is_replayed(settings: Settings) -> None:
 def test_a_held_table_is_told_with_both_ways_out(settings: Settings) -> None:
     shard = "a.school.orders_0"
     held = BinlogFinding("a", 70, FindingKind.NO_ROW_EVENTS, "RENAME TABLE orders_0 TO o", shard)
-    HaltedSources.of(settings).write([held])
+    HaltedSources(Database.of(settings)).write("a", [held])
     shown = run("capture", "status").stdout
     assert f"held, no slice is tagged: shard {shard}: rows changed without row events before offset 70" in shown
     assert (

@@ -9,7 +9,9 @@ from click.testing import CliRunner
 from deltalake import write_deltalake
 
 from tidemark.console.main import main
-from tidemark.delta.clustering.filter_usage import ScanUsage, record
+from tidemark.state_store.database import Database
+from tidemark.state_store.scan_counts import ScanCounts
+from tidemark.system.settings import Settings
 
 
 @pytest.fixture
@@ -47,8 +49,7 @@ def test_what_is_wrong_is_said(table: Path) -> None:
 
 def test_advice(table: Path) -> None:
     assert "no query" in said("advise", "orders")[1]
-    log = table.parent.parent / "scans.jsonl"
-    record([ScanUsage(str(table), frozenset({"user"}))] * 3, log)
+    ScanCounts(Database.of(Settings.load())).add({(str(table), frozenset({"user"})): 3})
     code, text = said("advise", "orders")
     assert (code, text.splitlines()[0].startswith("cluster: 3 of 3 scans filter by user")) == (0, True)
     assert json.loads(said("advise", "orders", "--json")[1])["weights"] == {"user": 1.0}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -13,9 +12,12 @@ from pydantic import SecretStr
 
 from tests.compute.small_warehouse import small_warehouse
 from tidemark.capture.heartbeat.liveness import note_look
+from tidemark.capture.heartbeat.newest_heartbeats import NOTES
 from tidemark.dagster.definitions import build_definitions
 from tidemark.dagster.heartbeat_checks import NAME, heartbeat_checks
 from tidemark.dagster.sensors.write_and_watch_heartbeats import heartbeat_sensor
+from tidemark.state_store.database import Database
+from tidemark.state_store.notes import Notes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -131,10 +133,9 @@ def test_without_addresses_nothing_is_checked(warehouse: Warehouse) -> None:
 
 def hear(warehouse: Warehouse, looked: datetime, **beats: datetime) -> None:
     """What a step of the capture leaves; heartbeats may grow older here."""
-    path = warehouse.settings.data / "capture" / "heartbeats.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({instance: int(beat.timestamp() * 1000) for instance, beat in beats.items()}))
-    note_look(warehouse.settings, looked)
+    database = Database.of(warehouse.settings)
+    Notes(database, NOTES).put({instance: str(int(beat.timestamp() * 1000)) for instance, beat in beats.items()})
+    note_look(database, beats, looked)
 
 
 def with_databases(warehouse: Warehouse) -> Warehouse:

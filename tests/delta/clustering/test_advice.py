@@ -9,9 +9,11 @@ from pyspark.sql import functions as sf
 
 from tests.delta.clustering.tables import create_table
 from tidemark.delta.clustering.advice import advice_for
-from tidemark.delta.clustering.filter_usage import ScanUsage, record, recorded_scans, usages_of
 from tidemark.delta.clustering.layout import ColumnLayout, Layout
+from tidemark.delta.clustering.usage_recorder import UsageRecorder
 from tidemark.delta.delta_rs_table import read_table
+from tidemark.state_store.database import Database
+from tidemark.state_store.scan_counts import ScanCounts
 
 
 def layout(files: int = 100, **depths: float) -> Layout:
@@ -45,11 +47,10 @@ def test_where_it_does_not_pay(usage: Counter[frozenset[str]], lies: Layout, act
 @pytest.mark.spark
 def test_filters_of_plans_are_recorded(spark: SparkSession, tmp_path: Path) -> None:
     path = create_table(spark, tmp_path / "a table", spark.range(9).selectExpr("id", "id * 2 AS `b-c`", "id AS d"))
-    log, rows = tmp_path / "log" / "scans.jsonl", read_table(spark, path)
-    record(usages_of(rows.where("id = 3 AND `b-c` > 2 AND d IS NOT NULL")), log)
-    record(usages_of(rows.where("id IN (1, 2)").join(rows.where(sf.col("d") % 2 == 1), "id")), log)
-    record([ScanUsage("/elsewhere", frozenset("x"))], log)
-    advice = recorded_scans(log, path)
+    counts, rows = ScanCounts(Database.at(tmp_path / "state.db")), read_table(spark, path)
+    recorder = UsageRecorder(counts)
+    recorder.ran("1", rows.where("id = 3 AND `b-c` > 2 AND d IS NOT NULL"))
+    recorder.ran("2", rows.where("id IN (1, 2)").join(rows.where(sf.col("d") % 2 == 1), "id"))
+    advice = counts.of(str(path))
     assert advice[frozenset({"id", "b-c"})] == 1
     assert sum(advice.values()) == 3
-    assert recorded_scans(tmp_path / "none", path) == Counter()

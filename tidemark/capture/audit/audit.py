@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tidemark.capture.audit.comparisons import Comparisons
-from tidemark.capture.audit.cursor import AuditCursorFile
+from tidemark.capture.audit.cursor import KeptAuditCursor
 from tidemark.capture.audit.cycle_run import CycleReport, CycleRun
 from tidemark.capture.audit.errors import AuditRefusedError, SlowRangeError
 from tidemark.capture.audit.finding_book import FindingBook
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tidemark.capture.audit.source_reader import SourceReader
     from tidemark.capture.source.intake import Intake
     from tidemark.capture.source_table import SourceTable
+    from tidemark.state_store.database import Database
     from tidemark.system.settings import Settings
 
 RANGE_ROWS: Final = 50_000
@@ -56,13 +57,14 @@ class SourceAudit:
         readers: Mapping[str, SourceReader],
         intake: Intake,
         pace: AuditPace,
+        database: Database,
         range_rows: int = RANGE_ROWS,
     ) -> None:
         lake = LakeReader.of(spark, settings.warehouse)
         self._settings, self._sources, self._readers, self._pace = settings, tuple(sources), readers, pace
-        self._sides = {source.name: LakeSide(lake, settings, source, intake) for source in sources}
-        self._book = FindingBook(settings)
-        self._cursor = AuditCursorFile.of(settings)
+        self._sides = {source.name: LakeSide(lake, settings, source, intake, database) for source in sources}
+        self._book = FindingBook(database)
+        self._cursor = KeptAuditCursor(database)
         self._range_rows = range_rows
 
     def open(self) -> Sequence[AuditFinding]:

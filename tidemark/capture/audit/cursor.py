@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from tidemark.system.files import replace_text
+from tidemark.state_store.notes import Notes
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from tidemark.state_store.database import Database
 
-    from tidemark.system.settings import Settings
+NOTES: Final = "audit cursor"
+_NAME: Final = "cycle"
 
 
 @dataclass(frozen=True)
@@ -28,27 +29,20 @@ class AuditCursor:
     is_behind: bool = False
 
 
-class AuditCursorFile:
+class KeptAuditCursor:
     """Of a warehouse; an audit of some tables has the same, and begins anew where it does not know the shard."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    @classmethod
-    def of(cls, settings: Settings) -> AuditCursorFile:
-        """That of a warehouse."""
-        return cls(settings.data / "capture" / "audit" / "cursor.json")
+    def __init__(self, database: Database) -> None:
+        self._notes = Notes(database, NOTES)
 
     def read(self) -> AuditCursor:
         """The start, where there is none."""
-        if not self._path.exists():
-            return AuditCursor()
-        return AuditCursor(**json.loads(self._path.read_text(encoding="utf-8")))
+        return AuditCursor(**json.loads(self._notes.get(_NAME) or "{}"))
 
     def write(self, cursor: AuditCursor) -> None:
         """In the place of what was there."""
-        replace_text(self._path, json.dumps(asdict(cursor)))
+        self._notes.put({_NAME: json.dumps(asdict(cursor))})
 
     def clear(self) -> None:
         """The cycle has ended: the next one begins at the start."""
-        self._path.unlink(missing_ok=True)
+        self._notes.remove(_NAME)

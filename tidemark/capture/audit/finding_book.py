@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from tidemark.capture.audit.audited_range import Patch
     from tidemark.capture.audit.row_comparison import RowLook
     from tidemark.capture.audit.shard_walk import AuditedShard
-    from tidemark.system.settings import Settings
+    from tidemark.state_store.database import Database
 
 
 class FindingBook:
     """Capture is told first: a crash in between leaves a hold whose rows are found again, never rows without one."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._findings, self._entries = AuditFindings.of(settings), HoldEntries.of(settings)
+    def __init__(self, database: Database) -> None:
+        self._findings, self._entries = AuditFindings(database), HoldEntries(database)
 
     def open(self) -> tuple[AuditFinding, ...]:
         """What is not resolved."""

@@ -1,4 +1,4 @@
-"""What the audit found and is not resolved yet, with its ways out: a file beside the warehouse."""
+"""What the audit found and is not resolved yet, with its ways out: notes in the state store."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from tidemark.capture.audit.audited_range import AuditedRange, Patch
 from tidemark.capture.audit.row_comparison import DifferenceKind
-from tidemark.system.files import replace_text
+from tidemark.state_store.notes import Notes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Mapping
 
-    from tidemark.system.settings import Settings
+    from tidemark.state_store.database import Database
 
 MOST_ROWS: Final = 1_000
+NOTES: Final = "audit findings"
+"""The kind of the notes: by their ids."""
 _SHOWN: Final = 5
 
 
@@ -92,34 +93,25 @@ class AuditFinding:
 class AuditFindings:
     """The open ones of a warehouse; one audit at a time writes them."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    @classmethod
-    def of(cls, settings: Settings) -> AuditFindings:
-        """Those of a warehouse."""
-        return cls(settings.data / "capture" / "audit" / "findings.json")
+    def __init__(self, database: Database) -> None:
+        self._notes = Notes(database, NOTES)
 
     def open(self) -> tuple[AuditFinding, ...]:
-        """In the order in which they were found."""
-        if not self._path.exists():
-            return ()
-        return tuple(AuditFinding.from_json(entry) for entry in json.loads(self._path.read_text(encoding="utf-8")))
+        """In the order in which they were entered."""
+        findings = [AuditFinding.from_json(json.loads(content)) for content in self._notes.all().values()]
+        return tuple(sorted(findings, key=lambda finding: (finding.at, finding.id)))
 
     def put(self, finding: AuditFinding) -> None:
-        """Found now, or looked at again."""
-        self._write([other for other in self.open() if other.id != finding.id] + [finding])
+        """Entered now, or looked at again."""
+        self._notes.put({finding.id: json.dumps(finding.to_json(), ensure_ascii=False)})
 
     def remove(self, id_: str) -> None:
         """Its rows are the source's now."""
-        self._write([other for other in self.open() if other.id != id_])
+        self._notes.remove(id_)
 
     def known_rows(self, shard: str) -> frozenset[str]:
         """The keys of a shard's open findings."""
         return frozenset(key for finding in self.open() if finding.patch.shard == shard for key in finding.rows)
-
-    def _write(self, findings: Sequence[AuditFinding]) -> None:
-        replace_text(self._path, json.dumps([finding.to_json() for finding in findings], ensure_ascii=False))
 
 
 def bounded(rows: Mapping[str, DifferenceKind], finding: AuditFinding) -> AuditFinding:

@@ -1,13 +1,12 @@
 """What the audit tells capture: shards whose tags are held from now on, and shards that are the source's again.
 
-A file of lines, only ever added to. Capture takes an entry in with one commit of the table, which says its id.
+Entries in the state store, only ever added to. Capture takes one in with a commit of the table, which says its id.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from pyspark.sql import SparkSession
 
@@ -16,11 +15,13 @@ from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.commits.holds import HoldEvent
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.delta.empty_commit import commit_nothing
-from tidemark.system.files import private_directory
-from tidemark.system.settings import Settings
+from tidemark.state_store.database import Database
+from tidemark.state_store.journal import Journal
 from tidemark.system.table_location import TableLocation
 
 _REMEMBERED = 20
+JOURNAL: Final = "capture holds"
+"""The kind of the entries; their subjects are tables."""
 
 
 @dataclass(frozen=True)
@@ -37,30 +38,18 @@ class HoldEntry:
 class HoldEntries:
     """Those of a warehouse."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    @classmethod
-    def of(cls, settings: Settings) -> "HoldEntries":
-        """Those that this data folder's capture takes in."""
-        return cls(settings.data / "capture" / "audit" / "holds.jsonl")
+    def __init__(self, database: Database) -> None:
+        self._entries = Journal(database, JOURNAL)
 
     def add(self, entry: HoldEntry) -> None:
         """To be taken in by the next step."""
-        private_directory(self._path.parent)
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(entry), ensure_ascii=False) + "\n")
+        self._entries.add(entry.table, json.dumps(asdict(entry), ensure_ascii=False))
 
     def after(self, table: str, done: Sequence[str]) -> list[HoldEntry]:
         """Those of a table that came after the last one that was `done` (ids), in order."""
-        mine = [entry for entry in self._all() if entry.table == table]
+        mine = [HoldEntry(**json.loads(content)) for content in self._entries.of(table)]
         last = max((place for place, entry in enumerate(mine) if entry.id in done), default=-1)
         return mine[last + 1 :]
-
-    def _all(self) -> list[HoldEntry]:
-        if not self._path.exists():
-            return []
-        return [HoldEntry(**json.loads(line)) for line in self._path.read_text(encoding="utf-8").splitlines()]
 
 
 def hold_or_release(

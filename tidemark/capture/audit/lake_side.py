@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tidemark.capture.audit.look import PendingLook
     from tidemark.capture.source.intake import Intake
     from tidemark.capture.source_table import SourceTable
+    from tidemark.state_store.database import Database
     from tidemark.system.settings import Settings
     from tidemark.system.table_location import TableLocation
 
@@ -34,9 +35,11 @@ class LakeAt(NamedTuple):
 class LakeSide:
     """Of one captured table."""
 
-    def __init__(self, lake: LakeReader, settings: Settings, source: SourceTable, intake: Intake) -> None:
+    def __init__(
+        self, lake: LakeReader, settings: Settings, source: SourceTable, intake: Intake, database: Database
+    ) -> None:
         self._lake, self._source = lake, source
-        self._progress = ReadProgress.of(settings)
+        self._progress = ReadProgress(database)
         self._path: TableLocation = settings.warehouse / source.name
         self._deleted = DeletedKeys(lake.spark, intake, source)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from tidemark.capture.source.intake import Intake
     from tidemark.capture.source_table import SourceTable
+    from tidemark.state_store.database import Database
     from tidemark.system.settings import Settings
 
 
@@ -39,10 +40,11 @@ def open_audit(
     sources: Sequence[SourceTable],
     share: float,
     per_minute: float | None,
+    database: Database,
 ) -> SourceAudit:
     """Raises DatabaseAddressError, NothingToAuditError before Spark starts."""
     readers, pace = readers_of(settings, sources), AuditPace(share, per_minute, time.monotonic)
-    return SourceAudit(start_spark(), settings, sources, readers, _intake(settings), pace)
+    return SourceAudit(start_spark(), settings, sources, readers, _intake(settings), pace, database)
 
 
 def _intake(settings: Settings) -> Intake:

@@ -1,33 +1,36 @@
-"""What the last step found and halts instances for: a file beside the warehouse, for those who ask in between."""
+"""What the last step found and halts instances for: notes in the state store, for those who ask in between."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from pathlib import Path
+from typing import Final
 
 from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
-from tidemark.system.files import replace_text
-from tidemark.system.settings import Settings
+from tidemark.state_store.database import Database
+from tidemark.state_store.fence import Fence
+from tidemark.state_store.notes import Notes
+
+NOTES: Final = "capture halted"
+"""The kind of the notes: per instance its findings."""
 
 
 class HaltedSources:
     """The findings of the last step."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    @classmethod
-    def of(cls, settings: Settings) -> "HaltedSources":
-        """Those of a warehouse."""
-        return cls(settings.data / "capture" / "halted.json")
+    def __init__(self, database: Database) -> None:
+        self._notes = Notes(database, NOTES)
 
     def read(self) -> tuple[BinlogFinding, ...]:
         """Nothing before the first step."""
-        if not self._path.exists():
-            return ()
-        entries = json.loads(self._path.read_text(encoding="utf-8"))
+        entries = [entry for content in self._notes.all().values() for entry in json.loads(content)]
         return tuple(BinlogFinding(**{**finding, "kind": FindingKind(finding["kind"])}) for finding in entries)
 
-    def write(self, findings: Sequence[BinlogFinding]) -> None:
-        """In the place of what was there, at once."""
-        replace_text(self._path, json.dumps([asdict(finding) for finding in findings], ensure_ascii=False))
+    def write(self, instances: Iterable[str], findings: Sequence[BinlogFinding], fences: Iterable[Fence] = ()) -> None:
+        """Those of these instances, in the place of what was noted of them. Raises FencedError."""
+        self._notes.put({name: content_of(name, findings) for name in instances}, fences)
+
+
+def content_of(instance: str, findings: Sequence[BinlogFinding]) -> str:
+    """What is noted of an instance."""
+    mine = [asdict(finding) for finding in findings if finding.instance == instance]
+    return json.dumps(mine, ensure_ascii=False)

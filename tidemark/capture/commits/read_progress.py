@@ -1,19 +1,22 @@
-"""How far each table has read each instance: a file beside the warehouse, for those who ask between steps.
+"""How far each table has read each instance: notes in the state store, for those who ask between steps.
 
 A table's commits say it, too, but one in which nothing changes has no commits for hours.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from tidemark.capture.binlog.continuity import BinlogProgress
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.source_table import SourceTable, topic_of
-from tidemark.system.files import replace_text
-from tidemark.system.settings import Settings
+from tidemark.state_store.database import Database
+from tidemark.state_store.fence import Fence
+from tidemark.state_store.notes import Notes
+
+NOTES: Final = "capture progress"
+"""The kind of the notes: per table what it has read of each instance."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class InstanceProgress:
         return cls(offset, state.watermarks.get(instance), state.positions.get(instance))
 
     def to_json(self) -> list[Any]:
-        """As it stands in the file."""
+        """As it is noted."""
         return [self.offset, self.watermark_ms, self.binlog.to_json() if self.binlog else None]
 
     @classmethod
@@ -45,28 +48,23 @@ class InstanceProgress:
 
 
 class ReadProgress:
-    """Of all tables of a warehouse, as the last step left them."""
+    """Of all tables, as the last steps left them."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, database: Database) -> None:
+        self._notes = Notes(database, NOTES)
 
-    @classmethod
-    def of(cls, settings: Settings) -> "ReadProgress":
-        """Those of a warehouse."""
-        return cls(settings.data / "capture" / "progress.json")
-
-    def write(self, sources: Sequence[SourceTable], states: Mapping[str, CommitState]) -> None:
-        """In the place of what was there, at once."""
+    def write(
+        self, sources: Sequence[SourceTable], states: Mapping[str, CommitState], fences: Iterable[Fence] = ()
+    ) -> None:
+        """Of these tables, in the place of what was there. Raises FencedError."""
         progress = {
             source.name: {name: InstanceProgress.of(states[source.name], name).to_json() for name in source.instances}
             for source in sources
             if source.name in states
         }
-        replace_text(self._path, json.dumps(progress))
+        self._notes.put({table: json.dumps(entries) for table, entries in progress.items()}, fences)
 
     def read(self, table: str) -> Mapping[str, InstanceProgress]:
         """Per instance of a table; nothing before the first step."""
-        if not self._path.exists():
-            return {}
-        entries = json.loads(self._path.read_text(encoding="utf-8")).get(table, {})
+        entries = json.loads(self._notes.get(table) or "{}")
         return {name: InstanceProgress.from_json(entry) for name, entry in entries.items()}

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from tidemark.capture.distribution.errors import SessionLostError
@@ -13,6 +12,7 @@ from tidemark.capture.distribution.session import DistributionSession
 from tidemark.capture.distribution.transactional_id import member_name
 from tidemark.capture.source.kafka.errors import BrokerDownError
 from tidemark.capture.source_table import SourceTable
+from tidemark.state_store.database import Database
 
 _WAIT_SECONDS: Final = 0.2
 _PAUSE_SECONDS: Final = 1.0
@@ -22,14 +22,14 @@ _PAUSE_SECONDS: Final = 1.0
 class Distribution:
     """What is sent on, from where to where.
 
-    `partitions` are those of logical topics that have to be made; topics that are there keep theirs. `folder` is where
-    members of this machine keep their names. `batch` is how many messages a transaction holds at most: few enough to be
-    through within a second, enough that its cost does not count.
+    `partitions` are those of logical topics that have to be made; topics that are there keep theirs. Members of all
+    hosts have their names in `database`, the state store. `batch` is how many messages a transaction holds at most:
+    few enough to be through within a second, enough that its cost does not count.
     """
 
     servers: str
     tables: Sequence[SourceTable]
-    folder: Path
+    database: Database
     partitions: int = 4
     pattern: str = TOPICS
     batch: int = 20_000
@@ -62,7 +62,7 @@ def distribute(
     """
     prepare(what.servers, what.tables, what.partitions, what.pattern)
     done = Done()
-    with member_name(what.folder) as name:
+    with member_name(what.database) as name:
         while goes_on(done):
             try:
                 _serve(what, name, goes_on, done)

@@ -1,44 +1,25 @@
 """What a member is called: as the one before it that died, so that it ends what that one left open."""
 
-import fcntl
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import count
-from pathlib import Path
-from typing import IO
+from contextlib import ExitStack, contextmanager
+from typing import Final
 
-from tidemark.system.files import private_directory
+from tidemark.state_store.database import Database
+from tidemark.state_store.held_leases import taken_number
+from tidemark.state_store.notes import Notes
+
+NOTES: Final = "distribution members"
+"""The kind of the notes: names by the members' numbers."""
 
 
 @contextmanager
-def member_name(folder: Path) -> Iterator[str]:
-    """A name that no other process has meanwhile; the lock on its file in `folder` goes with the process.
+def member_name(database: Database) -> Iterator[str]:
+    """A name that no other process has meanwhile, of any host; the lease of its number goes with the process.
 
     Kafka ends an open transaction when somebody of the same name comes, or else when its time is over; until then
-    nothing after it can be read.
+    nothing after it can be read. Of a member that was stopped, and goes on, Kafka takes nothing more then.
     """
-    private_directory(folder)
-    for number in count(1):
-        with (folder / f"member-{number}").open("a+") as file:
-            if _try_lock(file):
-                yield _name_in(file)
-                return
-
-
-def _try_lock(file: IO[str]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _name_in(file: IO[str]) -> str:
-    file.seek(0)
-    name = file.read()
-    if not name:
-        name = uuid.uuid4().hex
-        file.write(name)
-        file.flush()
-    return name
+    with ExitStack() as stack:
+        number, _ = taken_number(database, "distribution member", "sending changes on", stack)
+        yield Notes(database, NOTES).add(str(number), uuid.uuid4().hex)

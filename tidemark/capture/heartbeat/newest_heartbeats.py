@@ -1,38 +1,34 @@
-"""The newest heartbeat of each instance that arrived: a file beside the warehouse, for those who ask between steps.
+"""The newest heartbeat of each instance that arrived: notes in the state store, for those who ask between steps.
 
 A table's commits say it, too, but only of what the table has read: one in which nothing changes has no commits for
 hours, and one that waits for a broken instance reads no further of the others, which are as alive as ever.
 """
 
-import json
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from typing import Final
 
-from tidemark.system.files import replace_text
-from tidemark.system.settings import Settings
+from tidemark.state_store.database import Database
+from tidemark.state_store.fence import Fence
+from tidemark.state_store.notes import Notes
+
+NOTES: Final = "capture heartbeats"
+"""The kind of the notes: per instance epoch ms."""
 
 
 class NewestBeats:
     """Times (epoch ms) that the heartbeats' writer gave them."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    @classmethod
-    def of(cls, settings: Settings) -> "NewestBeats":
-        """Those of a warehouse."""
-        return cls(settings.data / "capture" / "heartbeats.json")
+    def __init__(self, database: Database) -> None:
+        self._notes = Notes(database, NOTES)
 
     def read(self) -> Mapping[str, int]:
         """Per instance; nothing before the first step."""
-        if not self._path.exists():
-            return {}
-        beats: dict[str, int] = json.loads(self._path.read_text(encoding="utf-8"))
-        return beats
+        return {name: int(beat) for name, beat in self._notes.all().items()}
 
-    def note(self, beats: Mapping[str, int]) -> None:
-        """These arrived; what was newer stays. In the place of what was there, at once."""
-        before = self.read()
-        after = {**before, **{name: max(beat, before.get(name, beat)) for name, beat in beats.items()}}
-        if after != before:
-            replace_text(self._path, json.dumps(after))
+    def note(self, beats: Mapping[str, int], fences: Iterable[Fence] = ()) -> None:
+        """These arrived; what was newer stays. Raises FencedError."""
+
+        def newer(before: Mapping[str, str]) -> Mapping[str, str]:
+            return {name: str(beat) for name, beat in beats.items() if beat > int(before.get(name, beat - 1))}
+
+        self._notes.revise(newer, fences)

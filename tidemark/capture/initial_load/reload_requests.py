@@ -1,4 +1,4 @@
-"""Tables, or shards of them, that are to be read from their source again: a file of lines, only ever added to.
+"""Tables, or shards of them, that are to be read from their source again: entries in the state store, only added to.
 
 The capture takes a request in with one commit of the table, which says its id: asked for once, it is done once.
 """
@@ -6,11 +6,14 @@ The capture takes a request in with one commit of the table, which says its id: 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from typing import Final
 
 from tidemark.capture.initial_load.key_range import KeyRange
-from tidemark.system.files import private_directory
-from tidemark.system.settings import Settings
+from tidemark.state_store.database import Database
+from tidemark.state_store.journal import Journal
+
+JOURNAL: Final = "capture reloads"
+"""The kind of the entries; their subjects are tables."""
 
 
 @dataclass(frozen=True)
@@ -38,30 +41,18 @@ class ReloadRequest:
 class ReloadRequests:
     """Those of a warehouse."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    @classmethod
-    def of(cls, settings: Settings) -> "ReloadRequests":
-        """Those that this data folder's capture takes in."""
-        return cls(settings.data / "capture" / "reloads.jsonl")
+    def __init__(self, database: Database) -> None:
+        self._entries = Journal(database, JOURNAL)
 
     def add(self, request: ReloadRequest) -> None:
         """To be taken in by the next step."""
-        private_directory(self._path.parent)
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(request), ensure_ascii=False) + "\n")
+        self._entries.add(request.table, json.dumps(asdict(request), ensure_ascii=False))
 
     def after(self, table: str, done: Sequence[str]) -> list[ReloadRequest]:
         """Those of a table that came after the last one that was `done` (ids), in order."""
-        mine = [request for request in self._all() if request.table == table]
+        mine = [_request(json.loads(content)) for content in self._entries.of(table)]
         last = max((place for place, request in enumerate(mine) if request.id in done), default=-1)
         return mine[last + 1 :]
-
-    def _all(self) -> list[ReloadRequest]:
-        if not self._path.exists():
-            return []
-        return [_request(json.loads(line)) for line in self._path.read_text(encoding="utf-8").splitlines()]
 
 
 def _request(entry: Mapping[str, object]) -> ReloadRequest:

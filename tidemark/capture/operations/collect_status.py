@@ -1,22 +1,30 @@
 """Where the capture of a warehouse stands: all that its tables' status takes, gathered."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.commits.commit_state import commits
-from tidemark.capture.heartbeat.liveness import last_look
+from tidemark.capture.heartbeat.liveness import last_looks
 from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
 from tidemark.capture.operations.table_status import Around, TableStatus, table_status
 from tidemark.capture.source_table import SourceTable, instances_of, topic_of
+from tidemark.state_store.database import Database
 from tidemark.system.settings import Settings
 
 
-def table_statuses(sources: Sequence[SourceTable], settings: Settings, now: datetime) -> list[TableStatus]:
-    """The status of each table as of `now` (aware). Raises BrokerDownError, TopicMissingError."""
-    halted, beats = HaltedSources.of(settings).read(), NewestBeats.of(settings).read()
-    written = bool(settings.databases.get_secret_value())
-    around = Around(_ends(sources, settings), halted, now, beats, last_look(settings), written)
+def table_statuses(
+    sources: Sequence[SourceTable], settings: Settings, database: Database | None, now: datetime
+) -> list[TableStatus]:
+    """The status of each table as of `now` (aware); without a state store as its own log says.
+
+    Raises BrokerDownError, TopicMissingError.
+    """
+    around = Around(_ends(sources, settings), (), now, written=bool(settings.databases.get_secret_value()))
+    if database is not None:
+        halted, beats = HaltedSources(database).read(), NewestBeats(database).read()
+        around = replace(around, halted=halted, beats=beats, looked=last_looks(database))
     return [table_status(source, commits(settings.warehouse / source.name), around) for source in sources]
 
 

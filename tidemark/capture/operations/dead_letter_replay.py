@@ -22,6 +22,7 @@ from tidemark.capture.commits.capture_lease import CaptureLease
 from tidemark.capture.commits.commit_state import CommitState, last_commit
 from tidemark.capture.commits.foreign_writes import write_of_others
 from tidemark.capture.errors import ReplayUnreadableError
+from tidemark.capture.operations.instance_leases import taking_in
 from tidemark.capture.planning.commit_planner import PlannedBatch, Span
 from tidemark.capture.planning.continuity_of_scan import BinlogOrder, judge_binlogs
 from tidemark.capture.schema.table_evolution import ensure_table, merge_target
@@ -32,7 +33,7 @@ from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.delta.delta_rs_table import current_version
 from tidemark.delta.merge import merge_changes
-from tidemark.system.file_lock import only_one
+from tidemark.state_store.database import Database
 from tidemark.system.settings import Settings
 
 Place = tuple[int, int]
@@ -51,13 +52,19 @@ class DeadLetterReplay:
     """Replays into the tables of `sources` what came in by `intake`."""
 
     def __init__(
-        self, spark: SparkSession, settings: Settings, sources: Sequence[SourceTable], intake: KafkaIntake
+        self,
+        spark: SparkSession,
+        settings: Settings,
+        sources: Sequence[SourceTable],
+        intake: KafkaIntake,
+        database: Database,
     ) -> None:
         # A session of its own: commit metadata is a session setting.
         self._spark = spark.newSession()
         self._settings = settings
         self._sources = tuple(sources)
         self._intake = intake
+        self._database = database
 
     def run(self, now: datetime) -> tuple[Replayed, ...]:
         """Replay every letter that waits; `now` is noted with those that had their effect.
@@ -69,8 +76,8 @@ class DeadLetterReplay:
         by_topic: dict[str, list[DeadLetter]] = defaultdict(list)
         for letter in letters.waiting():
             by_topic[letter.topic].append(letter)
-        with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
-            lease = CaptureLease.obtain(self._settings, now)
+        with taking_in(self._settings, self._database, self._sources):
+            lease = CaptureLease.obtain(self._settings, self._database, now)
             results = [result for topic, waiting in by_topic.items() for result in self._topic(topic, waiting, lease)]
             letters.note_replayed([replayed.letter for replayed in results if replayed.problem is None], now)
         return tuple(results)
@@ -117,7 +124,7 @@ class DeadLetterReplay:
         places = [(letter.offset, letter.row) for letter in waiting]
         try:
             _check_others(scan, topic_of(instance), places)
-            order = judge_binlogs(scan.summary.runs(SPARSE), {}, SPARSE, AcceptedFindings.of(self._settings).offsets())
+            order = judge_binlogs(scan.summary.runs(SPARSE), {}, SPARSE, AcceptedFindings(self._database).offsets())
             return {place for table in tables for place in self._table(*table, scan, order, places)}
         finally:
             scan.close()

@@ -34,6 +34,7 @@ from tidemark.capture.operations.ingestion_report import (
     snapshot_waiting,
     untagged_warnings,
 )
+from tidemark.capture.operations.instance_leases import taking_in
 from tidemark.capture.operations.reload_order import order_start
 from tidemark.capture.operations.step_state import StepPosition, StepResult, problem_of_instance, state_of_topics
 from tidemark.capture.operations.trim_side_tables import trim_if_due
@@ -49,13 +50,12 @@ from tidemark.capture.source.intake import Due, Intake, ReadUnit
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source.scan_summary import MalformedDeclaration
 from tidemark.capture.source.unrouted import Unrouted
-from tidemark.capture.source_table import SourceTable, topic_of
+from tidemark.capture.source_table import SourceTable, instances_of, topic_of
 from tidemark.delta.delta_rs_table import current_version
 from tidemark.dependency_model.time import Calendar
 from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.crash_points import crash_point
-from tidemark.system.file_lock import only_one
 from tidemark.system.files import writable_directory
 from tidemark.system.settings import Settings
 from tidemark.system.utc_clock import utc_now
@@ -64,7 +64,7 @@ THREADS = 2
 
 
 class Ingestion:
-    """The capture of a set of tables; one instance at a time works on a warehouse, guarded by a lock.
+    """The capture of a set of tables; of each of their instances one process takes in changes, by a lease.
 
     Records come from `intake`, without one from landed change files.
     """
@@ -81,7 +81,7 @@ class Ingestion:
         self._spark = spark
         self._settings = settings
         self._sources = tuple(sources)
-        self._registry = registry
+        self._registry, self._database = registry, registry.database
         self._intake: Intake = intake or FileIntake(settings.landing)
         self._calendar = Calendar(settings.time_zone)
         self._tables = {
@@ -97,26 +97,32 @@ class Ingestion:
 
         Raises, after having taken in all that can be, the first of ChangeFileError, OffsetGapError, ColumnTypeError,
         DeclarationError, ChangeValueError, ForeignCommitError, UnexpectedTableError; before anything
-        AlreadyRunningError, FencedCaptureError, DiskPathError.
+        AlreadyRunningError, FencedCaptureError, DiskPathError; and FencedError where it was stopped for so long that
+        another process has its instances.
         """
         started = time.monotonic()
         if isinstance(self._settings.warehouse, Path):
             writable_directory(self._settings.warehouse)
-        with only_one(self._settings.data / "ingestion.lock", "taking in changes"):
-            lease = CaptureLease.obtain(self._settings, utc_now())
-            step = StepResult(lease=lease)
+        with taking_in(self._settings, self._database, self._sources) as held:
+            lease = CaptureLease.obtain(self._settings, self._database, utc_now())
+            step = StepResult(lease=lease, held=held)
             position = self._with_reloads(self._with_logs(self._position, step), step)
             position = self._with_accepted(self._with_audited(position, step), step)
             position = self._passes(position, step)
             self._position = replace(position, stopped=frozenset(step.stopped))
-            HaltedSources.of(self._settings).write(position.findings)
-            ReadProgress.of(self._settings).write(self._sources, position.states)
-            NewestBeats.of(self._settings).note(step.beats)
-            note_look(self._settings, utc_now())
+            self._note(position, step)
             trim_if_due(self._settings, utc_now(), self._registry, self._sources)
         if step.problems:
             raise step.problems[0]
         return self._report(step, position, time.monotonic() - started)
+
+    def _note(self, position: StepPosition, step: StepResult) -> None:
+        """For those who ask between steps, on any host."""
+        instances, fences = instances_of(self._sources), step.held.fences
+        HaltedSources(self._database).write(instances, position.findings, fences)
+        ReadProgress(self._database).write(self._sources, position.states, fences)
+        NewestBeats(self._database).note(step.beats, fences)
+        note_look(self._database, instances, utc_now(), fences)
 
     def _with_logs(self, position: StepPosition, step: StepResult) -> StepPosition:
         """Where each table stands, from its own log; tags that a crash kept from being written are written now."""
@@ -153,11 +159,11 @@ class Ingestion:
 
     def _with_reloads(self, position: StepPosition, step: StepResult) -> StepPosition:
         """After the reloads that somebody asked for, of tables that begin anew; the others are as they were."""
-        requests = ReloadRequests.of(self._settings)
+        requests = ReloadRequests(self._database)
         for source in self._sources:
             try:
                 if not position.states[source.name].batch:
-                    order_start(self._settings, source)
+                    order_start(self._settings, self._database, source)
                 for request in requests.after(source.name, position.states[source.name].reloads):
                     if not request.is_whole and source.name in step.stopped:
                         continue  # other rows than the shard's may be somebody else's
@@ -177,7 +183,7 @@ class Ingestion:
         for source in self._active(self._sources, step):
             try:
                 state = position.states[source.name]
-                entries = HoldEntries.of(self._settings).after(source.name, state.audited)
+                entries = HoldEntries(self._database).after(source.name, state.audited)
                 if entries:
                     session, warehouse = self._spark.newSession(), self._settings.warehouse
                     known = position.versions[source.name]
@@ -190,7 +196,7 @@ class Ingestion:
 
     def _with_accepted(self, position: StepPosition, step: StepResult) -> StepPosition:
         """What people said to go on after; what was read before has to be looked at again then."""
-        accepted = AcceptedFindings.of(self._settings).offsets()
+        accepted = AcceptedFindings(self._database).offsets()
         if accepted == position.accepted:
             return position
         for source in self._sources:
@@ -225,6 +231,7 @@ class Ingestion:
         self, before: StepPosition, step: StepResult, active: Sequence[SourceTable], share: float
     ) -> tuple[StepPosition, bool]:
         """Take in one bounded set of records for tables that are level; False when there is nothing more of it."""
+        step.held.require()
         key = tuple(source.name for source in active)
         reached = before.next_offsets(active, step.blocked)
         due = self._intake.due(reached, step.refused, share * step.scale[key])
@@ -344,6 +351,7 @@ class Ingestion:
             rest = {table: state for table, state in before.states.items() if table != name}
             return self._with_logs(replace(before, states=rest), step)
         crash_point("ingest.before_tags")
+        step.held.require()
         version, path, audited = before.versions[name], self._settings.warehouse / name, outcome.table.audited
         for version, state in outcome.committed:
             commit = Commit(version, utc_now(), state)

@@ -14,13 +14,16 @@ from tidemark.capture.initial_load.reload_requests import ReloadRequest, ReloadR
 from tidemark.capture.initial_load.request_load import request_load, source_columns
 from tidemark.capture.source.kafka.broker_offsets import Broker
 from tidemark.capture.source_table import SourceTable, topic_of
+from tidemark.state_store.database import Database
 from tidemark.system.settings import Settings
 
 Columns = Mapping[str, Mapping[str, str]]
 """Per shard its columns: name -> type as the server prints it."""
 
 
-def refuse_load_under_way(settings: Settings, source: SourceTable, shard: str | None = None) -> None:
+def refuse_load_under_way(
+    settings: Settings, database: Database, source: SourceTable, shard: str | None = None
+) -> None:
     """Raise LoadUnderWayError while a load of the table (or of that shard) was asked for and has not ended.
 
     Its end comes behind where the table begins anew, and would be taken for the end of a load whose rows are not all
@@ -29,7 +32,7 @@ def refuse_load_under_way(settings: Settings, source: SourceTable, shard: str | 
     last = last_commit(settings.warehouse / source.name)
     state = last.state if last else CommitState()
     under_way = {*state.initial_load_pending, *state.holds.loading}
-    for request in ReloadRequests.of(settings).after(source.name, state.reloads):
+    for request in ReloadRequests(database).after(source.name, state.reloads):
         under_way.update(request.shards)
     if shard is not None:
         under_way &= {shard}
@@ -39,6 +42,7 @@ def refuse_load_under_way(settings: Settings, source: SourceTable, shard: str | 
 
 def order_reload(
     settings: Settings,
+    database: Database,
     source: SourceTable,
     addresses: Sequence[HeartbeatDatabase],
     shard: str | None = None,
@@ -54,7 +58,7 @@ def order_reload(
     if keys is not None:
         _check_range(request, there, keys)
     # None of the rows comes before what says where they begin.
-    ReloadRequests.of(settings).add(request)
+    ReloadRequests(database).add(request)
     for address in addresses:
         names = [name.partition(".")[2] for name in request.shards if name.startswith(f"{address.instance}.")]
         if names:
@@ -62,14 +66,14 @@ def order_reload(
     return request
 
 
-def order_start(settings: Settings, source: SourceTable) -> None:
+def order_start(settings: Settings, database: Database, source: SourceTable) -> None:
     """Note, once, where a table begins of which nothing is captured so far, and ask for its rows if it begins so.
 
     Its columns are the source's: what declared them may be before its first offset. Raises NobodyToAskError, and what
     `order_reload` does.
     """
     is_declared = source.is_loaded_first or source.first_offsets
-    if not is_declared or ReloadRequests.of(settings).after(source.name, ()):
+    if not is_declared or ReloadRequests(database).after(source.name, ()):
         return
     known = {address.instance: address for address in databases(settings.databases.get_secret_value())}
     missing = {*source.instances} - known.keys()
@@ -77,10 +81,10 @@ def order_start(settings: Settings, source: SourceTable) -> None:
         raise NobodyToAskError.of(source.name, missing)
     addresses = [known[name] for name in source.instances]
     if source.is_loaded_first:
-        order_reload(settings, source, addresses)
+        order_reload(settings, database, source, addresses)
         return
     request = _request(settings, source, addresses, _columns(source, addresses), None, None)
-    ReloadRequests.of(settings).add(replace(request, shards=(), starts=dict(source.first_offsets)))
+    ReloadRequests(database).add(replace(request, shards=(), starts=dict(source.first_offsets)))
 
 
 def _columns(source: SourceTable, addresses: Sequence[HeartbeatDatabase]) -> Columns:

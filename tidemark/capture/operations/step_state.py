@@ -14,6 +14,7 @@ from tidemark.capture.source.intake import Due, ReadUnit
 from tidemark.capture.source.kafka.errors import OffsetsLostError, TopicReplacedError, TopicShrunkError
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.errors import TidemarkError
+from tidemark.state_store.held_leases import HeldLeases
 from tidemark.state_store.snapshot_registry import TaggedSnapshot
 from tidemark.system.errors import CaptureError
 
@@ -28,6 +29,7 @@ class StepResult:
     """
 
     lease: CaptureLease
+    held: HeldLeases
     changes: Counter[str] = field(default_factory=Counter)
     late: Counter[str] = field(default_factory=Counter)
     commits: int = 0

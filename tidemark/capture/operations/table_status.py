@@ -62,7 +62,7 @@ class TableStatus:
 class Around:
     """What a table's own log does not say: the topics' ends, findings that hold instances, and the time.
 
-    `beats` are the newest heartbeats (epoch ms) that arrived of each instance, `looked` is when the capture last did.
+    `beats` are the newest heartbeats (epoch ms) that arrived of each instance, `looked` is when its capture last did.
     Where no heartbeats are `written` and those that came are of long ago, what is captured is a recording.
     """
 
@@ -70,7 +70,7 @@ class Around:
     halted: Sequence[BinlogFinding]
     now: datetime
     beats: Mapping[str, int] = field(default_factory=dict)
-    looked: datetime | None = None
+    looked: Mapping[str, datetime] = field(default_factory=dict)
     written: bool = True
 
 

@@ -19,11 +19,14 @@ from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.open_table import open_table
 from tidemark.dependency_model.time import Calendar
+from tidemark.state_store.notes import Notes
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
-from tidemark.system.files import replace_text
 from tidemark.system.settings import Settings
 from tidemark.system.table_location import TableLocation
 
+NOTES: Final = "capture trimmed"
+"""The kind of the notes: per table when (ISO, UTC) it was trimmed last."""
+_SIDE_TABLES: Final = "_side_tables"
 _EVERY: Final = timedelta(days=1)
 _SMALL_FILES: Final = 50
 
@@ -33,22 +36,25 @@ def trim_if_due(
 ) -> Mapping[str, int]:
     """Once a day, from a day after the first step on, `trim`, and late changes; how many rows went from which table.
 
-    `now` is aware. The capture's lock is held.
+    `now` is aware. The leases of the tables' instances are held.
     """
-    noted = settings.data / "capture" / "trimmed"
-    last = datetime.fromisoformat(noted.read_text(encoding="utf-8")) if noted.exists() else None
-    if last is not None and now - last < _EVERY:
-        return {}
-    replace_text(noted, now.isoformat())
-    if last is None:
-        return {}
+    notes = Notes(registry.database, NOTES)
+    due = _due(notes.all(), [_SIDE_TABLES, *(source.name for source in sources)], now)
+    notes.put(dict.fromkeys(due, now.isoformat()))
     calendar = Calendar(settings.time_zone)
     late = {
         f"{FOLDER}/{source.name}": trim_late_changes(registry, settings.warehouse, source, calendar)
         for source in sources
+        if due.get(source.name)
     }
-    removed = trim(settings.warehouse, now - timedelta(days=settings.history_days))
+    removed = trim(settings.warehouse, now - timedelta(days=settings.history_days)) if due.get(_SIDE_TABLES) else {}
     return {**removed, **{name: rows for name, rows in late.items() if rows}}
+
+
+def _due(noted: Mapping[str, str], names: Sequence[str], now: datetime) -> dict[str, bool]:
+    """Whose day begins, and whether there was one before."""
+    last = {name: datetime.fromisoformat(noted[name]) for name in names if name in noted}
+    return {name: name in last for name in names if name not in last or now - last[name] >= _EVERY}
 
 
 def trim(warehouse: TableLocation, before: datetime) -> Mapping[str, int]:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tidemark.compute.runtime import Runtime
     from tidemark.dependency_model.slice import Slice
     from tidemark.system.table_location import TableLocation
-    from tidemark.warehouse.warehouse import Warehouse
 
 Metadata = dict[str, dg.MetadataValue[Any]]
 
@@ -38,7 +37,7 @@ class CaptureMetadata:
         name = runtime.warehouse.captured_table_of(entity).name
         tables = runtime.warehouse.source_tables()
         self._source = next((table for table in tables if table.name == name), None)
-        self._status = _status(runtime.warehouse, self._source, now) if self._source else None
+        self._status = _status(runtime, self._source, now) if self._source else None
         self._late = self._status.late.get(entity, {}) if self._status else {}
 
     def of_slice(self, slice_: Slice) -> Metadata:
@@ -77,12 +76,13 @@ class CaptureMetadata:
         return {"capture": dg.MarkdownMetadataValue(picture)} if picture else {}
 
 
-def _status(warehouse: Warehouse, source: SourceTable, now: datetime) -> TableStatus:
+def _status(runtime: Runtime, source: SourceTable, now: datetime) -> TableStatus:
     """A broker that is away hides the lag, and is no reason to lose a snapshot that is there."""
+    warehouse, database = runtime.warehouse, runtime.database
     try:
-        (status,) = table_statuses([source], warehouse.settings, now)
+        (status,) = table_statuses([source], warehouse.settings, database, now)
     except TidemarkError:
-        (status,) = table_statuses([source], warehouse.settings.model_copy(update={"kafka": ""}), now)
+        (status,) = table_statuses([source], warehouse.settings.model_copy(update={"kafka": ""}), database, now)
     return status
 
 

@@ -1,15 +1,16 @@
 """Recording what queries filter by while they are run, at next to no cost."""
 
 import logging
+from collections import Counter
 from collections.abc import Hashable
-from dataclasses import replace
-from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame
 
-from tidemark.delta.clustering.filter_usage import ScanUsage, record, usages_of
+from tidemark.delta.clustering.filter_usage import ScanUsage, usages_of
+from tidemark.state_store.errors import StateStoreDownError
+from tidemark.state_store.scan_counts import ScanCounts
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -21,8 +22,8 @@ class UsageRecorder:
     in bound values alone are read once.
     """
 
-    def __init__(self, log: Path) -> None:
-        self._log = log
+    def __init__(self, counts: ScanCounts) -> None:
+        self._counts = counts
         self._known: dict[Hashable, list[ScanUsage]] = {}
 
     def ran(self, query: Hashable, frame: DataFrame, times: int = 1) -> None:
@@ -30,7 +31,10 @@ class UsageRecorder:
         try:
             if query not in self._known:
                 self._known[query] = usages_of(frame)
-            record((replace(usage, scans=times) for usage in self._known[query]), self._log)
-        except (OSError, Py4JError, CapturedException) as problem:
+            scans = Counter[tuple[str, frozenset[str]]]()
+            for usage in self._known[query]:
+                scans[usage.table, usage.columns] += times
+            self._counts.add(scans)
+        except (StateStoreDownError, Py4JError, CapturedException) as problem:
             # The rows are written: advice is not worth failing for.
             _LOGGER.warning("filters are not recorded: %s", problem)

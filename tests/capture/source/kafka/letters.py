@@ -15,6 +15,7 @@ from tidemark.capture.operations.dead_letter_replay import DeadLetterReplay
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.delta.delta_rs_table import read_table
+from tidemark.state_store.database import Database
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -42,7 +43,8 @@ class LettersWorld:
         Ingestion(self.spark, self.settings, TABLES, registry, SentIntake(self.values)).step()
 
     def replay(self, *by_canal: str) -> tuple[Replayed, ...]:
-        return DeadLetterReplay(self.spark, self.settings, TABLES, SentIntake(self.values, by_canal)).run(NOW)
+        intake, database = SentIntake(self.values, by_canal), Database.of(self.settings)
+        return DeadLetterReplay(self.spark, self.settings, TABLES, intake, database).run(NOW)
 
     def waiting(self) -> list[int]:
         return [slice_waiting.offset for slice_waiting in DeadLetters(self.settings.warehouse).waiting()]

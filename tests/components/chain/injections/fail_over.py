@@ -20,6 +20,7 @@ from tidemark.capture.source_table import topic_of
 from tidemark.console.servers.mariadb import USER, MariaDb, mariadb
 from tidemark.console.servers.passwords import write_private
 from tidemark.console.servers.server_process import LOOPBACK
+from tidemark.state_store.database import Database
 
 if TYPE_CHECKING:
     import random
@@ -91,13 +92,17 @@ class FailOver:
         ground.world.failed_over.add(topic_of(self.instance))
 
     def _is_read_on(self, ground: Ground) -> bool:
-        halted = [finding for finding in HaltedSources.of(ground.settings).read() if finding.instance == self.instance]
+        halted = [
+            finding
+            for finding in HaltedSources(Database.of(ground.settings)).read()
+            if finding.instance == self.instance
+        ]
         for finding in halted:
             if finding.kind in _OF_OTHER_FILES and finding.offset not in self._accepted:
                 self._accepted.add(finding.offset)
                 ground.say(f"accepted: {finding}")
                 because = "nothing was lost in the fail-over"
-                AcceptedFindings.of(ground.settings).add(
+                AcceptedFindings(Database.of(ground.settings)).add(
                     self.instance, finding.offset, datetime.now(UTC), "operator", because
                 )
         offsets = ground.world.offsets(topic_of(self.instance))

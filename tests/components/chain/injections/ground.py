@@ -14,6 +14,7 @@ from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 from tidemark.capture.operations.reload_order import order_reload
 from tidemark.console.servers.server_process import LOOPBACK
 from tidemark.errors import TransientError
+from tidemark.state_store.database import Database
 
 if TYPE_CHECKING:
     import random
@@ -128,7 +129,7 @@ class Ground:
             try:
                 self.world.settle()
                 addresses = [self.address(name) for name in instances]
-                return order_reload(self.settings, source, addresses, shard).id
+                return order_reload(self.settings, Database.of(self.settings), source, addresses, shard).id
             except TransientError:
                 if time.monotonic() > deadline:
                     raise

@@ -12,6 +12,7 @@ from tests.components.chain.taker import Taker
 from tests.lake_folder import lake_folder
 from tidemark.capture.commits.capture_lease import forget_lease
 from tidemark.delta.delta_rs_table import current_version
+from tidemark.state_store.database import Database
 
 if TYPE_CHECKING:
     import random
@@ -67,7 +68,7 @@ class TwoCaptures:
         with Taker(folder, servers, lake_folder(ground.settings.warehouse), ground.declared) as second:
             ground.wait("the second capture took over", lambda: any("closed" in step for step in second.steps()))
             ground.wait("the first capture refused", lambda: ground.said_since(self._mark, "FencedCaptureError"))
-        forget_lease(ground.settings)
+        forget_lease(ground.settings, Database.of(ground.settings))
 
     def expect(self, ground: Ground) -> None:
         mark = ground.steps()

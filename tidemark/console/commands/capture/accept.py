@@ -25,11 +25,12 @@ def accept(instance: str, offset: int, *, because: str) -> None:
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.binlog.accepted_findings import AcceptedFindings  # noqa: PLC0415 - keeps --help fast
     from tidemark.capture.binlog.halted_sources import HaltedSources  # noqa: PLC0415
+    from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
-    settings = Settings.load()
+    database = Database.of(Settings.load())
     halted = [
-        source for source in HaltedSources.of(settings).read() if (source.instance, source.offset) == (instance, offset)
+        source for source in HaltedSources(database).read() if (source.instance, source.offset) == (instance, offset)
     ]
     if not halted:
         raise TerminalError(
@@ -37,5 +38,5 @@ def accept(instance: str, offset: int, *, because: str) -> None:
             found=f"instance {instance}, offset {offset}",
             hint="tidemark capture status shows what is halted, by instance and offset",
         )
-    AcceptedFindings.of(settings).add(instance, offset, datetime.now(UTC), getpass.getuser(), because)
+    AcceptedFindings(database).add(instance, offset, datetime.now(UTC), getpass.getuser(), because)
     print_line(f"accepted: {halted[0]}")

@@ -61,7 +61,7 @@ def audit(tables: tuple[str, ...], share: float, per_minute: float | None, *, on
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.audit.open_audit import open_audit  # noqa: PLC0415 - keeps --help fast
     from tidemark.compute.runtime import Runtime  # noqa: PLC0415
-    from tidemark.system.file_lock import only_one  # noqa: PLC0415
+    from tidemark.state_store.held_leases import holding  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
@@ -69,8 +69,9 @@ def audit(tables: tuple[str, ...], share: float, per_minute: float | None, *, on
     warehouse = load_warehouse(settings)
     captured = warehouse.source_tables()
     chosen = [captured_source(captured, table) for table in tables] or list(captured)
-    with only_one(settings.data / "audit.lock", "comparing with the source"), stop_signals() as signals:
-        opened = open_audit(lambda: Runtime(warehouse).spark, settings, chosen, share, per_minute)
+    runtime = Runtime(warehouse)
+    with holding(runtime.database, "audit", "comparing with the source"), stop_signals() as signals:
+        opened = open_audit(lambda: runtime.spark, settings, chosen, share, per_minute, runtime.database)
         say = _as_json if as_json else _as_line
         if once:
             raise SystemExit(_once(opened, say, lambda: bool(signals), _Watch(is_quiet=as_json)))

@@ -54,6 +54,7 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
     from tidemark.capture.distribution.service import Distribution  # noqa: PLC0415
     from tidemark.capture.distribution.service import distribute as run  # noqa: PLC0415
     from tidemark.console.commands.capture.distribution_progress import Progress  # noqa: PLC0415 - keeps --help fast
+    from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
@@ -68,7 +69,7 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
     what = Distribution(
         settings.kafka,
         load_warehouse(settings).source_tables(),
-        settings.data / "capture" / "distribution",
+        Database.of(settings),
         partitions,
         topics,
     )

@@ -36,18 +36,20 @@ def reload(table: str, shard: str | None, key_range: str | None, *, again: bool,
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.initial_load.key_range import KeyRange  # noqa: PLC0415 - keeps --help fast
     from tidemark.capture.operations.reload_order import order_reload, refuse_load_under_way  # noqa: PLC0415
+    from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     settings = Settings.load()
+    database = Database.of(settings)
     source = captured_source(load_warehouse(settings).source_tables(), table)
     if shard is not None and not source.holds(shard.partition(".")[0], shard.partition(".")[2]):
         raise TerminalError("no shard of the table", expected=f"instance.{source.table}", found=shard)
     keys = None if key_range is None else KeyRange.parse(key_range, source.key[0])
     addresses = addresses_of(settings, source, shard.partition(".")[0] if shard else None)
     if not again:
-        refuse_load_under_way(settings, source, shard)
-    request = order_reload(settings, source, addresses, shard, keys)
+        refuse_load_under_way(settings, database, source, shard)
+    request = order_reload(settings, database, source, addresses, shard, keys)
     if as_json:
         shown = {"shards": list(request.shards), "gone": list(request.gone), "starts": dict(request.starts)}
         print_json({"id": request.id, **shown})

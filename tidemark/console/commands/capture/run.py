@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import click
@@ -35,6 +36,9 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
     the reason is said; it is tried again the next time, as is a broker that does not answer. Ctrl-C stops it after the
     pass that is under way; killed, it goes on where its last commit ended.
 
+    Run several, on one host or on more, with one state store: they share the source instances among them, and when one
+    ends the others take over what it had.
+
     \b
     Exit codes: 0 stopped, 1 it cannot work with these settings (see `tidemark capture check`), 75 Spark ended and the
     service has to be started again; with --once also what
@@ -42,6 +46,7 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
     With --json a line a pass: {"changes", "commits", "closed", "waiting", "warnings", "halted", "seconds"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.operations.preflight.all_checks import REFUSED, examine  # noqa: PLC0415 - keeps --help fast
+    from tidemark.capture.operations.shared_capture import SharedCapture  # noqa: PLC0415
     from tidemark.compute.runtime import Runtime  # noqa: PLC0415
     from tidemark.system.check_finding import require_no_problem  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
@@ -50,13 +55,14 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
     settings = Settings.load({"TIDEMARK_SPARK_TUNING": "throughput", **os.environ})
     warehouse = load_warehouse(settings)
     require_no_problem(examine(settings, warehouse.source_tables()), REFUSED)
-    ingestion = Runtime(warehouse).ingestion
+    runtime = Runtime(warehouse)
     say = _as_json if as_json else _as_line
-    with stop_signals() as signals:
+    with stop_signals() as signals, ExitStack() as member:
         if once:
-            say(ingestion.step())
+            say(runtime.ingestion.step())
             return
-        serve(ingestion.step, every_seconds, say, lambda: bool(signals))
+        shared = SharedCapture(runtime.database, warehouse.source_tables(), runtime.ingestion_of, member)
+        serve(shared.step, every_seconds, say, lambda: bool(signals))
     if not as_json:
         print_line("Stopped.")
 

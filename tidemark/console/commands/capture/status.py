@@ -39,11 +39,14 @@ def status(*, as_json: bool) -> None:
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.operations.collect_status import table_statuses  # noqa: PLC0415
     from tidemark.capture.source.dead_letters import DeadLetters  # noqa: PLC0415 - keeps --help fast
+    from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     settings = Settings.load()
-    tables = table_statuses(load_warehouse(settings).source_tables(), settings, datetime.now(UTC))
+    tables = table_statuses(
+        load_warehouse(settings).source_tables(), settings, Database.of(settings), datetime.now(UTC)
+    )
     letters = len(DeadLetters(settings.warehouse).waiting())
     if as_json:
         print_json({"tables": [asdict(table) for table in tables], "dead_letters": letters})

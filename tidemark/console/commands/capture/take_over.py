@@ -1,4 +1,4 @@
-"""`tidemark capture take-over`: this data folder captures into the warehouse from now on."""
+"""`tidemark capture take-over`: this state store captures into the warehouse from now on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tidemark.console.output import print_line
 
 @click.command("take-over")
 def take_over() -> None:
-    """Let this data folder capture into the warehouse again, after another one took the lease.
+    """Let captures with this state store go on, after one with another state store took the warehouse's lease.
 
     Stop the other capture first: it is refused from this one's next step on.
 
@@ -17,8 +17,10 @@ def take_over() -> None:
     Exit codes: 0 the next step takes the lease.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.commits.capture_lease import forget_lease  # noqa: PLC0415 - keeps --help fast
+    from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     settings = Settings.load()
-    forget_lease(settings)
-    print_line(f"the next step of the capture with {settings.data} takes the lease of {settings.warehouse}")
+    database = Database.of(settings)
+    forget_lease(settings, database)
+    print_line(f"the next step of the capture with {database.where} takes the lease of {settings.warehouse}")

@@ -17,7 +17,7 @@ def advise(table: str, *, as_json: bool) -> None:
     """Say which columns to cluster TABLE by, from the filters that queries really used.
 
     TABLE is an entity's name, or a path. Filters are those of the queries that computed slices: each run notes what its
-    plan pushed down to a table's files, in `scans.jsonl` of the data folder. How well the table's files are
+    plan pushed down to a table's files, in the state store. How well the table's files are
     clustered by their columns is read from its log. No row is read.
 
     \b
@@ -26,12 +26,13 @@ def advise(table: str, *, as_json: bool) -> None:
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.console.commands.delta.table_path import table_path  # noqa: PLC0415 - keeps --help fast
     from tidemark.delta.clustering.advice import advice_for  # noqa: PLC0415
-    from tidemark.delta.clustering.filter_usage import recorded_scans, usage_log  # noqa: PLC0415
     from tidemark.delta.clustering.layout import layout_of  # noqa: PLC0415
+    from tidemark.state_store.database import Database  # noqa: PLC0415
+    from tidemark.state_store.scan_counts import ScanCounts  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     path = table_path(table)
-    advice = advice_for(recorded_scans(usage_log(Settings.load().data), path), layout_of(path))
+    advice = advice_for(ScanCounts(Database.of(Settings.load())).of(str(path)), layout_of(path))
     if as_json:
         print_json(asdict(advice))
         return

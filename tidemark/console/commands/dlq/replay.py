@@ -44,6 +44,7 @@ def _replay() -> Sequence[Replayed]:
     from tidemark.capture.operations.dead_letter_replay import DeadLetterReplay  # noqa: PLC0415
     from tidemark.capture.source.kafka.intake import KafkaIntake  # noqa: PLC0415 - keeps --help fast
     from tidemark.spark.session import spark_session  # noqa: PLC0415
+    from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
@@ -56,7 +57,8 @@ def _replay() -> Sequence[Replayed]:
             hint="set it as it was when they came",
         )
     sources = load_warehouse(settings).source_tables()
-    return DeadLetterReplay(spark_session(settings), settings, sources, KafkaIntake.of(settings)).run(datetime.now(UTC))
+    intake, database = KafkaIntake.of(settings), Database.of(settings)
+    return DeadLetterReplay(spark_session(settings), settings, sources, intake, database).run(datetime.now(UTC))
 
 
 def _as_data(outcome: Replayed) -> dict[str, object]:

@@ -1,0 +1,81 @@
+"""One of several captures that share the instances among them, on any hosts: each instance is with exactly one.
+
+Members hold leases in the state store. Who has which instances follows from who lives (rendezvous hashing: when one
+comes or goes, only its own change hands), and what two take to be theirs for a moment the leases of the instances keep
+apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+from tidemark.capture.operations.ingestion_report import IngestReport
+from tidemark.state_store.errors import FencedError
+from tidemark.state_store.held_leases import holders_of, taken_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from contextlib import ExitStack
+
+    from tidemark.capture.operations.ingestion import Ingestion
+    from tidemark.capture.source_table import SourceTable
+    from tidemark.state_store.database import Database
+    from tidemark.state_store.held_leases import HeldLeases
+
+_MEMBER: Final = "capture member"
+_NOTHING: Final = IngestReport({}, {}, 0, (), (), (), 0.0)
+
+
+class SharedCapture:
+    """A member as long as `stack` lives; `ingestion_of` makes the capture of some of the tables."""
+
+    def __init__(
+        self,
+        database: Database,
+        sources: Sequence[SourceTable],
+        ingestion_of: Callable[[Sequence[SourceTable]], Ingestion],
+        stack: ExitStack,
+    ) -> None:
+        self._database, self._ingestion_of, self._stack = database, ingestion_of, stack
+        self._groups = instance_groups(sources)
+        self._member, self._held = self._join()
+        self._mine: Sequence[SourceTable] | None = None
+        self._ingestion: Ingestion | None = None
+
+    def _join(self) -> tuple[int, HeldLeases]:
+        return taken_number(self._database, _MEMBER, "capturing", self._stack)
+
+    def step(self) -> IngestReport:
+        """Take in what has come of the instances that are this member's. Raises what `Ingestion.step` raises."""
+        try:
+            self._held.require()
+        except FencedError:  # it was stopped for so long that another one has its number
+            self._member, self._held = self._join()
+        members = holders_of(self._database, _MEMBER)
+        mine = [table for group in self._groups if owner(group, members) == self._member for table in group]
+        if mine != self._mine:
+            self._mine, self._ingestion = mine, self._ingestion_of(mine) if mine else None
+        return self._ingestion.step() if self._ingestion else _NOTHING
+
+
+def instance_groups(sources: Sequence[SourceTable]) -> tuple[tuple[SourceTable, ...], ...]:
+    """Tables that belong together: those of an instance, and of all instances that share a table with it."""
+    groups: list[tuple[set[str], list[SourceTable]]] = []
+    for source in sources:
+        joined = [group for group in groups if group[0] & set(source.instances)]
+        instances = set(source.instances).union(*(group[0] for group in joined))
+        tables = [table for group in joined for table in group[1]]
+        groups = [group for group in groups if group not in joined] + [(instances, [*tables, source])]
+    order = {source.name: place for place, source in enumerate(sources)}
+    return tuple(tuple(sorted(tables, key=lambda table: order[table.name])) for _, tables in groups)
+
+
+def owner(group: Sequence[SourceTable], members: Collection[int]) -> int | None:
+    """The member that takes the group in; None where there is none."""
+    name = min(instance for table in group for instance in table.instances)
+    return max(members, key=lambda member: _weight(name, member), default=None)
+
+
+def _weight(name: str, member: int) -> bytes:
+    return hashlib.blake2b(f"{member} {name}".encode(), digest_size=8).digest()

@@ -1,0 +1,166 @@
+"""Leases that a process has while it does something, renewed by a thread of it.
+
+Who dies lets go of them: at once for others of its machine, who see that it is gone, and after `SECONDS` for those of
+other machines. Who is stopped for longer than that, and then goes on, has lost them: `require` says so, and what is
+written with `fences` is refused.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+import time
+import uuid
+from contextlib import contextmanager, suppress
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import select
+
+from tidemark.state_store.errors import FencedError, StateStoreDownError
+from tidemark.state_store.lease import Lease, is_gone, now_of
+from tidemark.state_store.schema import LEASES
+from tidemark.system.errors import AlreadyRunningError
+from tidemark.system.process_identity import ProcessIdentity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import ExitStack
+
+    from sqlalchemy import Connection
+
+    from tidemark.state_store.database import Database
+    from tidemark.state_store.fence import Fence
+
+SECONDS: Final = 30.0
+"""After its last renewal somebody on another machine may have a lease."""
+_RENEWALS: Final = 4
+_LOGGER = logging.getLogger(__name__)
+
+
+class HeldLeases:
+    """Those that a block holds."""
+
+    def __init__(self, database: Database, leases: Iterable[Lease], seconds: float) -> None:
+        self._database, self._leases, self._seconds = database, tuple(leases), seconds
+        self._until = 0.0
+        self._lost: Fence | None = None
+        self._changing = threading.Lock()
+
+    @property
+    def fences(self) -> tuple[Fence, ...]:
+        """What a writer has to carry who may write only as long as all of them are held."""
+        return tuple(lease.fence for lease in self._leases)
+
+    def require(self) -> None:
+        """Raise FencedError where one of them is lost, or may be: it was not renewed in time."""
+        if self._lost is not None:
+            raise FencedError.of(self._lost, 0, "another process")
+        if time.monotonic() > self._until and self._leases:
+            raise FencedError.of(self._leases[0].fence, 0, "")
+
+    def take(self, what: str, taken_over: Callable[[Connection], None] | None = None) -> None:
+        """All of them, or none, and in the same transaction what `taken_over` writes. Raises AlreadyRunningError."""
+        begun = time.monotonic()
+        with self._database.writing() as connection:
+            for lease in self._leases:
+                state = lease.hold_in(connection)
+                if state.fencing_token is None:
+                    raise AlreadyRunningError.of(what, lease.name, state.holder, self._database.where)
+            if taken_over is not None and any(lease.is_taken_over for lease in self._leases):
+                taken_over(connection)
+        self._until = begun + self._seconds
+
+    def renew(self) -> None:
+        """For another `seconds`; what is lost is not taken again. Raises StateStoreDownError."""
+        with self._changing:
+            begun = time.monotonic()
+            with self._database.writing() as connection:
+                for lease in self._leases:
+                    if not lease.renew_in(connection):
+                        self._lost = lease.fence
+                        return
+            self._until = begun + self._seconds
+
+    def release(self) -> None:
+        """Let go of those that are still ours. Raises StateStoreDownError."""
+        with self._changing, self._database.writing() as connection:
+            for lease in self._leases:
+                lease.release_in(connection)
+
+
+@contextmanager
+def holding(
+    database: Database,
+    names: str | Iterable[str],
+    what: str,
+    seconds: float = SECONDS,
+    taken_over: Callable[[Connection], None] | None = None,
+) -> Iterator[HeldLeases]:
+    """Hold the leases of these names, all or none, while the block runs; `what` says what is done under them.
+
+    `taken_over` is called in the transaction that takes them where the time of a holder was over, which may go on.
+
+    Raises AlreadyRunningError where another process has one, StateStoreDownError.
+    """
+    all_names = [names] if isinstance(names, str) else sorted(set(names))
+    holder, process = _holder(what), str(ProcessIdentity.of_this_process())
+    leases = [Lease(database, holder, seconds, name, process=process) for name in all_names]
+    held = HeldLeases(database, leases, seconds)
+    held.take(what, taken_over)
+    try:
+        with renewed(held.renew, seconds / _RENEWALS):
+            yield held
+    finally:
+        with suppress(StateStoreDownError):  # they end by themselves
+            held.release()
+
+
+def taken_number(database: Database, name: str, what: str, stack: ExitStack) -> tuple[int, HeldLeases]:
+    """The lowest number (from 1) of which nobody has the lease `NAME NUMBER`; it is held as long as the stack lives.
+
+    Raises StateStoreDownError.
+    """
+    for number in count(1):
+        try:
+            return number, stack.enter_context(holding(database, f"{name} {number}", what))
+        except AlreadyRunningError:
+            continue
+    raise AssertionError("numbers do not end")
+
+
+def holders_of(database: Database, name: str) -> frozenset[int]:
+    """The numbers whose leases are held now, of those that `taken_number` gave. Raises StateStoreDownError."""
+    query = select(LEASES).where(LEASES.c.name.startswith(f"{name} ", autoescape=True))
+    with database.reading() as connection:
+        now = now_of(connection)
+        held = [row.name for row in connection.execute(query) if row.until > now and not is_gone(row.process)]
+    return frozenset(int(lease.rpartition(" ")[2]) for lease in held)
+
+
+@contextmanager
+def renewed(renew: Callable[[], None], every_seconds: float) -> Iterator[None]:
+    """Call it again and again beside the block; a state store that is down is asked again the next time."""
+    ended = threading.Event()
+
+    def go_on() -> None:
+        while not ended.wait(every_seconds):
+            try:
+                renew()
+            except StateStoreDownError as error:
+                _LOGGER.warning("leases are not renewed: %s", error)
+
+    thread = threading.Thread(target=go_on, name="leases", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _holder(what: str) -> str:
+    """Who this is, for people, and like nobody else."""
+    return f"{what} {socket.gethostname()}:{os.getpid()} {uuid.uuid4().hex[:8]}"

@@ -1,0 +1,44 @@
+"""Entries that processes of any host leave for each other: only ever added to, and read in their order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from tidemark.state_store.lease import now_of
+from tidemark.state_store.schema import JOURNAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tidemark.state_store.database import Database
+
+
+class Journal:
+    """The entries of one kind, by what they are about. All raise StateStoreDownError."""
+
+    def __init__(self, database: Database, kind: str) -> None:
+        self._database, self._kind = database, kind
+
+    def add(self, subject: str, *contents: str) -> None:
+        """Behind those of the subject that are there, all at once."""
+        mine = (JOURNAL.c.kind == self._kind) & (JOURNAL.c.subject == subject)
+        with self._database.writing() as connection:
+            last = connection.execute(select(func.max(JOURNAL.c.number)).where(mine)).scalar() or 0
+            now = now_of(connection)
+            for number, content in enumerate(contents, last + 1):
+                row = {"kind": self._kind, "subject": subject, "number": number, "content": content, "added_at": now}
+                connection.execute(JOURNAL.insert().values(row))
+
+    def of(self, subject: str) -> Iterable[str]:
+        """Those of a subject, in order."""
+        query = select(JOURNAL.c.content).where(JOURNAL.c.kind == self._kind, JOURNAL.c.subject == subject)
+        with self._database.reading() as connection:
+            return list(connection.execute(query.order_by(JOURNAL.c.number)).scalars())
+
+    def all(self) -> Iterable[str]:
+        """Those of all subjects, of each in order."""
+        query = select(JOURNAL.c.content).where(JOURNAL.c.kind == self._kind)
+        with self._database.reading() as connection:
+            return list(connection.execute(query.order_by(JOURNAL.c.subject, JOURNAL.c.number)).scalars())

@@ -1,0 +1,67 @@
+"""Versions of tables that are being read: VACUUM leaves them alone until the reader is done, or dead."""
+
+from __future__ import annotations
+
+import uuid
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from sqlalchemy import delete, select
+
+from tidemark.state_store.errors import StateStoreDownError
+from tidemark.state_store.held_leases import SECONDS, renewed
+from tidemark.state_store.lease import now_of
+from tidemark.state_store.schema import VERSION_CLAIMS
+from tidemark.system.process_identity import ProcessIdentity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidemark.state_store.database import Database
+
+_RENEWALS: Final = 4
+_SECOND: Final = 1_000_000
+
+
+class VersionClaim(NamedTuple):
+    """`who` reads the version."""
+
+    version: int
+    who: str
+
+
+@contextmanager
+def reading(database: Database, location: str, version: int, who: str, seconds: float = SECONDS) -> Iterator[None]:
+    """Keep a version of the table at `location` from VACUUM while the block runs; `who` is told to whoever asks why.
+
+    Raises StateStoreDownError, before the block.
+    """
+    claim = uuid.uuid4().hex
+    values = {"claim": claim, "location": location, "version": version, "who": who}
+    values |= {"process": str(ProcessIdentity.of_this_process())}
+
+    def renew() -> None:
+        # A claim that was late, and was removed, is made again: it harms nobody.
+        with database.writing() as connection:
+            connection.execute(delete(VERSION_CLAIMS).where(VERSION_CLAIMS.c.claim == claim))
+            until = now_of(connection) + int(seconds * _SECOND)
+            connection.execute(VERSION_CLAIMS.insert().values(**values, until=until))
+
+    renew()
+    try:
+        with renewed(renew, seconds / _RENEWALS):
+            yield
+    finally:
+        with suppress(StateStoreDownError), database.writing() as connection:  # it ends by itself
+            connection.execute(delete(VERSION_CLAIMS).where(VERSION_CLAIMS.c.claim == claim))
+
+
+def claims_of_readers(database: Database, location: str) -> list[VersionClaim]:
+    """What is being read of the table now; claims of dead readers are removed. Raises StateStoreDownError."""
+    with database.writing() as connection:
+        now = now_of(connection)
+        rows = connection.execute(select(VERSION_CLAIMS).where(VERSION_CLAIMS.c.location == location)).all()
+        dead = [row.claim for row in rows if row.until < now or ProcessIdentity.parse(row.process).is_gone()]
+        if dead:
+            connection.execute(delete(VERSION_CLAIMS).where(VERSION_CLAIMS.c.claim.in_(dead)))
+    return [VersionClaim(row.version, row.who) for row in rows if row.claim not in dead]
