@@ -9,9 +9,10 @@ commits' own chain (delta.transaction_chain), which holds whatever happens betwe
 import json
 import socket
 import uuid
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import pyarrow as pa
 from deltalake import write_deltalake
@@ -110,6 +111,12 @@ class _Remembered:
     @property
     def text(self) -> str:
         return json.dumps(asdict(self))
+
+
+def remember_lease(settings: Settings, database: Database, fields: Mapping[str, Any]) -> None:
+    """Note a lease that an earlier version kept in a file; one that is noted already stays."""
+    lease = CaptureLease(**fields)
+    _Remembered(lease, lease.fencing_token - 1).add(settings, database)
 
 
 def renew_lease(settings: Settings, database: Database, connection: Connection, now: datetime) -> None:

@@ -27,6 +27,7 @@ from tidemark.capture.errors import ChangeFileError
 from tidemark.capture.heartbeat.liveness import note_look
 from tidemark.capture.heartbeat.newest_heartbeats import NewestBeats
 from tidemark.capture.initial_load.reload_requests import ReloadRequests
+from tidemark.capture.operations.earlier_notes import take_in_earlier_notes
 from tidemark.capture.operations.ingestion_report import (
     IngestReport,
     held_warnings,
@@ -104,6 +105,7 @@ class Ingestion:
         if isinstance(self._settings.warehouse, Path):
             writable_directory(self._settings.warehouse)
         with taking_in(self._settings, self._database, self._sources) as held:
+            take_in_earlier_notes(self._settings, self._database)
             lease = CaptureLease.obtain(self._settings, self._database, utc_now())
             step = StepResult(lease=lease, held=held)
             position = self._with_reloads(self._with_logs(self._position, step), step)

@@ -1,0 +1,60 @@
+"""What earlier versions kept in files of the data folder, taken into the state store once.
+
+Of the rest that lay there (progress, heartbeats, halted sources) a step writes all anew.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from tidemark.capture.audit.findings import NOTES as FINDINGS
+from tidemark.capture.audit.hold_entries import JOURNAL as HOLDS
+from tidemark.capture.binlog.accepted_findings import JOURNAL as ACCEPTED
+from tidemark.capture.commits.capture_lease import remember_lease
+from tidemark.capture.initial_load.reload_requests import JOURNAL as RELOADS
+from tidemark.state_store.journal import Journal
+from tidemark.state_store.notes import Notes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tidemark.state_store.database import Database
+    from tidemark.system.settings import Settings
+
+_ENTRIES: Final = {
+    "accepted.jsonl": (ACCEPTED, "instance"),
+    "reloads.jsonl": (RELOADS, "table"),
+    "audit/holds.jsonl": (HOLDS, "table"),
+}
+"""Files of lines: the kind of their entries, and which field says what they are about."""
+
+
+def take_in_earlier_notes(settings: Settings, database: Database) -> None:
+    """Nothing where there are no such files; each is renamed (`.imported`) once its content is in the state store.
+
+    A process that dies in between takes it in again, which changes nothing: entries are known by their ids, or are
+    the same answer. Raises StateStoreDownError.
+    """
+    folder = settings.data / "capture"
+    if not folder.is_dir():
+        return
+    lease = folder / "lease.json"
+    if lease.exists():
+        remember_lease(settings, database, json.loads(lease.read_text(encoding="utf-8")))
+        _done(lease)
+    for name, (kind, subject) in _ENTRIES.items():
+        file = folder / name
+        if file.exists():
+            for line in file.read_text(encoding="utf-8").splitlines():
+                Journal(database, kind).add(json.loads(line)[subject], line)
+            _done(file)
+    findings = folder / "audit" / "findings.json"
+    if findings.exists():
+        entries = json.loads(findings.read_text(encoding="utf-8"))
+        Notes(database, FINDINGS).put({entry["id"]: json.dumps(entry, ensure_ascii=False) for entry in entries})
+        _done(findings)
+
+
+def _done(file: Path) -> None:
+    file.rename(file.with_name(f"{file.name}.imported"))
