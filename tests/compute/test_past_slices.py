@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,9 +19,13 @@ from tidemark.compute.runtime import Runtime
 from tidemark.compute.snapshot_reader import Snapshots
 from tidemark.delta.errors import VersionGoneError
 from tidemark.delta.replace_partition import replace_partition
+from tidemark.delta.retention import Retention
+from tidemark.delta.vacuum import plan_vacuum
 from tidemark.dependency_model.slice import Slice
+from tidemark.state_store.database import Database
 from tidemark.state_store.store import StateStore
 from tidemark.state_store.transition import Facts
+from tidemark.state_store.version_claims import claims_of_readers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -66,6 +71,18 @@ def test_it_is_what_was_there_then(spark: SparkSession, tmp_path: Path, monkeypa
         reader.snapshot("totals", str(DAY), as_of=instants[0] - timedelta(hours=1))
     with pytest.raises(ValueError, match="time zone"):
         reader.snapshot("totals", str(DAY), as_of=instants[0].replace(tzinfo=None))
+    opened, database = Snapshots.of(Runtime(warehouse)), Database.of(warehouse.settings)
+    assert claims_of_readers(database, str(path)) == []
+    for _ in range(2):
+        opened.read_as_of("totals", str(DAY), instants[0])
+    kept = plan_vacuum(path, Retention(1, timedelta(0)), [], database).kept
+    assert [(version.version, version.reasons[0][:15]) for version in kept] == [
+        (0, "read by process"),
+        (1, "the newest"),
+    ]
+    del opened
+    gc.collect()
+    assert claims_of_readers(database, str(path)) == []
     for name in vacuumed:
         Path(name.removeprefix("file://")).unlink()
     with pytest.raises(VersionGoneError, match="was vacuumed"):

@@ -9,7 +9,7 @@ import pytest
 
 from tidemark.state_store.errors import FencedError
 from tidemark.state_store.held_leases import holding
-from tidemark.state_store.journal import Journal
+from tidemark.state_store.journal import StoredJournal
 from tidemark.state_store.notes import Notes
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def test_who_lost_a_lease_writes_nothing(database: Database) -> None:
 
 
 def test_entries_keep_their_order(database: Database) -> None:
-    journal, others = Journal(database, "a"), Journal(database, "b")
+    journal, others = StoredJournal(database, "a"), StoredJournal(database, "b")
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda number: journal.add(f"s{number % 2}", str(number)), range(40)))
     others.add("s0", "other")

@@ -1,11 +1,16 @@
 """Slices as they were at a past instant, in Spark: opened at exactly the versions that were told by then (D8).
 
 A version is readable as long as its files are kept: of captured tables those of tags, of computed ones until VACUUM
-takes what no later version has. A part of a slice's rows is never read for all of them.
+takes what no later version has. What was opened here stays readable: VACUUM, on any host, leaves it alone while the
+process lives and holds it. A part of a slice's rows is never read for all of them.
 """
 
 from __future__ import annotations
 
+import os
+import socket
+import weakref
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 from tidemark.compute.business_time import slice_values, time_values
@@ -14,6 +19,7 @@ from tidemark.delta.delta_rs_table import files_gone, is_readable, read_table
 from tidemark.delta.errors import VersionGoneError
 from tidemark.delta.partition_predicate import literal, partition_predicate, partitions_last
 from tidemark.dependency_model.status import Event
+from tidemark.state_store.version_claims import reading
 from tidemark.warehouse.dagster_partition_keys import period_of
 
 if TYPE_CHECKING:
@@ -32,6 +38,8 @@ class PastSlices:
 
     def __init__(self, session: SparkSession, runtime: Runtime) -> None:
         self._session, self._runtime = session, runtime
+        self._claims, self._claimed = ExitStack(), set[tuple[str, int]]()
+        weakref.finalize(self, self._claims.close)
 
     def read(self, slice_: Slice, when: datetime) -> DataFrame | None:
         """The rows as they were at `when` (aware), business time last; None where they are those of the tag now.
@@ -46,6 +54,7 @@ class PastSlices:
             return None
         version, path = self._version(slice_, when), warehouse.table_path(slice_.entity)
         partition = {} if is_snapshot else slice_values(warehouse.entities[slice_.entity], slice_)
+        self._claim(str(path), version)
         if not is_readable(path, version):
             raise VersionGoneError.log(path, version, "the log has it no more")
         gone, wanted = files_gone(path, version, partition)
@@ -56,6 +65,12 @@ class PastSlices:
             return partitions_last(rows.where(partition_predicate(partition)), partition) if partition else rows
         times = time_values(warehouse.entities[slice_.entity], slice_)
         return rows.drop(*times).withColumns({name: literal(value) for name, value in times.items()})
+
+    def _claim(self, location: str, version: int) -> None:
+        if (location, version) not in self._claimed:
+            who = f"process {os.getpid()} on {socket.gethostname()}"
+            self._claims.enter_context(reading(self._runtime.database, location, version, who))
+            self._claimed.add((location, version))
 
     def _version(self, slice_: Slice, when: datetime) -> int:
         history = self._runtime.state.history(slice_)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
 
 
-class Journal:
+class StoredJournal:
     """The entries of one kind, by what they are about. All raise StateStoreDownError."""
 
     def __init__(self, database: Database, kind: str) -> None:

@@ -19,7 +19,7 @@ from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.source.dead_letters import DeadLetters
 from tidemark.console.main import main
 from tidemark.state_store.database import Database
-from tidemark.state_store.journal import Journal
+from tidemark.state_store.journal import StoredJournal
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def test_only_what_is_held_can_be_accepted_and_the_answer_is_kept(settings: Sett
     HaltedSources(Database.of(settings)).write("a", [GAP])
     assert run("capture", "accept", "a", "40", "--because", "it was empty").exit_code == 0
     assert AcceptedFindings(Database.of(settings)).offsets() == {"a": {40}}
-    assert "it was empty" in "".join(Journal(Database.of(settings), JOURNAL).all())
+    assert "it was empty" in "".join(StoredJournal(Database.of(settings), JOURNAL).all())
 
 
 def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:

@@ -16,7 +16,7 @@ from tidemark.capture.commits.holds import HoldEvent
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.delta.empty_commit import commit_nothing
 from tidemark.state_store.database import Database
-from tidemark.state_store.journal import Journal
+from tidemark.state_store.journal import StoredJournal
 from tidemark.system.table_location import TableLocation
 
 _REMEMBERED = 20
@@ -39,7 +39,7 @@ class HoldEntries:
     """Those of a warehouse."""
 
     def __init__(self, database: Database) -> None:
-        self._entries = Journal(database, JOURNAL)
+        self._entries = StoredJournal(database, JOURNAL)
 
     def add(self, entry: HoldEntry) -> None:
         """To be taken in by the next step."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from tidemark.state_store.database import Database
-from tidemark.state_store.journal import Journal
+from tidemark.state_store.journal import StoredJournal
 
 JOURNAL: Final = "capture accepted"
 """The kind of the entries; their subjects are instances."""
@@ -17,7 +17,7 @@ class AcceptedFindings:
     """Which finding (instance and offset) was accepted, when, by whom and why."""
 
     def __init__(self, database: Database) -> None:
-        self._entries = Journal(database, JOURNAL)
+        self._entries = StoredJournal(database, JOURNAL)
 
     def offsets(self) -> Mapping[str, frozenset[int]]:
         """Per instance the offsets at which reading goes on."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from tidemark.capture.initial_load.key_range import KeyRange
 from tidemark.state_store.database import Database
-from tidemark.state_store.journal import Journal
+from tidemark.state_store.journal import StoredJournal
 
 JOURNAL: Final = "capture reloads"
 """The kind of the entries; their subjects are tables."""
@@ -42,7 +42,7 @@ class ReloadRequests:
     """Those of a warehouse."""
 
     def __init__(self, database: Database) -> None:
-        self._entries = Journal(database, JOURNAL)
+        self._entries = StoredJournal(database, JOURNAL)
 
     def add(self, request: ReloadRequest) -> None:
         """To be taken in by the next step."""

@@ -13,7 +13,7 @@ from tidemark.capture.audit.hold_entries import JOURNAL as HOLDS
 from tidemark.capture.binlog.accepted_findings import JOURNAL as ACCEPTED
 from tidemark.capture.commits.capture_lease import remember_lease
 from tidemark.capture.initial_load.reload_requests import JOURNAL as RELOADS
-from tidemark.state_store.journal import Journal
+from tidemark.state_store.journal import StoredJournal
 from tidemark.state_store.notes import Notes
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def take_in_earlier_notes(settings: Settings, database: Database) -> None:
         file = folder / name
         if file.exists():
             for line in file.read_text(encoding="utf-8").splitlines():
-                Journal(database, kind).add(json.loads(line)[subject], line)
+                StoredJournal(database, kind).add(json.loads(line)[subject], line)
             _done(file)
     findings = folder / "audit" / "findings.json"
     if findings.exists():
