@@ -30,6 +30,7 @@ PRIVATE = {
     "dagster._core.execution.backfill": {"BulkActionStatus", "BulkActionsFilter", "PartitionBackfill"},
     "dagster._core.execution.compute_logs": {"redirect_to_file"},
     "dagster._core.launcher.base": {"CheckRunHealthResult", "LaunchRunContext", "RunLauncher", "WorkerStatus"},
+    "dagster._core.run_coordinator.queued_run_coordinator": {"RunQueueConfig"},
     "dagster._core.definitions.repository_definition": {"SINGLETON_REPOSITORY_NAME"},
     "dagster._core.origin": {"JobPythonOrigin"},
     "dagster._core.remote_origin": {"GrpcServerCodeLocationOrigin", "RemoteJobOrigin", "RemoteRepositoryOrigin"},

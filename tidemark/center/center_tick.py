@@ -24,6 +24,8 @@ from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.state_store.store import StateStore
 from tidemark.system.due_times import DueTimes
 from tidemark.system.utc_clock import utc_now
+from tidemark.warm_runs.lost_runs import LostRuns
+from tidemark.warm_runs.worker_options import DEFAULT_OPTIONS
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -56,6 +58,8 @@ class CenterTick:
         self._storage = StorageDetector(warehouse, self.center, self.store)
         self._validity = ValidityChecks(self.center)
         self._events: EventLogDetector | None = None
+        is_shared = bool(warehouse.settings.state)
+        self._lost = LostRuns(self.store.database, DEFAULT_OPTIONS.wait_told_seconds) if is_shared else None
         self._due = DueTimes()
         self._history = timedelta(days=warehouse.settings.history_days)
 
@@ -63,12 +67,14 @@ class CenterTick:
         """Take in what is new and let time work; returns how many facts changed something.
 
         With `reconcile` also what another center wrote, what became visible late, and tags that the capture gave; and
-        Dagster is told which slices are not valid, or are so again.
+        Dagster is told which slices are not valid, or are so again, and of runs whose host of workers is gone.
         After an error everything begins with what is stored.
         """
         if reconcile or self._events is None:
             self.center.catch_up()
             self._begun_in_dagster.poll(instance)
+            if self._lost is not None:
+                self._lost.poll(instance)
             self.backfills.refresh()
         events = self._events or EventLogDetector(instance, self.center, self.store.read)
         self._events, events.instance = None, instance

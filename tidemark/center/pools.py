@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Final, Self
 from tidemark.center.errors import PoolError
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.system.run_pools import DEFAULT, pool_capacities
+from tidemark.warm_runs.host_slots import SharedCapacities
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable, Mapping
 
     from tidemark.dependency_model.entity import Entity
+    from tidemark.system.settings import Settings
 
 TAG: Final = "pool"
 
@@ -32,6 +34,11 @@ class Pools:
     def parse(cls, text: str) -> Self:
         """The pools of a text such as `default=2, heavy=1`. Raises PoolSettingError."""
         return cls(pool_capacities(text))
+
+    @classmethod
+    def of_all_hosts(cls, settings: Settings) -> Self:
+        """The pools that the settings name, with the slots that they have on all hosts, as these come and go."""
+        return cls(SharedCapacities(settings))
 
     def one_run_each(self) -> Self:
         """The same pools where runs are executed one after the other."""

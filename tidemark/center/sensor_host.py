@@ -38,7 +38,7 @@ class SensorHost:
         self.store, self.center = self._intake.store, self._intake.center
         self._lease: Lease | None = None
         self._requests = DagsterRequests(warehouse.graph)
-        pools, settings = Pools.parse(warehouse.settings.pools), warehouse.settings
+        pools, settings = Pools.of_all_hosts(warehouse.settings), warehouse.settings
         self._alerts = AlertWatch(self.center, CenterForecast(self.center, pools, utc_now), settings, os.environ)
         self._lineage = emitter_of_environment(warehouse, self.store)
         self._dispatch = Dispatch(

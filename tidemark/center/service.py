@@ -86,7 +86,7 @@ class Service:
         self.leadership = Leadership(lease)
         self.figures = ServiceFigures()
         self._instance, self._tell = instance, tell
-        self._pools = Pools.parse(warehouse.settings.pools)
+        self._pools = Pools.of_all_hosts(warehouse.settings)
         self.forecast = CenterForecast(self.center, self._pools, utc_now)
         self._alerts = AlertWatch(self.center, self.forecast, warehouse.settings, os.environ)
         self._lineage = emitter_of_environment(warehouse, self.store)

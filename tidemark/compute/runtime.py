@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.operations.preflight.all_checks import require_sound
+from tidemark.compute.run_fence import RunFences
 from tidemark.compute.slice_computer import Computer
 from tidemark.delta.clustering.usage_recorder import UsageRecorder
 from tidemark.olap.open_store import open_store
@@ -74,6 +75,11 @@ class Runtime:
     def results(self) -> RuleResults:
         """What rules said of slices."""
         return RuleResults(self.database)
+
+    @functools.cached_property
+    def fences(self) -> RunFences:
+        """Whether runs may still publish."""
+        return RunFences(self.warehouse.settings)
 
     @functools.cached_property
     def ingestion(self) -> Ingestion:

@@ -18,6 +18,7 @@ from tidemark.compute.kept_results import JudgedVersion
 from tidemark.compute.quality_checks import Audit
 from tidemark.compute.quarantine import quarantined
 from tidemark.compute.rule_surroundings import Surroundings
+from tidemark.compute.run_fence import pass_always
 from tidemark.compute.staged_audit import StagedAudit
 from tidemark.compute.table_version_tags import judged_snapshot
 from tidemark.delta.added_partitions import table_state
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from tidemark.compute.changed_rows import ChangedRows
+    from tidemark.compute.run_fence import RunFence
     from tidemark.delta.clustering.usage_recorder import UsageRecorder
     from tidemark.delta.delta_rs_table import TableMetrics
     from tidemark.delta.partition_overwrite import WrittenRows
@@ -95,25 +97,29 @@ class Computer:
         self._audits, self._results = StagedAudit(warehouse, profiles, results, self._around), results
 
     def compute(
-        self, slices: Sequence[Slice], manifests: Mapping[Slice, SliceManifest] = MappingProxyType({})
+        self,
+        slices: Sequence[Slice],
+        manifests: Mapping[Slice, SliceManifest] = MappingProxyType({}),
+        fence: RunFence = pass_always,
     ) -> list[ComputedSlice]:
         """Compute, write, check and publish slices of one SQL entity; those that do not read each other in one commit.
 
         The rules look at the files before they are the table's: a slice that breaks one is not published, and of
         slices that read each other those after it are not computed. A slice with a manifest reads what that grants,
-        any other one all that is declared. Raises SnapshotMissingError, SchemaChangedError.
+        any other one all that is declared. `fence` raises where nothing may be published any more. Raises
+        SnapshotMissingError, SchemaChangedError.
         """
         self._inputs.grant(manifests)
         reads_itself = slices[0].entity in {dependency.entity for dependency in self._entity(slices[0]).depends_on}
         batches = [[slice_] for slice_ in slices] if reads_itself else [list(slices)]
         done: list[ComputedSlice] = []
         for batch in batches:
-            done += self._compute(batch)
+            done += self._compute(batch, fence)
             if reads_itself and not done[-1].is_published:
                 break
         return done
 
-    def _compute(self, slices: list[Slice]) -> list[ComputedSlice]:
+    def _compute(self, slices: list[Slice], fence: RunFence) -> list[ComputedSlice]:
         started = time.monotonic()
         self._inputs.forget()
         path = self._warehouse.table_path(slices[0].entity)
@@ -125,6 +131,7 @@ class Computer:
         def release(written: WrittenRows) -> list[bool]:
             files = dict(zip(slices, written.files, strict=True)) if written.files and self._is_here else None
             audits.update(self._judge(written.rows, by_partition, files))
+            fence()
             return [not audits[slice_].blocks for slice_ in slices]
 
         with settings(self._session, worth_compiling(self._inputs.written_rows(slices))):

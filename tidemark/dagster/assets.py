@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 
 from tidemark.compute.anomaly_verdict import CHECK_NAME
+from tidemark.compute.run_fence import RunFence
 from tidemark.dagster.asset_bodies import AssetBody, snapshot_step, sql_step
 from tidemark.dagster.mappings import BuiltInMapping, partition_mapping
 from tidemark.dagster.metadata.asset_columns_and_files import code_references, column_metadata
@@ -80,9 +81,19 @@ def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity, *, is_judge
     )
     def compute(context: dg.AssetExecutionContext) -> Iterator[StepResult]:
         runtime = runtimes.of(*(getattr(context.resources, name) for name in resources))
-        yield from step(context, runtime, entity)
+        yield from _fenced(step(context, runtime, entity), runtime.fences.of(context.run_id))
 
     return compute
+
+
+def _fenced(results: Iterator[StepResult], fence: RunFence) -> Iterator[StepResult]:
+    """Nothing is told of what a run computed that was given up meanwhile: the first result comes when all is there."""
+    is_asked = False
+    for result in results:
+        if not is_asked:
+            fence()
+            is_asked = True
+        yield result
 
 
 def _step(warehouse: Warehouse, entity: Entity) -> tuple[AssetBody, tuple[str, ...]]:

@@ -26,8 +26,9 @@ def export_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Ent
     slices = requested_slices(context, entity)
     manifests = granted_manifests(context, runtime, slices)
     source = entity.depends_on[0].entity
-    path = runtime.warehouse.table_path(source)
+    path, fence = runtime.warehouse.table_path(source), runtime.fences.of(context.run_id)
     for slice_ in slices:
+        fence()
         started, partition = time.monotonic(), slice_values(entity, slice_)
         publication = runtime.olap.publish(source, read_partition(path, partition), partition)
         metadata = {

@@ -167,3 +167,31 @@ class BackfillPhaseError(TerminalError):
             expected=f"it is {' or '.join(allowed)}",
             found=f"it is {phase}",
         )
+
+
+class HostNameTakenError(TransientError):
+    """Two pools of warm workers that go by one name."""
+
+    @classmethod
+    def of(cls, name: str, seconds: float) -> Self:
+        """`seconds` ago the other one was last seen."""
+        return cls(
+            f"another pool of warm workers is called {name}",
+            expected="a name that no other DAGSTER_HOME's workers have",
+            found=f"workers of that name, seen {seconds:.0f} s ago",
+            where="TIDEMARK_HOST",
+            hint="give each its own TIDEMARK_HOST, or wait until the other one is gone",
+        )
+
+
+class RunLostError(TransientError):
+    """A run that goes on although it was given up: what it computed is not to be published."""
+
+    @classmethod
+    def of(cls, run_id: str, host: str) -> Self:
+        return cls(
+            "the run was given up, and its slices are somebody else's",
+            expected="a run whose host is heard",
+            found=f"run {run_id}: nothing was heard of its host {host} for too long",
+            hint="nothing has to be done: the center has launched its slices again",
+        )

@@ -40,6 +40,8 @@ from tidemark.state_store.schema import (
     SNAPSHOTS,
     TRANSITIONS,
     VERSION_CLAIMS,
+    WORKER_HOSTS,
+    WORKER_RUNS,
 )
 
 if TYPE_CHECKING:
@@ -145,6 +147,7 @@ ALL: Final = (
     Migration(16, "candidates for tags", _create(CANDIDATES)),
     Migration(17, "results of quality rules", _create(QUALITY_RESULTS)),
     Migration(18, "what hosts share: claims of readers, notes, counts of scans", _shared_notes),
+    Migration(19, "hosts of warm workers, and the runs that they take", _create(WORKER_HOSTS, WORKER_RUNS)),
 )
 
 

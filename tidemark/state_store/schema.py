@@ -394,3 +394,42 @@ QUALITY_RESULTS = Table(
 """What each rule said of each slice, each time that it was judged, for people to SELECT from. `judged_at` is ISO 8601
 in UTC; `measured` is JSON; `version` is that of the slice's table that was judged, NULL where it was never published.
 `table_state` tells that table and its schema from others, where a later version may be judged by what changed."""
+
+
+WORKER_HOSTS = Table(
+    "worker_hosts",
+    METADATA,
+    Column("name", String, primary_key=True),
+    Column("identity", String, nullable=False),
+    Column("fencing_token", BigInteger, nullable=False),
+    Column("slots", Integer, nullable=False),
+    Column("pools", String, nullable=False),
+    Column("code", String, nullable=False),
+    Column("running", Integer, nullable=False),
+    Column("joined_at", BigInteger, nullable=False),
+    Column("seen_at", BigInteger, nullable=False),
+    Column("until", BigInteger, nullable=False),
+)
+"""The pools of warm workers that take runs, a host each. `identity` tells two machines of one name apart; each time
+that a host joins it has the next fencing token. `until` is how long its word counts, 0 where it left or is given up."""
+
+IS_OPEN_RUN: Final = text("ended_at = 0")
+
+WORKER_RUNS = Table(
+    "worker_runs",
+    METADATA,
+    Column("run_id", String, primary_key=True),
+    Column("code", String, nullable=False),
+    Column("asked_at", BigInteger, nullable=False),
+    Column("host", String, nullable=False),
+    Column("fencing_token", BigInteger, nullable=False),
+    Column("taken_at", BigInteger, nullable=False),
+    Column("told_at", BigInteger, nullable=False),
+    Column("stop_wanted", Boolean, nullable=False),
+    Column("lost_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger, nullable=False),
+    Index("worker_runs_open", "asked_at", sqlite_where=IS_OPEN_RUN, postgresql_where=IS_OPEN_RUN),
+)
+"""Runs of warm workers where several hosts share the store: `host` is empty until one has taken the run, which that one
+does once and for all. `code` is what has to be loaded to execute it. `lost_at` is when its host was given up: nothing
+that the run does afterwards counts. `told_at` is when Dagster was last told something of it; 0 is never."""

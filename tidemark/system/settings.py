@@ -4,6 +4,7 @@ A setting comes from the environment (`TIDEMARK_<NAME>`), else from the project'
 """
 
 import os
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -72,6 +73,7 @@ def _known_forms(forms: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], .
 
 Channel = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 Layer = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+HostName = Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]{0,127}$")]
 
 
 class Settings(BaseModel):
@@ -87,7 +89,7 @@ class Settings(BaseModel):
     `TIDEMARK_CHANNEL_<NAME>` alone. Promises are forecast every `forecast_seconds` at most.
     `state` is a `postgresql+psycopg2://` URL of the state store; without it the store is the SQLite file `state_db`.
     `pools` says how much runs at once, by pool: `default=2, heavy=1`. There are as many warm workers and slots of
-    Dagster's queue as they have slots together.
+    Dagster's queue as they have slots together. `host` is what this machine is called where several work together.
     `kafka` are bootstrap servers (`host:9092,...`): changes come from their topics instead of files in `landing`.
     `reports_topic` is a topic of these servers from which the center's service takes in reports, too.
     `canal` are the instances (`a,b`) that a Canal server captures; the others Debezium does.
@@ -117,6 +119,7 @@ class Settings(BaseModel):
     canal: str = ""
     databases: SecretStr = SecretStr("")
     pools: Annotated[str, AfterValidator(valid_pools)] = "default=2"
+    host: HostName = Field(default_factory=socket.gethostname)
     spark_master: str = "local[*]"
     spark_memory: str = "2g"
     spark_conf: Path | None = None

@@ -31,14 +31,7 @@ class DagsterRunCloser:
         self._journal.add(run_id)
 
     def waits(self, run_id: str, before: int) -> None:
-        """Say again that the run is starting: Dagster counts its `start_timeout_seconds` from the last time."""
-        try:
-            run = self._instance.get_run_by_id(run_id)
-            if run is not None and run.status is DagsterRunStatus.STARTING:
-                words = f"The run waits for a warm worker, with {before} before it."
-                self._instance.report_dagster_event(starting_event(run.job_name, words), run_id)
-        except Exception:  # noqa: BLE001 - a database that is down says so in many ways; it is said again
-            traceback.print_exc()
+        tell_waiting(self._instance, run_id, f"The run waits for a warm worker, with {before} before it.")
 
     def note_end(self, run_id: str) -> None:
         self._journal.remove(run_id)
@@ -55,18 +48,30 @@ class DagsterRunCloser:
     def _work(self) -> None:
         while (order := self._queue.get()) is not None:
             run_id, why = order
-            while not self._tell(run_id, why):
+            while not tell_end(self._instance, run_id, why):
                 self._is_ending.wait(_AGAIN_SECONDS)
             self._journal.remove(run_id)
 
-    def _tell(self, run_id: str, why: str) -> bool:
-        try:
-            run = self._instance.get_run_by_id(run_id)
-            if run is not None and run.status is DagsterRunStatus.CANCELING:
-                self._instance.report_run_canceled(run, why)
-            elif run is not None and not run.is_finished:
-                self._instance.report_run_failed(run, why)
-        except Exception:  # noqa: BLE001 - a database that is down says so in many ways; it is asked again
-            traceback.print_exc()
-            return False
-        return True
+
+def tell_waiting(instance: DagsterInstance, run_id: str, words: str) -> None:
+    """Say again that the run is starting: Dagster counts its `start_timeout_seconds` from the last time."""
+    try:
+        run = instance.get_run_by_id(run_id)
+        if run is not None and run.status is DagsterRunStatus.STARTING:
+            instance.report_dagster_event(starting_event(run.job_name, words), run_id)
+    except Exception:  # noqa: BLE001 - a database that is down says so in many ways; it is said again
+        traceback.print_exc()
+
+
+def tell_end(instance: DagsterInstance, run_id: str, why: str) -> bool:
+    """Tell Dagster that a run will never end by itself; False where Dagster's database does not answer."""
+    try:
+        run = instance.get_run_by_id(run_id)
+        if run is not None and run.status is DagsterRunStatus.CANCELING:
+            instance.report_run_canceled(run, why)
+        elif run is not None and not run.is_finished:
+            instance.report_run_failed(run, why)
+    except Exception:  # noqa: BLE001 - a database that is down says so in many ways; it is asked again
+        traceback.print_exc()
+        return False
+    return True

@@ -39,8 +39,8 @@ _IN_PROCESS: Final = "in_process"
 class Execution:
     """Runs of one instance, one after the other, in the main thread."""
 
-    def __init__(self, instance: DagsterInstance) -> None:
-        self._instance = instance
+    def __init__(self, instance: DagsterInstance, host: str) -> None:
+        self._instance, self._host = instance, host
         self._loaded: dict[object, RepositoryDefinition] = {}
         capture_directly(instance)
 
@@ -65,7 +65,7 @@ class Execution:
     def _execute(self, run: DagsterRun) -> None:
         pid = os.getpid()
         told = EngineEventData.in_process(pid)
-        self._instance.report_engine_event(f"Running on the warm worker of process {pid}.", run, told)
+        self._instance.report_engine_event(f"Running on the warm worker of process {pid} on {self._host}.", run, told)
         try:
             with restore_process_afterwards():
                 for _ in execute_run_iterator(self._job(run), run, self._instance):

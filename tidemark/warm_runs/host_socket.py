@@ -1,6 +1,7 @@
 """Questions to the host of warm workers: one line of JSON each way, over a Unix socket that only its user can open.
 
     {"do": "run", "run": id}        {"taken": bool}          taken already: true again
+    {..., "when": "room"}           {"taken": bool}          only where a worker begins it at once
     {"do": "stop", "run": id}       {"found": bool}
     {"do": "where", "run": id}      {"at": "waiting" | "running" | "unknown"}
     {"do": "status"}                figures of the workers

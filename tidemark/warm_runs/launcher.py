@@ -6,6 +6,7 @@ It is made in each of Dagster's processes (web server, daemon, code server) and 
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from dagster import Array, Bool, DagsterRun, DagsterRunStatus, DefaultRunLauncher, Field, Int
@@ -18,11 +19,14 @@ from tidemark.dagster_internals.run_launcher import (
     RunLauncher,
     WorkerStatus,
 )
+from tidemark.state_store.worker_runs import Stop
 from tidemark.system.settings import Settings
+from tidemark.warm_runs.close_runs import tell_end
 from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
 from tidemark.warm_runs.run_journal import Journal
-from tidemark.warm_runs.worker_options import WarmWorkerOptions, host_folder
+from tidemark.warm_runs.shared_runs import SharedRuns
+from tidemark.warm_runs.worker_options import DEFAULT_OPTIONS, WarmWorkerOptions, host_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,13 +40,14 @@ RUN_TAG: Final = "tidemark/run"
 """The id under which the center asked for a run; Dagster gives runs that a sensor asks for ids of its own."""
 NOT_BEGUN: Final = (DagsterRunStatus.NOT_STARTED, DagsterRunStatus.STARTING)
 """Statuses of a run that no worker has begun."""
-_DEFAULTS: Final = WarmWorkerOptions()
 
 
 class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
     """Source: Dagster's extension point for run launchers, as dagster-docker and dagster-k8s use it."""
 
-    def __init__(self, options: WarmWorkerOptions = _DEFAULTS, inst_data: ConfigurableClassData | None = None) -> None:
+    def __init__(
+        self, options: WarmWorkerOptions = DEFAULT_OPTIONS, inst_data: ConfigurableClassData | None = None
+    ) -> None:
         self.options, self._inst_data = options, inst_data
         self._new_process = DefaultRunLauncher()
         super().__init__()  # type: ignore[no-untyped-call]
@@ -54,16 +59,16 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
     @classmethod
     def config_type(cls) -> dict[str, Field]:
         return {
-            "modules": Field(Array(str), default_value=list(_DEFAULTS.modules), is_required=False),
-            "watch": Field(Array(str), default_value=list(_DEFAULTS.watch), is_required=False),
+            "modules": Field(Array(str), default_value=list(DEFAULT_OPTIONS.modules), is_required=False),
+            "watch": Field(Array(str), default_value=list(DEFAULT_OPTIONS.watch), is_required=False),
             "workers": Field(Int, is_required=False),
-            "runs_a_worker": Field(Int, default_value=_DEFAULTS.runs_a_worker, is_required=False),
-            "megabytes": Field(Int, default_value=_DEFAULTS.megabytes, is_required=False),
-            "waiting": Field(Int, default_value=_DEFAULTS.waiting, is_required=False),
-            "load_seconds": Field(Int, default_value=_DEFAULTS.load_seconds, is_required=False),
-            "silent_seconds": Field(Int, default_value=_DEFAULTS.silent_seconds, is_required=False),
-            "wait_told_seconds": Field(Int, default_value=_DEFAULTS.wait_told_seconds, is_required=False),
-            "spark": Field(Bool, default_value=_DEFAULTS.spark, is_required=False),
+            "runs_a_worker": Field(Int, default_value=DEFAULT_OPTIONS.runs_a_worker, is_required=False),
+            "megabytes": Field(Int, default_value=DEFAULT_OPTIONS.megabytes, is_required=False),
+            "waiting": Field(Int, default_value=DEFAULT_OPTIONS.waiting, is_required=False),
+            "load_seconds": Field(Int, default_value=DEFAULT_OPTIONS.load_seconds, is_required=False),
+            "silent_seconds": Field(Int, default_value=DEFAULT_OPTIONS.silent_seconds, is_required=False),
+            "wait_told_seconds": Field(Int, default_value=DEFAULT_OPTIONS.wait_told_seconds, is_required=False),
+            "spark": Field(Bool, default_value=DEFAULT_OPTIONS.spark, is_required=False),
         }
 
     @classmethod
@@ -79,18 +84,31 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
         self._new_process.register_instance(instance)
 
     def launch_run(self, context: LaunchRunContext) -> None:
-        """Raises WorkersDownError where there is no host and no workspace to start a new process by."""
+        """To a worker that is idle here, else to another host, else to wait here, else as a new process.
+
+        Raises WorkersDownError where there is no host and no workspace to start a new process by; StateStoreDownError.
+        """
         if self._is_doubled(context.dagster_run):
             self._instance.report_run_canceled(context.dagster_run, "A center has started this under its own id.")
             return
+        run_id, shared = context.dagster_run.run_id, self._shared
+        if shared is not None and (self._begins_here(run_id) or shared.offer(run_id)):
+            return
         try:
-            if ask(self._folder, {"do": "run", "run": context.dagster_run.run_id})["taken"]:
+            if ask(self._folder, {"do": "run", "run": run_id})["taken"]:
                 return
             raise WorkersDownError.of(self._folder, "a host that is full, or whose workers do not start")
         except WorkersDownError:
             if context.workspace is None:
                 raise
         self._new_process.launch_run(context)
+
+    def _begins_here(self, run_id: str) -> bool:
+        """Whether a worker of this host begins the run at once."""
+        try:
+            return bool(ask(self._folder, {"do": "run", "run": run_id, "when": "room"})["taken"])
+        except WorkersDownError:
+            return False
 
     def _is_doubled(self, run: DagsterRun) -> bool:
         """Whether a center runs what a sensor asked for.
@@ -108,10 +126,20 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
             return bool(self._new_process.terminate(run_id))  # type: ignore[no-untyped-call]
         self._instance.report_run_canceling(run)
         try:
-            return bool(ask(self._folder, {"do": "stop", "run": run_id})["found"])
+            is_here = bool(ask(self._folder, {"do": "stop", "run": run_id})["found"])
+            return is_here or self._is_stopped_elsewhere(run_id)
         except WorkersDownError as error:
+            if self._is_stopped_elsewhere(run_id):
+                return True
             self._instance.report_engine_event(f"The run cannot be told to stop: {error}", run, cls=type(self))
             return False
+
+    def _is_stopped_elsewhere(self, run_id: str) -> bool:
+        """Whether another host was told to stop the run, or none will begin it."""
+        stop = Stop.UNKNOWN if self._shared is None else self._shared.stop(run_id)
+        if stop is Stop.ENDED:
+            tell_end(self._instance, run_id, "It was stopped before a host had taken it.")
+        return stop is not Stop.UNKNOWN
 
     @property
     def supports_check_run_worker_health(self) -> bool:
@@ -119,7 +147,7 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
 
     def check_run_worker_health(self, run: DagsterRun) -> CheckRunHealthResult:
         """A run of the host is where the host says; of a run elsewhere nothing is known, and it is let go on."""
-        if GRPC_INFO_TAG in run.tags or not self.has_taken(run.run_id):
+        if GRPC_INFO_TAG in run.tags or not self._is_here(run.run_id):
             return CheckRunHealthResult(WorkerStatus.RUNNING)
         try:
             at = ask(self._folder, {"do": "where", "run": run.run_id})["at"]
@@ -128,8 +156,16 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
         return CheckRunHealthResult(WorkerStatus.NOT_FOUND if at == "unknown" else WorkerStatus.RUNNING)
 
     def has_taken(self, run_id: str) -> bool:
-        """Whether the host took the run and did not end it yet, as its journal says whether it lives or not."""
+        """Whether a host took the run, or is to take it, and did not end it yet, whether that lives or not."""
+        return self._is_here(run_id) or (self._shared is not None and self._shared.is_open(run_id))
+
+    def _is_here(self, run_id: str) -> bool:
+        """The same of this host, as its journal says."""
         return Journal(self._folder).holds(run_id)
+
+    @cached_property
+    def _shared(self) -> SharedRuns | None:
+        return SharedRuns.of(self.options)
 
     @property
     def _folder(self) -> Path:

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Final
 from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 _RUN_ID: Final = re.compile(r"[0-9A-Za-z_-]{1,128}")
 
 
 class Journal:
-    """The runs of one host, in a folder of their own."""
+    """The runs of one host, in a folder of their own. `ended` is told of each that is removed."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder / "runs"
+    def __init__(self, folder: Path, ended: Callable[[str], None] = lambda _: None) -> None:
+        self._folder, self._ended = folder / "runs", ended
 
     def add(self, run_id: str) -> None:
         """The host has taken the run. Ids are file names: Dagster's are UUIDs."""
@@ -27,6 +28,7 @@ class Journal:
     def remove(self, run_id: str) -> None:
         """The run has ended, and Dagster knows it."""
         self._file(run_id).unlink(missing_ok=True)
+        self._ended(run_id)
 
     def holds(self, run_id: str) -> bool:
         """Whether the host took the run and did not end it yet, whether it lives or not."""

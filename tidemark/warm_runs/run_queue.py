@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dagster import DagsterInstance, QueuedRunCoordinator
 
 from tidemark.system.settings import Settings
+from tidemark.warm_runs.host_slots import SharedCapacities
+
+if TYPE_CHECKING:
+    from tidemark.dagster_internals.run_launcher import RunQueueConfig
 
 
 class PooledRunQueue(QueuedRunCoordinator[DagsterInstance]):
-    """So many runs of the daemon's are under way at a time; `max_concurrent_runs` in its configuration overrides it."""
+    """So many runs of the daemon's are under way at a time; `max_concurrent_runs` in its configuration overrides it.
+
+    Where several hosts have warm workers it is the slots of all of them, as they come and go.
+    """
 
     def __init__(self, max_concurrent_runs: int | None = None, **others: Any) -> None:
-        limit = Settings.load(os.environ).slots if max_concurrent_runs is None else max_concurrent_runs
+        settings = Settings.load(os.environ)
+        self._shared = SharedCapacities(settings) if max_concurrent_runs is None and settings.state else None
+        limit = settings.slots if max_concurrent_runs is None else max_concurrent_runs
         super().__init__(max_concurrent_runs=limit, **others)
+
+    def get_run_queue_config(self) -> RunQueueConfig:
+        """What the daemon goes by, asked for at each of its rounds."""
+        config = super().get_run_queue_config()
+        return config if self._shared is None else config._replace(max_concurrent_runs=sum(self._shared.values()))

@@ -13,7 +13,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from tidemark.warm_runs.worker_options import WarmWorkerOptions
 
@@ -104,7 +104,7 @@ class WarmWorkers:
         with self._lock:
             if self.where(run_id) != "unknown":
                 return True
-            if self._is_closed or not self.is_healthy or len(self._waiting) >= self.options.waiting:
+            if not self.takes_runs:
                 return False
             self.runs.take(run_id)
             self.count.taken += 1
@@ -223,6 +223,36 @@ class WarmWorkers:
                 self._end(self._waiting.popleft(), "The warm workers were stopped before this run had begun.")
             for member in list(self._members):
                 self._leave(member)
+
+    def give_up(self, run_ids: Collection[str], why: str) -> None:
+        """Kill the workers of these runs, which nobody waits for any more; those that wait are closed."""
+        with self._lock:
+            for run_id in [run_id for run_id in self._waiting if run_id in run_ids]:
+                self._waiting.remove(run_id)
+                del self._told_at[run_id]
+                self._end(run_id, f"Its host {why}.")
+            for member in self._members:
+                if member.run_id in run_ids and not member.killed_for:
+                    member.killed_for = why
+                    member.worker.kill()
+
+    @property
+    def taken(self) -> list[str]:
+        """The runs that are here: under way, then those that wait."""
+        with self._lock:
+            return [*(member.run_id for member in self._members if member.run_id is not None), *self._waiting]
+
+    @property
+    def takes_runs(self) -> bool:
+        """Whether one more run may at least wait here."""
+        with self._lock:
+            return not self._is_closed and self.is_healthy and len(self._waiting) < self.options.waiting
+
+    @property
+    def room(self) -> int:
+        """How many more runs would begin at once."""
+        with self._lock:
+            return max(0, len(list(self._idle())) - len(self._waiting)) if self.takes_runs else 0
 
     @property
     def is_healthy(self) -> bool:

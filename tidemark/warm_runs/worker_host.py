@@ -18,7 +18,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tidemark.system.bounded_logs import bound_log
 from tidemark.system.files import private_directory
@@ -29,6 +29,7 @@ from tidemark.warm_runs.worker_options import folder_in
 if TYPE_CHECKING:
     import socket
 
+    from tidemark.warm_runs.host_service import HostService
     from tidemark.warm_runs.warm_workers import WarmWorkers
 
 _WAIT_SECONDS: Final = 0.2
@@ -57,6 +58,7 @@ def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
 
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warm_runs.close_runs import DagsterRunCloser  # noqa: PLC0415
+    from tidemark.warm_runs.host_service import HostService  # noqa: PLC0415
     from tidemark.warm_runs.launcher import WarmRunLauncher  # noqa: PLC0415
     from tidemark.warm_runs.run_journal import Journal  # noqa: PLC0415
     from tidemark.warm_runs.source_version import source_folders, source_version  # noqa: PLC0415
@@ -68,22 +70,25 @@ def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
     with DagsterInstance.from_config(str(home)) as instance:
         if not isinstance(instance.run_launcher, WarmRunLauncher):  # runs of this home go elsewhere
             return
-        options, journal = instance.run_launcher.options, Journal(folder)
+        options, settings, service = instance.run_launcher.options, Settings.load(), HostService()
+        journal = Journal(folder, service.note_end)
         runs, left = DagsterRunCloser(instance, journal), journal.runs()
         for run_id in left:
             runs.close(run_id, "The host of the workers that ran this was killed.")
         watched = source_folders([*options.watch, *options.modules])
-        plans = Settings.load().data / "cache"
+        plans = settings.data / "cache"
         version = functools.partial(source_version, watched, plans)
         warm_workers = WarmWorkers(options, starter(options, home, log, lock, life), runs, version)
+        service.serve(warm_workers, settings, instance, folder)
         listener, own = open_address(folder)
-        Thread(target=_answer, args=[listener, warm_workers], daemon=True).start()
+        Thread(target=_answer, args=[listener, service], daemon=True).start()
         try:
             _tick_until(stopped, warm_workers, log)
         finally:
             close_address(folder, own)
             _end(warm_workers)
             runs.finish(_END_SECONDS)
+            service.leave()
 
 
 def _tick_until(stopped: Event, warm_workers: WarmWorkers, log: Path) -> None:
@@ -109,33 +114,20 @@ def _end(warm_workers: WarmWorkers) -> None:
         time.sleep(0.05)
 
 
-def _answer(listener: socket.socket, warm_workers: WarmWorkers) -> None:
+def _answer(listener: socket.socket, service: HostService) -> None:
     """Each connection asks once, in a thread of its own: one that says nothing holds nobody up."""
     while True:
         connection, _ = listener.accept()
-        Thread(target=_answer_one, args=[connection, warm_workers], daemon=True).start()
+        Thread(target=_answer_one, args=[connection, service], daemon=True).start()
 
 
-def _answer_one(connection: socket.socket, warm_workers: WarmWorkers) -> None:
+def _answer_one(connection: socket.socket, service: HostService) -> None:
     with connection, connection.makefile("rb") as lines:
         try:
             asked = json.loads(lines.readline(MOST_BYTES))
-            connection.sendall(json.dumps(answer(warm_workers, asked)).encode() + b"\n")
+            connection.sendall(json.dumps(service.answer(asked)).encode() + b"\n")
         except (OSError, ValueError):  # who asked has gone, or asks what is no question
             return
-
-
-def answer(warm_workers: WarmWorkers, asked: dict[str, Any]) -> dict[str, Any]:
-    """What the host says to a question (tidemark.warm_runs.host_socket)."""
-    match asked:
-        case {"do": "run", "run": str(run_id)}:
-            return {"taken": warm_workers.run(run_id)}
-        case {"do": "stop", "run": str(run_id)}:
-            return {"found": warm_workers.stop_run(run_id)}
-        case {"do": "where", "run": str(run_id)}:
-            return {"at": warm_workers.where(run_id)}
-        case _:
-            return warm_workers.status()
 
 
 def _try_lock(lock: int) -> bool:

@@ -24,6 +24,7 @@ from tidemark.dagster_internals.execution import capture_interrupts, pop_capture
 from tidemark.dagster_internals.long_lived_connections import keep_connections
 from tidemark.system.garbage_collection import freeze_live_objects
 from tidemark.system.project_root import make_project_importable
+from tidemark.system.settings import Settings
 from tidemark.warm_runs.execution import Execution
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def main(control_number: int, life_number: int, home: Path, given: Mapping[str, 
     Thread(target=_end_with, args=[life_number], daemon=True).start()
     with DagsterInstance.from_config(str(home)) as instance, capture_interrupts():
         keep_connections(instance)
-        execution = Execution(instance)
+        execution = Execution(instance, Settings.load(os.environ).host)
         for module in given["modules"]:
             execution.load(module)
         if given["spark"]:
@@ -61,8 +62,7 @@ def main(control_number: int, life_number: int, home: Path, given: Mapping[str, 
 
 
 def _start_spark() -> None:
-    from tidemark.spark.session import spark_session  # noqa: PLC0415
-    from tidemark.system.settings import Settings  # noqa: PLC0415 - only where the host is told to
+    from tidemark.spark.session import spark_session  # noqa: PLC0415 - only where the host is told to
 
     spark_session(Settings.load(os.environ)).range(1).collect()
 

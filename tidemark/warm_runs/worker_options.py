@@ -36,6 +36,9 @@ class WarmWorkerOptions:
     wait_told_seconds: int = 45
 
 
+DEFAULT_OPTIONS: Final = WarmWorkerOptions()
+
+
 def host_folder(instance: dg.DagsterInstance) -> Path:
     """Where the host of an instance keeps its lock, its journal and its address."""
     return folder_in(Path(instance.root_directory))

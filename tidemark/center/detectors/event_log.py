@@ -2,7 +2,8 @@
 
 A planned materialization is a run that began, a materialization one that completed. Its rules have passed where its run
 evaluated them (`rules_checked_by_run`): what was reported without a run stays `quality unknown`. A run that ended
-without having materialized what it planned has failed on it. The position is written with the facts, and lies some
+without having materialized what it planned has failed on it; what it tells after that, of slices that another run has
+by then, counts for nothing (`late_results`). The position is written with the facts, and lies some
 seconds behind them (`log_tail`): a process that starts again reads a few events that are known by their ids.
 """
 
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import dagster as dg
 from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter
 
+from tidemark.center.detectors.late_results import LateResults
 from tidemark.center.detectors.log_tail import Tail
 from tidemark.center.detectors.rules_checked_by_run import RunChecks
 from tidemark.center.fact import CHANGED, Fact
@@ -94,6 +96,7 @@ class EventLogDetector:
         self._tail = Tail(int(read.cursor(CURSOR) or 0), time.monotonic, time.time)
         self._runs: dict[str, str] = {}
         self._elsewhere: dict[Slice, int] = {}
+        self._late = LateResults()
 
     def poll(self, *, reconcile: bool = True) -> int:
         """Take in everything that is new; returns how many facts changed something.
@@ -141,6 +144,9 @@ class EventLogDetector:
         if is_there and PROBE_KEY in event.step_materialization_data.materialization.metadata:
             return  # the crawl told it, and told the center
         for slice_ in self._slices(event):
+            at, last_runs = (entry.run_id, record.storage_id), self._center.memory.runs
+            if is_there and self._late.is_late(self.instance, slice_, last_runs, run, at):
+                continue
             event_id, why = f"{_OF_DAGSTER}{record.storage_id}:{slice_}", f"run {entry.run_id}"
             if not is_there:
                 yield Fact(event_id, slice_, Event.STARTED, when, "dagster", why, data=Facts(run_id=run))

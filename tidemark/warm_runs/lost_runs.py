@@ -1,0 +1,83 @@
+"""Runs that no living host answers for: Dagster is told that they failed, or that they wait still.
+
+Whoever lives looks: each host of warm workers, and the center, which may be on a machine without any. Whoever comes
+first tells of a run; the others leave it to that one for a while.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from tidemark.errors import TransientError
+from tidemark.state_store.unattended_runs import UnattendedRuns
+from tidemark.state_store.worker_hosts import HOST_SECONDS, WorkerHosts
+from tidemark.warm_runs.close_runs import tell_end, tell_waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dagster import DagsterInstance
+
+    from tidemark.state_store.database import Database
+
+_EVERY_SECONDS: Final = 2.0
+_TURN_SECONDS: Final = 10.0
+_TOLD_AT_ONCE: Final = 20
+_IN_VAIN_SECONDS: Final = 300.0
+"""So long a run waits for a host that has its code, where none is there."""
+_UPKEEP_SECONDS: Final = 3_600.0
+_KEPT_SECONDS: Final = 30 * 86_400.0
+
+
+class LostRuns:
+    """`wait_told_seconds` as in WarmWorkerOptions."""
+
+    def __init__(
+        self, database: Database, wait_told_seconds: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._wait_told_seconds, self._clock = wait_told_seconds, clock
+        self._hosts, self._unattended = WorkerHosts(database), UnattendedRuns(database)
+        self._looked_at = self._kept_at = float("-inf")
+        self._answered_since: float | None = None
+
+    def poll(self, instance: DagsterInstance) -> None:
+        """To be called often: it looks every few seconds. A store that does not answer is asked again."""
+        if self._clock() - self._looked_at < _EVERY_SECONDS:
+            return
+        self._looked_at = self._clock()
+        try:
+            self._look(instance)
+        except TransientError:
+            self._answered_since = None
+
+    def _look(self, instance: DagsterInstance) -> None:
+        if self._store_has_answered():
+            self._hosts.give_up()
+            self._unattended.lose_without_host(_IN_VAIN_SECONDS)
+        for run in self._unattended.lost()[:_TOLD_AT_ONCE]:
+            is_ours = self._unattended.turn(run.run_id, _TURN_SECONDS)
+            if is_ours and tell_end(instance, run.run_id, _why(run.host)):
+                self._unattended.close(run.run_id)
+        for before, run_id in enumerate(self._unattended.waiting(self._wait_told_seconds)[:_TOLD_AT_ONCE]):
+            if self._unattended.turn(run_id, self._wait_told_seconds):
+                tell_waiting(instance, run_id, f"The run waits for a host with room, with {before} before it.")
+        if self._clock() - self._kept_at >= _UPKEEP_SECONDS:
+            self._kept_at = self._clock()
+            self._unattended.forget(_KEPT_SECONDS)
+
+    def _store_has_answered(self) -> bool:
+        """Whether the store has answered for as long as a host may be silent.
+
+        While it is down no host can say that it is there: none is given up before each has had time to.
+        """
+        if self._answered_since is None:
+            self._hosts.all()
+            self._answered_since = self._clock()
+        return self._clock() - self._answered_since >= HOST_SECONDS
+
+
+def _why(host: str) -> str:
+    if not host:
+        return "No host of warm workers that has this run's code is there."
+    return f"Nothing was heard of the host {host}, which ran this; its slices are launched again."
