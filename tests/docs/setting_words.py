@@ -39,6 +39,10 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     ),
     "databases": ("none", "`a=mysql://user:password@host:3306/school,...`: where a heartbeat is written each minute"),
     "pools": ("", "how much runs at once, by the pool that an entity's tag `pool` names: `default=2, heavy=1`"),
+    "host": (
+        "the machine's host name",
+        "what this machine is called where several work together (docs/several-hosts.md)",
+    ),
     "spark_master": ("", "`spark://host:7077`, `yarn`, `k8s://...`"),
     "spark_memory": ("", "memory of the driver"),
     "spark_conf": ("none", "a file of further settings of Spark, as `spark-defaults.conf` (docs/spark-cluster.md)"),

@@ -109,7 +109,7 @@ class ModelHost:
     def note_end(self, run_id: str) -> None:
         self.membership.note_end(run_id)
 
-    def close(self, run_id: str, why: str) -> None:
+    def close(self, run_id: str, why: str) -> None:  # noqa: ARG002 - the protocol's
         self.world.closed(run_id)
         self.membership.note_end(run_id)
 
@@ -154,7 +154,7 @@ class HostsWorld:
         self.launch("")
 
     def launch(self, at: str) -> None:
-        """Launch what is to be, from a host's launcher (an idle worker there first) or from a machine without workers."""
+        """Launch what is to be, from a host's launcher (an idle worker there first) or from a machine without any."""
         for slice_ in list(self.to_launch):
             number = sum(known == slice_ for known in self.slices.values())
             run_id = f"{slice_} try {number}"

@@ -15,6 +15,7 @@ COMMANDS: Final = (
     CommandEntry("up", "First steps", "Serve the Dagster UI on this machine."),
     CommandEntry("up-kafka", "First steps", "The same with real databases, Kafka and Debezium on this machine."),
     CommandEntry("center", "First steps", "Take reports and questions over HTTP, as a service."),
+    CommandEntry("workers", "First steps", "Execute runs of all hosts on this machine, or list the hosts."),
     CommandEntry("doctor", "First steps", "Say whether this machine can run the warehouse, and what to do if not."),
     CommandEntry("completion", "First steps", "Let the tab key complete commands, options and entities."),
     CommandEntry("check", "The model", "Check every declaration and report everything that is wrong."),

@@ -37,3 +37,9 @@ def keep_connections(instance: dg.DagsterInstance) -> None:
                 pool_size=_KEPT,
                 pool_pre_ping=True,
             )
+
+
+def has_server(instance: dg.DagsterInstance) -> bool:
+    """Whether the instance's runs and events are on a server, which other hosts reach as well."""
+    is_shared = isinstance(instance.run_storage, PostgresRunStorage)
+    return is_shared and isinstance(instance.event_log_storage, PostgresEventLogStorage)

@@ -7,7 +7,7 @@ up, with all that it ran, in one transaction; it has to join again then, with th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import select
 
@@ -62,9 +62,7 @@ class WorkerHosts:
         """
         with self.database.writing() as connection:
             now = database_now(connection, self.clock)
-            row = connection.execute(select(WORKER_HOSTS).where(WORKER_HOSTS.c.name == name)).one_or_none()
-            if row is not None and row.identity != identity and row.until > now:
-                raise HostNameTakenError.of(name, (now - row.seen_at) / SECOND)
+            row = _require_free(connection, name, identity, now)
             of_pool = {"slots": pool.slots, "pools": pool.pools, "code": pool.code, "running": 0}
             heard = {"joined_at": now, "seen_at": now, "until": now + int(self.seconds * SECOND)}
             values = {"identity": identity, **of_pool, **heard}
@@ -77,6 +75,11 @@ class WorkerHosts:
             )
             _lose_runs(connection, name, token - 1, now)
             return token
+
+    def require_free(self, name: str, identity: str) -> None:
+        """Raise HostNameTakenError where `join` would."""
+        with self.database.reading() as connection:
+            _require_free(connection, name, identity, database_now(connection, self.clock))
 
     def renew(self, name: str, fencing_token: int, pool: HostPool, running: int) -> bool:
         """Say that the host is there; False where it was given up, and has to join again."""
@@ -133,6 +136,14 @@ class WorkerHosts:
 
     def _is_silent(self, connection: Connection) -> ColumnElement[bool]:
         return (WORKER_HOSTS.c.until > 0) & (WORKER_HOSTS.c.until <= database_now(connection, self.clock))
+
+
+def _require_free(connection: Connection, name: str, identity: str, now: int) -> Any:
+    """The row of the name, where there is one."""
+    row = connection.execute(select(WORKER_HOSTS).where(WORKER_HOSTS.c.name == name)).one_or_none()
+    if row is not None and row.identity != identity and row.until > now:
+        raise HostNameTakenError.of(name, (now - row.seen_at) / SECOND)
+    return row
 
 
 def holds(name: str, fencing_token: int) -> ColumnElement[bool]:

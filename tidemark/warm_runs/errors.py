@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from tidemark.errors import TransientError
+from tidemark.errors import TerminalError, TransientError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,4 +21,14 @@ class WorkersDownError(TransientError):
             found=found,
             where=str(folder),
             hint="`tidemark up` and `tidemark center` start one",
+        )
+
+
+class NotSharedError(TerminalError):
+    """Workers for other hosts, with settings that no other host can have."""
+
+    @classmethod
+    def of(cls, what: str, found: str, where: str, hint: str) -> Self:
+        return cls(
+            f"other hosts cannot share {what}", expected="a PostgreSQL server", found=found, where=where, hint=hint
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
@@ -10,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from tidemark.state_store.database import Database
 from tidemark.state_store.worker_hosts import HostPool, WorkerHosts
 from tidemark.state_store.worker_runs import WorkerRuns
-from tidemark.system.files import replace_text
 from tidemark.warm_runs.host_membership import HostMembership, SharedStore
 from tidemark.warm_runs.lost_runs import LostRuns
-from tidemark.warm_runs.shared_runs import code_identity_of
+from tidemark.warm_runs.shared_runs import code_identity_of, identity_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from tidemark.system.settings import Settings
     from tidemark.warm_runs.warm_workers import WarmWorkers
 
-_IDENTITY: Final = "identity"
 _END_SECONDS: Final = 5.0
 
 
@@ -45,7 +42,7 @@ class HostService:
         others = LostRuns(database, warm_workers.options.wait_told_seconds)
         self._membership = HostMembership(
             settings.host,
-            _identity_in(folder),
+            identity_in(folder),
             SharedStore(WorkerHosts(database), WorkerRuns(database)),
             warm_workers,
             lambda: HostPool(warm_workers.options.workers, settings.pools, code()),
@@ -87,11 +84,3 @@ class HostService:
         if at_once and not warm_workers.room:
             return False
         return warm_workers.run(run_id) if self._membership is None else self._membership.take_asked(run_id)
-
-
-def _identity_in(folder: Path) -> str:
-    """What tells this DAGSTER_HOME's host from another one of the same name; kept, so that it takes its own place."""
-    file = folder / _IDENTITY
-    if not file.exists():
-        replace_text(file, uuid.uuid4().hex)
-    return file.read_text()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Self
 
 from tidemark.system.files import private_directory
 from tidemark.system.token_variable import without_token
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 _AGAIN_SECONDS: Final = 2.0
@@ -75,3 +76,13 @@ class WorkerHostSupervisor:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+
+
+@contextmanager
+def supervised(home: Path, log: Path, env: Mapping[str, str], *, has_workers: bool) -> Iterator[Callable[[], None]]:
+    """What is to be called now and then while the block lasts; without workers nothing is started."""
+    if not has_workers:
+        yield lambda: None
+        return
+    with WorkerHostSupervisor(home, log, env) as supervisor:
+        yield supervisor.check

@@ -41,6 +41,7 @@ _DEFAULT_PORT: Final = 3080
     show_envvar=True,
     help="So many requests that write one address may send, ten seconds' worth of them at once; 500 unless given.",
 )
+@click.option("--workers/--no-workers", "has_workers", default=True, help="Whether runs are executed on this machine.")
 @json_option
 def center(
     port: int,
@@ -49,6 +50,7 @@ def center(
     allowed_hosts: tuple[str, ...],
     writes_per_second: float | None,
     *,
+    has_workers: bool,
     as_json: bool,
 ) -> None:
     """Start what is ready at once, take in what happens, and tell what waits, as a service.
@@ -61,6 +63,8 @@ def center(
 
     Of several on one state store one is active; another takes its place within seconds when it is gone. While one is
     there, the readiness sensor of `tidemark up` leaves the work to it.
+
+    With --no-workers it only launches: hosts with `tidemark workers` execute.
 
     It listens on this machine only, unless told otherwise and given a token. Give the token in the environment: other
     users of the machine see the words of a command. Ctrl-C stops it, with runs that are under way.
@@ -80,7 +84,7 @@ def center(
     from tidemark.system.check_finding import require_no_problem  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
-    from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor  # noqa: PLC0415
+    from tidemark.warm_runs.host_supervisor import supervised  # noqa: PLC0415
 
     options = ApiOptions(port, host, token or None, allowed_hosts, writes_per_second or DEFAULT_WRITES_PER_SECOND)
     settings = Settings.load(os.environ)
@@ -96,9 +100,9 @@ def center(
         service = Service(load_warehouse(settings), instance, location, _tell)
         with (
             serve_in_thread(service.center, service.forecast, options, status=service.status) as url,
-            WorkerHostSupervisor(home, settings.data / "logs" / "workers.log", os.environ) as workers,
+            supervised(home, settings.data / "logs" / "workers.log", os.environ, has_workers=has_workers) as check,
         ):
-            service.serve(lambda: bool(signals), watch=workers.check, started=lambda: _announce(url, as_json=as_json))
+            service.serve(lambda: bool(signals), watch=check, started=lambda: _announce(url, as_json=as_json))
     if not as_json:
         print_line("Stopped.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from typing import TYPE_CHECKING, Final
@@ -13,10 +14,10 @@ from tidemark.console.stop_signals import stop_signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
     from tidemark.console.dagster_server.server import DagsterServer
     from tidemark.system.settings import Settings
-    from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
 
 _DEFAULT_PORT: Final = 3000
 _WATCH_SECONDS: Final = 0.2
@@ -30,13 +31,16 @@ _WATCH_SECONDS: Final = 0.2
     show_default=True,
     help="The TCP port on 127.0.0.1; 0 picks a free one.",
 )
+@click.option("--workers/--no-workers", "has_workers", default=True, help="Whether runs are executed on this machine.")
 @json_option
-def up(port: int, *, as_json: bool) -> None:
+def up(port: int, *, has_workers: bool, as_json: bool) -> None:
     """Serve the Dagster UI on this machine.
 
     There you see every table as an asset in its layer (ods, dwd, dws, ads), materialize slices and launch backfills
     over partitions, on the same data that `tidemark demo` fills. The server listens on 127.0.0.1 only, as it asks for
     no password. Ctrl-C stops it, with runs that are under way; a second Ctrl-C does not wait for them.
+
+    With --no-workers runs are executed by hosts with `tidemark workers`.
 
     With --json one line says where it listens once it is ready.
     """
@@ -44,7 +48,7 @@ def up(port: int, *, as_json: bool) -> None:
     from tidemark.console.dagster_server.server import HOST, DagsterServer  # noqa: PLC0415
     from tidemark.console.preflight.port import free_port  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
-    from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor  # noqa: PLC0415
+    from tidemark.warm_runs.host_supervisor import supervised  # noqa: PLC0415
 
     settings = Settings.load(os.environ)
     home = dagster_home(settings, os.environ)
@@ -55,7 +59,8 @@ def up(port: int, *, as_json: bool) -> None:
     with stop_signals() as signals:
         server = DagsterServer.start(settings.root, home, port, settings.data / "logs" / "dagster.log", os.environ)
         try:
-            _serve(server, lambda: WorkerHostSupervisor(home, workers_log, os.environ), signals, as_json=as_json)
+            start_workers = functools.partial(supervised, home, workers_log, os.environ, has_workers=has_workers)
+            _serve(server, start_workers, signals, as_json=as_json)
         finally:
             server.stop(in_a_hurry=lambda: len(signals) > 1)
     if not as_json:
@@ -83,7 +88,11 @@ def _require_ready_machine(settings: Settings, port: int, env: Mapping[str, str]
 
 
 def _serve(
-    server: DagsterServer, start_workers: Callable[[], WorkerHostSupervisor], signals: list[int], *, as_json: bool
+    server: DagsterServer,
+    start_workers: Callable[[], AbstractContextManager[Callable[[], None]]],
+    signals: list[int],
+    *,
+    as_json: bool,
 ) -> None:
     """Say when it is ready, then watch it until a signal comes. Raises DagsterStartError when it ends by itself."""
     if not as_json:
@@ -92,10 +101,10 @@ def _serve(
         return
     _announce(server, as_json=as_json)
     # Not before: on a new DAGSTER_HOME one process has to make Dagster's storage, or two of them spoil it.
-    with start_workers() as workers:
+    with start_workers() as check_workers:
         while not signals:
             server.check_running()
-            workers.check()
+            check_workers()
             time.sleep(_WATCH_SECONDS)
 
 

@@ -1,0 +1,119 @@
+"""`tidemark workers`: this host's warm workers, for runs of all hosts that share the state store; or who there is."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from tidemark.console.output import json_option, print_json, print_line, print_table
+from tidemark.console.stop_signals import stop_signals
+
+if TYPE_CHECKING:
+    from tidemark.state_store.worker_hosts import WorkerHost
+    from tidemark.system.settings import Settings
+
+_WATCH_SECONDS: Final = 0.5
+_HEADINGS: Final = ("", "host", "slots", "running", "pools", "seen", "code")
+
+
+@click.command()
+@click.option("--list", "is_list", is_flag=True, help="Say which hosts have workers, and end.")
+@json_option
+def workers(*, is_list: bool, as_json: bool) -> None:
+    """Serve warm workers on this machine: runs that any host launches are executed where a worker is idle.
+
+    The machine needs the project, the same PostgreSQL as the others for TIDEMARK_STATE and for Dagster (`storage` in
+    dagster.yaml), and a lake that all of them reach. Nothing listens on the network: a host takes runs from the state
+    store. It has as many workers as its TIDEMARK_POOLS has slots, and is called TIDEMARK_HOST, else by the machine's
+    name; a second one of that name is refused while the first is heard. A host with other code leaves runs to others.
+
+    Ctrl-C stops it; runs that are under way fail, and their slices are launched again elsewhere.
+
+    \b
+    Exit codes: 0 it was told to stop, or --list has answered; 1 the settings cannot be shared with other hosts;
+                75 the state store does not answer, or the name is taken.
+    With --json: {"host", "pid", "log"} once it has started; with --list {"hosts": [{"host", "is_there", "slots",
+                 "running", "pools", "seen_seconds", "code"}]}
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
+
+    settings = Settings.load(os.environ)
+    if is_list:
+        _print_hosts(settings, as_json=as_json)
+    else:
+        _serve(settings, as_json=as_json)
+
+
+def _serve(settings: Settings, *, as_json: bool) -> None:
+    import dagster as dg  # noqa: PLC0415
+
+    from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home  # noqa: PLC0415
+    from tidemark.console.dagster_server.dagster_warnings import hide_notices  # noqa: PLC0415
+    from tidemark.console.preflight import machine  # noqa: PLC0415
+    from tidemark.system.check_finding import require_no_problem  # noqa: PLC0415
+    from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor  # noqa: PLC0415
+    from tidemark.warm_runs.shared_runs import require_shared  # noqa: PLC0415
+
+    home, log = dagster_home(settings, os.environ), settings.data / "logs" / "workers.log"
+    require_no_problem([machine.java(os.environ), machine.writable("Data", settings.data, "TIDEMARK_DATA")])
+    prepare_home(settings, home)
+    hide_notices()
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        require_shared(settings, instance)
+    with stop_signals() as signals, WorkerHostSupervisor(home, log, os.environ) as supervisor:
+        _announce(settings.host, str(log), as_json=as_json)
+        while not signals:
+            supervisor.check()
+            time.sleep(_WATCH_SECONDS)
+    if not as_json:
+        print_line("Stopped.")
+
+
+def _announce(host: str, log: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"host": host, "pid": os.getpid(), "log": log})
+        return
+    print_line(f"Workers      {host}", "bold green")
+    print_line("  hosts      tidemark workers --list")
+    print_line(f"  log        {log}")
+    print_line("  stop       Ctrl-C")
+
+
+def _print_hosts(settings: Settings, *, as_json: bool) -> None:
+    from tidemark.state_store.database import Database  # noqa: PLC0415
+    from tidemark.state_store.worker_hosts import WorkerHosts  # noqa: PLC0415
+
+    database = Database.of(settings)
+    hosts = WorkerHosts(database).all()
+    database.close()
+    if as_json:
+        print_json({"hosts": [_as_data(host) for host in hosts]})
+        return
+    rows = [_row(host) for host in hosts]
+    print_table(_HEADINGS, rows, ["" if host.is_there else "dim" for host in hosts])
+    if not hosts:
+        print_line("No host has taken runs from this state store: `tidemark workers` starts one.")
+    if len({host.pool.code for host in hosts if host.is_there}) > 1:
+        print_line(
+            "The hosts have different code: each run is taken by hosts with the code of who launched it.", "yellow"
+        )
+
+
+def _row(host: WorkerHost) -> list[str]:
+    pool, there = host.pool, "there" if host.is_there else "gone"
+    return [there, host.name, str(pool.slots), str(host.running), pool.pools, f"{host.seen_seconds:.0f} s", pool.code]
+
+
+def _as_data(host: WorkerHost) -> dict[str, Any]:
+    return {
+        "host": host.name,
+        "is_there": host.is_there,
+        "slots": host.pool.slots,
+        "running": host.running,
+        "pools": host.pool.pools,
+        "seen_seconds": round(host.seen_seconds, 3),
+        "code": host.pool.code,
+    }
