@@ -67,6 +67,7 @@ class ModelHost:
             *(self.name, self.identity or self.name, store, self.warm_workers),
             lambda: HostPool(SLOTS, f"default={SLOTS}", self.code),
             clock=self.world.clock,
+            tell=self.world.told.append,
         )
         self._keep_up()
 
@@ -127,6 +128,7 @@ class HostsWorld:
     codes: dict[str, str] = field(default_factory=dict)
     to_launch: list[str] = field(default_factory=list)
     stopped: set[str] = field(default_factory=set)
+    told: list[str] = field(default_factory=list)
     refused: int = 0
 
     def __post_init__(self) -> None:
@@ -179,6 +181,15 @@ class HostsWorld:
             if self.unattended.turn(run.run_id, 10):
                 self.closed(run.run_id)
                 self.unattended.close(run.run_id)
+
+    def pass_without(self, name: str) -> None:
+        """So much time that a host is given up which says nothing meanwhile, while its workers go on."""
+        self.now += HOST_SECONDS
+        for host in self.awake():
+            if host.name != name:
+                host.step()
+        self.look()
+        self.launch("")
 
     def closed(self, run_id: str) -> None:
         """Dagster hears that the run ended without a result of its own: it hears it once."""

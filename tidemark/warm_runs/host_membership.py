@@ -50,6 +50,7 @@ class HostMembership:
     pool: Callable[[], HostPool]
     look_after_others: Callable[[], None] = lambda: None
     clock: Callable[[], float] = time.monotonic
+    tell: Callable[[str], object] = lambda what: sys.stderr.write(f"{what}\n")
     fencing_token: int | None = None
     _ended: SimpleQueue[str] = field(default_factory=SimpleQueue)
     _ending: set[str] = field(default_factory=set)
@@ -166,5 +167,5 @@ class HostMembership:
     def _tell(self, what: str) -> None:
         """A line of the log, once until another one comes."""
         if what != self._told:
-            sys.stderr.write(f"{what}\n")
+            self.tell(what)
             self._told = what
