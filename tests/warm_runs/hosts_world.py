@@ -231,8 +231,6 @@ class HostsWorld:
                 for run_id in host.running:
                     host.finish(run_id)
             self.launch("")
-            if not self.to_launch and set(self.slices.values()) <= set(self.published):
+            is_done = not self.to_launch and set(self.slices.values()) <= set(self.published)
+            if is_done and not any(map(self.runs.is_open, self.slices)):
                 break
-        for host in self.living.values():
-            host.step()
-            host.step()

@@ -6,17 +6,17 @@ one of them commits is a conflict for this transaction; and that is asked again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from tidemark.state_store.database import Database
 from tidemark.state_store.worker_runs import WorkerRuns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tidemark.system.settings import Settings
 
-    RunFence = Callable[[], None]
+RunFence = Callable[[], None]
+"""Raises where a run may not publish."""
 
 
 def pass_always() -> None:
