@@ -9,8 +9,8 @@ import hypothesis
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.components.fixtures import kafka_server, mariadb_server, object_store, postgres_server
-from tests.lake_folder import is_in_object_store
+from tests.components.fixtures import hdfs, kafka_server, mariadb_server, object_store, postgres_server
+from tests.lake_folder import lake_server
 from tests.world import WHOLE, DemoWorld, World, run_demo, start_tidemark
 from tidemark.spark.internals import is_started
 from tidemark.spark.session import spark_session
@@ -19,11 +19,13 @@ from tidemark.system.settings import Settings
 from tidemark.system.table_location import TableLocation
 
 if TYPE_CHECKING:
+    from tests.components.hdfs_server import HdfsServer
     from tests.components.s3_server import S3Server
 
-__all__ = ["kafka_server", "mariadb_server", "object_store", "postgres_server"]
+__all__ = ["hdfs", "kafka_server", "mariadb_server", "object_store", "postgres_server"]
 
 _SERVERS = {
+    "hdfs": "hdfs",
     "kafka_server": "kafka",
     "mariadb_server": "mariadb",
     "object_store": "s3",
@@ -72,10 +74,11 @@ def demo_world(tmp_path_factory: pytest.TempPathFactory) -> DemoWorld:
 
 @pytest.fixture(scope="session")
 def warehouse_location(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TableLocation:
-    """Of the tests' Spark session: on disk, or in an object store whose tests have a run of their own."""
-    if not is_in_object_store():
+    """Of the tests' Spark session: on disk, or on a server whose tests have a run of their own."""
+    kind = lake_server()
+    if kind is None:
         return tmp_path_factory.mktemp("warehouse")
-    server: S3Server = request.getfixturevalue("object_store")
+    server: S3Server | HdfsServer = request.getfixturevalue(kind)
     return server.location("warehouse")
 
 

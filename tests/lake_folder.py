@@ -1,6 +1,7 @@
-"""Where tests have their tables: on disk, or with TIDEMARK_TEST_LAKE=s3 in a real object store.
+"""Where tests have their tables: on disk, or with TIDEMARK_TEST_LAKE=s3 or =hdfs on a real server.
 
-Tests look into a table's folder, which the engine does not: the store keeps its objects in a folder, too.
+Tests look into a table's folder, which the engine does not: the S3 server keeps its objects in a folder, too. What is to
+hold in HDFS as well looks there by `stored_files`.
 """
 
 from __future__ import annotations
@@ -9,21 +10,25 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tidemark.system.table_location import HdfsLocation
+
 if TYPE_CHECKING:
     from tidemark.system.table_location import TableLocation
 
 LAKE: Final = "TIDEMARK_TEST_LAKE"
 BUCKETS: Final = "TIDEMARK_TEST_BUCKETS"
 """Where a running object store keeps its buckets."""
+_FIXTURES: Final = {"s3": "object_store", "hdfs": "hdfs"}
 
 
-def is_in_object_store() -> bool:
-    """Whether this run of tests has its tables there."""
-    return os.environ.get(LAKE) == "s3"
+def lake_server() -> str | None:
+    """The fixture of the server on which this run of tests has its tables; None for the disk."""
+    return _FIXTURES.get(os.environ.get(LAKE, ""))
 
 
 def lake_folder(location: TableLocation) -> Path:
-    """The same place as a path."""
+    """The same place as a path; HDFS has none."""
     if isinstance(location, Path):
         return location
+    assert not isinstance(location, HdfsLocation), "look there by stored_files"
     return Path(os.environ[BUCKETS], location.bucket, location.key)

@@ -1,6 +1,7 @@
 """Real servers as pytest fixtures: one of each a test session, started when the first test asks for it.
 
-A server that is not installed skips the test, with CI=true it fails it; the S3 server's absence only ever skips.
+A server that is not installed skips the test, with CI=true it fails it; the absence of S3's or HDFS's servers
+only ever skips.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.components import postgres, s3_server
+from tests.components import hdfs_server, postgres, s3_server
 from tests.components.availability import KAFKA, MARIADB, POSTGRESQL, require
 from tests.lake_folder import BUCKETS
 from tidemark.console.servers import kafka, mariadb
@@ -51,5 +52,14 @@ def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[s3_server
     """An S3 server; the process finds its credentials as it would those of any other."""
     with s3_server.s3_server(tmp_path_factory.mktemp("s3")) as running, pytest.MonkeyPatch.context() as patch:
         for name, value in {**running.environment, BUCKETS: str(running.folder)}.items():
+            patch.setenv(name, value)
+        yield running
+
+
+@pytest.fixture(scope="session")
+def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[hdfs_server.HdfsServer]:
+    """An HDFS; the process finds it and its user as it would any other's."""
+    with hdfs_server.hdfs_server(tmp_path_factory.mktemp("hdfs")) as running, pytest.MonkeyPatch.context() as patch:
+        for name, value in running.environment.items():
             patch.setenv(name, value)
         yield running

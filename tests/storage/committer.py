@@ -15,20 +15,22 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from tidemark.system.table_location import object_location
+from tidemark.system.table_location import remote_location
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tidemark.system.table_location import ObjectLocation
+    from tidemark.system.table_location import RemoteLocation
 
 
-def by_delta_rs(table: ObjectLocation, who: str) -> Callable[[int], None]:
+def by_delta_rs(table: RemoteLocation, who: str) -> Callable[[int], None]:
     from deltalake import CommitProperties, write_deltalake
+
+    from tidemark.delta.open_table import delta_rs_options
 
     # Of several writers at once one may lose many times.
     patient = CommitProperties(max_commit_retries=1_000)
-    options = table.storage_options
+    options = delta_rs_options(table)
 
     def append(number: int) -> None:
         row = pa.table({"who": [who], "n": pa.array([number], pa.int64())})
@@ -37,7 +39,7 @@ def by_delta_rs(table: ObjectLocation, who: str) -> Callable[[int], None]:
     return append
 
 
-def by_spark(table: ObjectLocation, who: str) -> Callable[[int], None]:
+def by_spark(table: RemoteLocation, who: str) -> Callable[[int], None]:
     from tidemark.spark.session import spark_session
     from tidemark.system.settings import Settings
 
@@ -53,7 +55,7 @@ def by_spark(table: ObjectLocation, who: str) -> Callable[[int], None]:
 
 def main() -> None:
     kind, uri, who = sys.argv[1:]
-    append = {"spark": by_spark, "delta-rs": by_delta_rs}[kind](object_location(uri, os.environ, "argument"), who)
+    append = {"spark": by_spark, "delta-rs": by_delta_rs}[kind](remote_location(uri, os.environ, "argument"), who)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     for line in sys.stdin:

@@ -1,4 +1,4 @@
-"""A process of Spark and one of delta-rs that commit to one table of an object store at the same time."""
+"""A process of Spark and one of delta-rs that commit to one table of a server at the same time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tidemark.delta.open_table import delta_rs_options, open_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.system.table_location import ObjectLocation
+    from tidemark.system.table_location import RemoteLocation
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Committed:
         return sum(count - 1 for count in self.there.values())
 
 
-def commit_at_once(table: ObjectLocation, kinds: Sequence[str], count: int, environment: dict[str, str]) -> Committed:
+def commit_at_once(table: RemoteLocation, kinds: Sequence[str], count: int, environment: dict[str, str]) -> Committed:
     """A process for each of `kinds` (`spark`, `delta-rs`) makes `count` commits, the nth ones at the same time."""
     empty = pa.schema({"who": pa.string(), "n": pa.int64()}).empty_table()
     write_deltalake(str(table), empty, storage_options=delta_rs_options(table))
@@ -92,12 +92,12 @@ def _answer(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-def _overtaken(table: ObjectLocation) -> int:
+def _overtaken(table: RemoteLocation) -> int:
     commits = [commit for commit in open_table(table).history() if "readVersion" in commit]
     return sum(commit["readVersion"] < commit["version"] - 1 for commit in commits)
 
 
-def _start(kind: str, table: ObjectLocation, who: str, environment: dict[str, str]) -> subprocess.Popen[str]:
+def _start(kind: str, table: RemoteLocation, who: str, environment: dict[str, str]) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.storage.committer", kind, str(table), who]
     env = {**os.environ, **environment, "PYTHONPATH": str(CHECKOUT)}
     pipe = subprocess.PIPE

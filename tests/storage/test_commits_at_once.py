@@ -1,4 +1,4 @@
-"""A process of Spark and one of delta-rs commit to one table of a real S3 server: nothing is lost or doubled.
+"""A process of Spark and one of delta-rs commit to one table of a real S3 server, and of HDFS: nothing is lost or doubled.
 
 With Delta's own log store for S3, which knows the writers of one process only, commits of the others are overwritten.
 """
@@ -12,17 +12,27 @@ import pytest
 from tests.storage.committers import commit_at_once
 
 if TYPE_CHECKING:
+    from tests.components.hdfs_server import HdfsServer
     from tests.components.s3_server import S3Server
 
 pytestmark = [pytest.mark.components, pytest.mark.long]
 COMMITS = 100
+KINDS = ("spark", "delta-rs")
 
 
 def test_nothing_is_lost_and_nothing_doubled(object_store: S3Server) -> None:
-    kinds = ("spark", "delta-rs")
-    done = commit_at_once(object_store.location("lake/at_once"), kinds, COMMITS, object_store.environment)
-    assert sum(done.acknowledged.values()) == len(kinds) * COMMITS
+    require_all_once(object_store, COMMITS)
+
+
+def test_nothing_is_lost_and_nothing_doubled_in_hdfs(hdfs: HdfsServer) -> None:
+    """Both rename, and the name node lets one of both have a version."""
+    require_all_once(hdfs, COMMITS)
+
+
+def require_all_once(server: S3Server | HdfsServer, count: int) -> None:
+    done = commit_at_once(server.location("lake/at_once"), KINDS, count, server.environment)
+    assert sum(done.acknowledged.values()) == len(KINDS) * count
     assert (done.lost, done.doubled) == (0, 0)
     assert done.there == done.acknowledged
     assert done.is_log_whole
-    assert done.versions == len(kinds) * COMMITS
+    assert done.versions == len(KINDS) * count

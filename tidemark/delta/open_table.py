@@ -2,17 +2,22 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
 
 from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
 
 from tidemark.storage.errors import error_of
 from tidemark.system.table_location import ObjectLocation, TableLocation
+
+_HDFS_ANSWER: Final = "HdfsObjectStore error"
 
 
 def open_table(path: TableLocation, version: int | None = None) -> DeltaTable:
     """The table at `version`, the newest by default.
 
-    Raises deltalake's own errors; in an object store also StorageDownError and StorageRefusedError.
+    Raises deltalake's own errors; elsewhere than on disk also StorageDownError and StorageRefusedError.
     """
     with answer_for(path):
         return DeltaTable(str(path), version=version, storage_options=delta_rs_options(path))
@@ -25,12 +30,17 @@ def delta_rs_options(path: TableLocation) -> dict[str, str] | None:
 
 @contextmanager
 def answer_for(path: TableLocation) -> Iterator[None]:
-    """Raise what an object store's answer to delta-rs means: StorageDownError, StorageRefusedError."""
+    """Raise what a store's answer to delta-rs means: StorageDownError, StorageRefusedError."""
     try:
         yield
     except FileNotFoundError:
         raise
     except OSError as error:
-        if isinstance(path, ObjectLocation):
+        if isinstance(path, Path):
+            raise
+        raise error_of(str(path), error) from None
+    except DeltaError as error:
+        # Of a write in HDFS no more than its text says that it is HDFS that did not take it.
+        if _HDFS_ANSWER in str(error):
             raise error_of(str(path), error) from None
         raise

@@ -17,7 +17,7 @@ from openlineage.client.generated.ownership_dataset import Owner, OwnershipDatas
 from openlineage.client.generated.schema_dataset import SchemaDatasetFacet, SchemaDatasetFacetFields
 
 from tidemark.lineage_events.slices_facet import SlicesOfDataset
-from tidemark.system.table_location import ObjectLocation
+from tidemark.system.table_location import HdfsLocation, ObjectLocation
 from tidemark.warehouse.warehouse import EXPORT_LAYER
 
 if TYPE_CHECKING:
@@ -76,7 +76,11 @@ class Datasets:
         if declared.layer == EXPORT_LAYER or warehouse.is_external(entity):
             return NAMESPACE, entity
         path = warehouse.table_path(entity)
-        return (f"s3://{path.bucket}", path.key) if isinstance(path, ObjectLocation) else (_FILES, str(path))
+        if isinstance(path, ObjectLocation):
+            return f"s3://{path.bucket}", path.key
+        if isinstance(path, HdfsLocation):
+            return f"hdfs://{path.authority}", f"/{path.key}"
+        return _FILES, str(path)
 
     def _column_lineage(self, entity: str) -> ColumnLineageDatasetFacet | None:
         """None where columns are not known by name."""

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.spark.class_archive import class_archive, sharing_options
+from tidemark.spark.hdfs_settings import HDFS_SETTINGS
 from tidemark.spark.internals import is_started, start_context
 from tidemark.spark.jars import resolved_jars
 from tidemark.spark.java import java_problem
@@ -22,7 +23,7 @@ from tidemark.spark.user_settings import user_settings
 from tidemark.system.errors import JavaMissingError, SparkStartError
 from tidemark.system.files import writable_directory
 from tidemark.system.settings import Settings
-from tidemark.system.table_location import ObjectLocation
+from tidemark.system.table_location import HdfsLocation, ObjectLocation, TableLocation
 
 APP_NAME = "tidemark"
 _DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
@@ -35,8 +36,8 @@ def spark_session(settings: Settings, further: Mapping[str, str] = MappingProxyT
 
     `further` are Spark settings by name that a new session has as well.
 
-    Raises JavaMissingError, JarsError, DiskPathError, SparkConfError, SparkStartError; with a lake in an object store
-    also StorageDownError, StorageRefusedError, UnsafeStoreError.
+    Raises JavaMissingError, JarsError, DiskPathError, SparkConfError, SparkStartError; with a lake elsewhere than on
+    disk also StorageDownError, StorageRefusedError, UnsafeStoreError.
     """
     if not is_started():
         _start(settings, further)
@@ -49,7 +50,7 @@ def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
     is_local = runs_here(settings)
     place = {**_LOCAL, **_scratch(scratch)} if is_local else _on_cluster(settings.spark_master)
     lake = settings.warehouse
-    required = {**_REQUIRED, **s3_settings(lake.access)} if isinstance(lake, ObjectLocation) else _REQUIRED
+    required = {**_REQUIRED, **_lake_settings(lake)}
     given = user_settings(settings, required, is_local=is_local)
     for key, value in {**_TUNING, **_KAFKA, **place, **given, **required}.items():
         conf.set(key, value)
@@ -84,7 +85,7 @@ def _start(settings: Settings, further: Mapping[str, str]) -> None:
     problem = java_problem()
     if problem:
         raise JavaMissingError.of(problem)
-    if isinstance(settings.warehouse, ObjectLocation):
+    if not isinstance(settings.warehouse, Path):
         # A lake on disk needs no library of object stores.
         from tidemark.storage.conditional_put import require_conditional_put  # noqa: PLC0415
 
@@ -101,6 +102,12 @@ def _start(settings: Settings, further: Mapping[str, str]) -> None:
     except PySparkRuntimeError as error:
         raise SparkStartError.of(settings.spark_master, _tail(log)) from error
     atexit.register(scratch.cleanup)
+
+
+def _lake_settings(lake: TableLocation) -> Mapping[str, str]:
+    if isinstance(lake, HdfsLocation):
+        return HDFS_SETTINGS
+    return s3_settings(lake.access) if isinstance(lake, ObjectLocation) else {}
 
 
 def _tail(log: Path) -> str:

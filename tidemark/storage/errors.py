@@ -1,28 +1,61 @@
 """Errors of the lake's files.
 
 TransientError
-└── StorageDownError        an object store that does not answer, or whose answer was lost
+└── StorageDownError        an object store, or HDFS, that does not answer, or whose answer was lost
 
 TerminalError
-├── StorageRefusedError     an object store that lets these credentials do nothing there
-└── UnsafeStoreError        an object store in which two writers would lose commits
+├── StorageRefusedError     one that lets these credentials do nothing there
+└── UnsafeStoreError        one in which two writers would lose commits
 
-A file that is not there is Python's FileNotFoundError, on disk and in object stores.
+A file that is not there is Python's FileNotFoundError, wherever it is.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
 from tidemark.errors import TerminalError, TransientError
 
 if TYPE_CHECKING:
-    from tidemark.system.table_location import ObjectLocation
+    from tidemark.system.table_location import RemoteLocation
 
 
-_REFUSAL: Final = re.compile(r"status code.{0,60}? 4(?!08|29)\d\d\b", re.DOTALL)
-"""How obstore and delta-rs tell what a server answers that no further try changes."""
+_REFUSAL: Final = re.compile(
+    r"status code.{0,60}? 4(?!08|29)\d\d\b"
+    r"|\b(AccessControl|Authorization|Authentication|InvalidPath|Sasl|\w*Quota\w*)Exception",
+    re.DOTALL,
+)
+"""How the libraries tell what a server answers that no further try changes: HTTP's status, and HDFS's exceptions."""
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What an error says of a kind of store, and what to look at."""
+
+    store: str
+    down: str
+    expected: str
+    refused: str
+
+
+_OBJECT_STORE: Final = _Words(
+    "the object store",
+    "look whether it runs, and whether AWS_ENDPOINT_URL and AWS_REGION are right",
+    "a bucket that is there, and credentials that may list, read, write and delete in it",
+    "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give rights to the machine's role",
+)
+_HDFS: Final = _Words(
+    "HDFS",
+    "look whether its name nodes and data nodes run, whether it has left safe mode, and what HADOOP_CONF_DIR says",
+    "a folder in which this user may list, read, write and delete, within its quota",
+    "set HADOOP_USER_NAME, with Kerberos get a ticket, or let the folder's owner give the rights",
+)
+
+
+def _words_of(where: str) -> _Words:
+    return _HDFS if where.startswith("hdfs://") else _OBJECT_STORE
 
 
 def error_of(where: str, error: Exception) -> StorageRefusedError | StorageDownError:
@@ -31,39 +64,38 @@ def error_of(where: str, error: Exception) -> StorageRefusedError | StorageDownE
 
 
 class StorageDownError(TransientError):
-    """An object store that does not answer; of a put it is not known then whether the file was written."""
+    """A store that does not answer; of a put it is not known then whether the file was written."""
 
     @classmethod
     def of(cls, where: str, error: Exception) -> Self:
+        words = _words_of(where)
         return cls(
-            "the object store does not answer",
-            found=str(error).partition("\n")[0],
+            f"{words.store} does not answer",
+            # HDFS's exceptions come with their stack, on further lines or behind a written-out line break.
+            found=re.split(r"\n|\\n", str(error), maxsplit=1)[0],
             where=where,
-            hint="look whether it runs, and whether AWS_ENDPOINT_URL and AWS_REGION are right",
+            hint=words.down,
         )
 
 
 class StorageRefusedError(TerminalError):
-    """An object store that lets these credentials do nothing there."""
+    """A store that lets these credentials do nothing there."""
 
     @classmethod
     def of(cls, where: str) -> Self:
-        return cls(
-            "the object store refuses the request",
-            expected="a bucket that is there, and credentials that may list, read, write and delete in it",
-            where=where,
-            hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give rights to the machine's role",
-        )
+        words = _words_of(where)
+        return cls(f"{words.store} refuses the request", expected=words.expected, where=where, hint=words.refused)
 
 
 class UnsafeStoreError(TerminalError):
-    """An object store in which two writers would lose commits."""
+    """A store in which two writers would lose commits."""
 
     @classmethod
-    def of(cls, lake: ObjectLocation) -> Self:
+    def of(cls, lake: RemoteLocation) -> Self:
         return cls(
-            "commits would not be safe: the object store does not keep `If-None-Match: *`",
-            expected="a second put of one object to be refused, as S3 itself does",
+            "commits would not be safe: the store does not refuse to put what is there already (`If-None-Match: *` "
+            "in an object store)",
+            expected="a second put of one file to be refused, as S3 and HDFS do",
             found="it took the first one's place",
             where=str(lake),
             hint="set TIDEMARK_WAREHOUSE to a bucket of a store that keeps it, or to a folder",

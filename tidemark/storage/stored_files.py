@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark.storage.local_files import LocalFiles
+from tidemark.system.table_location import HdfsLocation
 
 if TYPE_CHECKING:
     from tidemark.storage.file_store import FileStore
@@ -16,7 +17,11 @@ def stored_files(location: TableLocation) -> FileStore:
     """What reads and writes the files there."""
     if isinstance(location, Path):
         return LocalFiles(location)
-    # A lake on disk needs no library of object stores.
+    # A lake on disk needs no library of object stores, and one in those none of HDFS.
+    if isinstance(location, HdfsLocation):
+        from tidemark.storage.hdfs_files import HdfsFiles  # noqa: PLC0415
+
+        return HdfsFiles(location)
     from tidemark.storage.object_files import ObjectFiles  # noqa: PLC0415
 
     return ObjectFiles(location)

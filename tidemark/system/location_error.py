@@ -23,16 +23,35 @@ class LocationError(TerminalError):
     def scheme(cls, where: str, scheme: str) -> Self:
         return cls(
             "this kind of storage is not known",
-            expected="a folder, or s3://bucket/prefix",
+            expected="a folder, s3://bucket/prefix, or hdfs://host:port/prefix",
             found=f"{scheme}://",
             where=where,
-            hint="correct it; other object stores are reached where they speak S3, by AWS_ENDPOINT_URL",
+            hint="correct it; an object store of another kind is used where it speaks S3, by AWS_ENDPOINT_URL: whether "
+            "commits by abfss:// or gs:// are safe nobody has tried",
+        )
+
+    @classmethod
+    def not_in_hdfs(cls, where: str) -> Self:
+        return cls(
+            "this is no place in HDFS",
+            expected="hdfs://host:port/prefix or hdfs://nameservice/prefix, of letters, digits and - _ . =, and no user",
+            where=where,
+            hint="correct it; who it is that reads and writes there says HADOOP_USER_NAME, or Kerberos",
+        )
+
+    @classmethod
+    def no_name_nodes(cls, where: str) -> Self:
+        return cls(
+            "without a port this is the name of a name service, whose name nodes are not known",
+            expected="HADOOP_CONF_DIR, the folder of hdfs-site.xml and core-site.xml",
+            where=where,
+            hint="set it, or name one name node by host:port",
         )
 
     @classmethod
     def local_only(cls, where: str) -> Self:
         return cls(
-            "only the warehouse can be in an object store",
+            "only the warehouse can be in an object store or in HDFS",
             expected="a folder on this machine's disk",
             found="a URI",
             where=where,

@@ -22,7 +22,7 @@ from tidemark.system.location_error import LocationError
 from tidemark.system.project_file import ProjectFile, read_project_file
 from tidemark.system.project_root import DAGSTER_FOLDER, DECLARATIONS, project_root
 from tidemark.system.run_pools import pool_capacities, valid_pools
-from tidemark.system.table_location import TableLocation, is_uri, object_location
+from tidemark.system.table_location import TableLocation, is_uri, remote_location
 
 ENV_PREFIX: Final = "TIDEMARK_"
 _DAGSTER_HOME: Final = "DAGSTER_HOME"
@@ -220,11 +220,11 @@ class Settings(BaseModel):
 
 
 def _from(folder: Path, name: str, value: Any, env: Mapping[str, str], where: str) -> Any:
-    """A path as an absolute one, relative ones taken from `folder`, or one in an object store; other settings as is."""
+    """A path as an absolute one, relative ones taken from `folder`, or one elsewhere; other settings as is."""
     if name not in _PATHS or not isinstance(value, (str, Path)):
         return value
     if is_uri(str(value)):
         if name != "warehouse":
             raise LocationError.local_only(where)
-        return object_location(str(value), env, where)
+        return remote_location(str(value), env, where)
     return folder / Path(value).expanduser()

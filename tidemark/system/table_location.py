@@ -1,7 +1,7 @@
-"""Where a table, or the lake with all its tables, is: a folder on this machine's disk, or one in an object store.
+"""Where a table, or the lake with all its tables, is: a folder on this machine's disk, in an object store or in HDFS.
 
-Both are used alike: `lake / "dwd_orders"` is a table's location, and `str()` of it is understood by Spark, delta-rs and
-DuckDB alike, which is why it begins with `s3a://` whatever the user wrote. What is read, listed or deleted there goes
+All are used alike: `lake / "dwd_orders"` is a table's location, and `str()` of it is understood by Spark and delta-rs
+alike, which is why it begins with `s3a://` where the user wrote `s3://`. What is read, listed or deleted there goes
 through `tidemark.storage`; Python's own functions for files know only `Path`, and mypy says where one was forgotten.
 """
 
@@ -10,19 +10,50 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, Self, TypeAlias
 from urllib.parse import urlsplit
 
 from tidemark.system.location_error import LocationError
 from tidemark.system.object_access import ObjectAccess
 
-_SCHEMES: Final = ("s3", "s3a")
+_OBJECT_STORES: Final = ("s3", "s3a")
+_HDFS: Final = "hdfs"
 _BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_AUTHORITY: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(:[0-9]{1,5})?")
 _KEY: Final = re.compile(r"(?!\.{1,2}(/|$))[A-Za-z0-9._=-]+(/(?!\.{1,2}(/|$))[A-Za-z0-9._=-]+)*")
 
 
+class _RemoteFolder:
+    """What locations elsewhere have in common: a `key`, the way to the folder without a slash at either end."""
+
+    key: str
+
+    def __truediv__(self, name: str) -> Self:
+        return self._at(f"{self.key}/{name}")
+
+    @property
+    def name(self) -> str:
+        """The last part of the key."""
+        return self.key.rpartition("/")[2]
+
+    @property
+    def parent(self) -> Self:
+        """The folder that this one is in. Raises ValueError for the first folder of a bucket or a file system."""
+        above, _, _ = self.key.rpartition("/")
+        if not above:
+            raise ValueError(f"{self} is the first folder of its bucket or file system")
+        return self._at(above)
+
+    def with_name(self, name: str) -> Self:
+        """The folder of that name beside this one."""
+        return self._at("/".join((*self.key.split("/")[:-1], name)))
+
+    def _at(self, key: str) -> Self:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class ObjectLocation:
+class ObjectLocation(_RemoteFolder):
     """A folder in an object store: everything whose key begins with `key` and a slash."""
 
     bucket: str
@@ -32,25 +63,8 @@ class ObjectLocation:
     def __str__(self) -> str:
         return f"s3a://{self.bucket}/{self.key}"
 
-    def __truediv__(self, name: str) -> "ObjectLocation":
-        return replace(self, key=f"{self.key}/{name}")
-
-    @property
-    def name(self) -> str:
-        """The last part of the key."""
-        return self.key.rpartition("/")[2]
-
-    @property
-    def parent(self) -> "ObjectLocation":
-        """The folder that this one is in. Raises ValueError for the first folder of a bucket."""
-        above, _, _ = self.key.rpartition("/")
-        if not above:
-            raise ValueError(f"{self} is the first folder of its bucket")
-        return replace(self, key=above)
-
-    def with_name(self, name: str) -> "ObjectLocation":
-        """The folder of that name beside this one."""
-        return replace(self, key="/".join((*self.key.split("/")[:-1], name)))
+    def _at(self, key: str) -> Self:
+        return replace(self, key=key)
 
     @property
     def storage_options(self) -> dict[str, str]:
@@ -62,7 +76,27 @@ class ObjectLocation:
         return options if self.access.is_encrypted else {**options, "aws_allow_http": "true"}
 
 
-TableLocation: TypeAlias = Path | ObjectLocation
+@dataclass(frozen=True)
+class HdfsLocation(_RemoteFolder):
+    """A folder in HDFS: of the name node at `authority`, a `host:port`, or of a name service of that name."""
+
+    authority: str
+    key: str
+
+    def __str__(self) -> str:
+        return f"hdfs://{self.authority}/{self.key}"
+
+    def _at(self, key: str) -> Self:
+        return replace(self, key=key)
+
+    @property
+    def is_name_service(self) -> bool:
+        """Whether its name nodes are those that Hadoop's configuration lists."""
+        return ":" not in self.authority
+
+
+RemoteLocation: TypeAlias = ObjectLocation | HdfsLocation
+TableLocation: TypeAlias = Path | RemoteLocation
 
 
 def is_uri(text: str) -> bool:
@@ -72,19 +106,44 @@ def is_uri(text: str) -> bool:
 
 def table_location(text: str, env: Mapping[str, str] = os.environ, where: str = "the table") -> TableLocation:
     """A location of its text; a relative path begins in the working folder. Raises LocationError."""
-    return object_location(text, env, where) if is_uri(text) else Path(text).absolute()
+    return remote_location(text, env, where) if is_uri(text) else Path(text).absolute()
+
+
+def remote_location(text: str, env: Mapping[str, str], where: str) -> RemoteLocation:
+    """`s3://bucket/prefix` or `hdfs://host:port/prefix` as a location; `where` is the setting. Raises LocationError."""
+    scheme = text.partition("://")[0]
+    if scheme == _HDFS:
+        return _hdfs_location(text, env, where)
+    if scheme in _OBJECT_STORES:
+        return object_location(text, env, where)
+    raise LocationError.scheme(where, scheme)
 
 
 def object_location(text: str, env: Mapping[str, str], where: str) -> ObjectLocation:
     """`s3://bucket/prefix` as a location; `where` is the setting that says so. Raises LocationError."""
+    bucket, key = _parts(text)
+    if not _BUCKET.fullmatch(bucket) or not _KEY.fullmatch(key):
+        raise LocationError.malformed(where)
+    return ObjectLocation(bucket, key, ObjectAccess.of(env))
+
+
+def _hdfs_location(text: str, env: Mapping[str, str], where: str) -> HdfsLocation:
+    authority, key = _parts(text)
+    if not _AUTHORITY.fullmatch(authority) or not _KEY.fullmatch(key):
+        raise LocationError.not_in_hdfs(where)
+    location = HdfsLocation(authority, key)
+    if location.is_name_service and not env.get("HADOOP_CONF_DIR"):
+        raise LocationError.no_name_nodes(where)
+    return location
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """What is behind the scheme up to the next slash, and the rest; nothing of what cannot be a place."""
+    # What stands before an @ or behind a ? may be a secret: the text is not repeated.
+    if "?" in text or "#" in text:
+        return "", ""
     try:
         parts = urlsplit(text)
     except ValueError:
-        raise LocationError.malformed(where) from None
-    if parts.scheme not in _SCHEMES:
-        raise LocationError.scheme(where, parts.scheme)
-    key = parts.path.strip("/")
-    # What stands before an @ or behind a ? may be a secret: the text is not repeated.
-    if not _BUCKET.fullmatch(parts.netloc) or not _KEY.fullmatch(key) or "?" in text or "#" in text:
-        raise LocationError.malformed(where)
-    return ObjectLocation(parts.netloc, key, ObjectAccess.of(env))
+        return "", ""
+    return parts.netloc, parts.path.strip("/")

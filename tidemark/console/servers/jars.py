@@ -51,10 +51,11 @@ def jars(root: Path = COMPONENTS) -> Jars:
 
 def are_there(root: Path = COMPONENTS) -> bool:
     """Whether those of Kafka and Connect need not be fetched."""
-    return _is_current(root / "kafka.sha256", _POM)
+    return is_current(root / "kafka.sha256", _POM)
 
 
-def _is_current(marker: Path, pom: Path) -> bool:
+def is_current(marker: Path, pom: Path) -> bool:
+    """Whether what `marker` notes was fetched as the pom says."""
     return marker.exists() and marker.read_text() == fingerprint(pom)
 
 
@@ -74,7 +75,7 @@ def fetch(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None
     with root.joinpath("lock").open("w") as lock:
         # Test processes side by side: one fetches, the others wait for it.
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not _is_current(marker, pom):
+        if not is_current(marker, pom):
             _fetch(root, component, pom, folders)
             require_checksums(root, _checksums(pom), folders)
             marker.write_text(fingerprint(pom))
