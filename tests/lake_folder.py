@@ -1,7 +1,7 @@
 """Where tests have their tables: on disk, or with TIDEMARK_TEST_LAKE=s3 or =hdfs on a real server.
 
-Tests look into a table's folder, which the engine does not: the S3 server keeps its objects in a folder, too. What is to
-hold in HDFS as well looks there by `stored_files`.
+Tests look into a table's folder, which the engine does not: the S3 server keeps its objects in a folder, too. HDFS has
+none: what is to hold there as well looks by `stored_files`.
 """
 
 from __future__ import annotations

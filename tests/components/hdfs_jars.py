@@ -1,4 +1,4 @@
-"""The jars of HDFS's servers, which only tests start: `python -m tests.components.hdfs_jars` fetches them, some 70 MB."""
+"""The jars of HDFS's servers, which only tests start: 70 MB by `python -m tests.components.hdfs_jars`."""
 
 from __future__ import annotations
 

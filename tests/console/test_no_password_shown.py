@@ -85,6 +85,7 @@ CHANNELS: Final = {
     "bare": PASSWORD,
 }
 LAKES: Final = {
+    "hdfs": {"TIDEMARK_WAREHOUSE": f"hdfs://u:{PASSWORD}@host:1/w"},
     "user": {"TIDEMARK_WAREHOUSE": f"s3://u:{PASSWORD}@lake/w"},
     "parameter": {"TIDEMARK_WAREHOUSE": f"s3://lake/w?secret={PASSWORD}"},
     "bare": {"TIDEMARK_WAREHOUSE": f"s3://{PASSWORD}"},

@@ -3,7 +3,6 @@
 import pyarrow as pa
 from deltalake import write_deltalake
 
-from tests.lake_folder import lake_folder
 from tidemark.delta.delta_rs_table import files_gone
 from tidemark.delta.open_table import delta_rs_options, open_table
 from tidemark.delta.table_changes import LogPosition, TableChanges, changes_after, has_log, position_at
@@ -50,8 +49,7 @@ def test_a_log_that_begins_with_a_checkpoint(lake: TableLocation) -> None:
     for number in range(3):
         write(table, number)
     open_table(table, 1).create_checkpoint()
-    for version in (0, 1):
-        (lake_folder(table) / "_delta_log" / f"{version:020}.json").unlink()
+    stored_files(table).delete(f"_delta_log/{version:020}.json" for version in (0, 1))
     assert told(changes_after(table, None)) == [(1, [1, 1]), (2, [1])]
 
 

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from tests.lake_folder import lake_folder
 from tidemark.delta.delta_rs_table import read_rows
 from tidemark.delta.errors import NotADeltaTableError
 from tidemark.delta.open_table import delta_rs_options, open_table
@@ -20,6 +19,7 @@ from tidemark.delta.vacuum import UNKNOWN_AFTER, VacuumPlan, plan_vacuum, vacuum
 from tidemark.state_store.database import Database
 from tidemark.state_store.held_leases import holding
 from tidemark.state_store.version_claims import claims_of_readers, reading
+from tidemark.storage.stored_files import stored_files
 from tidemark.system.crash_points import ENV_NAME
 from tidemark.system.errors import AlreadyRunningError
 from tidemark.system.table_location import TableLocation
@@ -52,8 +52,9 @@ def ids(table: TableLocation, version: int) -> list[int]:
     return [int(row) for row in read_rows(table, version)["id"].to_pylist()]
 
 
-def data_files(table: TableLocation) -> list[Path]:
-    return sorted(lake_folder(table).glob("part=*/*.parquet"))
+def data_files(table: TableLocation) -> dict[str, int]:
+    """Their sizes by their names."""
+    return {file.name: file.size_bytes for file in stored_files(table).walk()}
 
 
 def test_a_tagged_version_stays_readable_and_others_go(table: TableLocation, database: Database) -> None:
@@ -69,10 +70,9 @@ def test_a_tagged_version_stays_readable_and_others_go(table: TableLocation, dat
 
 
 def test_the_plan_tells_bytes_and_changes_nothing(table: TableLocation, database: Database) -> None:
-    before = data_files(table)
+    sizes = data_files(table)
     plan = plan_vacuum(table, NEWEST_ONLY, [Claim(2, "x")], database, NOW)
-    assert data_files(table) == before
-    sizes = {str(file.relative_to(lake_folder(table))): file.stat().st_size for file in before}
+    assert data_files(table) == sizes
     assert set(plan.needless) < set(sizes)
     assert plan.needless_bytes + plan.live_bytes + plan.history_bytes == sum(sizes.values())
     assert plan.only == {2: plan.history_bytes, 4: plan.live_bytes}
@@ -100,20 +100,17 @@ def test_a_dead_reader_holds_nothing(table: TableLocation, database: Database) -
 
 
 def test_files_of_no_commit_go_when_nobody_can_be_writing_them(table: TableLocation, database: Database) -> None:
-    stray = lake_folder(table / "part=z") / "stray.parquet"
-    stray.write_bytes(b"x")
-    written = datetime.now(UTC).timestamp()
-    os.utime(stray, (written, written))
+    store, stray = stored_files(table), "part=z/stray.parquet"
+    store.put(stray, b"x")
     run_vacuum(table, database, now=datetime.now(UTC))
-    assert stray.exists()
+    assert store.exists(stray)
     run_vacuum(table, database, now=datetime.now(UTC) + UNKNOWN_AFTER + timedelta(minutes=1))
-    assert not stray.exists()
+    assert not store.exists(stray)
 
 
 def test_a_log_that_begins_with_a_checkpoint(table: TableLocation, database: Database) -> None:
     open_table(table, 2).create_checkpoint()
-    for version in (0, 1, 2):
-        (lake_folder(table) / "_delta_log" / f"{version:020}.json").unlink()
+    stored_files(table).delete(f"_delta_log/{version:020}.json" for version in (0, 1, 2))
     plan = run_vacuum(table, database, Claim(2, "tagged"), Claim(1, "tagged"))
     assert [kept.version for kept in plan.kept] == [2, 4]
     assert (ids(table, 2), ids(table, 4)) == ([2, 2], [4, 4])

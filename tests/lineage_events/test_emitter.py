@@ -21,7 +21,7 @@ from tidemark.lineage_events.emitter import LineageEmitter
 from tidemark.lineage_events.environment import is_wanted
 from tidemark.lineage_events.errors import UndeliveredEventError
 from tidemark.system.object_access import ObjectAccess
-from tidemark.system.table_location import ObjectLocation
+from tidemark.system.table_location import HdfsLocation, ObjectLocation, RemoteLocation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,12 +74,20 @@ def test_a_run_is_told_with_what_it_read_and_wrote(world: LineageWorld) -> None:
     ]
 
 
-def test_a_table_in_an_object_store_is_named_by_its_bucket(world: LineageWorld) -> None:
-    lake = ObjectLocation("lake", "prefix", ObjectAccess("eu-west-3"))
+@pytest.mark.parametrize(
+    ("lake", "named"),
+    [
+        (ObjectLocation("lake", "prefix", ObjectAccess("eu-west-3")), ("s3://lake", "prefix/sales")),
+        (HdfsLocation("host:8020", "prefix"), ("hdfs://host:8020", "/prefix/sales")),
+    ],
+)
+def test_a_table_elsewhere_is_named_by_its_store(
+    lake: RemoteLocation, named: tuple[str, str], world: LineageWorld
+) -> None:
     settings = world.warehouse.settings.model_copy(update={"warehouse": lake})
     datasets = Datasets(replace(world.warehouse, settings=settings), lambda _: {})
     written = datasets.output("sales", DAY, None)
-    assert (written.namespace, written.name) == ("s3://lake", "prefix/sales")
+    assert (written.namespace, written.name) == named
 
 
 def test_each_attempt_is_a_run_and_a_failure_says_why(world: LineageWorld) -> None:

@@ -1,7 +1,8 @@
 """Rows appended to a table, each in a commit of its own: `python -m tests.storage.committer KIND URI WHO`.
 
 Each line of its input is the number of a row, and how many seconds to wait before; the answer is that number, once the
-commit was acknowledged.
+commit was acknowledged. By a kind that ends with `-again` a commit that failed is made again, as by the engine; one that
+was made and not acknowledged is known by its number, which is in the commit.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
@@ -23,17 +24,23 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import RemoteLocation
 
 
+AGAIN: Final = "-again"
+_MOST_TRIES: Final = 60
+
+
 def by_delta_rs(table: RemoteLocation, who: str) -> Callable[[int], None]:
-    from deltalake import CommitProperties, write_deltalake
+    from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
     from tidemark.delta.open_table import delta_rs_options
 
-    # Of several writers at once one may lose many times.
-    patient = CommitProperties(max_commit_retries=1_000)
     options = delta_rs_options(table)
 
     def append(number: int) -> None:
+        if DeltaTable(str(table), storage_options=options).transaction_version(who) == number:
+            return
         row = pa.table({"who": [who], "n": pa.array([number], pa.int64())})
+        # Of several writers at once one may lose many times.
+        patient = CommitProperties(max_commit_retries=1_000, app_transactions=[Transaction(who, number)])
         write_deltalake(str(table), row, mode="append", storage_options=options, commit_properties=patient)
 
     return append
@@ -48,14 +55,33 @@ def by_spark(table: RemoteLocation, who: str) -> Callable[[int], None]:
 
     def append(number: int) -> None:
         row = spark.sql(f"SELECT '{who}' AS who, {number}L AS n")
-        row.write.format("delta").mode("append").save(str(table))
+        numbered = row.write.format("delta").option("txnAppId", who).option("txnVersion", number)
+        numbered.mode("append").save(str(table))
 
     return append
 
 
+def until_it_is_made(append: Callable[[int], None]) -> Callable[[int], None]:
+    def again(number: int) -> None:
+        for _ in range(_MOST_TRIES - 1):
+            try:
+                append(number)
+            except Exception as failed:  # noqa: BLE001 - whatever a library makes of a store that is down
+                sys.stderr.write(f"{type(failed).__name__}: {str(failed)[:300]}\n")
+                time.sleep(1)
+            else:
+                return
+        append(number)
+
+    return again
+
+
 def main() -> None:
     kind, uri, who = sys.argv[1:]
-    append = {"spark": by_spark, "delta-rs": by_delta_rs}[kind](remote_location(uri, os.environ, "argument"), who)
+    writer = {"spark": by_spark, "delta-rs": by_delta_rs}[kind.removesuffix(AGAIN)]
+    append = writer(remote_location(uri, os.environ, "argument"), who)
+    if kind.endswith(AGAIN):
+        append = until_it_is_made(append)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     for line in sys.stdin:

@@ -56,11 +56,11 @@ def commit_at_once(table: RemoteLocation, kinds: Sequence[str], count: int, envi
     write_deltalake(str(table), empty, storage_options=delta_rs_options(table))
     with ExitStack() as stack:
         running = {
-            f"{kind}-{number}": stack.enter_context(_start(kind, table, f"{kind}-{number}", environment))
+            f"{kind}-{number}": stack.enter_context(start_committer(kind, table, f"{kind}-{number}", environment))
             for number, kind in enumerate(kinds)
         }
         for process in running.values():
-            assert _answer(process) == "ready"
+            assert answer_of(process) == "ready"
         acknowledged = _rounds(running, count)
         for process in running.values():
             process.communicate()
@@ -82,12 +82,13 @@ def _rounds(running: dict[str, subprocess.Popen[str]], count: int) -> Counter[tu
             wait = chance.uniform(0, took) if who.startswith("delta-rs") else 0.0
             process.stdin.write(f"{number} {wait}\n")
             process.stdin.flush()
-        acknowledged.update((who, int(_answer(process))) for who, process in running.items())
+        acknowledged.update((who, int(answer_of(process))) for who, process in running.items())
         took = time.monotonic() - begun
     return acknowledged
 
 
-def _answer(process: subprocess.Popen[str]) -> str:
+def answer_of(process: subprocess.Popen[str]) -> str:
+    """The next line that it writes."""
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
@@ -97,7 +98,8 @@ def _overtaken(table: RemoteLocation) -> int:
     return sum(commit["readVersion"] < commit["version"] - 1 for commit in commits)
 
 
-def _start(kind: str, table: RemoteLocation, who: str, environment: dict[str, str]) -> subprocess.Popen[str]:
+def start_committer(kind: str, table: RemoteLocation, who: str, environment: dict[str, str]) -> subprocess.Popen[str]:
+    """A process of `tests.storage.committer`, which says when it is ready."""
     command = [sys.executable, "-m", "tests.storage.committer", kind, str(table), who]
     env = {**os.environ, **environment, "PYTHONPATH": str(CHECKOUT)}
     pipe = subprocess.PIPE

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tidemark.system.location_error import LocationError
 from tidemark.system.object_access import ObjectAccess
-from tidemark.system.table_location import ObjectLocation, is_uri, object_location
+from tidemark.system.table_location import HdfsLocation, ObjectLocation, is_uri, object_location, remote_location
 
 CANARY = "canary-7fe1"
 OWN_SERVER = {"AWS_ENDPOINT_URL": "http://127.0.0.1:7070"}
@@ -52,10 +52,39 @@ def test_what_is_no_place_is_refused_and_not_repeated(text: str) -> None:
     assert refused.value.__suppress_context__ or refused.value.__context__ is None
 
 
-@pytest.mark.parametrize("scheme", ["gs", "abfss", "hdfs", "http", "file"])
+@pytest.mark.parametrize("scheme", ["gs", "abfss", "viewfs", "http", "file"])
 def test_other_storage_is_refused(scheme: str) -> None:
     with pytest.raises(LocationError, match=f"not known: expected .*found {scheme}://"):
-        located(f"{scheme}://lake/w")
+        remote_location(f"{scheme}://lake/w", {}, "TIDEMARK_WAREHOUSE")
+
+
+@pytest.mark.parametrize("text", ["hdfs://name-node.example:8020/w/house", "hdfs://cluster_1/w/house/"])
+def test_a_folder_in_hdfs(text: str) -> None:
+    lake = remote_location(text, {"HADOOP_CONF_DIR": "/etc/hadoop"}, "TIDEMARK_WAREHOUSE")
+    assert isinstance(lake, HdfsLocation)
+    assert str(lake) == text.rstrip("/")
+    assert lake.is_name_service is text.endswith("/")
+    assert ((lake / "t").name, (lake / "t").parent, (lake / "t").with_name("u")) == ("t", lake, lake / "u")
+    assert remote_location(str(lake), {"HADOOP_CONF_DIR": "/etc/hadoop"}, "x") == lake == copy.deepcopy(lake)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("hdfs://host:1", "hdfs://host:1/", "hdfs:///w", "hdfs://host:x/w", "hdfs://host:123456/w", "hdfs://-host/w"),
+        *("hdfs://host:1/../w", "hdfs://host:1/a//w", "hdfs://host:1/a:b", "hdfs://host:1/a%20b", "hdfs://[host/w"),
+        *(f"hdfs://{CANARY}@host:1/w", f"hdfs://host:1/w?{CANARY}", f"hdfs://host:1/w#{CANARY}"),
+    ],
+)
+def test_what_is_no_place_in_hdfs_is_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(LocationError, match=r"TIDEMARK_WAREHOUSE: .*expected hdfs://host:port/prefix") as refused:
+        remote_location(text, {"HADOOP_CONF_DIR": "/etc/hadoop"}, "TIDEMARK_WAREHOUSE")
+    assert CANARY not in str(refused.value)
+
+
+def test_a_name_service_needs_hadoops_configuration() -> None:
+    with pytest.raises(LocationError, match=r"expected HADOOP_CONF_DIR.*set it, or name one name node by host:port"):
+        remote_location("hdfs://cluster/w", {}, "TIDEMARK_WAREHOUSE")
 
 
 @pytest.mark.parametrize(

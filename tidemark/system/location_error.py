@@ -34,7 +34,7 @@ class LocationError(TerminalError):
     def not_in_hdfs(cls, where: str) -> Self:
         return cls(
             "this is no place in HDFS",
-            expected="hdfs://host:port/prefix or hdfs://nameservice/prefix, of letters, digits and - _ . =, and no user",
+            expected="hdfs://host:port/prefix or hdfs://nameservice/prefix, of letters, digits and - _ . =",
             where=where,
             hint="correct it; who it is that reads and writes there says HADOOP_USER_NAME, or Kerberos",
         )

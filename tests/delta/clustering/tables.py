@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.lake_folder import lake_folder
 from tidemark.delta.delta_rs_table import read_table
 from tidemark.quoting.spark import path_table, text_literal
+from tidemark.storage.stored_files import stored_files
 from tidemark.system.table_location import TableLocation
 
 Place = TypeVar("Place", bound=TableLocation)
@@ -38,7 +38,7 @@ def content(spark: SparkSession, path: TableLocation, version: int | None = None
 
 
 def actions(path: TableLocation, version: int) -> list[dict[str, Any]]:
-    text = (lake_folder(path) / "_delta_log" / f"{version:020d}.json").read_text()
+    text = stored_files(path).read(f"_delta_log/{version:020d}.json").decode()
     return [json.loads(line) for line in text.splitlines()]
 
 
@@ -51,4 +51,4 @@ def added_files(path: TableLocation, version: int) -> list[Mapping[str, Any]]:
 
 
 def size_of(path: TableLocation) -> int:
-    return sum(file.stat().st_size for file in lake_folder(path).rglob("*.parquet") if "_delta_log" not in file.parts)
+    return sum(file.size_bytes for file in stored_files(path).walk() if file.name.endswith(".parquet"))

@@ -7,7 +7,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 from tests.delta.clustering.tables import actions, added_files, content, create_table, size_of
-from tests.lake_folder import lake_folder
 from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.delta.clustering.errors import ClusterColumnError, ClusterTableError
 from tidemark.delta.delta_rs_table import current_version, read_table
@@ -20,7 +19,13 @@ from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
+LOG = "_delta_log"
 ROWS = ("id", "CAST(hash(id) % 1000 AS INT) AS a", "CAST(hash(id, 1) % 1000 AS INT) AS b")
+
+
+def everything_in(path: TableLocation) -> list[str]:
+    store = stored_files(path)
+    return sorted([*store.names(), *store.names_in(LOG)])
 
 
 def test_an_optimize_that_changes_nothing_but_the_files(spark: SparkSession, lake: TableLocation) -> None:
@@ -70,8 +75,9 @@ def test_files_that_delta_rs_wrote_again(spark: SparkSession, lake: TableLocatio
     rows = spark.range(2000).selectExpr(*ROWS, "CONCAT('text ', id % 97) AS s")
     path = create_table(spark, lake / "t", rows)
     open_table(path).delete("id % 3 = 0")
-    file = stored_files(path).name_of(open_table(path).file_uris()[0])
-    assert pq.ParquetFile(lake_folder(path) / file).schema_arrow.field("s").type == pa.string_view()
+    store = stored_files(path)
+    file = store.arrow_source(store.name_of(open_table(path).file_uris()[0]))
+    assert pq.ParquetFile(file).schema_arrow.field("s").type == pa.string_view()
     before = content(spark, path)
     report = cluster_table(spark, path, Clustering.by("s", "a", target_bytes=size_of(path) // 12))
     assert (report.rows, content(spark, path)) == (1333, before)
@@ -131,10 +137,10 @@ def test_refused_before_any_work(
 ) -> None:
     rows = spark.range(9).selectExpr("1 AS a", "true AS even", "'x' AS p", "id AS late")
     path = create_table(spark, lake / "t", rows, 2, "p", delta_dataSkippingNumIndexedCols="2")
-    before = sorted(lake_folder(path).rglob("*"))
+    before = everything_in(path)
     with pytest.raises(error, match=said):
         cluster_table(spark, path, Clustering.by(*columns))
-    assert sorted(lake_folder(path).rglob("*")) == before
+    assert everything_in(path) == before
 
 
 def test_tables_that_would_lose_something(spark: SparkSession, lake: TableLocation) -> None:

@@ -1,4 +1,4 @@
-"""The main paths of tables, with Spark and delta-rs, once more in a real S3 server.
+"""The main paths of tables, with Spark and delta-rs, once more in a real S3 server and in a real HDFS.
 
 In a process of their own: a session of Spark finds its store and its credentials when it starts.
 """
@@ -7,9 +7,11 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
+from tests.components.hdfs_server import require_hdfs
 from tests.components.s3_server import require_s3_server
 from tests.lake_folder import LAKE
 from tests.project import CHECKOUT
@@ -26,11 +28,12 @@ MAIN_PATHS = (
 _SECONDS = 1_800
 
 
-def test_main_paths_hold_in_an_object_store() -> None:
-    require_s3_server()
+@pytest.mark.parametrize(("lake", "require"), [("s3", require_s3_server), ("hdfs", require_hdfs)])
+def test_main_paths_hold_there(lake: str, require: Callable[[], None]) -> None:
+    require()
     files = [f"tests/delta/{name}.py" for name in MAIN_PATHS]
     command = [sys.executable, "-m", "pytest", "-q", "-m", "not long", *files]
-    env = {**os.environ, LAKE: "s3"}
+    env = {**os.environ, LAKE: lake}
     run = subprocess.run(command, env=env, cwd=CHECKOUT, capture_output=True, text=True, check=False, timeout=_SECONDS)
     assert run.returncode == 0, run.stdout[-5_000:]
     assert re.search(r"\d+ passed in", run.stdout), "none is skipped"
