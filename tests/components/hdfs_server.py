@@ -40,10 +40,10 @@ log4j.appender.console.layout.ConversionPattern=%d %p %c{1}: %m%n
 
 def require_hdfs() -> None:
     """Skip the calling test or fixture without the servers' jars, also with CI=true: some 70 MB."""
-    if shutil.which("java") is None:
-        pytest.skip("HDFS's servers need Java 17 or later")
     if not hdfs_jars.are_there():
         pytest.skip("HDFS's servers are not here: python -m tests.components.hdfs_jars (needs Maven)")
+    if shutil.which("java") is None:
+        pytest.skip("HDFS's servers need Java 17 or later")
 
 
 @dataclass

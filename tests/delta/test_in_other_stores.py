@@ -16,7 +16,8 @@ from tests.components.s3_server import require_s3_server
 from tests.lake_folder import LAKE
 from tests.project import CHECKOUT
 
-pytestmark = [pytest.mark.components, pytest.mark.long]
+_SECONDS = 1_800
+pytestmark = [pytest.mark.components, pytest.mark.long, pytest.mark.timeout(_SECONDS)]
 
 MAIN_PATHS = (
     "test_replace_partition",
@@ -25,7 +26,6 @@ MAIN_PATHS = (
     "test_table_changes",
     "clustering/test_cluster_table",
 )
-_SECONDS = 1_800
 
 
 @pytest.mark.parametrize(("lake", "require"), [("s3", require_s3_server), ("hdfs", require_hdfs)])

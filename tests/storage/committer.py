@@ -1,8 +1,8 @@
 """Rows appended to a table, each in a commit of its own: `python -m tests.storage.committer KIND URI WHO`.
 
 Each line of its input is the number of a row, and how many seconds to wait before; the answer is that number, once the
-commit was acknowledged. By a kind that ends with `-again` a commit that failed is made again, as by the engine; one that
-was made and not acknowledged is known by its number, which is in the commit.
+commit was acknowledged. By a kind that ends with `-again` a commit that failed is made again, as by the engine; the
+number in a commit tells one that was made and not acknowledged.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def _overtaken(table: RemoteLocation) -> int:
 
 
 def start_committer(kind: str, table: RemoteLocation, who: str, environment: dict[str, str]) -> subprocess.Popen[str]:
-    """A process of `tests.storage.committer`, which says when it is ready."""
+    """A process of `committer.py`, which says when it is ready."""
     command = [sys.executable, "-m", "tests.storage.committer", kind, str(table), who]
     env = {**os.environ, **environment, "PYTHONPATH": str(CHECKOUT)}
     pipe = subprocess.PIPE

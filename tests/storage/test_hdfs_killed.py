@@ -5,10 +5,12 @@ Who writes makes again what failed, as the engine does. What was acknowledged is
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 from collections import Counter
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
@@ -21,12 +23,15 @@ from tidemark.delta.internals.log_files import LogFiles
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Callable, Iterator
 
     from tests.components.hdfs_server import HdfsServer, Node
 
-pytestmark = [pytest.mark.components, pytest.mark.long]
+pytestmark = [pytest.mark.components, pytest.mark.long, pytest.mark.timeout(1800)]
 KINDS: Final = ("spark-again", "delta-rs-again")
-ROUNDS: Final = 8
+DEATHS: Final = 6
+AT_ONCE: Final = 4
+"""Commits that each has to make when a node dies."""
 SEED: Final = 22
 
 
@@ -38,42 +43,42 @@ def test_nothing_is_lost_doubled_or_torn(hdfs: HdfsServer) -> None:
         running = {kind: stack.enter_context(start_committer(kind, table, kind, hdfs.environment)) for kind in KINDS}
         for process in running.values():
             assert answer_of(process) == "ready"
-        _rounds(hdfs, list(running.values()))
+        count = _commit_and_kill(hdfs, list(running.values()))
         for process in running.values():
             process.communicate()
         assert [process.returncode for process in running.values()] == [0] * len(running)
     rows = read_rows(table)
     there = Counter(zip(rows["who"].to_pylist(), rows["n"].to_pylist(), strict=True))
-    assert there == Counter((kind, number) for kind in KINDS for number in range(ROUNDS + 1))
+    assert there == Counter((kind, number) for kind in KINDS for number in range(count))
     assert LogFiles.of(table).start() is None
 
 
-def _rounds(hdfs: HdfsServer, writers: list[subprocess.Popen[str]]) -> None:
-    """In the first nobody dies: as long as it takes, so long after the begin of another one a node may die."""
-    chance, took = random.Random(SEED), _commit(writers, 0)
-    for number in range(1, ROUNDS + 1):
-        for process in writers:
-            _ask(process, number)
-        time.sleep(chance.uniform(0, took))
-        _kill_and_start(hdfs, (hdfs.name_node, hdfs.data_node)[number % 2])
-        assert [answer_of(process) for process in writers] == [str(number)] * len(writers)
-
-
-def _commit(writers: list[subprocess.Popen[str]], number: int) -> float:
+def _commit_and_kill(hdfs: HdfsServer, writers: list[subprocess.Popen[str]]) -> int:
+    """How many commits each made. While it makes the first ones nobody dies: that is how long it takes, when warm."""
+    chance, numbers = random.Random(SEED), itertools.count()
+    _round(writers, numbers, lambda: None)
     begun = time.monotonic()
+    _round(writers, numbers, lambda: None)
+    took = time.monotonic() - begun
+    for death in range(DEATHS):
+        node = (hdfs.name_node, hdfs.data_node)[death % 2]
+        _round(writers, numbers, partial(_die, hdfs, node, chance.uniform(0, took)))
+    return next(numbers)
+
+
+def _round(writers: list[subprocess.Popen[str]], numbers: Iterator[int], meanwhile: Callable[[], None]) -> None:
+    asked = list(itertools.islice(numbers, AT_ONCE))
     for process in writers:
-        _ask(process, number)
-    assert [answer_of(process) for process in writers] == [str(number)] * len(writers)
-    return time.monotonic() - begun
+        assert process.stdin is not None
+        process.stdin.write("".join(f"{number} 0\n" for number in asked))
+        process.stdin.flush()
+    meanwhile()
+    for process in writers:
+        assert [int(answer_of(process)) for _ in asked] == asked
 
 
-def _ask(process: subprocess.Popen[str], number: int) -> None:
-    assert process.stdin is not None
-    process.stdin.write(f"{number} 0\n")
-    process.stdin.flush()
-
-
-def _kill_and_start(hdfs: HdfsServer, node: Node) -> None:
+def _die(hdfs: HdfsServer, node: Node, after_seconds: float) -> None:
+    time.sleep(after_seconds)
     node.kill()
     node.start_again()
     hdfs.wait_until_it_takes_files()
