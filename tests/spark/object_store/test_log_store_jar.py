@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.spark.jars import resolved_jars
 from tidemark.spark.object_store import s3_jars
-from tidemark.spark.object_store.log_store_jar import LOG_STORE, SOURCE, write_log_store_jar
+from tidemark.spark.object_store.log_store_jar import FILE_MANAGER, LOG_STORE, SOURCES, write_log_store_jar
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,15 +21,15 @@ def test_the_same_source_makes_the_same_jar(tmp_path: Path) -> None:
         write_log_store_jar(jar, resolved_jars())
     assert first.read_bytes() == second.read_bytes()
     with zipfile.ZipFile(first) as archive:
-        assert archive.namelist() == [f"{LOG_STORE.replace('.', '/')}.class"]
+        assert {f"{name.replace('.', '/')}.class" for name in (FILE_MANAGER, LOG_STORE)} < set(archive.namelist())
 
 
 def test_another_source_or_another_version_is_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = s3_jars.s3_jars_directory(tmp_path)
     source = tmp_path / "Other.java"
-    source.write_text(SOURCE.read_text() + "// changed")
+    source.write_text(SOURCES[-1].read_text() + "// changed")
     with monkeypatch.context() as patch:
-        patch.setattr(s3_jars, "SOURCE", source)
+        patch.setattr(s3_jars, "SOURCES", (*SOURCES[:-1], source))
         assert s3_jars.s3_jars_directory(tmp_path) != before
     with monkeypatch.context() as patch:
         patch.setattr(s3_jars, "_SDK", "2.35.5")

@@ -51,6 +51,7 @@ def test_a_lake_on_disk_has_none_of_it(jar: Path, tmp_path: Path) -> None:
     ("name", "value"),
     [
         ("spark.delta.logStore.s3a.impl", "io.delta.storage.S3SingleDriverLogStore"),
+        ("spark.sql.streaming.checkpointFileManagerClass", "org.example.FileManager"),
         ("spark.hadoop.fs.s3a.endpoint", "http://127.0.0.1:1"),
         ("spark.hadoop.fs.s3a.aws.credentials.provider", "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider"),
     ],

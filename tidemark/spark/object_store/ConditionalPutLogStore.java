@@ -21,8 +21,6 @@ import org.apache.hadoop.fs.Path;
  */
 public class ConditionalPutLogStore extends HadoopFileSystemLogStore {
 
-    private static final String IF_ABSENT = "fs.option.create.conditional.overwrite";
-
     public ConditionalPutLogStore(Configuration conf) {
         super(conf);
     }
@@ -35,7 +33,7 @@ public class ConditionalPutLogStore extends HadoopFileSystemLogStore {
             return;
         }
         try {
-            put((FSDataOutputStream) system.createFile(path).overwrite(true).must(IF_ABSENT, true).build(), content);
+            put(ConditionalPut.open(system, path), content);
         } catch (IOException refused) {
             // The client sends a put again whose answer was lost; the store refuses the second one. No two commits have
             // the same content: each carries an id of its transaction.

@@ -1,4 +1,4 @@
-"""Delta's log store for object stores, compiled from its source beside this file: no binary is shipped.
+"""How Delta writes its log in object stores, compiled from the sources beside this file: no binary is shipped.
 
 By Janino, a compiler that Spark itself ships and uses for queries: a Java that only runs programs has none.
 """
@@ -14,24 +14,26 @@ from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 
 from tidemark.spark.java import java_command
 
-SOURCE: Final = Path(__file__).with_name("ConditionalPutLogStore.java")
+_CLASSES: Final = ("ConditionalPut", "ConditionalPutFileManager", "ConditionalPutLogStore")
+SOURCES: Final = tuple(Path(__file__).with_name(f"{name}.java") for name in _CLASSES)
+FILE_MANAGER: Final = "tidemark.ConditionalPutFileManager"
 LOG_STORE: Final = "tidemark.ConditionalPutLogStore"
 _JAVA_VERSION: Final = 8
 """The class files' format: whatever runs Spark reads it."""
 
 
 def write_log_store_jar(target: Path, jars: Sequence[Path]) -> None:
-    """Compile the log store against Spark's jars and `jars`, Delta's among them. Raises Py4JError."""
+    """Compile the sources against Spark's jars and `jars`, Delta's among them. Raises Py4JError."""
     shipped = sorted((Path(pyspark.__file__).parent / "jars").glob("*.jar"))
     with TemporaryDirectory() as classes, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as jar:
-        _compile(SOURCE, Path(classes), [*shipped, *jars])
+        _compile(SOURCES, Path(classes), [*shipped, *jars])
         for file in sorted(Path(classes).rglob("*.class")):
             # Without the time of day: what is compiled from the same source is the same file.
             entry = zipfile.ZipInfo(file.relative_to(classes).as_posix())
             jar.writestr(entry, file.read_bytes())
 
 
-def _compile(source: Path, classes: Path, class_path: Sequence[Path]) -> None:
+def _compile(sources: Sequence[Path], classes: Path, class_path: Sequence[Path]) -> None:
     port, token = launch_gateway(
         classpath=":".join(map(str, class_path)), die_on_exit=True, java_path=java_command(), enable_auth=True
     )
@@ -45,8 +47,9 @@ def _compile(source: Path, classes: Path, class_path: Sequence[Path]) -> None:
         for at, entry in enumerate(class_path):
             entries[at] = file(str(entry))
         compiler.setClassPath(entries)
-        sources = gateway.new_array(file, 1)
-        sources[0] = file(str(source))
-        compiler.compile(sources)
+        files = gateway.new_array(file, len(sources))
+        for at, source in enumerate(sources):
+            files[at] = file(str(source))
+        compiler.compile(files)
     finally:
         gateway.shutdown()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from tidemark.spark.jars import fetch_into, jars_directory, resolved_jars
-from tidemark.spark.object_store.log_store_jar import SOURCE, write_log_store_jar
+from tidemark.spark.object_store.log_store_jar import SOURCES, write_log_store_jar
 
 CHECKSUMS: Final = Path(__file__).with_name("s3_jars.sha256")
 _HADOOP: Final = "3.5.0"
@@ -36,10 +36,11 @@ def s3_coordinates() -> tuple[str, ...]:
 
 
 def s3_jars_directory(base: Path | None = None) -> Path:
-    """The folder of these jars; its name changes with them and with the log store's source."""
+    """The folder of these jars; its name changes with them and with our sources."""
     delta = jars_directory(base)
-    named = "\n".join((*s3_coordinates(), delta.name)).encode() + SOURCE.read_bytes()
-    return delta.with_name(f"s3-jars-{hashlib.sha256(named).hexdigest()[:12]}")
+    named = "\n".join((*s3_coordinates(), delta.name)).encode()
+    told = b"\n".join([named, *(source.read_bytes() for source in SOURCES)])
+    return delta.with_name(f"s3-jars-{hashlib.sha256(told).hexdigest()[:12]}")
 
 
 def s3_jars(base: Path | None = None) -> tuple[Path, ...]:

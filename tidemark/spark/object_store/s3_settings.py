@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tidemark.spark.object_store.log_store_jar import LOG_STORE
+from tidemark.spark.object_store.log_store_jar import FILE_MANAGER, LOG_STORE
 from tidemark.system.object_access import ObjectAccess
 
 _CREDENTIALS: Final = (
@@ -19,6 +19,7 @@ def s3_settings(access: ObjectAccess) -> dict[str, str]:
     """
     settings = {
         "spark.delta.logStore.s3a.impl": LOG_STORE,
+        "spark.sql.streaming.checkpointFileManagerClass": FILE_MANAGER,
         "spark.hadoop.fs.s3a.aws.credentials.provider": ",".join(_CREDENTIALS),
         "spark.hadoop.fs.s3a.endpoint.region": access.region,
     }
