@@ -13,6 +13,7 @@ from tidemark.spark.jars import fetch_into, jars_directory, resolved_jars
 from tidemark.spark.object_store.log_store_jar import SOURCES, write_log_store_jar
 
 CHECKSUMS: Final = Path(__file__).with_name("s3_jars.sha256")
+OWN_JAR: Final = "tidemark-log-store.jar"
 _HADOOP: Final = "3.5.0"
 _SDK: Final = "2.35.4"
 _SDK_PARTS: Final = (
@@ -53,7 +54,7 @@ def s3_jars(base: Path | None = None) -> tuple[Path, ...]:
 
 
 def _add_log_store(folder: Path, base: Path | None) -> None:
-    write_log_store_jar(folder / "tidemark-log-store.jar", resolved_jars(base))
+    write_log_store_jar(folder / OWN_JAR, [*resolved_jars(base), *folder.glob("*.jar")])
 
 
 if __name__ == "__main__":

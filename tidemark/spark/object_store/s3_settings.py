@@ -18,6 +18,9 @@ def s3_settings(access: ObjectAccess) -> dict[str, str]:
     Credentials are found as delta-rs finds them: in the environment, or by the role of the process or the machine.
     """
     settings = {
+        # No look at what is there before a file is made. Data files have names of their own, and what must not be
+        # replaced is put on a condition, which the store holds.
+        "spark.hadoop.fs.s3a.performance.flags": "create,mkdir",
         "spark.delta.logStore.s3a.impl": LOG_STORE,
         "spark.sql.streaming.checkpointFileManagerClass": FILE_MANAGER,
         "spark.hadoop.fs.s3a.aws.credentials.provider": ",".join(_CREDENTIALS),
