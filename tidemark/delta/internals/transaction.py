@@ -42,8 +42,9 @@ class OptimisticTransaction:
         # Delta takes its settings, a commit's metadata among them, from the session that is active in this thread.
         jvm(f"{SPARK}.classic.SparkSession").setActiveSession(java_session(spark))
         self._log = jvm(f"{DELTA}.DeltaLog").forTable(java_session(spark), str(path))
-        self._log.update(False, self._none(), self._none())  # noqa: FBT003 - Scala's stalenessAcceptable
-        self._txn = self._log.startTransaction(self._none(), self._none())
+        # Left to itself a transaction looks for the newest version once more.
+        newest = self._log.update(False, self._none(), self._none())  # noqa: FBT003 - Scala's stalenessAcceptable
+        self._txn = self._log.startTransaction(self._none(), jvm("scala.Option").apply(newest))
         self._schema: StructType = StructType.fromJson(json.loads(self._txn.snapshot().schema().json()))
         self.version = int(self._txn.snapshot().version())
         self.columns: tuple[str, ...] = tuple(self._schema.names)
