@@ -17,10 +17,16 @@ _HDFS_ANSWER: Final = "HdfsObjectStore error"
 def open_table(path: TableLocation, version: int | None = None) -> DeltaTable:
     """The table at `version`, the newest by default.
 
-    Raises deltalake's own errors; elsewhere than on disk also StorageDownError and StorageRefusedError.
+    What was read of a log in an object store is kept (`internals.kept_tables`). Raises deltalake's own errors; elsewhere
+    than on disk also StorageDownError and StorageRefusedError.
     """
     with answer_for(path):
-        return DeltaTable(str(path), version=version, storage_options=delta_rs_options(path))
+        if not isinstance(path, ObjectLocation):
+            return DeltaTable(str(path), version=version)
+        # A lake on disk needs no library of object stores.
+        from tidemark.delta.internals.kept_tables import KEPT_TABLES  # noqa: PLC0415
+
+        return KEPT_TABLES.open(path, version)
 
 
 def delta_rs_options(path: TableLocation) -> dict[str, str] | None:

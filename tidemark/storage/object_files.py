@@ -36,7 +36,7 @@ class ObjectFiles:
 
     def __init__(self, root: ObjectLocation) -> None:
         self._root = root
-        self._store = _bucket(root.bucket, tuple(sorted(root.storage_options.items())), _environment_mark())
+        self._store = _bucket(root.bucket, tuple(sorted(root.storage_options.items())), environment_mark())
 
     def walk(self) -> Iterator[StoredFile]:
         """The files below that are not hidden, in no order."""
@@ -61,6 +61,14 @@ class ObjectFiles:
         files = self._files_in(folder)
         newest = max(((file.changed, file.name) for file in files), default=None)
         return None if newest is None else f"{len(files)} {newest[0].isoformat()} {newest[1]}"
+
+    def files_behind(self, name: str) -> list[StoredFile]:
+        """The files of the same folder whose names come behind `name`, which need not be there, in order."""
+        folder = name.rpartition("/")[0]
+        batches = iter(obstore.list(self._store, self._key(folder), offset=self._key(name), chunk_size=_AT_ONCE))
+        with self._answer(folder):
+            found = [self._stored(told) for batch in batches for told in batch]
+        return sorted((file for file in found if file.name.rpartition("/")[0] == folder), key=lambda file: file.name)
 
     def _files_in(self, folder: str) -> list[StoredFile]:
         with self._answer(folder):
@@ -167,7 +175,7 @@ def _is_of_a_file(error: FileNotFoundError) -> bool:
     return "<Code>" not in str(error) or "<Code>NoSuchKey</Code>" in str(error)
 
 
-def _environment_mark() -> int:
+def environment_mark() -> int:
     """Another number where AWS's variables are others: a client takes its credentials from them once, as it is made."""
     return hash(tuple(sorted(item for item in os.environ.items() if item[0].startswith("AWS_"))))
 

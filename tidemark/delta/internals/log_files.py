@@ -94,6 +94,12 @@ def commit_file(version: int) -> str:
     return f"{LOG}/{version:020d}.json"
 
 
+def commit_version(name: str) -> int | None:
+    """The version whose commit a file of a table's folder is; None for other files."""
+    match = _COMMIT.fullmatch(name.removeprefix(f"{LOG}/"))
+    return int(match[1]) if match else None
+
+
 def _whole_checkpoints(names: Sequence[str]) -> dict[int, tuple[str, ...]]:
     parts: dict[tuple[int, int], list[str]] = defaultdict(list)
     whole: dict[int, tuple[str, ...]] = {}
