@@ -16,7 +16,8 @@ from tidemark.capture.snapshots.late.snapshot_with_late_changes import with_late
 from tidemark.compute.business_time import slice_values, sql_parameters, time_values
 from tidemark.compute.entity_query_result import empty, has_columns, query_result
 from tidemark.compute.table_version_tags import readable_snapshot
-from tidemark.delta.delta_rs_table import TableLog, is_readable, read_table, table_exists
+from tidemark.delta.delta_rs_table import TableLog, is_readable, read_table
+from tidemark.delta.newest_rows import newest_rows
 from tidemark.delta.partition_predicate import literal
 from tidemark.delta.version_reader import VersionReader
 from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.time.partition_columns import PartitionValue
     from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
     from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.warehouse import Warehouse
@@ -92,7 +94,7 @@ class Inputs:
     def _written_rows(self, name: str, slices: Sequence[Slice]) -> int:
         path, entity = self._warehouse.table_path(name), self._warehouse.entities[name]
         if self._warehouse.is_snapshot(name):
-            return sum(TableLog(path, self.snapshot_tag(slice_).version).written_rows() for slice_ in slices)
+            return sum(TableLog.of(path, self.snapshot_tag(slice_).version).written_rows() for slice_ in slices)
         log = self._newest(path)
         if log is None:
             return 0
@@ -100,8 +102,8 @@ class Inputs:
 
     def _newest(self, path: TableLocation) -> TableLog | None:
         """A table as it was when it was first asked for since `forget`; None where there is none."""
-        if path not in self._logs and table_exists(path):
-            self._logs[path] = TableLog(path)
+        if path not in self._logs and (log := TableLog.if_there(path)) is not None:
+            self._logs[path] = log
         return self._logs.get(path)
 
     def _required(self, slice_: Slice) -> dict[str, Sequence[UsedSlice]]:
@@ -144,15 +146,23 @@ class Inputs:
         if log is None:
             return empty(self._session, self._warehouse, name)
         self._read.add(name)
-        entity, table = self._warehouse.entities[name], self._table(path, log.version, used)
-        return table if entity.is_static else table.where(any_of(slice_values(entity, slice_) for slice_ in slices))
+        entity = self._warehouse.entities[name]
+        partitions = None if entity.is_static else [slice_values(entity, slice_) for slice_ in slices]
+        table = self._table(path, log.version, used, partitions)
+        return table if partitions is None else table.where(any_of(partitions))
 
-    def _table(self, path: TableLocation, newest: int, used: Sequence[UsedSlice]) -> DataFrame:
-        """The newest of the versions that hold the slices; as it is now where one of them is not known."""
+    def _table(
+        self,
+        path: TableLocation,
+        newest: int,
+        used: Sequence[UsedSlice],
+        partitions: Sequence[Mapping[str, PartitionValue]] | None,
+    ) -> DataFrame:
+        """The newest of the versions that hold the slices; these partitions as they are now where one is not known."""
         versions = [int(input_.version) for input_ in used if input_.version.isdecimal()]
         is_newest = len(versions) == len(used) and max(versions) == newest  # which Spark has at hand
         if len(versions) < len(used) or is_newest or not is_readable(path, max(versions)):
-            return read_table(self._session, path)
+            return newest_rows(self._session, path, partitions)
         return self._versions.read(path, max(versions))
 
     def snapshots(self, slices: Sequence[Slice]) -> DataFrame:

@@ -266,7 +266,7 @@ class Computer:
         by_partition = {tuple(self._partition(slice_).values()): slice_ for slice_ in slices}
         rows, is_narrowed = self._inputs.snapshots(slices), self._is_narrowed(entity.name)
         narrowed = self._changed(entity, judged[slices[0]], rows) if is_narrowed else None
-        read = sum(TableLog(path, judged[slice_].version).written_rows() for slice_ in slices)
+        read = sum(TableLog.of(path, judged[slice_].version).written_rows() for slice_ in slices)
         with settings(self._session, worth_compiling(read)):
             audits = self._audits.audit(entity, rows, by_partition, narrowed)
         audits = quarantined(entity.quality, audits, rows, by_partition, self._around)

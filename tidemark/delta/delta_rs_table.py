@@ -5,17 +5,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable, QueryBuilder
-from deltalake.exceptions import DeltaError
+from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from tidemark.delta.errors import ConditionRefusedError
 from tidemark.delta.live_file import file_name
-from tidemark.delta.open_table import answer_for, delta_rs_options, open_table
+from tidemark.delta.open_table import answer_for, delta_rs_options, open_if_there, open_table
 from tidemark.dependency_model.time.partition_columns import PartitionValue
 from tidemark.quoting.standard import quote
 from tidemark.storage.stored_files import stored_files
@@ -47,7 +47,8 @@ def table_exists(path: TableLocation) -> bool:
 
 def current_version(path: TableLocation) -> int | None:
     """The newest version; None when there is no table."""
-    return open_table(path).version() if table_exists(path) else None
+    table = open_if_there(path)
+    return None if table is None else table.version()
 
 
 def column_names(path: TableLocation) -> tuple[str, ...] | None:
@@ -74,9 +75,10 @@ def applied_transaction(path: TableLocation, app: str) -> tuple[int, int | None]
 
 def table_metrics(path: TableLocation, partition: Partition | None = None, version: int | None = None) -> TableMetrics:
     """Rows, files and bytes from the log's file statistics. Raises FileNotFoundError when there is no table."""
-    if not table_exists(path):
-        raise FileNotFoundError(f"no Delta table at {path}")
-    table = open_table(path, version)
+    try:
+        table = open_table(path, version)
+    except TableNotFoundError:
+        raise FileNotFoundError(f"no Delta table at {path}") from None
     files = _live_files(table, partition or {})
     return TableMetrics(
         version=table.version(),
@@ -89,9 +91,20 @@ def table_metrics(path: TableLocation, partition: Partition | None = None, versi
 class TableLog:
     """One version of a table as its log has it, opened once for several questions."""
 
-    def __init__(self, path: TableLocation, version: int | None = None) -> None:
-        self._table = open_table(path, version)
-        self.version = self._table.version()
+    def __init__(self, table: DeltaTable) -> None:
+        self._table = table
+        self.version = table.version()
+
+    @classmethod
+    def of(cls, path: TableLocation, version: int | None = None) -> Self:
+        """That of a version, the newest by default. Raises what `open_table` raises."""
+        return cls(open_table(path, version))
+
+    @classmethod
+    def if_there(cls, path: TableLocation) -> Self | None:
+        """That of the newest version; None where there is no table."""
+        table = open_if_there(path)
+        return None if table is None else cls(table)
 
     def written_rows(self, partitions: Sequence[Partition] = ()) -> int:
         """Rows in the files of these partitions, of all without any; what deletion vectors hide is counted."""

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
+from deltalake.exceptions import TableNotFoundError
 
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.errors import NotADeltaTableError
@@ -98,8 +99,10 @@ def require_table(path: TableLocation) -> None:
 
 def file_statistics(path: TableLocation, version: int | None = None) -> FileStatistics:
     """The files of a version, the newest by default. Raises NotADeltaTableError."""
-    require_table(path)
-    table = open_table(path, version)
+    try:
+        table = open_table(path, version)
+    except TableNotFoundError:
+        raise NotADeltaTableError.at(path) from None
     metadata, protocol = table.metadata(), table.protocol()
     fields = json.loads(table.schema().to_json())["fields"]
     return FileStatistics(

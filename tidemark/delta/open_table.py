@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError
+from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from tidemark.storage.errors import error_of
 from tidemark.system.table_location import ObjectLocation, TableLocation
@@ -27,6 +27,14 @@ def open_table(path: TableLocation, version: int | None = None) -> DeltaTable:
         from tidemark.delta.internals.kept_tables import KEPT_TABLES  # noqa: PLC0415
 
         return KEPT_TABLES.open(path, version)
+
+
+def open_if_there(path: TableLocation) -> DeltaTable | None:
+    """The table at its newest version; None where there is no table. Raises what `open_table` raises."""
+    try:
+        return open_table(path)
+    except TableNotFoundError:
+        return None
 
 
 def delta_rs_options(path: TableLocation) -> dict[str, str] | None:

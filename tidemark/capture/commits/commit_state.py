@@ -17,8 +17,7 @@ from tidemark.capture.commits.holds import Holds
 from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.delta.commit_info import IDENTITY, Transaction
-from tidemark.delta.delta_rs_table import table_exists
-from tidemark.delta.open_table import open_table
+from tidemark.delta.open_table import open_if_there
 from tidemark.system.table_location import TableLocation
 
 APP = "tidemark.capture"
@@ -207,9 +206,9 @@ class Commit:
 
 def commits(path: TableLocation) -> Iterator[Commit]:
     """Capture's own commits from the newest to the oldest; nothing when there is no table."""
-    if not table_exists(path):
+    table = open_if_there(path)
+    if table is None:
         return
-    table = open_table(path)
     seen = 0
     for limit in (FIRST_LOOK, None):
         history = table.history(limit)

@@ -7,8 +7,8 @@ from pyspark.sql import SparkSession
 from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.schema.column_names import META_COLUMNS
 from tidemark.capture.source_table import SourceTable
-from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.merge_target import MergeTarget
+from tidemark.delta.open_table import open_if_there
 from tidemark.delta.table_features import allow_types
 from tidemark.quoting.spark import path_table, quote
 from tidemark.system.table_location import TableLocation
@@ -23,8 +23,8 @@ _PROPERTIES = {
 
 def ensure_table(spark: SparkSession, target: MergeTarget, columns: Mapping[str, str]) -> None:
     """Create the Delta table, or add those of `columns` (name -> type) that it lacks, if any."""
-    name = path_table(target.path)
-    if not table_exists(target.path):
+    name, table = path_table(target.path), open_if_there(target.path)
+    if table is None:
         listed = {**columns, **META_COLUMNS}
         partitioned = f"PARTITIONED BY ({quote(target.partition_column)})" if target.partition_column else ""
         properties = ", ".join(f"'{key}' = '{value}'" for key, value in _PROPERTIES.items())
@@ -33,7 +33,7 @@ def ensure_table(spark: SparkSession, target: MergeTarget, columns: Mapping[str,
             f"TBLPROPERTIES ({properties})"
         )
         return
-    there = set(spark.table(name).columns)
+    there = {field.name for field in table.schema().fields}
     missing = {name: kind for name, kind in columns.items() if name not in there}
     if missing:
         allow_types(spark, target.path, missing.values())
