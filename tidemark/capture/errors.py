@@ -24,10 +24,13 @@ CaptureError
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from tidemark.system.errors import CaptureError
 from tidemark.system.table_location import TableLocation
+
+
+_CAUSE: Final = "Caused by: "
 
 
 class ChangeFileError(CaptureError):
@@ -267,10 +270,17 @@ class UnexpectedTableError(CaptureError):
     def of(cls, table: str, error: Exception) -> Self:
         return cls(
             "the capture of a table failed unexpectedly",
-            found=f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')[:300]}",
+            found=f"{type(error).__name__}: {_told(error)}",
             where=table,
             hint="other tables go on, the next step tries it again; report it with the log if it comes back",
         )
+
+
+def _told(error: Exception) -> str:
+    """The first line, and what lies beneath where Java tells it: `writeFiles failed` says less than why."""
+    lines = str(error).splitlines() or [""]
+    causes = [line.strip() for line in lines if line.startswith(_CAUSE)]
+    return " ".join(line[:300] for line in (lines[0], *causes[-1:]))
 
 
 class ChangeValueError(CaptureError):
