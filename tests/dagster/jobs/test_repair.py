@@ -13,15 +13,16 @@ from tests.compute.small_warehouse import small_warehouse
 from tests.lake_folder import lake_folder
 from tidemark.center.sensor_host import SensorHost
 from tidemark.compute.errors import QualityError, RepairSourceError
-from tidemark.compute.repair import RepairRequest, downstream_slices, plan
+from tidemark.compute.repair import RepairRequest, carry_out, downstream_slices, plan
 from tidemark.compute.runtime import Runtime
 from tidemark.compute.table_version_tags import claims_of_tags, tag_version
-from tidemark.dagster.jobs.repair import repair_job
+from tidemark.dagster.jobs.repair import repair_job, tell_repair
 from tidemark.dagster.resources import engine_resources
 from tidemark.delta.delta_rs_table import current_version, read_partition
 from tidemark.delta.errors import VersionGoneError
 from tidemark.delta.replace_partition import replace_partition, replace_partitions
 from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import RunState
 from tidemark.errors import UnknownEntityError
 
 if TYPE_CHECKING:
@@ -108,6 +109,19 @@ def test_it_is_repaired_and_what_was_made_of_it_is_asked_for(
     host.tick(instance)
     assert host.center.status(Slice("totals", "2026-03-23")).generation == 2
     assert host.center.status(downstream).generation == 2
+    host.store.close()
+
+
+def test_what_a_command_repaired_has_passed_its_rules(runtime: Runtime, instance: dg.DagsterInstance) -> None:
+    """Else its slice would be unchecked, and what is made of it would wait for ever."""
+    repaired = Slice("totals", "2026-03-23")
+    planned = plan(runtime, RepairRequest(repaired.entity, repaired.key, from_version=0), NOW)
+    _, written = carry_out(runtime, planned)
+    tell_repair(instance, runtime, planned, written)
+    host = SensorHost(runtime.warehouse)
+    host.tick(instance)
+    status = host.center.status(repaired)
+    assert (status.run_state, status.valid) == (RunState.COMPLETED, True)
     host.store.close()
 
 

@@ -22,6 +22,8 @@ from tidemark.warehouse.dagster_partition_keys import partition_of
 from tidemark.warehouse.warehouse import Warehouse
 
 _SHOWN = 100
+# All events are in the event log; on the command's own terminal they would bury what it says itself.
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 class RepairConfig(dg.Config):
@@ -61,16 +63,39 @@ def repair_job(warehouse: Warehouse) -> dg.JobDefinition:
             return
         report, written = carry_out(runtime, planned)
         context.log.info("it is version %d, %d bytes were written", report.version, report.bytes_written)
-        if told := materialization(runtime, planned, written):
-            for evaluation in check_evaluations(runtime.warehouse, written):
-                context.log_event(evaluation)  # type: ignore[arg-type]  # taken, and not in its annotation
-            context.log_event(told)
+        _log(context, runtime, planned, written)
 
     @dg.job(name="repair", description=repair_partition.description, executor_def=dg.in_process_executor)
     def job() -> None:
         repair_partition()
 
     return job
+
+
+def tell_repair(
+    instance: dg.DagsterInstance, runtime: Runtime, planned: PlannedRepair, written: ComputedSlice | None
+) -> None:
+    """Let Dagster have what a command repaired, as a run of this job: what rules said is believed of runs alone."""
+
+    @dg.op(name="repair_partition")
+    def tell(context: dg.OpExecutionContext) -> None:
+        _log(context, runtime, planned, written)
+
+    @dg.job(name="repair", executor_def=dg.in_process_executor)
+    def job() -> None:
+        tell()
+
+    if materialization(runtime, planned, written) is not None:
+        job.execute_in_process(run_config=_QUIET, instance=instance)
+
+
+def _log(
+    context: dg.OpExecutionContext, runtime: Runtime, planned: PlannedRepair, written: ComputedSlice | None
+) -> None:
+    if told := materialization(runtime, planned, written):
+        for evaluation in check_evaluations(runtime.warehouse, written):
+            context.log_event(evaluation)  # type: ignore[arg-type]  # taken, and not in its annotation
+        context.log_event(told)
 
 
 def materialization(

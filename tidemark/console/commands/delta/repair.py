@@ -84,19 +84,15 @@ def repair(
 
 def _tell(settings: Settings, runtime: Runtime, planned: PlannedRepair, written: ComputedSlice | None) -> None:
     """Let Dagster's event log have it, from where the center reads."""
-    from tidemark.dagster.jobs.repair import materialization  # noqa: PLC0415
-
-    told = materialization(runtime, planned, written)
-    if told is None:
-        return
     import dagster as dg  # noqa: PLC0415
 
     from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home  # noqa: PLC0415
+    from tidemark.dagster.jobs.repair import tell_repair  # noqa: PLC0415
 
     home = dagster_home(settings, os.environ)
     prepare_home(settings, home)
     with dg.DagsterInstance.from_config(str(home)) as instance:
-        instance.report_runless_asset_event(told)
+        tell_repair(instance, runtime, planned, written)
 
 
 def _print(told: Mapping[str, Any]) -> None:
