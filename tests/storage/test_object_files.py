@@ -9,11 +9,13 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
+from tests.components.s3_proxy import Moment, s3_proxy
 from tests.components.s3_server import s3_server
 from tests.storage.contract import CONTRACT
 from tidemark.compute.results_table import write_results_table
 from tidemark.delta.delta_rs_table import read_rows, table_exists
 from tidemark.delta.open_table import delta_rs_options, open_table
+from tidemark.storage.conditional_put import require_conditional_put
 from tidemark.storage.errors import StorageDownError, StorageRefusedError
 from tidemark.storage.object_files import ObjectFiles
 from tidemark.system.table_location import object_location
@@ -37,6 +39,21 @@ def test_contract(rule: Callable[[FileStore], None], object_store: S3Server) -> 
     beside.put("_delta_log/of_another_table", b"x")
     rule(ObjectFiles(location))
     assert beside.read("_delta_log/of_another_table") == b"x"
+
+
+def test_a_put_whose_answer_was_lost_was_written(object_store: S3Server) -> None:
+    """The library sends it again, and is refused by its own file then: who takes that for another's writes twice."""
+    with s3_proxy(object_store.port) as proxy:
+        environment = {**object_store.environment, "AWS_ENDPOINT_URL": proxy.endpoint}
+        location = object_location("s3://lake/lost", environment, "the test")
+        store = ObjectFiles(location)
+        proxy.wait_for(Moment("any", 1, "after"), lambda: True)
+        assert store.put_if_absent("name", b"own")
+        assert proxy.counts["any"] > 1
+        assert not store.put_if_absent("name", b"another")
+        assert store.read("name") == b"own"
+        proxy.wait_for(Moment("any", 1, "after"), lambda: True)
+        require_conditional_put(location)
 
 
 def test_a_uri_is_a_name_in_its_own_folder_only(object_store: S3Server) -> None:

@@ -63,7 +63,10 @@ class FileStore(Protocol):
         """Write a file, in the place of one that is there."""
 
     def put_if_absent(self, name: str, content: bytes) -> bool:
-        """Write a file unless there is one of that name; whether it was written."""
+        """Write a file unless there is one of that name; whether it was written.
+
+        Of several writers of one name each has content of its own: after a lost answer it tells whose file is there.
+        """
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete files; those that are gone already are passed over."""

@@ -118,14 +118,21 @@ class ObjectFiles:
             obstore.put(self._store, self._key(name), content)
 
     def put_if_absent(self, name: str, content: bytes) -> bool:
-        """Write a file unless there is one of that name; whether it was written."""
+        """Write a file unless there is one of that name; whether it was written, by content that nobody else writes."""
         try:
             with self._answer(name):
                 # In one request: a condition on each part of many is none on the whole.
                 obstore.put(self._store, self._key(name), content, mode="create", use_multipart=False)
         except AlreadyExistsError:
-            return False
+            # A put whose answer was lost is sent again, and refused then: what is there is its own.
+            return self._is(name, content)
         return True
+
+    def _is(self, name: str, content: bytes) -> bool:
+        try:
+            return self.read(name) == content
+        except FileNotFoundError:
+            return False
 
     def delete(self, names: Iterable[str]) -> None:
         """Delete files; those that are gone already are passed over."""
