@@ -29,7 +29,6 @@ from typing import Final, Self
 from tidemark.system.errors import CaptureError
 from tidemark.system.table_location import TableLocation
 
-
 _CAUSE: Final = "Caused by: "
 
 

@@ -36,10 +36,30 @@ def repairs_of(path: TableLocation, version: int) -> Repairs:
     return Repairs(last, is_over=False)
 
 
+def is_repaired_since(path: TableLocation, version: int, partition: Mapping[str, object]) -> bool:
+    """Whether one of the commits after a version repaired that partition."""
+    own, following = {name: str(value) for name, value in partition.items()}, version + 1
+    while (content := commit_content(path, following)) is not None:
+        if _repaired_partition(content.info) == own:
+            return True
+        following += 1
+    return False
+
+
 def is_repair(info: Mapping[str, Any]) -> bool:
     """Whether a commit's `commitInfo` says that it repaired a partition."""
+    return _told(info) is not None
+
+
+def _repaired_partition(info: Mapping[str, Any]) -> object:
+    told = _told(info)
+    return told.get("partition") if isinstance(told, dict) else None
+
+
+def _told(info: Mapping[str, Any]) -> object:
+    """What a repair says of itself; None of any other commit."""
     try:
         said = json.loads(info.get("userMetadata") or "null")
     except json.JSONDecodeError:
-        return False
-    return isinstance(said, dict) and REPAIR in said
+        return None
+    return said.get(REPAIR) if isinstance(said, dict) else None

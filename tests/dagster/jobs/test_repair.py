@@ -11,6 +11,7 @@ import pytest
 
 from tests.compute.small_warehouse import small_warehouse
 from tests.lake_folder import lake_folder
+from tidemark.center.detectors.event_log import VERSION_KEY
 from tidemark.center.sensor_host import SensorHost
 from tidemark.compute.errors import QualityError, RepairSourceError
 from tidemark.compute.repair import RepairRequest, carry_out, downstream_slices, plan
@@ -114,14 +115,21 @@ def test_it_is_repaired_and_what_was_made_of_it_is_asked_for(
 
 def test_what_a_command_repaired_has_passed_its_rules(runtime: Runtime, instance: dg.DagsterInstance) -> None:
     """Else its slice would be unchecked, and what is made of it would wait for ever."""
-    repaired = Slice("totals", "2026-03-23")
-    planned = plan(runtime, RepairRequest(repaired.entity, repaired.key, from_version=0), NOW)
-    _, written = carry_out(runtime, planned)
-    tell_repair(instance, runtime, planned, written)
+    repaired, request = Slice("totals", "2026-03-23"), RepairRequest("totals", "2026-03-23", from_version=0)
+    instance.report_runless_asset_event(
+        dg.AssetMaterialization("totals", partition=repaired.key, metadata={VERSION_KEY: 1})
+    )
     host = SensorHost(runtime.warehouse)
     host.tick(instance)
-    status = host.center.status(repaired)
-    assert (status.run_state, status.valid) == (RunState.COMPLETED, True)
+    carry_out(runtime, plan(runtime, request, NOW))  # who did that died before telling
+    for generation in (2, 2):
+        planned = plan(runtime, request, NOW)
+        assert planned.plan.way == "nothing"
+        _, written = carry_out(runtime, planned)
+        tell_repair(instance, runtime, planned, written)
+        host.tick(instance)
+        status = host.center.status(repaired)
+        assert (status.run_state, status.valid, status.generation) == (RunState.COMPLETED, True, generation)
     host.store.close()
 
 

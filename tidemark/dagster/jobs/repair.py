@@ -18,6 +18,8 @@ from tidemark.dagster.resources import LakeResource, SparkResource, StateStoreRe
 from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.dagster.slice_results import anomaly_evaluation, check_severity
 from tidemark.delta.repair import RepairReport
+from tidemark.delta.repaired_version import is_repaired_since
+from tidemark.dependency_model.slice import Slice
 from tidemark.warehouse.dagster_partition_keys import partition_of
 from tidemark.warehouse.warehouse import Warehouse
 
@@ -103,11 +105,21 @@ def materialization(
 ) -> dg.AssetMaterialization | None:
     """What tells Dagster, and by it the center, that a slice's content is new; None where no slice's is."""
     slice_ = planned.slice
-    if slice_ is None or written is None or planned.plan.way == "nothing":
+    if (
+        slice_ is None
+        or written is None
+        or (planned.plan.way == "nothing" and not _is_untold(runtime, planned, slice_))
+    ):
         return None
     key = partition_of(runtime.warehouse.entities[slice_.entity], slice_)
     metadata = slice_metadata(written)
     return dg.AssetMaterialization(slice_.entity, description="repaired", partition=key, metadata=metadata)
+
+
+def _is_untold(runtime: Runtime, planned: PlannedRepair, slice_: Slice) -> bool:
+    """Whether somebody repaired it already and died before telling: what was made of it is not asked for yet."""
+    told = runtime.state.versions([slice_]).get(slice_, "")
+    return told.isdecimal() and is_repaired_since(planned.plan.path, int(told), planned.plan.partition)
 
 
 def check_evaluations(warehouse: Warehouse, written: ComputedSlice | None) -> list[dg.AssetCheckEvaluation]:
