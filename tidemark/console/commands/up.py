@@ -32,13 +32,22 @@ _WATCH_SECONDS: Final = 0.2
     help="The TCP port on 127.0.0.1; 0 picks a free one.",
 )
 @click.option("--workers/--no-workers", "has_workers", default=True, help="Whether runs are executed on this machine.")
+@click.option(
+    "--allowed-host",
+    "allowed_hosts",
+    multiple=True,
+    envvar="TIDEMARK_ALLOWED_HOSTS",
+    show_envvar=True,
+    help="One more name of this server, such as that of a proxy; may be repeated. Requests to others are refused.",
+)
 @json_option
-def up(port: int, *, has_workers: bool, as_json: bool) -> None:
+def up(port: int, allowed_hosts: tuple[str, ...], *, has_workers: bool, as_json: bool) -> None:
     """Serve the Dagster UI on this machine.
 
     There you see every table as an asset in its layer (ods, dwd, dws, ads), materialize slices and launch backfills
     over partitions, on the same data that `tidemark demo` fills. The server listens on 127.0.0.1 only, as it asks for
-    no password. Ctrl-C stops it, with runs that are under way; a second Ctrl-C does not wait for them.
+    no password: a proxy that does so on this machine passes on the Host header that people ask for. Ctrl-C stops it,
+    with runs that are under way; a second Ctrl-C does not wait for them.
 
     With --no-workers runs are executed by hosts with `tidemark workers`.
 
@@ -57,7 +66,8 @@ def up(port: int, *, has_workers: bool, as_json: bool) -> None:
     _require_ready_machine(settings, port, os.environ)
     prepare_home(settings, home)
     with stop_signals() as signals:
-        server = DagsterServer.start(settings.root, home, port, settings.data / "logs" / "dagster.log", os.environ)
+        log = settings.data / "logs" / "dagster.log"
+        server = DagsterServer.start(settings.root, home, port, log, os.environ, allowed_hosts)
         try:
             start_workers = functools.partial(supervised, home, workers_log, os.environ, has_workers=has_workers)
             _serve(server, start_workers, signals, as_json=as_json)

@@ -15,7 +15,7 @@ from tidemark.console.dagster_server.stop_process_session import stop_session
 from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 HOST: Final = "127.0.0.1"
@@ -37,11 +37,16 @@ class DagsterServer:
     log: Path
 
     @classmethod
-    def start(cls, root: Path, home: Path, port: int, log: Path, env: Mapping[str, str]) -> Self:
-        """Start it in a session of its own: the code location of `root`/workspace.yaml, its storage in `home`."""
+    def start(
+        cls, root: Path, home: Path, port: int, log: Path, env: Mapping[str, str], allowed_hosts: Sequence[str] = ()
+    ) -> Self:
+        """Start it in a session of its own: the code location of `root`/workspace.yaml, its storage in `home`.
+
+        It answers to the `allowed_hosts`, too: names of a proxy.
+        """
         command = [
             sys.executable, "-m", _SERVICES, "--workspace", str(root / "workspace.yaml"),
-            "--host", HOST, "--port", str(port),
+            "--host", HOST, "--port", str(port), *(word for name in allowed_hosts for word in ("--allowed-host", name)),
         ]  # fmt: skip
         private_directory(log.parent)
         with log.open("wb") as output:

@@ -29,7 +29,7 @@ from tidemark.system.http_guard import HttpGuard, host_names
 from tidemark.system.token_variable import TOKEN_VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tidemark.dagster_internals.serving import WorkspaceProcessContext
 
@@ -45,13 +45,15 @@ _DATABASE: Final = (15_000, 3_600, 20)
 class GuardedWebserver(DagsterWebserver[Any, Any]):
     """Dagster's web server, with the guards around all that it serves."""
 
-    def __init__(self, context: WorkspaceProcessContext, host: str, token: str | None) -> None:
+    def __init__(
+        self, context: WorkspaceProcessContext, host: str, token: str | None, allowed_hosts: Sequence[str] = ()
+    ) -> None:
         super().__init__(context, live_data_poll_rate=_POLL_RATE_MS)
-        self._host, self._token = host, token
+        self._names, self._token = host_names(host, allowed_hosts), token
 
     def build_middleware(self) -> list[Middleware]:
         return [
-            Middleware(HttpGuard, host_names(self._host), post_only=["/graphql"]),
+            Middleware(HttpGuard, self._names, post_only=["/graphql"]),
             Middleware(ReportGuard, self._token),
             Middleware(QueryGuard),
             *super().build_middleware(),
@@ -67,7 +69,7 @@ def main() -> None:
     with dg.DagsterInstance.get() as instance:
         instance.optimize_for_webserver(*_DATABASE)
         with workspace_context(instance, options.workspace, version("dagster-webserver")) as context:
-            app = GuardedWebserver(context, options.host, token).create_asgi_app()
+            app = GuardedWebserver(context, options.host, token, options.allowed_hosts).create_asgi_app()
             # Once all is closed, it raises the signal again that ended it.
             with suppress(KeyboardInterrupt):
                 uvicorn.Server(configuration(app, options.host, options.port)).run()

@@ -24,6 +24,7 @@ from tidemark.dagster_internals.serving import DAEMON_MODULE, DEVELOPMENT, code_
 from tidemark.system.token_variable import TOKEN_VARIABLE, without_token
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
 _POLL_SECONDS: Final = 0.5
@@ -40,7 +41,7 @@ def main() -> int:
             dg.DagsterInstance.get() as instance,
             code_servers(instance, options.workspace) as locations,
             _write_workspace(locations) as workspace,
-            _services(workspace, options.host, options.port, token) as services,
+            _services(workspace, options, token) as services,
         ):
             return watch(services)
     except KeyboardInterrupt:
@@ -56,9 +57,12 @@ def _write_workspace(locations: Mapping[str, object]) -> Iterator[Path]:
 
 
 @contextmanager
-def _services(workspace: Path, host: str, port: int, token: str | None) -> Iterator[Sequence[subprocess.Popen[bytes]]]:
+def _services(
+    workspace: Path, options: argparse.Namespace, token: str | None
+) -> Iterator[Sequence[subprocess.Popen[bytes]]]:
     """Start both; in the end SIGINT goes to each, and SIGKILL to one that takes too long."""
-    web = ["tidemark.console.dagster_server.web_server", "--host", host, "--port", str(port)]
+    web = ["tidemark.console.dagster_server.web_server", "--host", options.host, "--port", str(options.port)]
+    web += [word for name in options.allowed_hosts for word in ("--allowed-host", name)]
     secret = {TOKEN_VARIABLE: token} if token else {}
     services: list[subprocess.Popen[bytes]] = []
     try:
