@@ -17,6 +17,7 @@ COMMANDS: Final = (
     CommandEntry("center", "First steps", "Take reports and questions over HTTP, as a service."),
     CommandEntry("workers", "First steps", "Execute runs of all hosts on this machine, or list the hosts."),
     CommandEntry("doctor", "First steps", "Say whether this machine can run the warehouse, and what to do if not."),
+    CommandEntry("health", "First steps", "Say whether a service of this machine works, for a probe."),
     CommandEntry("completion", "First steps", "Let the tab key complete commands, options and entities."),
     CommandEntry("check", "The model", "Check every declaration and report everything that is wrong."),
     CommandEntry("graph", "The model", "Show which table needs which."),

@@ -48,3 +48,11 @@ def test_a_jvm_that_is_gone_ends_the_service_with_words() -> None:
     done: list[IngestReport] = []
     with pytest.raises(SparkGoneError, match="start the service again"):
         serve(steps((Py4JNetworkError("Answer from Java side is empty"),), done), 0.01, done.append, lambda: False)
+
+
+def test_the_service_beats_between_its_steps() -> None:
+    done: list[IngestReport] = []
+    beats: list[int] = []
+    serve(steps(ERRORS[:1], done), 0.01, done.append, lambda: bool(done), lambda: beats.append(len(done)))
+    assert len(beats) >= 2
+    assert set(beats) == {0}

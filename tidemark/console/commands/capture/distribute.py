@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from tidemark.console.end_deadline import end_within
 from tidemark.console.output import json_option, print_json, print_line
+from tidemark.console.service_beat import ServiceBeat
 from tidemark.console.stop_signals import stop_signals
 from tidemark.errors import TerminalError
+
+if TYPE_CHECKING:
+    from tidemark.capture.distribution.service import Done
+    from tidemark.console.commands.capture.distribution_progress import Progress
 
 _END_SECONDS: Final = 8.0
 _ENDED: Final = (
@@ -73,11 +79,17 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
         partitions,
         topics,
     )
-    begun = time.monotonic()
+    begun, beat = time.monotonic(), ServiceBeat(settings.data, "distribute")
     progress = None if as_json else Progress(print_line, ConsumerGroup(settings.kafka).members, begun)
     with stop_signals() as signals, end_within(_END_SECONDS, _ENDED):
-        done = run(what, lambda so_far: not signals and (progress is None or progress.tell(so_far, time.monotonic())))
+        done = run(what, partial(_goes_on, signals, beat, progress))
     if as_json:
         print_json({**asdict(done), "seconds": round(time.monotonic() - begun, 3)})
     else:
         print_line(f"Stopped: {done.messages:,} messages sent on, {done.unrouted:,} unrouted.")
+
+
+def _goes_on(signals: list[int], beat: ServiceBeat, progress: Progress | None, so_far: Done) -> bool:
+    """Whether to go on, after each transaction and each look for one; says now and then how far it is."""
+    beat.beat()
+    return not signals and (progress is None or progress.tell(so_far, time.monotonic()))

@@ -10,6 +10,7 @@ import click
 
 from tidemark.console.commands.capture.step_loop import serve
 from tidemark.console.output import json_option, print_json, print_line
+from tidemark.console.service_beat import ServiceBeat
 from tidemark.console.stop_signals import stop_signals
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     settings = Settings.load({"TIDEMARK_SPARK_TUNING": "throughput", **os.environ})
+    beat = ServiceBeat(settings.data, "capture")
     warehouse = load_warehouse(settings)
     require_no_problem(examine(settings, warehouse.source_tables()), REFUSED)
     runtime = Runtime(warehouse)
@@ -62,7 +64,7 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
             say(runtime.ingestion.step())
             return
         shared = SharedCapture(runtime.database, warehouse.source_tables(), runtime.ingestion_of, member)
-        serve(shared.step, every_seconds, say, lambda: bool(signals))
+        serve(shared.step, every_seconds, say, lambda: bool(signals), beat.beat)
     if not as_json:
         print_line("Stopped.")
 

@@ -40,10 +40,12 @@ def serve(
     every_seconds: float,
     say: Callable[[IngestReport], None],
     stopped: Callable[[], bool],
+    beat: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run steps until `stopped`. Raises SparkGoneError alone."""
+    """Run steps until `stopped`; `beat` is called between them. Raises SparkGoneError alone."""
     due = time.monotonic()
     while not stopped():
+        beat()
         if time.monotonic() < due:
             time.sleep(_WATCH_SECONDS)
             continue
