@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -89,4 +92,13 @@ def test_one_that_stands_by_takes_no_report(tmp_path: Path) -> None:
         status, refused = client.report(GOOD)
         assert (status, refused["error"]["message"]) == (503, "another center is active")
         assert client.ask("GET", "/v1/slices?subject=ods@2024-06-02")[0] == 200
+        with pytest.raises(HTTPError) as told:
+            urlopen(_report_to(url), timeout=30)  # noqa: S310 - our own server
+    assert (told.value.code, told.value.headers["Retry-After"], told.value.headers["Connection"]) == (503, "1", "close")
+    told.value.close()
     assert world.store.read.last() == 0
+
+
+def _report_to(url: str) -> Request:
+    body = json.dumps(GOOD).encode()
+    return Request(f"{url}/v1/reports", body, {"Content-Type": "application/json"})  # noqa: S310 - our own server

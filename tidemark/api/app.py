@@ -19,7 +19,7 @@
     200 done   400 cannot be understood   401 no token or a wrong one   403 another host or origin
     404 no such entity or backfill   409 cannot be so (by the table of transitions, or where a backfill is)
     411 a body of unknown length   413 too long   415 no JSON   429 too many writes   431 headers too long
-    503 the store does not answer, or not in time: ask again
+    503 the store does not answer, or not in time, or another center is active: ask again, by a new connection
 
 An error's body is {"error": {"message", "expected", "found", "where", "hint"}}. Nothing was changed then.
 """
@@ -82,6 +82,8 @@ _PATHS: Final = (
     "/openapi.json",
     "/docs",
 )
+_ASK_AGAIN: Final = {"Retry-After": "1", "Connection": "close"}
+"""Who asks again makes a new connection, which may come to the center that is active."""
 _STUCK_SECONDS: Final = 60.0
 _MOST_SLICES: Final = 1_000
 _METRICS_TYPE: Final = "text/plain; version=0.0.4"
@@ -213,7 +215,8 @@ def _add_watching(app: FastAPI, metrics: Metrics, status: StatusOf, threads: Thr
 
 async def _refuse(_request: Request, error: Exception) -> Response:
     detail = {name: getattr(error, name, None) for name in ("message", "expected", "found", "where", "hint")}
-    return JSONResponse({"error": detail}, _status_code(error))
+    status = _status_code(error)
+    return JSONResponse({"error": detail}, status, _ASK_AGAIN if status == HTTPStatus.SERVICE_UNAVAILABLE else None)
 
 
 async def _invalid(_request: Request, error: Exception) -> Response:
