@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SECRET = "postgresql://dagster:never-written@postgresql/dagster"
+SECRET = "postgresql+psycopg2://dagster:never-written@postgresql/dagster"
 
 
 @dg.op

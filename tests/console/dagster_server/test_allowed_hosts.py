@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, cast
-
-import pytest
+from typing import TYPE_CHECKING, Any, cast
 
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.dagster_server.server_arguments import server_arguments
@@ -14,15 +12,24 @@ from tidemark.console.dagster_server.web_server import GuardedWebserver
 from tidemark.console.dagster_server.web_server_and_daemon import _services
 from tidemark.system.http_guard import HttpGuard
 
+if TYPE_CHECKING:
+    import pytest
+
 
 def status(allowed_hosts: list[str], host: str, origin: str | None = None) -> int | None:
     """Which refusal a POST for `host` gets; None where it is let in."""
     web = GuardedWebserver(cast("Any", None), "127.0.0.1", None, allowed_hosts)
-    guard = web.build_middleware()[0]
+    guard: Any = web.build_middleware()[0]
     headers = [(b"host", host.encode()), *([(b"origin", origin.encode())] if origin else [])]
-    scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "POST",
+        "path": "/graphql",
+        "query_string": b"",
+        "headers": headers,
+    }
     assert guard.cls is HttpGuard
-    refusal = HttpGuard(cast("Any", None), *guard.args, **guard.kwargs).refusal(scope)  # type: ignore[arg-type]
+    refusal = HttpGuard(cast("Any", None), *guard.args, **guard.kwargs).refusal(scope)
     return refusal.status if refusal else None
 
 
