@@ -17,8 +17,8 @@ _HDFS_ANSWER: Final = "HdfsObjectStore error"
 def open_table(path: TableLocation, version: int | None = None) -> DeltaTable:
     """The table at `version`, the newest by default.
 
-    What was read of a log in an object store is kept (`internals.kept_tables`). Raises deltalake's own errors; elsewhere
-    than on disk also StorageDownError and StorageRefusedError.
+    What was read of a log in an object store is kept (`internals.kept_tables`). Raises deltalake's own errors, and
+    elsewhere than on disk StorageDownError and StorageRefusedError.
     """
     with answer_for(path):
         if not isinstance(path, ObjectLocation):

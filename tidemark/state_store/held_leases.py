@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import select
 
+from tidemark.state_store.database_clock import database_now
 from tidemark.state_store.errors import FencedError, StateStoreDownError
-from tidemark.state_store.lease import Lease, is_gone, now_of
+from tidemark.state_store.lease import Lease, is_gone
 from tidemark.state_store.schema import LEASES
 from tidemark.system.errors import AlreadyRunningError
 from tidemark.system.process_identity import ProcessIdentity
@@ -135,7 +136,7 @@ def holders_of(database: Database, name: str) -> frozenset[int]:
     """The numbers whose leases are held now, of those that `taken_number` gave. Raises StateStoreDownError."""
     query = select(LEASES).where(LEASES.c.name.startswith(f"{name} ", autoescape=True))
     with database.reading() as connection:
-        now = now_of(connection)
+        now = database_now(connection)
         held = [row.name for row in connection.execute(query) if row.until > now and not is_gone(row.process)]
     return frozenset(int(lease.rpartition(" ")[2]) for lease in held)
 

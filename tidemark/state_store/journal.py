@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from tidemark.state_store.lease import now_of
+from tidemark.state_store.database_clock import database_now
 from tidemark.state_store.schema import JOURNAL
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class StoredJournal:
         mine = (JOURNAL.c.kind == self._kind) & (JOURNAL.c.subject == subject)
         with self._database.writing() as connection:
             last = connection.execute(select(func.max(JOURNAL.c.number)).where(mine)).scalar() or 0
-            now = now_of(connection)
+            now = database_now(connection)
             for number, content in enumerate(contents, last + 1):
                 row = {"kind": self._kind, "subject": subject, "number": number, "content": content, "added_at": now}
                 connection.execute(JOURNAL.insert().values(row))

@@ -6,12 +6,12 @@ Each new holder has the next fencing token. A writer that carries one is refused
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 
+from tidemark.state_store.database_clock import SECOND, database_now
 from tidemark.state_store.fence import Fence
 from tidemark.state_store.schema import LEASES
 from tidemark.system.process_identity import ProcessIdentity
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
 
 CENTER: Final = "center"
-_SECOND: Final = 1_000_000
 
 
 class LeaseState(NamedTuple):
@@ -62,7 +61,7 @@ class Lease:
 
     def hold_in(self, connection: Connection) -> LeaseState:
         """The same within a writer's transaction: what is taken is held once that is committed."""
-        now = now_of(connection, self.clock)
+        now = database_now(connection, self.clock)
         row = connection.execute(select(LEASES).where(LEASES.c.name == self.name)).one_or_none()
         if row is None:
             return self._take(connection, 1, now)
@@ -79,7 +78,7 @@ class Lease:
     def renew_in(self, connection: Connection) -> bool:
         """Renew what is held, in a writer's transaction; False where somebody else took it, or it was let go of."""
         ours = (LEASES.c.name == self.name) & (LEASES.c.fencing_token == self.fencing_token) & (LEASES.c.until > 0)
-        values = {"until": self._until(now_of(connection, self.clock))}
+        values = {"until": self._until(database_now(connection, self.clock))}
         return connection.execute(LEASES.update().where(ours).values(values)).rowcount == 1
 
     def release(self) -> None:
@@ -131,19 +130,9 @@ class Lease:
         return LeaseState("", None)
 
     def _until(self, now: int) -> int:
-        return now + int(self.seconds * _SECOND)
+        return now + int(self.seconds * SECOND)
 
 
 def is_gone(process: str) -> bool:
     """Whether the process that a row names has ended for certain."""
     return bool(process) and ProcessIdentity.parse(process).is_gone()
-
-
-def now_of(connection: Connection, clock: Callable[[], float] | None = None) -> int:
-    """Microseconds since 1970: all who use a PostgreSQL database go by its clock, or by `clock` (epoch seconds)."""
-    if clock is not None:
-        return int(clock() * _SECOND)
-    if connection.dialect.name == "sqlite":
-        return int(time.time() * _SECOND)
-    now = connection.execute(text("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"))
-    return int(now.scalar_one())

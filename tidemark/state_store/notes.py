@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, select
 
 from tidemark.state_store.bulk_write import Rows
+from tidemark.state_store.database_clock import database_now
 from tidemark.state_store.held_lease import require_lease
-from tidemark.state_store.lease import now_of
 from tidemark.state_store.schema import NOTES
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Notes:
         return {row.name: row.content for row in connection.execute(query)}
 
     def _write(self, connection: Connection, notes: Mapping[str, str], *, only_new: bool = False) -> None:
-        now = now_of(connection)
+        now = database_now(connection)
         rows = [(self._kind, name, content, now) for name, content in notes.items()]
         if rows:
             Rows(NOTES, _COLUMNS, rows, key=("kind", "name"), only_new=only_new).write(connection)

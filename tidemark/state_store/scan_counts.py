@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import delete, func, select
 
-from tidemark.state_store.lease import now_of
+from tidemark.state_store.database_clock import database_now
 from tidemark.state_store.schema import SCAN_COUNTS
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class ScanCounts:
         if not scans:
             return
         with self._database.writing() as connection:
-            day = now_of(connection) // _DAY
+            day = database_now(connection) // _DAY
             for (location, columns), number in scans.items():
                 key = {"location": location, "columns": json.dumps(sorted(columns)), "day": day}
                 mine = [SCAN_COUNTS.c[name] == value for name, value in key.items()]

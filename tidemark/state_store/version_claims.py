@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sqlalchemy import delete, select
 
+from tidemark.state_store.database_clock import SECOND, database_now
 from tidemark.state_store.errors import StateStoreDownError
 from tidemark.state_store.held_leases import SECONDS, renewed
-from tidemark.state_store.lease import now_of
 from tidemark.state_store.schema import VERSION_CLAIMS
 from tidemark.system.process_identity import ProcessIdentity
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
 
 _RENEWALS: Final = 4
-_SECOND: Final = 1_000_000
 
 
 class VersionClaim(NamedTuple):
@@ -44,7 +43,7 @@ def reading(database: Database, location: str, version: int, who: str, seconds: 
         # A claim that was late, and was removed, is made again: it harms nobody.
         with database.writing() as connection:
             connection.execute(delete(VERSION_CLAIMS).where(VERSION_CLAIMS.c.claim == claim))
-            until = now_of(connection) + int(seconds * _SECOND)
+            until = database_now(connection) + int(seconds * SECOND)
             connection.execute(VERSION_CLAIMS.insert().values(**values, until=until))
 
     renew()
@@ -59,7 +58,7 @@ def reading(database: Database, location: str, version: int, who: str, seconds: 
 def claims_of_readers(database: Database, location: str) -> list[VersionClaim]:
     """What is being read of the table now; claims of dead readers are removed. Raises StateStoreDownError."""
     with database.writing() as connection:
-        now = now_of(connection)
+        now = database_now(connection)
         rows = connection.execute(select(VERSION_CLAIMS).where(VERSION_CLAIMS.c.location == location)).all()
         dead = [row.claim for row in rows if row.until < now or ProcessIdentity.parse(row.process).is_gone()]
         if dead:
