@@ -3,6 +3,7 @@
 import os
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -80,6 +81,31 @@ def warehouse_location(request: pytest.FixtureRequest, tmp_path_factory: pytest.
         return tmp_path_factory.mktemp("warehouse")
     server: S3Server | HdfsServer = request.getfixturevalue(kind)
     return server.location("warehouse")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _warehouses_in_object_store(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """With TIDEMARK_TEST_LAKE=s3 every warehouse below the folder of the tests is reached by the S3 server.
+
+    It keeps its objects in that very folder: tests that look into a warehouse's folder see what is in the store.
+    """
+    if lake_server() != "object_store":
+        yield
+        return
+    server: S3Server = request.getfixturevalue("object_store")
+    on_disk, tests = Settings.at, tmp_path_factory.getbasetemp()
+
+    def at(data: Path, **others: str | TableLocation) -> Settings:
+        folder = others.pop("warehouse", data / "warehouse")
+        if isinstance(folder, (str, Path)) and Path(folder).is_relative_to(tests):
+            folder = server.location(str(Path(folder).relative_to(tests)))
+        return on_disk(data, **others, warehouse=folder)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Settings, "at", staticmethod(at))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pytest
 
 from tests.components import hdfs_server, postgres, s3_server
 from tests.components.availability import KAFKA, MARIADB, POSTGRESQL, require
-from tests.lake_folder import BUCKETS
+from tests.lake_folder import BUCKETS, lake_server
 from tidemark.console.servers import kafka, mariadb
 from tidemark.console.servers.jars import jars
 
@@ -49,8 +49,12 @@ def kafka_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[kafka.Kaf
 
 @pytest.fixture(scope="session")
 def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[s3_server.S3Server]:
-    """An S3 server; the process finds its credentials as it would those of any other."""
-    with s3_server.s3_server(tmp_path_factory.mktemp("s3")) as running, pytest.MonkeyPatch.context() as patch:
+    """An S3 server; the process finds its credentials as it would those of any other.
+
+    Where the run has its lakes in it, its bucket is the folder of all tests.
+    """
+    bucket = tmp_path_factory.getbasetemp() if lake_server() == "object_store" else None
+    with s3_server.s3_server(tmp_path_factory.mktemp("s3"), bucket) as running, pytest.MonkeyPatch.context() as patch:
         for name, value in {**running.environment, BUCKETS: str(running.folder)}.items():
             patch.setenv(name, value)
         yield running

@@ -50,6 +50,8 @@ class S3Server:
 
     port: int
     folder: Path
+    logs: Path
+    bucket: str
     access_key: str
     secret_key: str
     server: ServerProcess
@@ -66,11 +68,11 @@ class S3Server:
 
     def location(self, key: str) -> ObjectLocation:
         """A folder in its bucket."""
-        return object_location(f"s3://{BUCKET}/{key}", self.environment, "the test")
+        return object_location(f"s3://{self.bucket}/{key}", self.environment, "the test")
 
     def on_disk(self, location: ObjectLocation) -> Path:
         """Where the server keeps a folder."""
-        return self.folder / BUCKET / location.key
+        return self.folder / self.bucket / location.key
 
     def kill(self) -> None:
         """The server dies as by `kill -9`."""
@@ -79,28 +81,32 @@ class S3Server:
 
     def started_again(self) -> S3Server:
         """The server on the same port and data, after it ended."""
-        return replace(self, server=_start(self.port, self.folder, self.access_key, self.secret_key))
+        return replace(self, server=_start(self.port, self.folder, self.logs, self.access_key, self.secret_key))
 
 
 @contextmanager
-def s3_server(directory: Path) -> Iterator[S3Server]:
-    """A server whose data are in `directory`, with keys of its own; skips without the program."""
+def s3_server(directory: Path, bucket: Path | None = None) -> Iterator[S3Server]:
+    """A server whose data are in `directory`, with keys of its own; skips without the program.
+
+    Its bucket is the folder `bucket`, which may have files in it, by default one in `directory`.
+    """
     require_s3_server()
-    folder = directory / "buckets"
-    (folder / BUCKET).mkdir(parents=True)
+    bucket = bucket or directory / "buckets" / BUCKET
+    bucket.mkdir(parents=True, exist_ok=True)
     port, access_key, secret_key = free_port(), f"key{secrets.token_hex(6)}", secrets.token_hex(16)
-    running = S3Server(port, folder, access_key, secret_key, _start(port, folder, access_key, secret_key))
+    server = _start(port, bucket.parent, directory, access_key, secret_key)
+    running = S3Server(port, bucket.parent, directory, bucket.name, access_key, secret_key, server)
     try:
         yield running
     finally:
         running.server.stop()
 
 
-def _start(port: int, folder: Path, access_key: str, secret_key: str) -> ServerProcess:
+def _start(port: int, folder: Path, logs: Path, access_key: str, secret_key: str) -> ServerProcess:
     # The keys go by the environment: a command line is for all to see.
     keys = {"ROOT_ACCESS_KEY": access_key, "ROOT_SECRET_KEY": secret_key}
     command = [str(gateway_program()), "--port", f"{LOOPBACK}:{port}", "--quiet", "posix", str(folder)]
-    server = start("the S3 server", command, folder.parent, keys)
+    server = start("the S3 server", command, logs, keys)
     try:
         server.wait_until(lambda: accepts_connections(port), _START_SECONDS)
     except ComponentFailedError:
