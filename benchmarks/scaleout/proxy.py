@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -110,6 +111,7 @@ class _Relay:
         server: tuple[asyncio.StreamReader, asyncio.StreamWriter],
     ) -> bool:
         """One request and its answer; whether the connection goes on."""
+        begun = time.monotonic()
         await asyncio.sleep(self.delay_seconds)
         server[1].write(head.raw)
         # A client may wait with the body until the server says that it goes on, or send none where it does not.
@@ -125,7 +127,7 @@ class _Relay:
         if not is_whole:
             body.cancel()
         kind, key = kind_of(head.words[0], head.words[1], head.headers)
-        self.requests.append(Request(kind, key, answer.status, sent, received))
+        self.requests.append(Request(kind, key, answer.status, sent, received, begun, time.monotonic()))
         return is_whole and not answer.closes
 
     async def _head_of_answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Head:

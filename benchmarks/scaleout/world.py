@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tidemark.capture.operations.ingestion_report import IngestReport
     from tidemark.system.table_location import ObjectLocation
 
-_FIRST: Final = date(2026, 3, 1)
+_FIRST: Final = date(2026, 1, 1)
 _PROJECT: Final = f"time_zone: UTC\nstart: {_FIRST}\nowner: data@school.example\n"
 _TOTALS: Final = """
 period: day
