@@ -1,4 +1,4 @@
-"""The newest rows by the files that a checksum lists are those that Spark's own frame has."""
+"""The newest rows, read from the files that a checksum lists, are those of Spark's own frame."""
 
 from __future__ import annotations
 

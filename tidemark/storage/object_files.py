@@ -67,8 +67,8 @@ class ObjectFiles:
         folder = name.rpartition("/")[0]
         batches = iter(obstore.list(self._store, self._key(folder), offset=self._key(name), chunk_size=_AT_ONCE))
         with self._answer(folder):
-            found = [self._stored(told) for batch in batches for told in batch]
-        return sorted((file for file in found if file.name.rpartition("/")[0] == folder), key=lambda file: file.name)
+            files = [self._stored(told) for batch in batches for told in batch]
+        return sorted((file for file in files if file.name.rpartition("/")[0] == folder), key=lambda file: file.name)
 
     def _files_in(self, folder: str) -> list[StoredFile]:
         with self._answer(folder):
