@@ -78,16 +78,16 @@ def test_a_whole_one_adds_proxies_databases_executors_and_what_the_values_say() 
     )
     further = {("192.0.2.0/24", "443")}
     from_executors = {("executor", port) for port in blocks}
-    for component in ("center", "dagster"):
+    for component in ("center", "dagster", "workers"):
         wanted = {*DNS, *stores, ("any", "3306"), *kubernetes, *executors, *further}
         assert flows(made, component, "egress") == wanted
     assert flows(made, "capture", "egress") == {*DNS, *stores, ("any", "3306"), *kubernetes, *executors}
     assert flows(made, "distribution", "egress") == {*DNS, *stores}
     assert flows(made, "center", "ingress") == {(API, "http"), (CONTROLLER, "http"), *from_executors}
     assert flows(made, "dagster", "ingress") == {(CONTROLLER, "proxy"), *from_executors}
-    assert flows(made, "capture", "ingress") == from_executors
+    assert flows(made, "capture", "ingress") == flows(made, "workers", "ingress") == from_executors
     assert flows(made, "distribution", "ingress") == set()
-    members = {(name, "every") for name in ("executor", "center", "dagster", "capture")}
+    members = {(name, "every") for name in ("executor", "center", "dagster", "workers", "capture")}
     assert flows(made, "executor", "ingress") == members
     assert flows(made, "executor", "egress") == {*DNS, ("any", "443"), ("any", "9000"), ("any", "9093"), *members}
 

@@ -109,7 +109,7 @@ def test_each_component_has_the_secrets_that_it_needs_and_no_others(scenario: st
         if container["name"] == component
     }
     for component, names in secrets.items():
-        of_dagster = component in ("center", "dagster", "run")
+        of_dagster = component in ("center", "dagster", "workers", "run")
         assert ("TIDEMARK_TOKEN" in names) == (component in ("center", "dagster"))
         assert ({"TIDEMARK_OLAP", "DAGSTER_POSTGRES_URL"} <= names) == of_dagster
         assert ("TIDEMARK_STATE" in names) == (component != "executor")

@@ -18,7 +18,7 @@ from tidemark.system.settings import ENV_PREFIX, Settings
 # Said elsewhere in the values, a secret, or what pods of a cluster have no use for.
 NOT_FREE = {
     "root", "data", "landing", "warehouse", "state_db", "dagster_home", "state", "kafka", "databases", "pools",
-    "spark_master", "spark_conf", "olap",
+    "spark_master", "spark_conf", "olap", "host",
 }  # fmt: skip
 
 
@@ -63,6 +63,7 @@ def refusal(*settings: str, scenario: str = "plain") -> str:
         ("objectStore.endpoint=http://storage", "port 80, which networkPolicy.objectStore.ports does not let"),
         ("runs.launcher=kubernetes", "the center hands runs to warm workers only; set center.enabled to false"),
         ("runs.launcher=kubernetes,center.enabled=false,dagster.enabled=false", "nothing would start runs"),
+        ("runs.launcher=kubernetes,center.enabled=false,workers.enabled=true", "Jobs go to no workers"),
         ("spark.enabled=true", "spark.executorImage is empty: name an image of Apache Spark 4.2.0"),
         ("dagster.proxy.enabled=true", "dagster.proxy.image is empty"),
         ("dagster.ingress.enabled=true", "Dagster asks for no password; set a proxy that does"),

@@ -18,7 +18,7 @@ _SECONDS: Final = 5.0
 
 
 @click.command()
-@click.argument("service", type=click.Choice(["up", "center", "capture", "distribute"]))
+@click.argument("service", type=click.Choice(["up", "center", "capture", "distribute", "workers"]))
 @click.option("--port", type=click.IntRange(1, 65535), help="Where it listens on 127.0.0.1: 3000 (up), 3080 (center).")
 @click.option(
     "--within",
@@ -27,15 +27,16 @@ _SECONDS: Final = 5.0
     default=7200.0,
     show_default=True,
     metavar="SECONDS",
-    help="So long ago at most the last beat of capture or distribute may be.",
+    help="So long ago at most the last beat of capture, distribute or workers may be.",
 )
 @json_option
 def health(service: str, port: int | None, within_seconds: float, *, as_json: bool) -> None:
     """Say whether a SERVICE of this machine works: a probe for systemd, Kubernetes and whoever else starts it again.
 
-    The servers (up, center) are asked over HTTP. `tidemark capture run` and `tidemark capture distribute` listen
-    nowhere: they leave a beat in the data folder whenever they get on, between two passes or two transactions. So
-    --within is the longest that one of these may take. No declaration is read, and it takes a moment.
+    The servers (up, center) are asked over HTTP. `tidemark capture run`, `tidemark capture distribute` and
+    `tidemark workers` listen nowhere: they leave a beat in the data folder whenever they get on, between two passes or
+    two transactions. So --within is the longest that one of these may take. No declaration is read, and it takes a
+    moment.
 
     \b
     Exit codes: 0 it works, 1 it does not.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tidemark.console.output import json_option, print_json, print_line, print_table
+from tidemark.console.service_beat import ServiceBeat
 from tidemark.console.stop_signals import stop_signals
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def _serve(settings: Settings, *, as_json: bool) -> None:
     home, log = dagster_home(settings, os.environ), settings.data / "logs" / "workers.log"
     require_no_problem([machine.java(os.environ), machine.writable("Data", settings.data, "TIDEMARK_DATA")])
     prepare_home(settings, home)
+    beat = ServiceBeat(settings.data, "workers")
     hide_notices()
     with dg.DagsterInstance.from_config(str(home)) as instance:
         require_shared(settings, instance)
@@ -67,6 +69,7 @@ def _serve(settings: Settings, *, as_json: bool) -> None:
         _announce(settings.host, str(log), as_json=as_json)
         while not signals:
             supervisor.check()
+            beat.beat()
             time.sleep(_WATCH_SECONDS)
     if not as_json:
         print_line("Stopped.")

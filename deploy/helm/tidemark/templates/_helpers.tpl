@@ -55,12 +55,12 @@ capabilities: {drop: [ALL]}
 {{/* Which variables of the Secret a component gets: no more than it needs. */}}
 {{- define "tidemark.secretNames" -}}
 {{- $names := list "TIDEMARK_STATE" -}}
-{{- if has .component (list "center" "dagster" "run") }}{{ $names = concat $names (list "TIDEMARK_OLAP" "DAGSTER_POSTGRES_URL") }}{{ end -}}
+{{- if has .component (list "center" "dagster" "workers" "run") }}{{ $names = concat $names (list "TIDEMARK_OLAP" "DAGSTER_POSTGRES_URL") }}{{ end -}}
 {{- if has .component (list "center" "dagster") }}{{ $names = append $names "TIDEMARK_TOKEN" }}{{ end -}}
 {{- range .root.Values.secretVariables }}
 {{- $ofAll := or (hasPrefix "TIDEMARK_KAFKA_" .) (hasPrefix "AWS_" .) -}}
 {{- $ofCapture := and (eq $.component "capture") (eq . "TIDEMARK_DATABASES") -}}
-{{- if or $ofAll $ofCapture (has $.component (list "center" "dagster" "run")) }}{{ $names = append $names . }}{{ end -}}
+{{- if or $ofAll $ofCapture (has $.component (list "center" "dagster" "workers" "run")) }}{{ $names = append $names . }}{{ end -}}
 {{- end -}}
 {{- $names | uniq | toJson -}}
 {{- end }}
@@ -109,7 +109,7 @@ capabilities: {drop: [ALL]}
 {{- define "tidemark.mounts" -}}
 - {name: tmp, mountPath: /tmp}
 - {name: private, mountPath: /var/lib/tidemark}
-{{- if has .component (list "center" "dagster") }}
+{{- if has .component (list "center" "dagster" "workers") }}
 - {name: dagster, mountPath: /var/lib/tidemark/dagster.yaml, subPath: dagster.yaml, readOnly: true}
 {{- end }}
 {{- if and .root.Values.spark.enabled (ne .component "distribution") }}
@@ -125,7 +125,7 @@ capabilities: {drop: [ALL]}
 {{- if not (dig "volume" "persistent" false (index .root.Values (.component | replace "run" "runs"))) }}
 - {name: private, emptyDir: {}}
 {{- end }}
-{{- if has .component (list "center" "dagster") }}
+{{- if has .component (list "center" "dagster" "workers") }}
 - {name: dagster, configMap: {name: {{ include "tidemark.fullname" .root }}-dagster}}
 {{- end }}
 {{- if and .root.Values.spark.enabled (ne .component "distribution") }}
