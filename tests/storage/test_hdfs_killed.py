@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.components, pytest.mark.long, pytest.mark.timeout(1800)]
 KINDS: Final = ("spark-again", "delta-rs-again")
-DEATHS: Final = 6
-AT_ONCE: Final = 4
+DEATHS: Final = 4
+AT_ONCE: Final = 3
 """Commits that each has to make when a node dies."""
 SEED: Final = 22
 
