@@ -69,17 +69,17 @@ class Injection:
 
 @dataclass
 class Injector:
-    """`each` injections of each victim in each step."""
+    """So many `times` each victim is killed in each step."""
 
     lab: Laboratory
     seed: int
-    each: int
+    times: int
     done: list[Injection] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._chance = random.Random(self.seed)
         self._source = SourceWorld(self.seed)
-        self._due: dict[str, list[Victim]] = {step: list(VICTIMS) * self.each for step in STEPS}
+        self._due: dict[str, list[Victim]] = {step: list(VICTIMS) * self.times for step in STEPS}
         self._usual: dict[str, Counter[Kind]] = {}
         self._launched: Counter[str] = Counter()
         self._unknown = self._repairs = self._repairs_again = 0
@@ -89,7 +89,7 @@ class Injector:
         """Days after days; the first two are undisturbed."""
         self._source.write_project(self.lab.root)
         self.lab.driver.start()
-        for number in range(2 + _DAYS_MORE * len(VICTIMS) * self.each):
+        for number in range(2 + _DAYS_MORE * len(VICTIMS) * self.times):
             if not any(self._due.values()):
                 return
             self._day(disturbed=number >= 2)
@@ -157,7 +157,7 @@ class Injector:
             self._repairs_again += len(answers) - 1
 
     def _repair_order(self, day: date) -> dict[str, Any]:
-        """A stranger writes a wrong row into a slice of the last two days; how that is to be mended."""
+        """A stranger writes a wrong row into a slice of the last two days; how that is to be repaired."""
         wrong = max(day - timedelta(days=self._chance.randrange(2)), self._source.days[0])
         table = DeltaTable(self._address("dws_totals_1d"), storage_options=self._options())
         before = table.version()

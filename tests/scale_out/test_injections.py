@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.components, pytest.mark.long, pytest.mark.timeout(5_400)]
 
-EACH: Final = 5
+TIMES: Final = 5
 """Injections of each victim in each step: sixty in all."""
 SEED: Final = 22
 
 
 def test_nothing_is_lost_doubled_or_torn(tmp_path: Path) -> None:
-    seed, each = int(os.environ.get("TIDEMARK_SEED", SEED)), int(os.environ.get("TIDEMARK_EACH", EACH))
+    seed, times = int(os.environ.get("TIDEMARK_SEED", SEED)), int(os.environ.get("TIDEMARK_TIMES", TIMES))
     began = time.monotonic()
     with laboratory(tmp_path) as lab:
-        injector = Injector(lab, seed, each)
+        injector = Injector(lab, seed, times)
         injector.run()
         counted = Counter((injection.step, injection.victim) for injection in injector.done)
         print(dict(counted), f"seed {seed}, {time.monotonic() - began:.0f} s, {lab.driver.lives} drivers")
         lab.driver.end()
         lab.require_no_application()
-    assert counted == {(step, victim): each for step in STEPS for victim in VICTIMS}
+    assert counted == {(step, victim): times for step in STEPS for victim in VICTIMS}
