@@ -15,6 +15,7 @@ from tidemark.capture.schema.row_encodings_of_scan import RowEncodings, row_enco
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable
+from tidemark.spark.held_rows import held
 from tidemark.spark.temporary_settings import settings
 
 _BEFORE, _AFTER = "_partition_before", "_partition_after"
@@ -95,7 +96,7 @@ def held_changes(
     hundred columns it takes minutes.
     """
     with settings(spark, {"spark.sql.constraintPropagation.enabled": "false"}):
-        return table_changes(spark, scan, order, table, columns, batches).localCheckpoint()
+        return held(table_changes(spark, scan, order, table, columns, batches))
 
 
 def _forms(scan: Scan, table: SourceTable, columns: TableColumns, batches: Sequence[PlannedBatch]) -> RowEncodings:

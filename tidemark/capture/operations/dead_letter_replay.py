@@ -33,6 +33,7 @@ from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.delta.delta_rs_table import current_version
 from tidemark.delta.merge import merge_changes
+from tidemark.spark.held_rows import held
 from tidemark.state_store.database import Database
 from tidemark.system.settings import Settings
 
@@ -144,7 +145,7 @@ class DeadLetterReplay:
         readable_places = {(row["_offset"], row["_row"]) for row in readable.select("_offset", "_row").collect()}
         if readable_places:
             keys = readable.select("_shard", *table.key).distinct()
-            newest = changes.where("_last").join(keys, ["_shard", *table.key], "left_semi").localCheckpoint()
+            newest = held(changes.where("_last").join(keys, ["_shard", *table.key], "left_semi"))
             self._merge(table, replace(state, columns=columns), newest)
         return readable_places
 
