@@ -92,7 +92,7 @@ def test_a_host_that_wakes_late_publishes_nothing_and_joins_again(world: HostsWo
 
 def test_a_second_host_of_the_same_name_is_refused_while_the_first_is_heard(world: HostsWorld) -> None:
     world.join("a", identity="one home")
-    with pytest.raises(HostNameTakenError, match=r"another pool of warm workers is called a: .* TIDEMARK_HOST"):
+    with pytest.raises(HostNameTakenError, match=r"other warm workers are called a: .* TIDEMARK_HOST"):
         world.join("a", identity="another home")
     world.now += HOST_SECONDS
     second = world.join("a", identity="another home")
@@ -247,12 +247,12 @@ def run_machine(database: Database, examples: int) -> None:
 
 def test_each_run_is_executed_by_one_host_and_none_is_lost() -> None:
     database = Database("sqlite://")
-    run_machine(database, 100)
+    run_machine(database, 60)
     database.close()
 
 
 @pytest.mark.components
 def test_the_same_on_a_server(postgres_server: Postgres, tmp_path: Path) -> None:
     database = Database(empty_database(postgres_server.url, tmp_path))
-    run_machine(database, 25)
+    run_machine(database, 15)
     database.close()

@@ -176,7 +176,7 @@ class HostNameTakenError(TransientError):
     def of(cls, name: str, seconds: float) -> Self:
         """`seconds` ago the other one was last seen."""
         return cls(
-            f"another pool of warm workers is called {name}",
+            f"other warm workers are called {name}",
             expected="a name that no other DAGSTER_HOME's workers have",
             found=f"workers of that name, seen {seconds:.0f} s ago",
             where="TIDEMARK_HOST",

@@ -31,7 +31,7 @@ IS_WAITING: Final = _IS_OPEN & (_RUNS.host == "")
 _AT_ONCE: Final = 200
 
 
-class Claim(Enum):
+class RunClaim(Enum):
     """What becomes of a run that a host would like to execute."""
 
     OURS = "ours"
@@ -77,21 +77,21 @@ class WorkerRuns:
             self._insert(connection, run_id, code, now)
             return True
 
-    def claim(self, run_id: str, code: str, host: str, fencing_token: int) -> Claim:
+    def claim(self, run_id: str, code: str, host: str, fencing_token: int) -> RunClaim:
         """Take a run that was asked of this very host, or waits for any."""
         with self.database.writing() as connection:
             if not _is_held(connection, host, fencing_token):
-                return Claim.REFUSED
+                return RunClaim.REFUSED
             now, row = database_now(connection, self.clock), self._row(connection, run_id)
             taken = {"host": host, "fencing_token": fencing_token, "taken_at": now}
             if row is None:
                 self._insert(connection, run_id, code, now, **taken)
-                return Claim.OURS
+                return RunClaim.OURS
             is_ours = (row.host, row.fencing_token) == (host, fencing_token)
             if row.ended_at or row.lost_at or (row.host and not is_ours):
-                return Claim.ELSEWHERE
+                return RunClaim.ELSEWHERE
             connection.execute(WORKER_RUNS.update().where(_RUNS.run_id == run_id).values(taken))
-            return Claim.OURS
+            return RunClaim.OURS
 
     def take(self, code: str, host: str, fencing_token: int, most: int) -> list[str]:
         """Up to `most` runs that wait, the oldest first: they are this host's from now on."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.errors import TransientError
 from tidemark.state_store.errors import HostNameTakenError
-from tidemark.state_store.worker_runs import Claim
+from tidemark.state_store.worker_runs import RunClaim
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,9 +86,9 @@ class HostMembership:
             claim = self.store.runs.claim(run_id, self.pool().code, self.name, token)
         except TransientError:
             return False
-        if claim is Claim.OURS and not self.warm_workers.run(run_id):
+        if claim is RunClaim.OURS and not self.warm_workers.run(run_id):
             self.store.runs.give_back(run_id, self.name, token)
-        return claim is not Claim.REFUSED
+        return claim is not RunClaim.REFUSED
 
     def note_end(self, run_id: str) -> None:
         """A run has ended, and Dagster knows it: its worker may have the next one."""
