@@ -93,10 +93,6 @@ class OvertakenAfterTheQuestion(GivenUp):
 
 
 @pytest.mark.spark
-@pytest.mark.xfail(
-    strict=True,
-    reason="delta/replace_partition commits what was judged again after a conflict, and does not ask the fence again",
-)
 def test_a_run_that_is_overtaken_between_the_question_and_its_commit(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = small_warehouse(tmp_path)
     sold(spark, warehouse, 7)

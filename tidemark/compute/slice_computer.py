@@ -135,7 +135,7 @@ class Computer:
             return [not audits[slice_].blocks for slice_ in slices]
 
         with settings(self._session, worth_compiling(self._inputs.written_rows(slices))):
-            written = replace_partitions(parts, path, release)
+            written = replace_partitions(parts, path, release, fence)
         self._usage.ran((slices[0].entity, self._inputs.read_tables), parts[-1][1], len(parts))
         published = (slice_ for slice_, is_there in zip(slices, written.published, strict=True) if is_there)
         self._audits.keep(audits, dict.fromkeys(published, written.version))

@@ -34,6 +34,10 @@ Release = Callable[[WrittenRows], Sequence[bool]]
 """For each partition whether what was written may become the table's."""
 
 
+def always_allowed() -> None:
+    """Of what nobody else could take over meanwhile."""
+
+
 def release_all(partitions: Sequence[Partition]) -> Release:
     """What releases every partition without a look at its rows."""
     return lambda _: [True] * len(partitions)
@@ -57,12 +61,16 @@ class Replaced:
 
 @dataclass(frozen=True)
 class PartitionOverwrite:
-    """`whole` is the content of all `partitions`, their columns with it."""
+    """`whole` is the content of all `partitions`, their columns with it.
+
+    What was released and is committed later, on what another writer left, is `still_allowed`, or that raises.
+    """
 
     whole: DataFrame
     path: TableLocation
     partitions: Sequence[Partition]
     release: Release
+    still_allowed: Callable[[], None]
 
     @property
     def columns(self) -> list[str]:

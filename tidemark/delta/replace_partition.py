@@ -1,7 +1,7 @@
 """Overwriting partitions of a Delta table: how every DWD, DWS and ADS slice is written, judged and published (A5)."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from delta.exceptions import MetadataChangedException, ProtocolChangedException
@@ -14,7 +14,14 @@ from tidemark.delta.internals.overwrite_transaction import OverwriteTransaction
 from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.live_file import LiveFile, files_of, rows_of, write_counts
 from tidemark.delta.overwrite_by_statement import overwrite_by_statement
-from tidemark.delta.partition_overwrite import PartitionOverwrite, Release, Replaced, WrittenRows, release_all
+from tidemark.delta.partition_overwrite import (
+    PartitionOverwrite,
+    Release,
+    Replaced,
+    WrittenRows,
+    always_allowed,
+    release_all,
+)
 from tidemark.delta.partition_predicate import literal, partitions_last
 from tidemark.delta.schema_evolution import new_columns
 from tidemark.system.crash_points import crash_point
@@ -28,7 +35,10 @@ def replace_partition(df: DataFrame, path: TableLocation, partition: Partition) 
 
 
 def replace_partitions(
-    parts: Sequence[tuple[Partition, DataFrame]], path: TableLocation, release: Release | None = None
+    parts: Sequence[tuple[Partition, DataFrame]],
+    path: TableLocation,
+    release: Release | None = None,
+    still_allowed: Callable[[], None] = always_allowed,
 ) -> Replaced:
     """Make each frame the whole content of its partition, all in one commit, creating the table at the first write.
 
@@ -36,13 +46,14 @@ def replace_partitions(
     that it released visible: what it refuses no reader ever sees. The partition columns (DATE, STRING or INT) are
     appended here; frames must not have them. The partition without columns is the whole table. Columns new in the
     frames are added to the table (NULL in older rows). Where another writer gets in between, the same files are
-    committed on what that left; only where the table gets columns in the same commit, or has another definition since,
-    the frames are evaluated, written and judged again. Raises, before anything is written, SchemaChangedError when they
+    committed on what that left, if that is `still_allowed`, which raises where it is not; only where the table gets
+    columns in the same commit, or has another definition since, the frames are evaluated, written and judged again.
+    Raises, before anything is written, SchemaChangedError when they
     lack a column of the table or have it with another type, and after many attempts CommitConflictError.
     """
     whole = functools.reduce(DataFrame.unionByName, [_with_columns(df, path, partition) for partition, df in parts])
     partitions = [partition for partition, _ in parts]
-    overwrite = PartitionOverwrite(whole, path, partitions, release or release_all(partitions))
+    overwrite = PartitionOverwrite(whole, path, partitions, release or release_all(partitions), still_allowed)
     if table_exists(path):
         replaced = _replace_in_table(overwrite)
     else:
@@ -116,6 +127,8 @@ class _Attempts:
             if grows or txn.property("delta.columnMapping.mode"):
                 return _by_spark(txn, overwrite)
             self._judged = _judge(txn, overwrite)
+        else:
+            overwrite.still_allowed()
         return _publish(txn, overwrite, self._judged)
 
 

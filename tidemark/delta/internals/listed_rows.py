@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from tidemark.delta.delta_rs_table import Partition
     from tidemark.dependency_model.time.partition_columns import PartitionValue
     from tidemark.system.table_location import TableLocation
 
@@ -31,7 +30,9 @@ _MOST_LISTED: Final = 300
 _MOST_READ: Final = 16
 
 
-def listed_rows(spark: SparkSession, path: TableLocation, partitions: Sequence[Partition] | None) -> DataFrame | None:
+def listed_rows(
+    spark: SparkSession, path: TableLocation, partitions: Sequence[Mapping[str, PartitionValue]] | None
+) -> DataFrame | None:
     """At least the newest version's rows of these partitions, by some or all partition columns; all rows where None.
 
     None where the checksum does not list the files, or lists too many.
@@ -53,7 +54,7 @@ def listed_rows(spark: SparkSession, path: TableLocation, partitions: Sequence[P
     return DataFrame(log.createDataFrame(newest, chosen, False, none), spark)  # noqa: FBT003 - Scala's isStreaming
 
 
-def _listed(jvm: Jvm, snapshot: Any, partitions: Sequence[Partition] | None) -> list[Any] | None:
+def _listed(jvm: Jvm, snapshot: Any, partitions: Sequence[Mapping[str, PartitionValue]] | None) -> list[Any] | None:
     """Delta's AddFiles that may have rows of these partitions."""
     checksum = snapshot.checksumOpt()
     listed = checksum.get().allFiles() if checksum.isDefined() else checksum
@@ -67,7 +68,7 @@ def _listed(jvm: Jvm, snapshot: Any, partitions: Sequence[Partition] | None) -> 
     return chosen if len(chosen) <= _MOST_READ else None
 
 
-def may_be_in(texts: Mapping[str, str | None], partitions: Sequence[Partition]) -> bool:
+def may_be_in(texts: Mapping[str, str | None], partitions: Sequence[Mapping[str, PartitionValue]]) -> bool:
     """Whether a file, its partition given as the log writes it, may have rows of one of `partitions`.
 
     What other programs wrote in another form, as `07` for 7, is compared as what it means.
