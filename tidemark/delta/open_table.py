@@ -17,14 +17,14 @@ _HDFS_ANSWER: Final = "HdfsObjectStore error"
 def open_table(path: TableLocation, version: int | None = None) -> DeltaTable:
     """The table at `version`, the newest by default.
 
-    What was read of a log in an object store is kept (`internals.kept_tables`). Raises deltalake's own errors, and
+    What was read of a log in an object store is kept (`kept_tables.py`). Raises deltalake's own errors, and
     elsewhere than on disk StorageDownError and StorageRefusedError.
     """
     with answer_for(path):
         if not isinstance(path, ObjectLocation):
             return DeltaTable(str(path), version=version)
         # A lake on disk needs no library of object stores.
-        from tidemark.delta.internals.kept_tables import KEPT_TABLES  # noqa: PLC0415
+        from tidemark.delta.kept_tables import KEPT_TABLES  # noqa: PLC0415
 
         return KEPT_TABLES.open(path, version)
 

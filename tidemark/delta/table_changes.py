@@ -13,9 +13,9 @@ from urllib.parse import unquote
 
 from tidemark.delta.errors import UnreadableLogError
 from tidemark.delta.internals.features import require_known
-from tidemark.delta.internals.log_files import LogFiles, commit_actions, commit_file
-from tidemark.delta.internals.log_folder import LOG
+from tidemark.delta.internals.log_files import LogFiles, commit_actions
 from tidemark.delta.internals.vector_path import vector_path
+from tidemark.delta.log_folder import LOG, commit_file
 from tidemark.storage.stored_files import stored_files
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidemark.capture.schema.column_names import META_COLUMNS
-from tidemark.delta.internals.log_folder import log_mark
+from tidemark.delta.log_folder import log_mark
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 
 if TYPE_CHECKING:

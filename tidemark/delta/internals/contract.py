@@ -130,5 +130,5 @@ SETTINGS: Final = (
 )
 """Settings of a session that no documentation promises."""
 
-LOG_FILES: Final = ("log_folder", "log_files", "log_replay", "vector_path", "features")
+LOG_FILES: Final = ("log_files", "log_replay", "vector_path", "features")
 """The modules that read the log's files by hand, by Delta's published protocol."""

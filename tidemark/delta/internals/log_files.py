@@ -15,13 +15,12 @@ from urllib.parse import unquote, urlsplit
 import pyarrow.parquet as pq
 
 from tidemark.delta.errors import UnreadableLogError
-from tidemark.delta.internals.log_folder import LOG
+from tidemark.delta.log_folder import COMMIT, LOG, commit_file
 from tidemark.storage.file_store import FileStore
 from tidemark.storage.stored_files import stored_files
 from tidemark.system.table_location import TableLocation
 
 _SIDECARS: Final = "_sidecars"
-_COMMIT: Final = re.compile(r"(\d{20})\.json")
 _CHECKPOINT: Final = re.compile(
     r"(?P<version>\d{20})\.checkpoint"
     r"(?:\.(?P<part>\d{10})\.(?P<parts>\d{10})|\.(?P<uuid>[0-9a-fA-F-]{36}))?\.(?P<kind>parquet|json)"
@@ -40,7 +39,7 @@ class LogFiles:
     @classmethod
     def of(cls, path: TableLocation) -> "LogFiles":
         names = [name.rpartition("/")[2] for name in stored_files(path).names_in(LOG)]
-        commits = {int(match[1]): f"{LOG}/{name}" for name in names if (match := _COMMIT.fullmatch(name))}
+        commits = {int(match[1]): f"{LOG}/{name}" for name in names if (match := COMMIT.fullmatch(name))}
         return cls(path, commits, _whole_checkpoints(names))
 
     def start(self) -> int | None:
@@ -87,17 +86,6 @@ def commit_actions(path: TableLocation, version: int) -> list[Mapping[str, Any]]
         return list(_actions(stored_files(path), commit_file(version)))
     except FileNotFoundError:
         return None
-
-
-def commit_file(version: int) -> str:
-    """Where a table has a commit: its file's name in the table's folder."""
-    return f"{LOG}/{version:020d}.json"
-
-
-def commit_version(name: str) -> int | None:
-    """The version whose commit a file of a table's folder is; None for other files."""
-    match = _COMMIT.fullmatch(name.removeprefix(f"{LOG}/"))
-    return int(match[1]) if match else None
 
 
 def _whole_checkpoints(names: Sequence[str]) -> dict[int, tuple[str, ...]]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from tidemark.delta.internals.kept_tables import KeptTables
+from tidemark.delta.kept_tables import KeptTables
 from tidemark.delta.open_table import delta_rs_options
 from tidemark.storage.object_files import ObjectFiles
 

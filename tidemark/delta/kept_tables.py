@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from deltalake import DeltaTable
 
-from tidemark.delta.internals.log_files import commit_file, commit_version
-from tidemark.delta.internals.log_folder import LOG
+from tidemark.delta.log_folder import LOG, commit_file, commit_version
 from tidemark.storage.object_files import ObjectFiles, environment_mark
 
 if TYPE_CHECKING:
