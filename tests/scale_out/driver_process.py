@@ -8,6 +8,7 @@ import selectors
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -35,7 +36,8 @@ class DriverProcess:
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     def start(self) -> None:
-        """Begin a life, with Spark started."""
+        """Begin a life, with Spark started; the one before has ended."""
+        self._close()
         self.lives += 1
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -75,12 +77,21 @@ class DriverProcess:
         if self._process is None:
             return
         if self._process.stdin is not None:
-            self._process.stdin.close()
+            with suppress(BrokenPipeError):
+                self._process.stdin.close()
         try:
             self._process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self.kill()
             self._process.wait()
+        self._close()
+
+    def _close(self) -> None:
+        """The pipes of a life that is over; what nobody read of an order goes with them."""
+        for pipe in (self._process.stdin, self._process.stdout) if self._process else ():
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
 
     def _running(self) -> subprocess.Popen[bytes]:
         assert self._process is not None, "it was not started"
