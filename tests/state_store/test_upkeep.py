@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import insert, inspect, make_url, text
+from sqlalchemy import create_engine, insert, inspect, make_url, text
 
 from tests.state_store.examples import DAY, HOUR, NOON, chain
 from tests.state_store.test_store import LIFE, TOLD
@@ -16,6 +16,7 @@ from tidemark.state_store import database as database_module
 from tidemark.state_store.compaction import compact
 from tidemark.state_store.database import Database
 from tidemark.state_store.errors import (
+    DatabaseOfOthersError,
     ImportLineError,
     SchemaTooNewError,
     StateDiskError,
@@ -235,3 +236,14 @@ def test_the_file_and_what_sqlite_makes_beside_it_are_their_owners_alone(tmp_pat
 def _fill(store: StateStore) -> StateStore:
     store.write.append(chain(DAY, LIFE), after=0)
     return store
+
+
+def test_the_database_of_another_program_is_refused_before_anything_is_written(url: str) -> None:
+    """Dagster's storage has a table of that name, too."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE snapshots (id INTEGER PRIMARY KEY, snapshot_id VARCHAR)"))
+    with pytest.raises(DatabaseOfOthersError, match=r"another program's.*Dagster.*CREATE DATABASE tidemark"):
+        Database(url)
+    assert inspect(engine).get_table_names() == ["snapshots"]
+    engine.dispose()

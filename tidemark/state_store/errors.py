@@ -117,6 +117,20 @@ class SchemaTooNewError(TerminalError):
         )
 
 
+class DatabaseOfOthersError(TerminalError):
+    """The database has tables of another program, with names of ours."""
+
+    @classmethod
+    def of(cls, where: str, table: str) -> Self:
+        return cls(
+            "the state store's database is another program's: nothing was written",
+            expected="an empty database, or a state store",
+            found=f"a table '{table}' with other columns, as Dagster's storage has",
+            where=where,
+            hint="make a database for the state store alone (CREATE DATABASE tidemark), and name it in TIDEMARK_STATE",
+        )
+
+
 class ImportLineError(TerminalError):
     """A line of an export that cannot be read."""
 

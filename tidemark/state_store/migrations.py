@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import func, inspect, select, text
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from tidemark.state_store.errors import SchemaTooNewError
+from tidemark.state_store.errors import DatabaseOfOthersError, SchemaTooNewError
 from tidemark.state_store.schema import (
     ALERT_DELIVERIES,
     ALERTS,
@@ -151,10 +151,24 @@ ALL: Final = (
 )
 
 
+def _refuse_database_of_others(connection: Connection, where: str) -> None:
+    """Dagster has a table of snapshots, too: before migrations were numbered ours had entities and slices."""
+    tables = inspect(connection)
+    if tables.has_table(SNAPSHOTS.name) and "entity" not in {
+        column["name"] for column in tables.get_columns(SNAPSHOTS.name)
+    }:
+        raise DatabaseOfOthersError.of(where, SNAPSHOTS.name)
+
+
 def migrate(connection: Connection, where: str, migrations: tuple[Migration, ...] = ALL) -> None:
-    """Bring the database up to date; the caller holds the write lock. Raises SchemaTooNewError."""
+    """Bring the database up to date; the caller holds the write lock.
+
+    Raises SchemaTooNewError, DatabaseOfOthersError.
+    """
     connection.execute(CreateTable(MIGRATIONS, if_not_exists=True))
     done = connection.execute(select(func.max(MIGRATIONS.c.number))).scalar() or 0
+    if not done:
+        _refuse_database_of_others(connection, where)
     if done > migrations[-1].number:
         raise SchemaTooNewError.of(where, migrations[-1].number, done)
     for migration in migrations:
