@@ -42,6 +42,7 @@ _ARGUMENTS: Final = {
     "tables": "ods_sales",
     "entities": "dws_total",
     "number": "1",
+    "service": "capture",
 }
 _OPTIONS: Final[dict[tuple[str, ...], list[str]]] = {
     ("capture", "audit"): ["--once"],
