@@ -39,8 +39,7 @@ class OptimisticTransaction:
         self._spark = spark
         self._path = path
         self._jvm = jvm = Jvm(spark)
-        # Delta takes its settings, a commit's metadata among them, from the session that is active in this thread.
-        jvm(f"{SPARK}.classic.SparkSession").setActiveSession(java_session(spark))
+        self._activate()
         self._log = jvm(f"{DELTA}.DeltaLog").forTable(java_session(spark), str(path))
         # Left to itself a transaction looks for the newest version once more.
         newest = self._log.update(False, self._none(), self._none())  # noqa: FBT003 - Scala's stalenessAcceptable
@@ -189,9 +188,14 @@ class OptimisticTransaction:
         now = int(time.time() * 1000)
         return [file.removeWithTimestamp(now, False) for file in files]  # noqa: FBT003 - Scala's dataChange
 
+    def _activate(self) -> None:
+        """Delta takes its settings, a commit's metadata among them, from the session that is active in this thread."""
+        self._jvm(f"{SPARK}.classic.SparkSession").setActiveSession(java_session(self._spark))
+
     def commit(self, actions: Sequence[Any], operation: Any, transaction: Transaction | None, metadata: str) -> int:
         """Commit and return the version made. Raises delta.exceptions of the conflict, then nothing is written."""
         own = [] if transaction is None else [self._set_transaction(transaction)]
+        self._activate()  # rules that looked at the files may have read by another session
         with user_metadata(self._spark, metadata or OWN_COMMIT):
             return int(self._txn.commit(self._seq([*own, *actions]), operation))
 
