@@ -6,6 +6,7 @@ blocks nothing: a snapshot that has a name is complete, whatever happened since.
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -50,6 +51,12 @@ def metadata(broken: Sequence[Diagnosis]) -> Mapping[str, str]:
     return {f"{diagnosis.instance} broken since": _since(diagnosis) for diagnosis in broken}
 
 
+def heard(warehouse: Warehouse) -> Liveness:
+    """What the last steps of the capture left. Raises StateStoreDownError."""
+    with closing(Database.of(warehouse.settings)) as database:
+        return Liveness.of(database)
+
+
 def heartbeat_checks(warehouse: Warehouse) -> list[dg.AssetChecksDefinition]:
     """A check a captured entity; none where no heartbeats are written."""
     if not warehouse.settings.databases.get_secret_value():
@@ -64,8 +71,7 @@ def _check(warehouse: Warehouse, entity: str) -> dg.AssetChecksDefinition:
         asset=entity, name=NAME, description="Fails while an instance whose heartbeats do not arrive holds it back."
     )
     def check() -> dg.AssetCheckResult:
-        heard = Liveness.of(Database.of(warehouse.settings))
-        broken = broken_by_entity(warehouse, heard, datetime.now(UTC))[entity]
+        broken = broken_by_entity(warehouse, heard(warehouse), datetime.now(UTC))[entity]
         return dg.AssetCheckResult(passed=not broken, description=describe_broken(broken), metadata=metadata(broken))
 
     return check

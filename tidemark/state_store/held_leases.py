@@ -112,7 +112,7 @@ def holding(
     held = HeldLeases(database, leases, seconds)
     held.take(what, taken_over)
     try:
-        with renewed(held.renew, seconds / _RENEWALS):
+        with renewed(held.renew, seconds):
             yield held
     finally:
         with suppress(StateStoreDownError):  # they end by themselves
@@ -142,12 +142,12 @@ def holders_of(database: Database, name: str) -> frozenset[int]:
 
 
 @contextmanager
-def renewed(renew: Callable[[], None], every_seconds: float) -> Iterator[None]:
-    """Call it again and again beside the block; a state store that is down is asked again the next time."""
+def renewed(renew: Callable[[], None], seconds: float) -> Iterator[None]:
+    """Call it some times in `seconds` beside the block; a state store that is down is asked again the next time."""
     ended = threading.Event()
 
     def go_on() -> None:
-        while not ended.wait(every_seconds):
+        while not ended.wait(seconds / _RENEWALS):
             try:
                 renew()
             except StateStoreDownError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import delete, select
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tidemark.state_store.database import Database
-
-_RENEWALS: Final = 4
 
 
 class VersionClaim(NamedTuple):
@@ -48,7 +46,7 @@ def reading(database: Database, location: str, version: int, who: str, seconds: 
 
     renew()
     try:
-        with renewed(renew, seconds / _RENEWALS):
+        with renewed(renew, seconds):
             yield
     finally:
         with suppress(StateStoreDownError), database.writing() as connection:  # it ends by itself

@@ -40,6 +40,8 @@ def trim_if_due(
     """
     notes = Notes(registry.database, NOTES)
     due = _due(notes.all(), [_SIDE_TABLES, *(source.name for source in sources)], now)
+    if not due:
+        return {}
     notes.put(dict.fromkeys(due, now.isoformat()))
     calendar = Calendar(settings.time_zone)
     late = {

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from tidemark.capture.heartbeat.liveness import Liveness
 from tidemark.capture.heartbeat.source_databases import databases
 from tidemark.dagster.heartbeat_checks import NAME as CHECK
-from tidemark.dagster.heartbeat_checks import broken_by_entity, describe_broken, metadata
-from tidemark.state_store.database import Database
+from tidemark.dagster.heartbeat_checks import broken_by_entity, describe_broken, heard, metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +48,7 @@ def heartbeat_sensor(sources: Sequence[HeartbeatDatabase], warehouse: Warehouse)
     def beat(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         now = datetime.now(UTC)
         summary = _write(context, sources, now)
-        broken_now = broken_by_entity(warehouse, Liveness.of(Database.of(warehouse.settings)), now)
+        broken_now = broken_by_entity(warehouse, heard(warehouse), now)
         reported: _Reported = json.loads(context.cursor or "{}")
         changed = {entity: broken for entity, broken in broken_now.items() if reported.get(entity) != _names(broken)}
         _alert(context, changed, reported)
