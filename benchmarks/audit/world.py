@@ -24,9 +24,9 @@ from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka import kafka
 from tidemark.console.servers.kafka_connect import connect
 from tidemark.console.servers.mariadb import USER, mariadb
-from tidemark.console.servers.server_process import LOOPBACK
 from tidemark.spark.session import spark_session
 from tidemark.state_store.database import Database
+from tidemark.system.free_port import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

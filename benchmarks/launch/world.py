@@ -16,7 +16,7 @@ from benchmarks.launch.location import MODULE, SENSOR, SPARK, write_declarations
 from tidemark.center.service import ACROSS
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.dagster_server.stop_process_session import stop_session
-from tidemark.console.preflight.port import free_port
+from tidemark.system.free_port import free_port
 from tidemark.system.project_root import project_root
 from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
 
@@ -115,7 +115,7 @@ class LaunchWorld:
     def sensor(self) -> Iterator[list[int]]:
         """Dagster's daemon with the readiness sensor."""
         env = {**self.environment, SENSOR: "1"}
-        server = DagsterServer.start(self.folder, self.home, free_port("127.0.0.1"), self.folder / "dagster.log", env)
+        server = DagsterServer.start(self.folder, self.home, free_port(), self.folder / "dagster.log", env)
         try:
             server.wait_until_ready()
             with WorkerHostSupervisor(self.home, self.folder / "workers.log", env) as workers:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.scaleout.http_relay import Head, read_head, relay_body
 from benchmarks.scaleout.requests import Request, kind_of
-from tidemark.console.servers.server_process import LOOPBACK, free_port
+from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from tidemark.console.servers import mariadb
-from tidemark.console.servers.server_process import LOOPBACK, ServerProcess, free_port, start
+from tidemark.console.servers.server_process import ServerProcess, start
+from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

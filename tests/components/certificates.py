@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from tidemark.console.servers.server_process import LOOPBACK, run
+from tidemark.console.servers.server_process import run
+from tidemark.system.free_port import LOOPBACK
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,8 @@ from hdfs_native import Client, WriteOptions
 
 from tests.components import hdfs_jars
 from tidemark.console.servers.errors import ComponentFailedError
-from tidemark.console.servers.server_process import LOOPBACK, ServerProcess, free_port, run, start
+from tidemark.console.servers.server_process import ServerProcess, run, start
+from tidemark.system.free_port import LOOPBACK, free_port
 from tidemark.system.table_location import HdfsLocation
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ import psycopg2
 
 from tidemark.console.servers.errors import ComponentFailedError, ComponentMissingError
 from tidemark.console.servers.required_programs import find_program
-from tidemark.console.servers.server_process import LOOPBACK, ServerProcess, free_port, run, start
+from tidemark.console.servers.server_process import ServerProcess, run, start
+from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from tidemark.console.servers.server_process import LOOPBACK
+from tidemark.system.free_port import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,13 +14,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from tidemark.console.servers.errors import ComponentFailedError
-from tidemark.console.servers.server_process import (
-    LOOPBACK,
-    ServerProcess,
-    accepts_connections,
-    free_port,
-    start,
-)
+from tidemark.console.servers.server_process import ServerProcess, accepts_connections, start
+from tidemark.system.free_port import LOOPBACK, free_port
 from tidemark.system.table_location import ObjectLocation, object_location
 
 if TYPE_CHECKING:

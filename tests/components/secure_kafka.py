@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidemark.console.servers.kafka import lines, settings
-from tidemark.console.servers.server_process import LOOPBACK, accepts_connections, free_port, run, start
+from tidemark.console.servers.server_process import accepts_connections, run, start
+from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,10 +24,10 @@ from tidemark.capture.source_table import topic_of
 from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka_connect import connect
 from tidemark.console.servers.mariadb import MariaDb, mariadb
-from tidemark.console.servers.server_process import LOOPBACK
 from tidemark.delta.delta_rs_table import read_rows
 from tidemark.errors import TidemarkError
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
+from tidemark.system.free_port import LOOPBACK
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
 

@@ -11,10 +11,10 @@ from sqlalchemy import make_url
 
 from tests.olap.examples import DAY, gmv, rows
 from tests.olap.servers import PASSWORD, url_of
-from tidemark.console.servers.server_process import free_port
 from tidemark.errors import TransientError
 from tidemark.olap.errors import OlapBusyError, OlapComparisonError, OlapDownError, OlapRefusedError
 from tidemark.olap.postgres_store import PostgresStore
+from tidemark.system.free_port import free_port
 
 if TYPE_CHECKING:
     from tests.components.postgres import Postgres

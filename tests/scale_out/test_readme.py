@@ -18,7 +18,7 @@ import pytest
 
 from tests.components.s3_server import S3Server, s3_server
 from tests.docs.written_commands import ROOT
-from tidemark.console.servers.server_process import LOOPBACK, free_port
+from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

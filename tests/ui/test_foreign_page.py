@@ -21,7 +21,7 @@ from tests.ui.quick_location import write_declarations
 from tidemark.console.dagster_server.dagster_home import prepare_home
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.dagster_server.stop_process_session import session_members
-from tidemark.console.preflight.port import free_port
+from tidemark.system.free_port import free_port
 from tidemark.system.settings import Settings
 from tidemark.system.token_variable import TOKEN_VARIABLE
 
@@ -55,7 +55,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterServer]:
         "TIDEMARK_ROOT": str(CHECKOUT),
     }
     env[TOKEN_VARIABLE] = TOKEN
-    running = DagsterServer.start(folder, home, free_port("127.0.0.1"), folder / "dagster.log", env)
+    running = DagsterServer.start(folder, home, free_port(), folder / "dagster.log", env)
     try:
         assert running.wait_until_ready()
         _materialize(home)

@@ -15,10 +15,10 @@ from tests.ui.dagster_runs import RunsByGraphql
 from tests.ui.quick_location import write_declarations
 from tidemark.console.dagster_server.dagster_home import prepare_home
 from tidemark.console.dagster_server.server import DagsterServer
-from tidemark.console.preflight.port import free_port
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 from tidemark.state_store.store import StateStore
+from tidemark.system.free_port import free_port
 from tidemark.system.settings import Settings
 from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
 
@@ -51,7 +51,7 @@ class RunningWorld:
             "PYTHONPATH": str(CHECKOUT),
             "TIDEMARK_ROOT": str(CHECKOUT),
         }
-        self.server = DagsterServer.start(folder, self.home, free_port("127.0.0.1"), folder / "dagster.log", self.env)
+        self.server = DagsterServer.start(folder, self.home, free_port(), folder / "dagster.log", self.env)
         self.pages = DagsterPages(browser, self.server.url, CHECKOUT / "build" / "screenshots" / "readiness")
         self.runs = RunsByGraphql(self.server.port)
 

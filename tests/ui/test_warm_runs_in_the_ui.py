@@ -13,7 +13,7 @@ from tests.ui.dagster_pages import DagsterPages
 from tests.ui.dagster_runs import RunsByGraphql
 from tests.warm_runs.warm_home import LOCATION, WarmHome, until, write_home
 from tidemark.console.dagster_server.server import DagsterServer
-from tidemark.console.preflight.port import free_port
+from tidemark.system.free_port import free_port
 from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def ui(tmp_path_factory: pytest.TempPathFactory, browser: WebDriver) -> Iterator
     location = {"module_name": LOCATION, "working_directory": str(CHECKOUT)}
     (folder / "workspace.yaml").write_text(f"load_from: [{{python_module: {location}}}]")
     env = {**os.environ, "PYTHONPATH": str(CHECKOUT), "TIDEMARK_ROOT": str(CHECKOUT)}
-    server = DagsterServer.start(folder, home, free_port("127.0.0.1"), folder / "dagster.log", env)
+    server = DagsterServer.start(folder, home, free_port(), folder / "dagster.log", env)
     try:
         assert server.wait_until_ready()
         # Only now: two processes that make a new storage at once spoil it.

@@ -29,10 +29,10 @@ from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source.file_intake import FileIntake
 from tidemark.capture.source_table import SourceTable
 from tidemark.console.servers.mariadb import USER
-from tidemark.console.servers.server_process import LOOPBACK
 from tidemark.delta.delta_rs_table import read_rows
 from tidemark.state_store.database import Database
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
+from tidemark.system.free_port import LOOPBACK
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from tidemark.capture.schema.recorded_schema import parse_declarations
 from tidemark.capture.schema.schema_changes import RecordedSchemaChange, evolve
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.console.servers.mariadb import USER
-from tidemark.console.servers.server_process import LOOPBACK
+from tidemark.system.free_port import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,9 +18,9 @@ from tidemark.capture.distribution.service import Distribution, distribute
 from tidemark.capture.distribution.topic_reader import GROUP
 from tidemark.capture.source.kafka.errors import BrokerDownError, TopicPartitionsError
 from tidemark.capture.source_table import SourceTable
-from tidemark.console.servers.server_process import LOOPBACK, free_port
 from tidemark.state_store.database import Database
 from tidemark.system.errors import CaptureError
+from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ from tidemark.capture.heartbeat.errors import DatabaseDownError, HeartbeatRefuse
 from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 from tidemark.capture.heartbeat.writer import write_heartbeat, write_heartbeats
 from tidemark.console.servers.mariadb import USER
-from tidemark.console.servers.server_process import LOOPBACK, free_port
 from tidemark.dagster.sensors.write_and_watch_heartbeats import heartbeat_sensor
+from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from tidemark.capture.heartbeat.errors import DatabaseDownError, HeartbeatRefuse
 from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase, databases
 from tidemark.capture.heartbeat.writer import session, write_heartbeat
 from tidemark.console.servers.mariadb import USER, mariadb
-from tidemark.console.servers.server_process import LOOPBACK
+from tidemark.system.free_port import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,9 +26,9 @@ from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka_connect import Connect, connect
 from tidemark.console.servers.mariadb import USER, mariadb
-from tidemark.console.servers.server_process import LOOPBACK
 from tidemark.delta.delta_rs_table import read_rows, table_exists
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
+from tidemark.system.free_port import LOOPBACK
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Final
 from tests.components.chain.tables import DATABASE
 from tidemark.capture.initial_load.signal_table import CREATE as SIGNALS
 from tidemark.capture.initial_load.signal_table import TABLE as SIGNAL
-from tidemark.console.servers.server_process import LOOPBACK
+from tidemark.system.free_port import LOOPBACK
 
 CLOCK: Final = "story.clock"
 LOADER: Final = "loader"

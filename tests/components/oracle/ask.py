@@ -16,7 +16,7 @@ from tests.components.oracle.checksum import content
 from tests.components.workload.schema import ATTENDANCE, ORDERS, TABLES
 from tidemark.console.servers.errors import ComponentFailedError
 from tidemark.console.servers.mariadb import USER, MariaDb
-from tidemark.console.servers.server_process import LOOPBACK
+from tidemark.system.free_port import LOOPBACK
 
 if TYPE_CHECKING:
     from datetime import date

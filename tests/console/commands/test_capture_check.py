@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tidemark.console.main import main
-from tidemark.console.servers.server_process import LOOPBACK, free_port
+from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from pathlib import Path

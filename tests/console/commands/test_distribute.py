@@ -18,7 +18,7 @@ from tidemark.capture.distribution import prepare_topics
 from tidemark.capture.distribution.service import Done
 from tidemark.console.commands.capture.distribution_progress import Progress
 from tidemark.console.main import main
-from tidemark.console.servers.server_process import LOOPBACK, free_port
+from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.main import main
-from tidemark.console.preflight.port import free_port
 from tidemark.console.service_beat import ServiceBeat, beat_file
+from tidemark.system.free_port import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def test_a_server_is_asked(service: str, path: str, status: int, code: ExitCode)
 
 
 def test_one_that_is_not_there_is_told() -> None:
-    port = free_port("127.0.0.1")
+    port = free_port()
     answer = health("up", "--port", str(port))
     assert answer.exit_code == ExitCode.FAILED
     assert f"up: does not answer on 127.0.0.1:{port}" in answer.stdout

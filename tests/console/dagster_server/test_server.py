@@ -14,7 +14,7 @@ import pytest
 
 from tidemark.console.dagster_server.errors import DagsterStartError
 from tidemark.console.dagster_server.server import DagsterServer, graphql
-from tidemark.console.preflight.port import free_port
+from tidemark.system.free_port import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +90,7 @@ def test_not_ready_in_time_shows_the_end_of_the_log(tmp_path: Path, monkeypatch:
 
 def test_ended_by_itself_shows_status_and_log(tmp_path: Path) -> None:
     program = "import sys; print('address in use', flush=True); sys.exit(3)"
-    with _dagster(tmp_path, free_port("127.0.0.1"), program) as dagster:
+    with _dagster(tmp_path, free_port(), program) as dagster:
         dagster.process.wait(30)
         with pytest.raises(DagsterStartError) as ended:
             dagster.wait_until_ready()
@@ -104,4 +104,4 @@ def test_ended_by_itself_shows_status_and_log(tmp_path: Path) -> None:
 
 def test_nobody_there_is_an_os_error() -> None:
     with pytest.raises(OSError, match="refused"):
-        graphql(free_port("127.0.0.1"), "{ version }")
+        graphql(free_port(), "{ version }")

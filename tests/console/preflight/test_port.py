@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from tidemark.console.preflight.port import free_port, port
+from tidemark.console.preflight.port import port
 from tidemark.system.check_finding import Finding
+from tidemark.system.free_port import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

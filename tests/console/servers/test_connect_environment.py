@@ -15,7 +15,7 @@ from tests.processes import command_line
 from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka_connect import PASSWORD_VARIABLE, Connect, connect
 from tidemark.console.servers.mariadb import mariadb
-from tidemark.console.servers.server_process import LOOPBACK
+from tidemark.system.free_port import LOOPBACK
 
 if TYPE_CHECKING:
     from pathlib import Path

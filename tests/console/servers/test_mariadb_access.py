@@ -10,7 +10,7 @@ from pymysql.constants import ER
 
 from tests.components.availability import MARIADB, require
 from tidemark.console.servers.mariadb import USER, mariadb
-from tidemark.console.servers.server_process import LOOPBACK
+from tidemark.system.free_port import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tidemark.console.servers.errors import ComponentFailedError
-from tidemark.console.servers.server_process import LOOPBACK, accepts_connections, free_port, run, start
+from tidemark.console.servers.server_process import accepts_connections, run, start
+from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ import dagster as dg
 import pytest
 
 from tests.dagster.sensors.external_program import DAY, releases_its_day_alone, run_program
-from tidemark.console.preflight.port import free_port
+from tidemark.system.free_port import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +72,7 @@ def test_a_web_server(tmp_path: Path, instance: dg.DagsterInstance) -> None:
 @contextmanager
 def web_server(folder: Path) -> Iterator[str]:
     """Python's own, in a process of its own, once it answers."""
-    port = free_port("127.0.0.1")
+    port = free_port()
     command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "--directory", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:

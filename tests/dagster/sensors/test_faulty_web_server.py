@@ -12,8 +12,8 @@ import pytest
 from tests.compute.small_warehouse import DECLARED, small_warehouse
 from tests.dagster.sensors.external_program import DAY
 from tests.dagster.sensors.test_external_arrival import asked_for
-from tidemark.console.preflight.port import free_port
 from tidemark.dagster.sensors.readiness import readiness_sensor
+from tidemark.system.free_port import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
 @pytest.mark.parametrize("fault", ["is down", "is busy", "hangs", "closes", "is no JSON", "says less", "breaks off"])
 def test_no_fault_releases_a_day_and_its_end_does(tmp_path: Path, instance: dg.DagsterInstance, fault: str) -> None:
     """The server says all the while that the day is done, but for its fault."""
-    port = free_port("127.0.0.1")
+    port = free_port()
     probe = f"http: {{url: 'http://127.0.0.1:{port}/{{key}}', field: state, equals: done, rows: rows}}"
     declared_probe = f"probe: {{{probe}, settle_for: 0m, fresh_for: 0m, timeout_seconds: 2}}\n"
     sales = f"period: day\nkind: Virtual\nend: 2026-03-26\nquality: [{{row_count: {{min: 1}}}}]\n{declared_probe}"

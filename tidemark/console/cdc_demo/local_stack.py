@@ -17,10 +17,9 @@ from tidemark.console.cdc_demo.replay_speed import Pace
 from tidemark.console.cdc_demo.servers import Servers, servers
 from tidemark.console.cdc_demo.sql_replay import DATABASE, Player, prepare
 from tidemark.console.demo.ad_partner_process import AdPartner
-from tidemark.console.preflight.port import free_port
 from tidemark.console.project_files import SAMPLE
 from tidemark.console.servers.errors import ComponentFailedError
-from tidemark.console.servers.server_process import LOOPBACK, ServerProcess
+from tidemark.system.free_port import LOOPBACK, free_port
 from tidemark.system.kafka_client import KafkaSecurity
 from tidemark.system.project_root import ROOT_VARIABLE
 from tidemark.system.settings import ENV_PREFIX, Settings
@@ -29,6 +28,8 @@ from tidemark.warehouse.warehouse import load_warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from tidemark.console.servers.server_process import ServerProcess
 
 FOLDER: Final = "kafka"
 _CAPTURE_SECONDS: Final = "10"

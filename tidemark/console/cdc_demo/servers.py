@@ -12,11 +12,13 @@ from tidemark.console.servers.jars import jars
 from tidemark.console.servers.kafka import Kafka, kafka
 from tidemark.console.servers.kafka_connect import Connect, connect
 from tidemark.console.servers.mariadb import MariaDb, mariadb
-from tidemark.console.servers.server_process import LOOPBACK, ServerProcess
+from tidemark.system.free_port import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from tidemark.console.servers.server_process import ServerProcess
 
 INSTANCES: Final = {"a": 3311, "b": 3312}
 _KAFKA_PORT: Final = 9092

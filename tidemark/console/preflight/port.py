@@ -9,6 +9,7 @@ from typing import Final
 import psutil
 
 from tidemark.system.check_finding import Finding
+from tidemark.system.free_port import free_port
 
 _TRIES: Final = 50
 
@@ -22,14 +23,6 @@ def port(host: str, number: int) -> Finding:
         to_do = f"stop it, or choose another port: tidemark up --port {_next_free(host, number)}"
         return Finding("Port", "problem", f"{number} on {host} is in use by {_holder(number)}", to_do)
     return Finding("Port", "problem", f"{number} on {host}: {error.strerror}", "choose another port with --port")
-
-
-def free_port(host: str) -> int:
-    """A port that nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        number: int = probe.getsockname()[1]
-        return number
 
 
 def free_or(host: str, wanted: int) -> int:

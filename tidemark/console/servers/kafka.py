@@ -11,8 +11,9 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from tidemark.console.servers.server_process import LOOPBACK, ServerProcess, free_port, run, start_listening
+from tidemark.console.servers.server_process import ServerProcess, run, start_listening
 from tidemark.system.files import private_directory
+from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

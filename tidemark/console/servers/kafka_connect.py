@@ -18,8 +18,9 @@ from tidemark.capture.initial_load.signal_table import TABLE as SIGNAL
 from tidemark.capture.source_table import topic_of
 from tidemark.console.servers import mariadb
 from tidemark.console.servers.kafka import lines
-from tidemark.console.servers.server_process import LOOPBACK, ServerProcess, free_port, start
+from tidemark.console.servers.server_process import ServerProcess, start
 from tidemark.system.files import private_directory
+from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Server processes on loopback: free ports, waiting until healthy, stopping exactly what was started.
+"""Server processes on loopback: starting, waiting until healthy, stopping exactly what was started.
 
 A server runs in its own process group with its output in `<directory>/server.log`; the tail of that log is part of the
 error when it does not come up. Of our environment a server inherits what programs need to run at all, and no secret:
@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.console.servers.errors import ComponentFailedError
 from tidemark.system.files import private_directory
+from tidemark.system.free_port import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-LOOPBACK = "127.0.0.1"
 INHERITED: Final = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "JAVA_HOME", "LD_LIBRARY_PATH"}
 )
@@ -35,14 +35,6 @@ _POLL_SECONDS = 0.1
 def inherited_environment(env: Mapping[str, str]) -> dict[str, str]:
     """What a server inherits of an environment."""
     return {name: value for name, value in env.items() if name in INHERITED or name.startswith("LC_")}
-
-
-def free_port() -> int:
-    """A TCP port of the loopback interface that nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @dataclass(frozen=True)

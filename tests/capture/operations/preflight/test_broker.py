@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tidemark.capture.operations.preflight.broker import broker, topic
-from tidemark.console.servers.server_process import LOOPBACK, free_port
+from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from tidemark.console.servers.kafka import Kafka

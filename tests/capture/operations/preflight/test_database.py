@@ -11,7 +11,7 @@ import pytest
 from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 from tidemark.capture.operations.preflight.database import database
 from tidemark.console.servers.mariadb import USER
-from tidemark.console.servers.server_process import LOOPBACK, free_port
+from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ from tidemark.capture.heartbeat.source_databases import databases
 from tidemark.capture.operations.preflight import declarations_and_settings
 from tidemark.capture.operations.preflight.all_checks import declaration_findings, examine, require_sound
 from tidemark.capture.source_table import SourceTable
-from tidemark.console.servers.server_process import LOOPBACK, free_port
 from tidemark.system.check_finding import Finding, PreflightError
+from tidemark.system.free_port import LOOPBACK, free_port
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.source_table import topic_of
 from tidemark.console.servers.mariadb import USER, MariaDb, mariadb
 from tidemark.console.servers.passwords import write_private
-from tidemark.console.servers.server_process import LOOPBACK
 from tidemark.state_store.database import Database
+from tidemark.system.free_port import LOOPBACK
 
 if TYPE_CHECKING:
     import random

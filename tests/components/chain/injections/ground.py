@@ -12,9 +12,9 @@ from tests.lake_folder import lake_folder
 from tidemark.capture.commits.commit_state import CommitState, last_commit
 from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 from tidemark.capture.operations.reload_order import order_reload
-from tidemark.console.servers.server_process import LOOPBACK
 from tidemark.errors import TransientError
 from tidemark.state_store.database import Database
+from tidemark.system.free_port import LOOPBACK
 
 if TYPE_CHECKING:
     import random
