@@ -120,7 +120,7 @@ class PhaseTimes:
         """Within, what the computer calls is timed."""
         with ExitStack() as stack:
             begun = time.perf_counter()
-            for name in ("replace_partitions", "audit", "first_rows_by_partition"):
+            for name in ("replace_partitions", "audit", "first_rows_written"):
                 timed = self._timed(name, getattr(slice_computer, name))
                 stack.enter_context(patch.object(slice_computer, name, timed))
             stack.enter_context(patch.object(Inputs, "query", self._timed("query", Inputs.query)))

@@ -22,7 +22,8 @@ from tidemark.compute.run_fence import pass_always
 from tidemark.compute.staged_audit import StagedAudit
 from tidemark.compute.table_version_tags import judged_snapshot
 from tidemark.delta.added_partitions import table_state
-from tidemark.delta.delta_rs_table import TableLog, first_rows, first_rows_by_partition, read_table, table_metrics
+from tidemark.delta.delta_rs_table import TableLog, first_rows, read_table, table_metrics
+from tidemark.delta.file_rows import first_rows_of, first_rows_written
 from tidemark.delta.partition_predicate import partition_predicate, partitions_last
 from tidemark.delta.replace_partition import replace_partitions
 from tidemark.dependency_model.entity.quality_rules import check_names
@@ -139,15 +140,12 @@ class Computer:
         self._usage.ran((slices[0].entity, self._inputs.read_tables), parts[-1][1], len(parts))
         published = (slice_ for slice_, is_there in zip(slices, written.published, strict=True) if is_there)
         self._audits.keep(audits, dict.fromkeys(published, written.version))
-        there = [part for part, is_there in zip(partitions, written.published, strict=True) if is_there]
-        samples = iter(first_rows_by_partition(path, SAMPLE_ROWS, there, written.version) if there else [])
+        samples = first_rows_written(path, partitions, written, SAMPLE_ROWS)
         seconds = (time.monotonic() - started) / len(slices)
         return [
-            ComputedSlice(
-                slice_, path, metrics, seconds, audits[slice_], next(samples) if is_there else None, is_there, aside
-            )
-            for slice_, metrics, is_there, aside in zip(
-                slices, written.metrics, written.published, written.aside, strict=True
+            ComputedSlice(slice_, path, metrics, seconds, audits[slice_], sample if is_there else None, is_there, aside)
+            for slice_, metrics, sample, is_there, aside in zip(
+                slices, written.metrics, samples, written.published, written.aside, strict=True
             )
         ]
 
@@ -184,11 +182,12 @@ class Computer:
         started = time.monotonic()
         path, partition = self._warehouse.table_path(slice_.entity), self._partition(slice_)
         metrics = table_metrics(path, partition)
+        rows = read_table(self._session, path, metrics.version)
         if told is None:
-            rows = read_table(self._session, path, metrics.version).where(partition_predicate(partition))
-            told = self.check_rows(slice_, partitions_last(rows, partition))
+            own = rows.where(partition_predicate(partition))
+            told = self.check_rows(slice_, partitions_last(own, partition))
         self._audits.keep({slice_: told}, {slice_: metrics.version})
-        (sample,) = first_rows_by_partition(path, SAMPLE_ROWS, [partition], metrics.version)
+        sample = first_rows_of(rows, partition, SAMPLE_ROWS)
         return ComputedSlice(slice_, path, metrics, time.monotonic() - started, told, sample)
 
     def snapshots(self, slices: Sequence[Slice]) -> list[ComputedSlice]:

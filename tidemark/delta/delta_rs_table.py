@@ -128,14 +128,6 @@ def first_rows(path: TableLocation, count: int, version: int | None = None) -> p
     return read_rows(path, version, limit=count)
 
 
-def first_rows_by_partition(
-    path: TableLocation, count: int, partitions: Sequence[Partition], version: int | None = None
-) -> list[pa.Table]:
-    """Some rows of each of these partitions of a version, which is opened once."""
-    dataset = _dataset(path, version)
-    return [dataset.head(count, filter=_is_in(partition)) for partition in partitions]
-
-
 def read_rows(
     path: TableLocation, version: int | None = None, columns: Sequence[str] | None = None, limit: int | None = None
 ) -> pa.Table:

@@ -49,7 +49,8 @@ class Replaced:
 
     A partition that was not published is as it was; its `metrics` are of the files that were refused, and `aside` are
     their paths in the table's folder: no version names them, and a vacuum deletes them. `version` is the commit's, or
-    the table's where none was made (-1: there is no table).
+    the table's where none was made (-1: there is no table). `files` are all those of each partition; None where they
+    are not known, or do not name their columns as the table does.
     """
 
     version: int
@@ -57,6 +58,7 @@ class Replaced:
     rows: DataFrame
     published: tuple[bool, ...]
     aside: tuple[tuple[str, ...], ...]
+    files: tuple[tuple[LiveFile, ...], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -108,12 +110,20 @@ class PartitionOverwrite:
         """The same of the partitions that were released."""
         return replace(self, partitions=[part for part, let in zip(self.partitions, released, strict=True) if let])
 
-    def replaced(self, files: Sequence[LiveFile], version: int, rows: DataFrame, released: Sequence[bool]) -> Replaced:
-        """What to tell of an overwrite that wrote these files."""
-        own = [files_of(files, [text]) for text in self.texts]
+    def replaced(
+        self,
+        files: Sequence[LiveFile],
+        version: int,
+        rows: DataFrame,
+        released: Sequence[bool],
+        *,
+        is_named_otherwise: bool = False,
+    ) -> Replaced:
+        """What to tell of an overwrite that wrote these files; they may have other names for the table's columns."""
+        own = tuple(tuple(files_of(files, [text])) for text in self.texts)
         metrics = tuple(TableMetrics(version, rows_of(some), len(some), bytes_of(some)) for some in own)
         aside = tuple(() if let else _paths(some) for some, let in zip(own, released, strict=True))
-        return Replaced(version, metrics, rows, tuple(released), aside)
+        return Replaced(version, metrics, rows, tuple(released), aside, None if is_named_otherwise else own)
 
 
 def _paths(files: Sequence[LiveFile]) -> tuple[str, ...]:

@@ -163,7 +163,7 @@ def _by_spark(txn: OverwriteTransaction, overwrite: PartitionOverwrite) -> Repla
         let = overwrite.only(released)
         kept = written.only(let.texts) if let.columns else written
         version = txn.commit_overwrite(kept, let.predicate, write_counts(kept.added))
-    return overwrite.replaced(written.added, version, rows, released)
+    return overwrite.replaced(written.added, version, rows, released, is_named_otherwise=is_named_otherwise)
 
 
 def _public_attempt(overwrite: PartitionOverwrite) -> Replaced:

@@ -1,0 +1,88 @@
+"""A few rows to look at, in the types by which delta-rs reads a table, without asking for its log once more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import Schema
+
+from tidemark.delta.partition_predicate import partition_predicate
+from tidemark.storage.stored_files import stored_files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame
+
+    from tidemark.delta.delta_rs_table import Partition
+    from tidemark.delta.live_file import LiveFile
+    from tidemark.delta.partition_overwrite import Replaced
+    from tidemark.storage.file_store import FileStore
+    from tidemark.system.table_location import TableLocation
+
+_READ_AT_ONCE: Final = 1 << 20
+"""Bytes: a smaller file is fetched by one request, and of a larger one its footer and pieces of so many columns."""
+_PIECE: Final = 1 << 18
+
+
+def first_rows_written(
+    path: TableLocation, partitions: Sequence[Partition], written: Replaced, count: int
+) -> list[pa.Table | None]:
+    """Of each partition that was published at most `count` rows, its columns last; None of those that were not."""
+    files: Sequence[Sequence[LiveFile] | None] = written.files or [None] * len(partitions)
+    return [
+        _first_rows(path, written.rows, partition, own, count) if is_there else None
+        for partition, own, is_there in zip(partitions, files, written.published, strict=True)
+    ]
+
+
+def first_rows_of(rows: DataFrame, partition: Partition, count: int) -> pa.Table:
+    """At most `count` of the rows that are in a partition, by a query of Spark."""
+    own = rows.where(partition_predicate(partition)).limit(count)
+    return _as_declared(own.toArrow(), _columns(rows), {})
+
+
+def _columns(rows: DataFrame) -> pa.Schema:
+    return pa.schema(Schema.from_json(rows.schema.json()).to_arrow())
+
+
+def _first_rows(
+    path: TableLocation, rows: DataFrame, partition: Partition, files: Sequence[LiveFile] | None, count: int
+) -> pa.Table:
+    if files is None:
+        return first_rows_of(rows, partition, count)
+    columns, store = _columns(rows), stored_files(path)
+    names = [name for name in columns.names if name not in partition]
+    some = columns.empty_table()
+    for file in files:
+        if some.num_rows < count:
+            own = _rows_of(store, file, names, count - some.num_rows)
+            some = pa.concat_tables([some, _as_declared(own, columns, partition)])
+    return some
+
+
+def _rows_of(store: FileStore, file: LiveFile, names: Sequence[str], count: int) -> pa.Table:
+    """At most `count` rows of a file, of the columns that it has."""
+    name = unquote(str(file.described["path"]))
+    source = pa.BufferReader(store.read(name)) if file.size_bytes <= _READ_AT_ONCE else store.arrow_source(name)
+    with pq.ParquetFile(source, buffer_size=_PIECE) as opened:
+        there = [column for column in names if column in opened.schema_arrow.names]
+        first = next(opened.iter_batches(batch_size=count, columns=there), None)
+        schema = pa.schema([opened.schema_arrow.field(column) for column in there])
+        return pa.Table.from_batches([] if first is None else [first], schema)
+
+
+def _as_declared(rows: pa.Table, columns: pa.Schema, partition: Partition) -> pa.Table:
+    """The same rows with all columns, NULL in those that are missing, and the partition's values."""
+    arrays = []
+    for field in columns:
+        if field.name in partition:
+            arrays.append(pa.repeat(pa.scalar(partition[field.name]).cast(field.type), rows.num_rows))
+        elif field.name in rows.column_names:
+            arrays.append(rows[field.name].cast(field.type))
+        else:
+            arrays.append(pa.nulls(rows.num_rows, field.type))
+    return pa.table(arrays, schema=columns)
