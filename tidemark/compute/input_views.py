@@ -17,7 +17,7 @@ from tidemark.compute.business_time import slice_values, sql_parameters, time_va
 from tidemark.compute.entity_query_result import empty, has_columns, query_result
 from tidemark.compute.table_version_tags import readable_snapshot
 from tidemark.delta.delta_rs_table import TableLog, is_readable, read_table
-from tidemark.delta.newest_rows import newest_rows
+from tidemark.delta.newest_table import NewestTable
 from tidemark.delta.partition_predicate import literal
 from tidemark.delta.version_reader import VersionReader
 from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
@@ -48,7 +48,7 @@ class Inputs:
         self._manifests: Mapping[Slice, SliceManifest] = {}
         self._judged: Mapping[Slice, TaggedSnapshot] = {}
         self._read: set[str] = set()
-        self._logs: dict[TableLocation, TableLog] = {}
+        self._newest_tables: dict[TableLocation, NewestTable] = {}
 
     @property
     def read_tables(self) -> frozenset[str]:
@@ -67,7 +67,7 @@ class Inputs:
         """What is registered from now on sees the tables as they are then."""
         self._views.clear()
         self._read.clear()
-        self._logs.clear()
+        self._newest_tables.clear()
 
     def register(self, slice_: Slice) -> None:
         """Make every upstream of `slice_` a view under its own name. Raises SnapshotMissingError.
@@ -95,16 +95,17 @@ class Inputs:
         path, entity = self._warehouse.table_path(name), self._warehouse.entities[name]
         if self._warehouse.is_snapshot(name):
             return sum(TableLog.of(path, self.snapshot_tag(slice_).version).written_rows() for slice_ in slices)
-        log = self._newest(path)
-        if log is None:
+        table = self._newest(path)
+        if table is None:
             return 0
-        return log.written_rows(() if entity.is_static else [slice_values(entity, slice_) for slice_ in slices])
+        return table.written_rows(() if entity.is_static else [slice_values(entity, slice_) for slice_ in slices])
 
-    def _newest(self, path: TableLocation) -> TableLog | None:
+    def _newest(self, path: TableLocation) -> NewestTable | None:
         """A table as it was when it was first asked for since `forget`; None where there is none."""
-        if path not in self._logs and (log := TableLog.if_there(path)) is not None:
-            self._logs[path] = log
-        return self._logs.get(path)
+        known = self._newest_tables
+        if path not in known and (table := NewestTable.if_there(self._session, path)) is not None:
+            known[path] = table
+        return known.get(path)
 
     def _required(self, slice_: Slice) -> dict[str, Sequence[UsedSlice]]:
         """By upstream with a table: the slices to read; none of those that other states of the slice read."""
@@ -142,27 +143,27 @@ class Inputs:
             self._read.add(name)
             return self.snapshots(slices)
         path = self._warehouse.table_path(name)
-        log = self._newest(path)
-        if log is None:
+        newest = self._newest(path)
+        if newest is None:
             return empty(self._session, self._warehouse, name)
         self._read.add(name)
         entity = self._warehouse.entities[name]
         partitions = None if entity.is_static else [slice_values(entity, slice_) for slice_ in slices]
-        table = self._table(path, log.version, used, partitions)
+        table = self._table(path, newest, used, partitions)
         return table if partitions is None else table.where(any_of(partitions))
 
     def _table(
         self,
         path: TableLocation,
-        newest: int,
+        newest: NewestTable,
         used: Sequence[UsedSlice],
         partitions: Sequence[Mapping[str, PartitionValue]] | None,
     ) -> DataFrame:
         """The newest of the versions that hold the slices; these partitions as they are now where one is not known."""
         versions = [int(input_.version) for input_ in used if input_.version.isdecimal()]
-        is_newest = len(versions) == len(used) and max(versions) == newest  # which Spark has at hand
+        is_newest = len(versions) == len(used) and max(versions) == newest.version  # which Spark has at hand
         if len(versions) < len(used) or is_newest or not is_readable(path, max(versions)):
-            return newest_rows(self._session, path, partitions)
+            return newest.rows(partitions)
         return self._versions.read(path, max(versions))
 
     def snapshots(self, slices: Sequence[Slice]) -> DataFrame:

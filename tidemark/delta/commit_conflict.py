@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class StaleReadError(Exception):
-    """A commit came between the look at the file statistics and the start of the transaction."""
+    """Another writer's commit made void what was read before the transaction: statistics, or that there is no table."""
 
 
 RETRYABLE = (

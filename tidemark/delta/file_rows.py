@@ -68,7 +68,8 @@ def _rows_of(store: FileStore, file: LiveFile, names: Sequence[str], count: int)
     """At most `count` rows of a file, of the columns that it has."""
     name = unquote(str(file.described["path"]))
     source = pa.BufferReader(store.read(name)) if file.size_bytes <= _READ_AT_ONCE else store.arrow_source(name)
-    with pq.ParquetFile(source, buffer_size=_PIECE) as opened:
+    # INT96 in nanoseconds does not reach back to the year 1.
+    with pq.ParquetFile(source, buffer_size=_PIECE, coerce_int96_timestamp_unit="us") as opened:
         there = [column for column in names if column in opened.schema_arrow.names]
         first = next(opened.iter_batches(batch_size=count, columns=there), None)
         schema = pa.schema([opened.schema_arrow.field(column) for column in there])

@@ -63,6 +63,11 @@ def rows_of(files: Sequence[LiveFile]) -> int:
     return sum(file.rows or 0 for file in files)
 
 
+def written_rows_of(files: Sequence[LiveFile]) -> int:
+    """Rows with those that are hidden, as far as the log says."""
+    return sum((file.rows or 0) + file.hidden_rows for file in files)
+
+
 def bytes_of(files: Sequence[LiveFile]) -> int:
     return sum(file.size_bytes for file in files)
 

@@ -1,13 +1,14 @@
 """Overwriting partitions of a Delta table: how every DWD, DWS and ADS slice is written, judged and published (A5)."""
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from delta.exceptions import MetadataChangedException, ProtocolChangedException
 from pyspark.sql import DataFrame
 
-from tidemark.delta.commit_conflict import RETRYABLE, BackOff, with_retries
+from tidemark.delta.commit_conflict import BackOff, StaleReadError, with_retries
 from tidemark.delta.delta_rs_table import Partition, read_table, table_exists
 from tidemark.delta.file_statistics import file_statistics
 from tidemark.delta.internals.overwrite_transaction import OverwriteTransaction
@@ -54,37 +55,21 @@ def replace_partitions(
     whole = functools.reduce(DataFrame.unionByName, [_with_columns(df, path, partition) for partition, df in parts])
     partitions = [partition for partition, _ in parts]
     overwrite = PartitionOverwrite(whole, path, partitions, release or release_all(partitions), still_allowed)
-    if table_exists(path):
-        replaced = _replace_in_table(overwrite)
-    else:
-        crash_point("delta.before_replace")
-        replaced = _first(overwrite)
+    is_private = has_private_interfaces(whole.sparkSession)
+    attempt = _Attempts(overwrite) if is_private else functools.partial(_public_attempt, overwrite)
+    replaced, _ = with_retries(path, attempt, BackOff())
     crash_point("delta.after_replace")
     return replaced
 
 
-def _first(overwrite: PartitionOverwrite) -> Replaced:
-    """Make the table with its first rows. Of two first writers one makes it; the other writes into what is there then.
-
-    Delta refuses the second one before anything of it is committed.
-    """
-    spark = overwrite.whole.sparkSession
+@contextmanager
+def _as_first() -> Iterator[None]:
+    """Make the table. Of two first writers one makes it; the other, of whom Delta commits nothing, begins again."""
+    crash_point("delta.before_replace")
     try:
-        if not has_private_interfaces(spark):
-            return overwrite_by_statement(overwrite)
-        return _by_spark(OverwriteTransaction(spark, overwrite.path), overwrite)
-    except (ProtocolChangedException, MetadataChangedException, *RETRYABLE):
-        if not table_exists(overwrite.path):
-            raise
-    return _replace_in_table(overwrite)
-
-
-def _replace_in_table(overwrite: PartitionOverwrite) -> Replaced:
-    """The same into a table that is there, again where another writer gets in between."""
-    is_private = has_private_interfaces(overwrite.whole.sparkSession)
-    attempt = _Attempts(overwrite) if is_private else functools.partial(_public_attempt, overwrite)
-    replaced, _ = with_retries(overwrite.path, attempt, BackOff())
-    return replaced
+        yield
+    except (ProtocolChangedException, MetadataChangedException) as error:
+        raise StaleReadError from error
 
 
 def _with_columns(df: DataFrame, path: TableLocation, partition: Partition) -> DataFrame:
@@ -120,6 +105,9 @@ class _Attempts:
     def __call__(self) -> Replaced:
         overwrite = self._overwrite
         txn = OverwriteTransaction(overwrite.whole.sparkSession, overwrite.path)
+        if txn.version < 0:
+            with _as_first():
+                return _by_spark(txn, overwrite)
         if self._judged is None or self._judged.definition != txn.definition:
             _require_partitioned(overwrite.path, txn.partition_columns, overwrite.partitions)
             grows = new_columns(overwrite.path, txn.schema, overwrite.whole.schema)
@@ -169,6 +157,9 @@ def _by_spark(txn: OverwriteTransaction, overwrite: PartitionOverwrite) -> Repla
 def _public_attempt(overwrite: PartitionOverwrite) -> Replaced:
     """By Spark's overwrite alone, where the interfaces of a transaction are missing."""
     path, whole = overwrite.path, overwrite.whole
+    if not table_exists(path):
+        with _as_first():
+            return overwrite_by_statement(overwrite)
     _require_partitioned(path, file_statistics(path).partition_columns, overwrite.partitions)
     new_columns(path, read_table(whole.sparkSession, path).schema, whole.schema)
     crash_point("delta.before_replace")

@@ -1,0 +1,55 @@
+"""A table's newest version, by the cheapest way that there is to its size and its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from tidemark.delta.delta_rs_table import TableLog, read_table
+from tidemark.delta.internals.listed_table import ListedTable
+from tidemark.delta.live_file import written_rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tidemark.delta.delta_rs_table import Partition
+    from tidemark.system.table_location import TableLocation
+
+
+@dataclass(frozen=True)
+class NewestTable:
+    """The version that was the newest when it was opened: by Spark alone where its checksum lists its files.
+
+    A slice reads by Spark in the end: so a log in an object store is not read by two readers.
+    """
+
+    _spark: SparkSession
+    _path: TableLocation
+    _opened: ListedTable | TableLog
+
+    @classmethod
+    def if_there(cls, spark: SparkSession, path: TableLocation) -> Self | None:
+        """None where there is no table. Raises what `open_table` raises."""
+        opened = ListedTable.newest(spark, path) or TableLog.if_there(path)
+        return None if opened is None else cls(spark, path, opened)
+
+    @property
+    def version(self) -> int:
+        return self._opened.version
+
+    def written_rows(self, partitions: Sequence[Partition] = ()) -> int:
+        """Rows in the files of these partitions, of all without any; what deletion vectors hide is counted."""
+        if isinstance(self._opened, TableLog):
+            return self._opened.written_rows(partitions)
+        files = self._opened.files_of(partitions or None)
+        return written_rows_of(self._opened.files if files is None else files)
+
+    def rows(self, partitions: Sequence[Partition] | None = None) -> DataFrame:
+        """At least the rows of these partitions, all where None: who wants no others has a condition for it.
+
+        Of few files a frame of this version, else Spark's own, which looks for the newest again when it is run.
+        """
+        few = self._opened.rows(partitions) if isinstance(self._opened, ListedTable) else None
+        return read_table(self._spark, self._path) if few is None else few
