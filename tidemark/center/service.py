@@ -31,6 +31,7 @@ from tidemark.state_store.lease import CENTER, Lease
 from tidemark.system.garbage_collection import freeze_live_objects
 from tidemark.system.utc_clock import utc_now
 from tidemark.warm_runs.errors import WorkersDownError
+from tidemark.warm_runs.host_slots import SharedCapacities
 from tidemark.warm_runs.host_socket import ask
 from tidemark.warm_runs.worker_options import host_folder
 
@@ -86,7 +87,8 @@ class Service:
         self.leadership = Leadership(lease)
         self.figures = ServiceFigures()
         self._instance, self._tell = instance, tell
-        self._pools = Pools.of_all_hosts(warehouse.settings)
+        self._hosts = SharedCapacities(warehouse.settings)
+        self._pools = Pools(self._hosts)
         self.forecast = CenterForecast(self.center, self._pools, utc_now)
         self._alerts = AlertWatch(self.center, self.forecast, warehouse.settings, os.environ)
         self._lineage = emitter_of_environment(warehouse, self.store)
@@ -147,6 +149,7 @@ class Service:
             "seconds_since_tick": round(idle, 3) if leads else 0.0,
             "crawl": self._intake.outside.figures(),
             "warm_workers": {name: value for name, value in workers.items() if isinstance(value, int)},
+            "worker_hosts": self._hosts.figures(),
         }
 
     def _is_active(self) -> bool:

@@ -32,6 +32,7 @@ class SharedCapacities(Mapping[str, int]):
         self._own, self._settings, self._clock = pool_capacities(settings.pools), settings, clock
         self._known: Mapping[str, int] = self._own
         self._hosts: WorkerHosts | None = None
+        self._there: Sequence[WorkerHost] = ()
         self._asked_at = float("-inf")
 
     def __getitem__(self, name: str) -> int:
@@ -43,12 +44,19 @@ class SharedCapacities(Mapping[str, int]):
     def __len__(self) -> int:
         return len(self._own)
 
+    def figures(self) -> dict[str, int]:
+        """Of the hosts that were there when they were last looked at: how many, their slots, and what they run."""
+        there = self._there
+        slots, running = sum(host.pool.slots for host in there), sum(host.running for host in there)
+        return {"there": len(there), "slots": slots, "running": running}
+
     def _fresh(self) -> Mapping[str, int]:
         if self._settings.state and self._clock() - self._asked_at >= _FRESH_SECONDS:
             self._asked_at = self._clock()
             try:
                 self._hosts = self._hosts or WorkerHosts(Database.of(self._settings))
-                self._known = capacities_of(self._own, self._hosts.present())
+                self._there = self._hosts.present()
+                self._known = capacities_of(self._own, self._there)
             except TransientError:
                 return self._known
         return self._known

@@ -26,8 +26,9 @@ def doctor(*, as_json: bool) -> None:
     """Look at everything that the warehouse needs from this machine.
 
     Java 17 or newer, Python, Spark's jars and classes, folders that can be written, disk space, memory, and the port
-    of the Dagster UI; where Kafka or databases are set, what `tidemark capture check` asks. What is missing comes with
-    what to do about it. Outside of a project it looks at the machine alone.
+    of the Dagster UI; where TIDEMARK_STATE names a server, whether it answers and which hosts take its runs; where
+    Kafka or databases are set, what `tidemark capture check` asks. What is missing comes with what to do about it.
+    Outside of a project it looks at the machine alone.
 
     \b
     Exit codes: 0 nothing is in the way, 1 there is a problem. Warnings are no problems.
@@ -48,6 +49,7 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
     from tidemark.console.preflight import machine  # noqa: PLC0415
     from tidemark.console.preflight.capture import capture  # noqa: PLC0415
     from tidemark.console.preflight.port import port  # noqa: PLC0415
+    from tidemark.console.preflight.shared_state import shared_state  # noqa: PLC0415
     from tidemark.system.check_finding import Finding  # noqa: PLC0415
     from tidemark.system.errors import NoProjectError  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
@@ -67,7 +69,7 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
         machine.writable("Dagster's storage", dagster_home(settings, env), "DAGSTER_HOME"),
         machine.disk_space(settings.data),
     ]
-    return [*programs, *folders, *rest, *capture(settings)]
+    return [*programs, *folders, *rest, *shared_state(settings), *capture(settings)]
 
 
 def _print(findings: list[Finding], *, healthy: bool) -> None:

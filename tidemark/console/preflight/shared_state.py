@@ -1,0 +1,50 @@
+"""Whether the state store that hosts share answers, and which hosts take runs from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.errors import TidemarkError, TransientError
+from tidemark.system.check_finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tidemark.state_store.worker_hosts import WorkerHost
+    from tidemark.system.settings import Settings
+
+_STORE = "State store"
+_HOSTS = "Worker hosts"
+
+
+def shared_state(settings: Settings) -> list[Finding]:
+    """Findings where TIDEMARK_STATE names a server; none where the store is a file, as there is one host then."""
+    if not settings.state:
+        return []
+    from tidemark.state_store.database import Database  # noqa: PLC0415 - only where it is asked
+    from tidemark.state_store.unattended_runs import UnattendedRuns  # noqa: PLC0415
+    from tidemark.state_store.worker_hosts import WorkerHosts  # noqa: PLC0415
+
+    try:
+        database = Database.of(settings)
+        hosts, waiting = WorkerHosts(database).present(), len(UnattendedRuns(database).waiting(0.0))
+        database.close()
+    except TransientError as error:
+        return [Finding(_STORE, "unreachable", error.found or error.message, "start it, or correct TIDEMARK_STATE")]
+    except TidemarkError as error:
+        return [Finding(_STORE, "problem", error.found or error.message, error.hint or "correct TIDEMARK_STATE")]
+    return [Finding(_STORE, "ok", database.where), _of_hosts(hosts, waiting)]
+
+
+def _of_hosts(hosts: Sequence[WorkerHost], waiting: int) -> Finding:
+    wait = f"; runs that wait: {waiting}" if waiting else ""
+    if not hosts:
+        found = f"none is there{wait}"
+        if waiting:
+            return Finding(_HOSTS, "warning", found, "start `tidemark workers` on a host")
+        return Finding(_HOSTS, "ok", f"{found}: runs are executed where they are launched")
+    found = ", ".join(f"{host.name} ({host.running} of {host.pool.slots} slots)" for host in hosts) + wait
+    if len({host.pool.code for host in hosts}) > 1:
+        to_do = "bring them to the same code: a run is taken by hosts with the code of who launched it"
+        return Finding(_HOSTS, "warning", f"{found}; they have different code", to_do)
+    return Finding(_HOSTS, "ok", found)
