@@ -10,6 +10,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from deltalake import DeltaTable
+
+from tidemark.delta.open_table import delta_rs_options
 from tidemark.system.table_location import HdfsLocation
 
 if TYPE_CHECKING:
@@ -32,3 +35,8 @@ def lake_folder(location: TableLocation) -> Path:
         return location
     assert not isinstance(location, HdfsLocation), "look there by stored_files"
     return Path(os.environ[BUCKETS], location.bucket, location.key)
+
+
+def table_of_others(location: TableLocation) -> DeltaTable:
+    """The table as a program of others opens it, by delta-rs, which nothing of ours keeps."""
+    return DeltaTable(str(location), storage_options=delta_rs_options(location))

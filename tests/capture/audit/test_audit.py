@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake import CommitProperties, write_deltalake
 
 from tests.capture.streams import Stream
+from tests.lake_folder import table_of_others
 from tidemark.capture.audit.audit import SourceAudit
 from tidemark.capture.audit.findings import AuditFindings
 from tidemark.capture.audit.pace import AuditPace
@@ -140,11 +141,13 @@ class AuditWorld:
         ours = CommitProperties(custom_metadata={"userMetadata": replace(commit.state, follows=None).to_json()})
         rows = read_rows(path).to_pylist()
         mine = {row["order_id"]: row for row in rows if row["_shard"] == "a.school.orders_0"}
-        DeltaTable(str(path)).delete("_shard = 'a.school.orders_0' AND order_id IN (5, 80)", commit_properties=ours)
+        table_of_others(path).delete("_shard = 'a.school.orders_0' AND order_id IN (5, 80)", commit_properties=ours)
         changed = {**mine[80], "amount": Decimal("9.99")}
         added = [mine[100], changed, {**mine[5], "order_id": 5_000}]
         schema = read_rows(path).schema
-        write_deltalake(str(path), pa.Table.from_pylist(added, schema), mode="append", commit_properties=ours)
+        write_deltalake(
+            table_of_others(path), pa.Table.from_pylist(added, schema), mode="append", commit_properties=ours
+        )
 
     def held(self) -> list[tuple[str, FindingKind]]:
         commit = last_commit(self.settings.warehouse / SOURCE.name)

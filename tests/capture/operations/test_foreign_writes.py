@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from deltalake import DeltaTable
 
 from tests.capture.operations.test_statements import NOON, StatementWorld
 from tests.capture.streams import at, order
+from tests.lake_folder import table_of_others
 from tidemark.capture.apply import table_ingest
 from tidemark.capture.errors import ForeignWriteError
 
@@ -24,15 +24,15 @@ def test_nothing_is_merged_on_top_of_a_restored_version(spark: SparkSession, tmp
     world = StatementWorld(spark, tmp_path)
     world.step()
     path = world.settings.warehouse / "ods_orders"
-    own = DeltaTable(str(path)).version()
-    DeltaTable(str(path)).delete("order_id = 1")
+    own = table_of_others(path).version()
+    table_of_others(path).delete("order_id = 1")
     world.stream.change("orders_0", None, order(3, "3.00", 23), NOON)
     with pytest.raises(ForeignWriteError, match=rf"RESTORE the Delta table to version {own}"):
         world.step()
-    DeltaTable(str(path)).restore(own - 1)
+    table_of_others(path).restore(own - 1)
     with pytest.raises(ForeignWriteError, match="made by RESTORE"):
         world.step()
-    DeltaTable(str(path)).restore(own)
+    table_of_others(path).restore(own)
     world.step()
     assert world.rows() == {("0", 1), ("0", 2), ("0", 3), ("1", 1), ("1", 2)}
 
@@ -48,11 +48,11 @@ def test_what_somebody_writes_while_a_step_merges_is_seen_and_nothing_is_tagged(
     before = len(world.registry.of("ods_orders"))
 
     def write(name: str) -> None:
-        if name == "ingest.before_commit" and DeltaTable(str(path)).version() == own:
-            table = DeltaTable(str(path))
+        if name == "ingest.before_commit" and table_of_others(path).version() == own:
+            table = table_of_others(path)
             _ = table.restore(0) if is_restored else table.delete("order_id = 1")
 
-    own = DeltaTable(str(path)).version()
+    own = table_of_others(path).version()
     world.stream.change("orders_0", None, order(3, "3.00", 23), NOON)
     world.stream.heartbeat(at("2026-03-23 23:30"))
     monkeypatch.setattr(table_ingest, "crash_point", write)
@@ -75,8 +75,8 @@ def test_an_optimize_while_a_step_merges_changes_no_rows(
 
     def compact(name: str) -> None:
         if name == "ingest.before_commit" and not compacted:
-            DeltaTable(str(path)).optimize.compact()
-            compacted.append(DeltaTable(str(path)).version())
+            table_of_others(path).optimize.compact()
+            compacted.append(table_of_others(path).version())
 
     world.stream.change("orders_0", None, order(3, "3.00", 23), NOON)
     monkeypatch.setattr(table_ingest, "crash_point", compact)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tidemark.capture.operations.ingestion_report import IngestReport
+    from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
@@ -67,8 +68,12 @@ class TypeWorld:
             stream.change(shard, None, narrow(1, f"{number}.25"), at("2026-03-23 10:00"))
 
     @property
+    def location(self) -> TableLocation:
+        return self.settings.warehouse / "ods_orders"
+
+    @property
     def path(self) -> Path:
-        return lake_folder(self.settings.warehouse / "ods_orders")
+        return lake_folder(self.location)
 
     def step(self) -> IngestReport:
         """What came since the last step, by a process that was just started."""
@@ -119,7 +124,7 @@ ALTERED = {
 
 def test_shards_are_altered_one_after_the_other(world: TypeWorld) -> None:
     world.step()
-    keep_manifest(world.spark, world.path)
+    keep_manifest(world.spark, world.location)
     before = current_version(world.path)
     alter_first(world)
     world.step()
@@ -149,7 +154,8 @@ def check_other_readers(world: TypeWorld, count: int) -> None:
     assert by_log[2**40]["amount"] == Decimal("1234567890.1234")
     assert by_log[2]["day"] == MIDNIGHT
     assert (by_log[2**40]["paid"], by_log[2]["paid"]) == (LATER, None)
-    files = [entry for listed in manifest_files(world.path).values() for entry in listed]
+    listed = [entry for entries in manifest_files(world.location).values() for entry in entries]
+    files = [entry.replace(str(world.location), str(world.path)) for entry in listed]
     types_read = duckdb.execute("SELECT typeof(id), typeof(day) FROM read_parquet($files)", {"files": files}).fetchall()
     assert types_read == [("BIGINT", "TIMESTAMP")] * count
 
