@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _OWN: Final = "benchmarks/scaleout"
+_STEP_FILES: Final = ("local_steps.py", "world.py")
+"""What an older commit runs of this benchmark: the rest imports what that does not have."""
 _WARM: Final = 4
 _STEPS: Final = ("slice", "merge")
 
@@ -78,8 +80,12 @@ def _checked_out(target: Path, commit: str) -> Path:
     """The code of a commit, with this benchmark in it."""
     subprocess.run(["git", "clone", "--quiet", "--no-checkout", str(CHECKOUT), str(target)], check=True)
     subprocess.run(["git", "-C", str(target), "checkout", "--quiet", "--detach", commit], check=True)
-    shutil.rmtree(target / _OWN, ignore_errors=True)
-    shutil.copytree(CHECKOUT / _OWN, target / _OWN)
+    own = target / _OWN
+    shutil.rmtree(own, ignore_errors=True)
+    own.mkdir()
+    own.joinpath("__init__.py").touch()
+    for name in _STEP_FILES:
+        shutil.copy(CHECKOUT / _OWN / name, own / name)
     return target
 
 
