@@ -12,28 +12,28 @@ from tidemark.delta.delta_rs_table import applied_transaction, read_rows
 from tidemark.quoting.spark import path_table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
+
+    from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
 
 @pytest.fixture
-def path(spark: SparkSession, tmp_path: Path) -> Path:
-    spark.sql(f"CREATE TABLE {path_table(tmp_path / 't')} (id BIGINT, v STRING) USING delta")
-    spark.sql(f"INSERT INTO {path_table(tmp_path / 't')} VALUES (1, 'a'), (2, 'b')")  # noqa: S608 - our own path
-    return tmp_path / "t"
+def path(spark: SparkSession, lake: TableLocation) -> TableLocation:
+    spark.sql(f"CREATE TABLE {path_table(lake)} (id BIGINT, v STRING) USING delta")
+    spark.sql(f"INSERT INTO {path_table(lake)} VALUES (1, 'a'), (2, 'b')")  # noqa: S608 - our own path
+    return lake
 
 
-def test_a_session_that_never_committed_deletes_nothing(spark: SparkSession, path: Path) -> None:
+def test_a_session_that_never_committed_deletes_nothing(spark: SparkSession, path: TableLocation) -> None:
     """A capture that was just started, asked to take out the rows of a shard that has none."""
     before, _ = applied_transaction(path, "capture")
     version = delete_rows(spark.newSession(), path, "id > 9", Transaction("capture", 1, "{}"))
     assert (version, applied_transaction(path, "capture")) == (before + 1, (before + 1, 1))
 
 
-def test_rows_are_deleted_and_set_once(spark: SparkSession, path: Path) -> None:
+def test_rows_are_deleted_and_set_once(spark: SparkSession, path: TableLocation) -> None:
     session = spark.newSession()
     deleted = delete_rows(session, path, "id = 1", Transaction("capture", 1, "{}"))
     assert delete_rows(session, path, "id = 2", Transaction("capture", 1, "{}")) == deleted

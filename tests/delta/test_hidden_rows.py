@@ -1,7 +1,6 @@
 """Merges that hide rows of a large file: what is counted and read without Spark, and how many files are left."""
 
 import hashlib
-from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -13,6 +12,7 @@ from tidemark.delta.merge_report import MergeReport
 from tidemark.delta.merge_strategy import SMALL_BYTES, Strategy
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.quoting.spark import path_table
+from tidemark.system.table_location import TableLocation
 
 ROWS = 3_000
 SCHEMA = "id BIGINT, part STRING, v STRING, _offset BIGINT"
@@ -21,9 +21,9 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.fixture
-def target(spark: SparkSession, tmp_path: Path) -> MergeTarget:
+def target(spark: SparkSession, lake: TableLocation) -> MergeTarget:
     """A table with deletion vectors and one file that is not small."""
-    path = tmp_path / "t"
+    path = lake
     spark.sql(
         f"CREATE TABLE {path_table(path)} ({SCHEMA}) USING delta PARTITIONED BY (part) "
         "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.lake_folder import table_of_others
 from tidemark.delta.commit_info import Transaction
 from tidemark.delta.delta_rs_table import current_version, read_table
 from tidemark.delta.errors import ColumnsDifferError, KeyNotUniqueError, NotADeltaTableError
@@ -19,6 +19,7 @@ from tidemark.delta.merge_report import MergeReport
 from tidemark.delta.merge_strategy import Strategy
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.system.crash_points import ENV_NAME
+from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
@@ -27,9 +28,9 @@ ROWS = [(1, "x", "a", 1), (2, "x", "b", 1), (3, "y", "c", 1), (4, "y", "c", 1), 
 
 
 @pytest.fixture
-def target(spark: SparkSession, tmp_path: Path) -> MergeTarget:
+def target(spark: SparkSession, lake: TableLocation) -> MergeTarget:
     """Key 4 is there twice."""
-    path = tmp_path / "t"
+    path = lake
     spark.createDataFrame(ROWS, SCHEMA).coalesce(1).write.format("delta").partitionBy("part").save(str(path))
     return MergeTarget(path, ("id", "part", "v", "_offset"), ("id",), "_offset", "part", "STRING")
 
@@ -71,8 +72,8 @@ def test_columns_that_the_table_has_not_or_has_since(spark: SparkSession, target
     assert current_version(target.path) == 1
 
 
-def test_no_table(spark: SparkSession, tmp_path: Path) -> None:
-    nowhere = MergeTarget(tmp_path / "t", ("id", "part", "v", "_offset"), ("id",), "_offset", "part", "STRING")
+def test_no_table(spark: SparkSession, lake: TableLocation) -> None:
+    nowhere = MergeTarget(lake, ("id", "part", "v", "_offset"), ("id",), "_offset", "part", "STRING")
     with pytest.raises(NotADeltaTableError):
         merge(changes(spark, ("u", 1, "x", "new", 2)), nowhere)
 
@@ -88,7 +89,7 @@ def test_each_partition_has_its_strategy_in_one_commit(spark: SparkSession, targ
     assert (report.inserted, report.updated, report.deleted, report.stale) == (1, 1, 1, 1)
     assert (report.rows_copied, report.files_read, report.files_removed) == (3, 2, 2)
     assert values(spark, target) == {(1, "new"), (2, "b"), (4, "c"), (4, "d"), (9, "new")}
-    last = DeltaTable(str(target.path)).history(1)[0]
+    last = table_of_others(target.path).history(1)[0]
     assert last["version"] == report.version == 1
     assert last["operation"] == "MERGE"
     said = json.loads(last["userMetadata"])["merge"]
@@ -100,18 +101,22 @@ def test_each_partition_has_its_strategy_in_one_commit(spark: SparkSession, targ
 @pytest.mark.parametrize(
     ("point", "version"), [pytest.param("merge.files_written", 0, marks=pytest.mark.long), ("merge.committed", 1)]
 )
-def test_killed_it_is_in_or_not(spark: SparkSession, target: MergeTarget, point: str, version: int) -> None:
+def test_killed_it_is_in_or_not(
+    spark: SparkSession, target: MergeTarget, tmp_path: Path, point: str, version: int
+) -> None:
     program = (
         "from pathlib import Path; import sys\n"
         "from tidemark.system.settings import Settings; from tidemark.spark.session import spark_session\n"
+        "from tidemark.system.table_location import table_location\n"
         "from tests.delta.test_merge_input import *\n"
-        "path = Path(sys.argv[1])\n"
+        "path = table_location(sys.argv[1])\n"
         "target = MergeTarget(path, ('id', 'part', 'v', '_offset'), ('id',), '_offset', 'part', 'STRING')\n"
-        "spark = spark_session(Settings.at(path.parent / 'data'))\n"
+        "spark = spark_session(Settings.at(Path(sys.argv[2]), warehouse=path.parent))\n"
         "merge(changes(spark, ('u', 1, 'x', 'new', 2)), target)\n"
     )
     env = {**os.environ, ENV_NAME: point}
-    killed = subprocess.run([sys.executable, "-c", program, str(target.path)], env=env, check=False, timeout=300)
+    command = [sys.executable, "-c", program, str(target.path), str(tmp_path)]
+    killed = subprocess.run(command, env=env, check=False, timeout=300)
     assert killed.returncode == -signal.SIGKILL
     assert current_version(target.path) == version
     assert values(spark, target) == {(1, "new" if version else "a"), (2, "b"), (3, "c"), (4, "c"), (4, "d")}

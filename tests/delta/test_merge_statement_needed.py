@@ -6,9 +6,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.lake_folder import table_of_others
 from tidemark.delta.commit_info import Transaction
 from tidemark.delta.delta_rs_table import current_version, read_table
 from tidemark.delta.merge import merge_changes
@@ -16,13 +16,14 @@ from tidemark.delta.merge_report import MergeReport
 from tidemark.delta.merge_strategy import Strategy
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.quoting.spark import path_table
+from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
 CHANGES = "_op STRING, id BIGINT, part STRING, _offset BIGINT"
 
 
-def target_at(path: Path, *more: str) -> MergeTarget:
+def target_at(path: TableLocation, *more: str) -> MergeTarget:
     return MergeTarget(path, ("id", "part", "_offset", *more), ("id",), "_offset", "part", "STRING")
 
 
@@ -36,8 +37,8 @@ def reason(report: MergeReport) -> str:
     return decision.reason
 
 
-def test_a_change_feed(spark: SparkSession, tmp_path: Path) -> None:
-    path = tmp_path / "t"
+def test_a_change_feed(spark: SparkSession, lake: TableLocation) -> None:
+    path = lake
     spark.createDataFrame([(1, "x", 1)], "id BIGINT, part STRING, _offset BIGINT").write.format("delta").save(str(path))
     spark.sql(f"ALTER TABLE {path_table(path)} SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
     frame = spark.newSession().createDataFrame([("u", 1, "y", 2)], CHANGES)
@@ -45,14 +46,14 @@ def test_a_change_feed(spark: SparkSession, tmp_path: Path) -> None:
     assert (reason(report), report.version) == ("the table has delta.enableChangeDataFeed", 2)
     feed = spark.read.option("readChangeFeed", "true").option("startingVersion", 2).format("delta")
     assert feed.load(str(path)).count() == 2, "before- and after-image"
-    said = json.loads(DeltaTable(str(path)).history(1)[0]["userMetadata"])["merge"]
+    said = json.loads(table_of_others(path).history(1)[0]["userMetadata"])["merge"]
     assert list(said["strategy"]) == ["merge"]
     again = merge(spark.newSession().createDataFrame([("u", 1, "x", 3)], CHANGES), target_at(path))
     assert (again.replayed, again.version, current_version(path)) == (True, 2, 2)
 
 
-def test_a_generated_column(spark: SparkSession, tmp_path: Path) -> None:
-    path = tmp_path / "t"
+def test_a_generated_column(spark: SparkSession, lake: TableLocation) -> None:
+    path = lake
     spark.sql(
         f"CREATE TABLE {path_table(path)} (id BIGINT, part STRING, _offset BIGINT, "
         "twice BIGINT GENERATED ALWAYS AS (id * 2)) USING delta"

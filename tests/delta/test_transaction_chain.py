@@ -1,7 +1,6 @@
 """A transaction's number is its own only with its identity, and it follows the one before it."""
 
 import json
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -14,8 +13,10 @@ from tidemark.delta.empty_commit import commit_nothing
 from tidemark.delta.errors import ForeignCommitError
 from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_target import MergeTarget
+from tidemark.delta.open_table import delta_rs_options
 from tidemark.delta.transaction_chain import is_replay
 from tidemark.quoting.spark import path_table
+from tidemark.system.table_location import TableLocation
 
 
 def chained(number: int, identity: str) -> Transaction:
@@ -24,35 +25,35 @@ def chained(number: int, identity: str) -> Transaction:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(lake: TableLocation) -> TableLocation:
     """A table whose newest commit says that it is `mine`."""
     said = CommitProperties(custom_metadata={"userMetadata": chained(3, "mine").metadata})
-    write_deltalake(str(tmp_path / "t"), pa.table({"id": [1]}), commit_properties=said)
-    return tmp_path / "t"
+    write_deltalake(str(lake), pa.table({"id": [1]}), commit_properties=said, storage_options=delta_rs_options(lake))
+    return lake
 
 
 @pytest.mark.parametrize("applied", [None, -1, 0])
-def test_the_first_one_follows_nothing(path: Path, applied: int | None) -> None:
+def test_the_first_one_follows_nothing(path: TableLocation, applied: int | None) -> None:
     assert not is_replay(path, chained(1, "first"), applied)
 
 
-def test_the_next_number_is_no_replay_and_the_same_one_is_by_its_identity(path: Path) -> None:
+def test_the_next_number_is_no_replay_and_the_same_one_is_by_its_identity(path: TableLocation) -> None:
     assert not is_replay(path, chained(4, "next"), 3)
     assert is_replay(path, chained(3, "mine"), 3)
 
 
 @pytest.mark.parametrize(("number", "applied"), [(3, 3), (3, 4), (3, 9), (5, 3), (1, 3), (2, None)])
-def test_any_other_number_is_somebody_elses(path: Path, number: int, applied: int | None) -> None:
+def test_any_other_number_is_somebody_elses(path: TableLocation, number: int, applied: int | None) -> None:
     with pytest.raises(ForeignCommitError, match=rf"expected capture at its transaction {number - 1}, found"):
         is_replay(path, chained(number, "another"), applied)
 
 
-def test_who_wrote_the_other_one_is_said(path: Path) -> None:
+def test_who_wrote_the_other_one_is_said(path: TableLocation) -> None:
     with pytest.raises(ForeignCommitError, match="written by writer of mine"):
         is_replay(path, chained(3, "another"), 3)
 
 
-def test_without_an_identity_the_number_alone_decides(path: Path) -> None:
+def test_without_an_identity_the_number_alone_decides(path: TableLocation) -> None:
     plain = Transaction("capture", 3, "{}")
     assert [is_replay(path, plain, applied) for applied in (None, 1, 2, 3, 4)] == [False] * 3 + [True] * 2
     first = Transaction("capture", 0, "{}")
@@ -60,8 +61,8 @@ def test_without_an_identity_the_number_alone_decides(path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_two_writers_that_count_alike_lose_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    path = tmp_path / "t"
+def test_two_writers_that_count_alike_lose_nothing(spark: SparkSession, lake: TableLocation) -> None:
+    path = lake
     spark.sql(f"CREATE TABLE {path_table(path)} (id BIGINT, v STRING, _offset BIGINT) USING delta")
     target = MergeTarget(path, ("id", "v", "_offset"), ("id",), "_offset", None, None)
 

@@ -1,7 +1,6 @@
 """Two writers at once: each tries again until its batch is in, and nothing of either is lost."""
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -13,6 +12,7 @@ from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_report import MergeReport
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.quoting.spark import path_table
+from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
@@ -36,8 +36,8 @@ def write(spark: SparkSession, target: MergeTarget, writer: int) -> list[MergeRe
     return reports
 
 
-def test_nothing_is_lost(spark: SparkSession, tmp_path: Path) -> None:
-    target = MergeTarget(tmp_path / "t", ("id", "part", "v", "_offset"), ("id",), "_offset", "part", "STRING")
+def test_nothing_is_lost(spark: SparkSession, lake: TableLocation) -> None:
+    target = MergeTarget(lake, ("id", "part", "v", "_offset"), ("id",), "_offset", "part", "STRING")
     spark.sql(f"CREATE TABLE {path_table(target.path)} ({SCHEMA}) USING delta PARTITIONED BY (part)")
     with ThreadPoolExecutor(2) as pool:
         reports = list(pool.map(lambda writer: write(spark, target, writer), (1, 2)))

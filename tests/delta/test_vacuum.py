@@ -10,12 +10,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
+from pyspark.sql import SparkSession
 
 from tidemark.delta.delta_rs_table import read_rows
 from tidemark.delta.errors import NotADeltaTableError
+from tidemark.delta.live_file import file_name
 from tidemark.delta.open_table import delta_rs_options, open_table
 from tidemark.delta.retention import Claim, Retention
 from tidemark.delta.vacuum import UNKNOWN_AFTER, VacuumPlan, plan_vacuum, vacuum
+from tidemark.quoting.spark import path_table
 from tidemark.state_store.database import Database
 from tidemark.state_store.held_leases import holding
 from tidemark.state_store.version_claims import claims_of_readers, reading
@@ -55,6 +58,18 @@ def ids(table: TableLocation, version: int) -> list[int]:
 def data_files(table: TableLocation) -> dict[str, int]:
     """Their sizes by their names."""
     return {file.name: file.size_bytes for file in stored_files(table).walk()}
+
+
+@pytest.mark.spark
+def test_sparks_own_vacuum_deletes_there_as_well(spark: SparkSession, table: TableLocation) -> None:
+    """Delta lists the folders of data by the log store, from names that no file has."""
+    needed = open_table(table).file_uris()
+    session = spark.newSession()
+    session.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    session.sql(f"VACUUM {path_table(table)} RETAIN 0 HOURS").collect()
+    left = set(data_files(table))
+    assert {file_name(name) for name in left} == {file_name(uri) for uri in needed}
+    assert sorted(ids(table, 4)) == [4, 4]
 
 
 def test_a_tagged_version_stays_readable_and_others_go(table: TableLocation, database: Database) -> None:

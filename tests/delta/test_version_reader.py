@@ -1,20 +1,19 @@
 """Versions opened once: the same frame for the same version, the oldest forgotten, never another version's rows."""
 
-from pathlib import Path
-
 import pytest
 from pyspark.sql import SparkSession
 
 from tidemark.delta import version_reader as versions
 from tidemark.delta.version_reader import VersionReader
+from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
 
 def test_a_version_keeps_its_rows_whatever_is_written_later(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "table"
+    path = lake
     for count in (1, 2, 3):
         spark.range(count).write.format("delta").mode("overwrite").save(str(path))
     monkeypatch.setattr(versions, "_KEPT", 2)

@@ -19,6 +19,8 @@ from tidemark.delta.retention import Retention
 from tidemark.delta.vacuum import vacuum
 from tidemark.quoting.spark import path_table
 from tidemark.state_store.database import Database
+from tidemark.storage.stored_files import stored_files
+from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
@@ -37,7 +39,7 @@ def rows(spark: SparkSession, *ids: int) -> DataFrame:
     return spark.range(1).select(sf.explode(sf.array(*map(sf.lit, ids)).cast("array<bigint>")).alias("id"))
 
 
-def ids(path: Path, partition: Partition) -> list[int]:
+def ids(path: TableLocation, partition: Partition) -> list[int]:
     return sorted(read_partition(path, partition)["id"].to_pylist())
 
 
@@ -51,12 +53,12 @@ def no_negative(partitions: tuple[Partition, ...] = DAYS) -> Release:
     return release
 
 
-def write(spark: SparkSession, path: Path, monday: list[int], tuesday: list[int]) -> Replaced:
+def write(spark: SparkSession, path: TableLocation, monday: list[int], tuesday: list[int]) -> Replaced:
     return replace_partitions([(MONDAY, rows(spark, *monday)), (TUESDAY, rows(spark, *tuesday))], path, no_negative())
 
 
-def test_what_is_refused_leaves_the_table_as_it_was(spark: SparkSession, way: str, tmp_path: Path) -> None:
-    path = tmp_path / "t"
+def test_what_is_refused_leaves_the_table_as_it_was(spark: SparkSession, way: str, lake: TableLocation) -> None:
+    path = lake
     assert write(spark, path, [-1], [-2]).published == (False, False)
     assert not table_exists(path)
     first = write(spark, path, [1], [-2, 2])
@@ -71,8 +73,8 @@ def test_what_is_refused_leaves_the_table_as_it_was(spark: SparkSession, way: st
     assert (ids(path, MONDAY), ids(path, TUESDAY)) == ([1], [6, 7])
 
 
-def test_files_of_what_is_refused_stay_until_a_vacuum(spark: SparkSession, tmp_path: Path) -> None:
-    path = tmp_path / "t"
+def test_files_of_what_is_refused_stay_until_a_vacuum(spark: SparkSession, lake: TableLocation, tmp_path: Path) -> None:
+    path = lake
     write(spark, path, [1], [2])
     refused = write(spark, path, [-5], [6])
     (aside,), nothing = refused.aside
@@ -81,12 +83,12 @@ def test_files_of_what_is_refused_stay_until_a_vacuum(spark: SparkSession, tmp_p
     now = datetime.now(UTC)
     for after, is_there in ((timedelta(0), True), (timedelta(days=2), False)):
         vacuum(path, Retention(1, timedelta(0)), [], Database.at(tmp_path / "state.db"), now + after)
-        assert (path / aside).exists() == is_there
+        assert stored_files(path).exists(aside) == is_there
     assert (ids(path, MONDAY), ids(path, TUESDAY)) == ([1], [6])
 
 
-def test_columns_of_a_refused_write_are_not_added(spark: SparkSession, way: str, tmp_path: Path) -> None:
-    path = tmp_path / "t"
+def test_columns_of_a_refused_write_are_not_added(spark: SparkSession, way: str, lake: TableLocation) -> None:
+    path = lake
     write(spark, path, [1], [2])
     wider = [
         (part, rows(spark, *ids_).withColumn("rate", sf.lit(1.5))) for part, ids_ in ((MONDAY, [-1]), (TUESDAY, [-3]))
@@ -98,16 +100,16 @@ def test_columns_of_a_refused_write_are_not_added(spark: SparkSession, way: str,
     assert {tuple(row) for row in read_table(spark, path).select("id", "rate").collect()} == {(1, None), (3, 1.5)}
 
 
-def test_a_table_without_partitions_is_published_as_a_whole(spark: SparkSession, way: str, tmp_path: Path) -> None:
-    path, nothing = tmp_path / "t", dict[str, date]()
+def test_a_table_without_partitions_is_published_as_a_whole(spark: SparkSession, way: str, lake: TableLocation) -> None:
+    path, nothing = lake, dict[str, date]()
     for number, is_good, expected in ((1, True, 1), (2, False, 1), (3, True, 3)):
         replaced = replace_partitions([(nothing, rows(spark, number))], path, lambda _, good=is_good: [good])  # type: ignore[misc]
         assert replaced.published == (is_good,)
         assert [row.id for row in read_table(spark, path).collect()] == [expected]
 
 
-def test_columns_with_other_names_in_files(spark: SparkSession, tmp_path: Path) -> None:
-    path = tmp_path / "t"
+def test_columns_with_other_names_in_files(spark: SparkSession, lake: TableLocation) -> None:
+    path = lake
     write(spark, path, [1], [2])
     spark.sql(
         f"ALTER TABLE {path_table(path)} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name',"
@@ -135,10 +137,10 @@ def interfere(monkeypatch: pytest.MonkeyPatch, disturb: Callable[[], object]) ->
 
 @pytest.mark.parametrize("disturbance", ["optimize", "same partition", "append", "whole table"])
 def test_a_commit_in_between_costs_no_computation(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, disturbance: str
+    spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch, disturbance: str
 ) -> None:
     """The frame is evaluated once, its rows are judged once, and the files that were judged are the table's."""
-    path, session, judged = tmp_path / "t", spark.newSession(), list[list[str]]()
+    path, session, judged = lake, spark.newSession(), list[list[str]]()
     write(spark, path, [1], [2])
     append = rows(session, 9).withColumn("dt", sf.lit(MONDAY["dt"]))
     append.write.format("delta").mode("append").save(str(path))
@@ -162,10 +164,10 @@ def test_a_commit_in_between_costs_no_computation(
 
 
 def test_columns_that_came_meanwhile_are_in_what_is_published(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Files that were written for a table without them fit it no more: they are written and judged again."""
-    path, session, judged = tmp_path / "t", spark.newSession(), list[int]()
+    path, session, judged = lake, spark.newSession(), list[int]()
     write(spark, path, [1], [2])
 
     def release(written: WrittenRows) -> list[bool]:
@@ -181,9 +183,11 @@ def test_columns_that_came_meanwhile_are_in_what_is_published(
     assert (replaced.version, judged, ids(path, MONDAY)) == (3, [1, 1], [7])
 
 
-def test_random_writes_against_a_model(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_writes_against_a_model(
+    spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Good and bad slices in one run, others committing in between: only what was released is there, and all of it."""
-    path, chance, session = tmp_path / "t", random.Random(7), spark.newSession()
+    path, chance, session = lake, random.Random(7), spark.newSession()
     days = [{"dt": date(2026, 3, day)} for day in range(23, 27)]
     model: dict[date, list[int]] = {}
     for number in range(12):

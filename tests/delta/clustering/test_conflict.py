@@ -1,7 +1,6 @@
 """Other writers between the read and the commit: what still stands is committed, the rest is read again."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from delta import DeltaTable
@@ -16,11 +15,12 @@ from tidemark.delta.commit_conflict import BackOff
 from tidemark.delta.delta_rs_table import current_version, read_table
 from tidemark.delta.errors import ColumnsDifferError, CommitConflictError
 from tidemark.quoting.spark import path_table
+from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
 
-def table(spark: SparkSession, path: Path, **properties: str) -> tuple[Path, Clustering]:
+def table(spark: SparkSession, path: TableLocation, **properties: str) -> tuple[TableLocation, Clustering]:
     rows = spark.range(1200).selectExpr("id", "CAST(hash(id) % 1000 AS INT) AS a", "id % 3 AS p")
     create_table(spark, path, rows, 4, "p", **properties)
     return path, Clustering.by("a", target_bytes=size_of(path) // 12)
@@ -42,8 +42,8 @@ def no_pause() -> BackOff:
     return BackOff(attempts=4, sleep=lambda _: None)
 
 
-def test_an_append_is_no_conflict(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, clustering = table(spark, tmp_path / "t")
+def test_an_append_is_no_conflict(spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, clustering = table(spark, lake)
     new = spark.sql("SELECT 5000L AS id, 1 AS a, 1L AS p")
     meanwhile(monkeypatch, lambda: new.write.format("delta").mode("append").save(str(path)))
     report = cluster_table(spark, path, clustering)
@@ -54,9 +54,9 @@ def test_an_append_is_no_conflict(spark: SparkSession, tmp_path: Path, monkeypat
 @pytest.mark.parametrize("hides", ["true", "false"])
 @pytest.mark.parametrize("change", ["DELETE FROM {} WHERE id = 4", "UPDATE {} SET a = 7 WHERE id = 4"])
 def test_the_rest_is_committed(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, hides: str
+    spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch, change: str, hides: str
 ) -> None:
-    path, clustering = table(spark, tmp_path / "t", delta_enableDeletionVectors=hides)
+    path, clustering = table(spark, lake, delta_enableDeletionVectors=hides)
     meanwhile(monkeypatch, lambda: spark.sql(change.format(path_table(path))))
     report = cluster_table(spark, path, clustering, back_off=no_pause())
     changed = (current_version(path) or 0) - len(report.versions)
@@ -65,8 +65,8 @@ def test_the_rest_is_committed(
     assert read_table(spark, path).where("id = 4 AND (a IS NULL OR a <> 7)").count() == 0
 
 
-def test_who_never_wins_gives_up(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, clustering = table(spark, tmp_path / "t")
+def test_who_never_wins_gives_up(spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, clustering = table(spark, lake)
     number = iter(range(0, 300, 3))
     meanwhile(monkeypatch, lambda: DeltaTable.forPath(spark, str(path)).delete(f"id = {next(number)}"), 100)
     with pytest.raises(CommitConflictError):
@@ -74,17 +74,19 @@ def test_who_never_wins_gives_up(spark: SparkSession, tmp_path: Path, monkeypatc
 
 
 def test_a_changed_table_is_not_written_to(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, clustering = table(spark, tmp_path / "t")
+    path, clustering = table(spark, lake)
     meanwhile(monkeypatch, lambda: spark.sql(f"ALTER TABLE {path_table(path)} ADD COLUMN c INT"))
     with pytest.raises(ColumnsDifferError):
         cluster_table(spark, path, clustering, back_off=no_pause())
     assert current_version(path) == 3
 
 
-def test_other_content_is_not_committed(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, clustering = table(spark, tmp_path / "t")
+def test_other_content_is_not_committed(
+    spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, clustering = table(spark, lake)
     before = content(spark, path)
     monkeypatch.setattr(rewrite, "content_of", lambda rows, names: content_of(rows.where("id <> 77"), names))
     with pytest.raises(ContentChangedError):

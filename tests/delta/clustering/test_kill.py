@@ -12,7 +12,9 @@ from pyspark.sql import SparkSession
 from tests.delta.clustering.tables import content, create_table
 from tidemark.delta.delta_rs_table import current_version
 from tidemark.quoting.spark import path_table
+from tidemark.storage.stored_files import stored_files
 from tidemark.system.crash_points import ENV_NAME
+from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
@@ -22,8 +24,10 @@ from pathlib import Path
 from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.system.settings import Settings
 from tidemark.spark.session import spark_session
-path = Path(sys.argv[1])
-cluster_table(spark_session(Settings.at(path.parent / "other")), path, Clustering.by("a", target_bytes=2_000))
+from tidemark.system.table_location import table_location
+path = table_location(sys.argv[1])
+session = spark_session(Settings.at(Path(sys.argv[2]), warehouse=path.parent))
+cluster_table(session, path, Clustering.by("a", target_bytes=2_000))
 """
 POINTS = {"cluster.planned": 2, "cluster.written": 2, "cluster.before_commit": 2, "cluster.after_commit": 3}
 
@@ -32,19 +36,18 @@ POINTS = {"cluster.planned": 2, "cluster.written": 2, "cluster.before_commit": 2
     "point",
     [name if name == "cluster.before_commit" else pytest.param(name, marks=pytest.mark.long) for name in POINTS],
 )
-def test_old_or_new(spark: SparkSession, tmp_path: Path, point: str) -> None:
-    path = create_table(spark, tmp_path / "t", spark.range(900).selectExpr("id", "hash(id) AS a"))
+def test_old_or_new(spark: SparkSession, lake: TableLocation, tmp_path: Path, point: str) -> None:
+    path = create_table(spark, lake, spark.range(900).selectExpr("id", "hash(id) AS a"))
     before = content(spark, path)
-    state = subprocess.run(
-        [sys.executable, "-c", CODE, str(path)], env={**os.environ, ENV_NAME: point}, capture_output=True, check=False
-    )
+    command = [sys.executable, "-c", CODE, str(path), str(tmp_path)]
+    state = subprocess.run(command, env={**os.environ, ENV_NAME: point}, capture_output=True, check=False)
     assert state.returncode == -signal.SIGKILL, state.stderr
     assert (current_version(path), content(spark, path)) == (POINTS[point], before)
     live = {Path(file).name for file in spark.read.format("delta").load(str(path)).inputFiles()}
-    orphans = {file.name for file in path.glob("*.parquet")} - live
+    orphans = set(stored_files(path).names()) - live
     assert bool(orphans) == (point != "cluster.planned")
     session = spark.newSession()
     session.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
     session.sql(f"VACUUM {path_table(path)} RETAIN 0 HOURS")
-    assert {file.name for file in path.glob("*.parquet")} == live
+    assert set(stored_files(path).names()) == live
     assert content(spark, path) == before

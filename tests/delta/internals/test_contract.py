@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from tidemark.delta.internals import contract
 from tidemark.delta.internals.probe import has_private_interfaces, missing_interfaces
 from tidemark.spark.internals import Jvm
+from tidemark.system.table_location import TableLocation
 
 ROOT = Path(__file__).resolve().parents[3]
 ADAPTER = (
@@ -38,6 +39,7 @@ PRIVATE = frozenset(
         "_jwrite",
     }
 )
+
 # How a session is told to know Delta, by its documentation.
 PUBLIC_CATALOG = f"{contract.DELTA}.catalog.DeltaCatalog"
 CAMEL = re.compile(r"[a-z]+[A-Z]\w*")
@@ -111,9 +113,9 @@ def test_the_installed_version_has_all_of_it(spark: SparkSession) -> None:
 
 
 @pytest.mark.spark
-def test_the_installed_version_knows_every_setting(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_installed_version_knows_every_setting(spark: SparkSession, lake: TableLocation) -> None:
     # Delta declares its settings when a table is first touched.
-    spark.range(1).write.format("delta").save(str(tmp_path / "table"))
+    spark.range(1).write.format("delta").save(str(lake))
     assert [name for name in contract.SETTINGS if not spark.conf.isModifiable(name)] == []
 
 

@@ -1,7 +1,6 @@
 """The public ways give the same content as the private ones, and refuse the same."""
 
 from datetime import date
-from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -18,6 +17,7 @@ from tidemark.delta.repair_plan import plan_repair
 from tidemark.delta.replace_partition import replace_partition, replace_partitions
 from tidemark.quoting.spark import path_table
 from tidemark.system.errors import SchemaChangedError
+from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
@@ -32,12 +32,12 @@ def way(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def rows_of(path: Path) -> Rows:
+def rows_of(path: TableLocation) -> Rows:
     return sorted(tuple(row.values()) for row in read_rows(path).to_pylist())
 
 
-def test_partitions_are_replaced(spark: SparkSession, way: str, tmp_path: Path) -> None:
-    path = tmp_path / "t"
+def test_partitions_are_replaced(spark: SparkSession, way: str, lake: TableLocation) -> None:
+    path = lake
     first, second = (spark.createDataFrame([row], "id INT, v STRING") for row in ((1, "a"), (2, "b")))
     replace_partitions([(DAYS[0], first), (DAYS[1], second)], path)
     replaced = replace_partition(spark.createDataFrame([(3, "c"), (4, "d")], "id INT, v STRING"), path, DAYS[1])
@@ -56,8 +56,10 @@ def test_partitions_are_replaced(spark: SparkSession, way: str, tmp_path: Path) 
     assert table_metrics(path).rows == 3
 
 
-def test_batches_are_merged_and_an_empty_commit_is_made_once(spark: SparkSession, way: str, tmp_path: Path) -> None:
-    path, session = tmp_path / "t", spark.newSession()
+def test_batches_are_merged_and_an_empty_commit_is_made_once(
+    spark: SparkSession, way: str, lake: TableLocation
+) -> None:
+    path, session = lake, spark.newSession()
     spark.sql(
         f"CREATE TABLE {path_table(path)} (id BIGINT, part STRING, v STRING, _offset BIGINT) USING delta"
         " PARTITIONED BY (part)"
@@ -78,8 +80,8 @@ def test_batches_are_merged_and_an_empty_commit_is_made_once(spark: SparkSession
     assert len(rows_of(path)) == 3
 
 
-def test_a_table_is_clustered(spark: SparkSession, way: str, tmp_path: Path) -> None:
-    path = tmp_path / "t"
+def test_a_table_is_clustered(spark: SparkSession, way: str, lake: TableLocation) -> None:
+    path = lake
     for start in (0, 100):
         frame = spark.range(start, start + 100).selectExpr("id", "id % 7 AS k")
         frame.repartition(2).write.format("delta").mode("append").save(str(path))
@@ -89,13 +91,13 @@ def test_a_table_is_clustered(spark: SparkSession, way: str, tmp_path: Path) -> 
     assert rows_of(path) == before
 
 
-def test_a_plan_says_what_is_filtered_by(spark: SparkSession, way: str, tmp_path: Path) -> None:
-    spark.range(10).write.format("delta").save(str(tmp_path / "t"))
-    usages = usages_of(spark.read.format("delta").load(str(tmp_path / "t")).where("id > 3"))
+def test_a_plan_says_what_is_filtered_by(spark: SparkSession, way: str, lake: TableLocation) -> None:
+    spark.range(10).write.format("delta").save(str(lake))
+    usages = usages_of(spark.read.format("delta").load(str(lake)).where("id > 3"))
     assert [sorted(usage.columns) for usage in usages] == ([["id"]] if way == "private" else [])
 
 
-def test_repair_is_refused_without_them(spark: SparkSession, public_ways: None, tmp_path: Path) -> None:
-    replace_partition(spark.createDataFrame([(1,)], "id INT"), tmp_path / "t", DAYS[0])
+def test_repair_is_refused_without_them(spark: SparkSession, public_ways: None, lake: TableLocation) -> None:
+    replace_partition(spark.createDataFrame([(1,)], "id INT"), lake, DAYS[0])
     with pytest.raises(InterfaceMissingError, match=r"repairing a partition is not possible .* without .*NoSuchClass"):
-        plan_repair(spark, tmp_path / "t", DAYS[0], 0)
+        plan_repair(spark, lake, DAYS[0], 0)

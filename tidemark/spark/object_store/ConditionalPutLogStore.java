@@ -61,8 +61,9 @@ public class ConditionalPutLogStore extends HadoopFileSystemLogStore {
     }
 
     /**
-     * The files of a log from one on, in order. The store is asked from there on, not for the whole log: a table has two
-     * files a version, and each thousand would be one more request for every look at the newest version.
+     * What is in a folder from one name on, in order. The store is asked from there on, not for the whole log: a table
+     * has two files a version, and each thousand would be one more request for every look at the newest version. Delta
+     * lists other folders by it, too: VACUUM those of the data, from the name of the character 0 on.
      */
     public Iterator listFrom(Path path, Configuration conf) throws IOException {
         Path log = path.getParent();
@@ -97,7 +98,8 @@ public class ConditionalPutLogStore extends HadoopFileSystemLogStore {
     /** A key that sorts before a name, and behind all that are smaller by more than their last letter. */
     private static String keyBefore(String key) {
         int last = key.length() - 1;
-        return key.substring(0, last) + (char) (key.charAt(last) - 1);
+        String most = key.substring(0, last);
+        return key.charAt(last) == 0 ? most : most + (char) (key.charAt(last) - 1);
     }
 
     /** A file is visible when it is whole, or never. */
