@@ -10,7 +10,7 @@ import hypothesis
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.components.fixtures import hdfs, kafka_server, mariadb_server, object_store, postgres_server
+from tests.components.fixtures import gcs, hdfs, kafka_server, mariadb_server, object_store, postgres_server
 from tests.lake_folder import lake_server
 from tests.world import WHOLE, DemoWorld, World, run_demo, start_tidemark
 from tidemark.spark.internals import is_started
@@ -20,12 +20,14 @@ from tidemark.system.settings import Settings
 from tidemark.system.table_location import TableLocation
 
 if TYPE_CHECKING:
+    from tests.components.gcs_server import GcsServer
     from tests.components.hdfs_server import HdfsServer
     from tests.components.s3_server import S3Server
 
-__all__ = ["hdfs", "kafka_server", "mariadb_server", "object_store", "postgres_server"]
+__all__ = ["gcs", "hdfs", "kafka_server", "mariadb_server", "object_store", "postgres_server"]
 
 _SERVERS = {
+    "gcs": "gcs",
     "hdfs": "hdfs",
     "kafka_server": "kafka",
     "mariadb_server": "mariadb",
@@ -79,7 +81,7 @@ def warehouse_location(request: pytest.FixtureRequest, tmp_path_factory: pytest.
     kind = lake_server()
     if kind is None:
         return tmp_path_factory.mktemp("warehouse")
-    server: S3Server | HdfsServer = request.getfixturevalue(kind)
+    server: S3Server | GcsServer | HdfsServer = request.getfixturevalue(kind)
     return server.location("warehouse")
 
 

@@ -1,7 +1,7 @@
-"""Where tests have their tables: on disk, or with TIDEMARK_TEST_LAKE=s3 or =hdfs on a real server.
+"""Where tests have their tables: on disk, or with TIDEMARK_TEST_LAKE=s3, =gs or =hdfs on a real server.
 
-Tests look into a table's folder, which the engine does not: the S3 server keeps its objects in a folder, too. HDFS has
-none: what is to hold there as well looks by `stored_files`.
+Tests look into a table's folder, which the engine does not: S3's and Google's servers keep their objects in one,
+too. HDFS has none: what is to hold there as well looks by `stored_files`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LAKE: Final = "TIDEMARK_TEST_LAKE"
 BUCKETS: Final = "TIDEMARK_TEST_BUCKETS"
 """Where a running object store keeps its buckets."""
-_FIXTURES: Final = {"s3": "object_store", "hdfs": "hdfs"}
+_FIXTURES: Final = {"s3": "object_store", "gs": "gcs", "hdfs": "hdfs"}
 
 
 def lake_server() -> str | None:

@@ -1,7 +1,7 @@
 """Real servers as pytest fixtures: one of each a test session, started when the first test asks for it.
 
-A server that is not installed skips the test, with CI=true it fails it; the absence of S3's or HDFS's servers
-only ever skips.
+A server that is not installed skips the test, with CI=true it fails it; the absence of S3's, Google's or HDFS's
+servers only ever skips.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.components import hdfs_server, postgres, s3_server
+from tests.components import gcs_server, hdfs_server, postgres, s3_server
 from tests.components.availability import KAFKA, MARIADB, POSTGRESQL, require
 from tests.lake_folder import BUCKETS, lake_server
 from tidemark.console.servers import kafka, mariadb
@@ -55,6 +55,15 @@ def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[s3_server
     """
     bucket = tmp_path_factory.getbasetemp() if lake_server() == "object_store" else None
     with s3_server.s3_server(tmp_path_factory.mktemp("s3"), bucket) as running, pytest.MonkeyPatch.context() as patch:
+        for name, value in {**running.environment, BUCKETS: str(running.folder)}.items():
+            patch.setenv(name, value)
+        yield running
+
+
+@pytest.fixture(scope="session")
+def gcs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[gcs_server.GcsServer]:
+    """A server of Google Cloud Storage's API; the process finds it as Google's own tools do."""
+    with gcs_server.gcs_server(tmp_path_factory.mktemp("gcs")) as running, pytest.MonkeyPatch.context() as patch:
         for name, value in {**running.environment, BUCKETS: str(running.folder)}.items():
             patch.setenv(name, value)
         yield running

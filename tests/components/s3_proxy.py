@@ -1,4 +1,4 @@
-"""A proxy before an S3 server that counts requests, and at the one that it was told to wait for does something.
+"""A proxy before an object store that counts requests, and at the one that it was told to wait for does something.
 
 A moment is so a place in the conversation with the store, and no time: the third file of data, before the store has it
 or after, when the answer is not out yet.
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from tests.components.request_body import request_body
 from tidemark.system.free_port import LOOPBACK
 
 if TYPE_CHECKING:
@@ -53,6 +54,12 @@ class S3Proxy:
     @property
     def endpoint(self) -> str:
         return f"http://{LOOPBACK}:{self.port}"
+
+    @property
+    def is_awaiting(self) -> bool:
+        """Whether the moment has not come yet."""
+        with self._lock:
+            return self._awaited is not None
 
     def wait_for(self, moment: Moment | None, strike: Callable[[], bool] = lambda: False) -> None:
         """Count anew, and call `strike` once, in the request's own thread, when the moment comes.
@@ -112,7 +119,8 @@ def kinds_of(method: str, path: str) -> set[Kind]:
     name, _, query = path.partition("?")
     if method == "PUT" and name.endswith(".parquet"):
         kinds.add("data")
-    if method == "PUT" and _COMMIT.search(name):
+    # In JSON, as Hadoop sends it to Google, the name is behind the question mark.
+    if method == "PUT" and _COMMIT.search(path):
         kinds.add("commit")
     if method == "DELETE" or (method == "POST" and query.startswith("delete")):
         kinds.add("delete")
@@ -142,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def pass_on(self) -> None:
         """To the server, and its answer back; the connection ends where there is none."""
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = request_body(self)
         kinds = kinds_of(self.command, self.path)
         answer = None
         if self.proxy.count(kinds):

@@ -15,7 +15,10 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "landing": ("`landing` in the data folder", "change files that are captured where there is no Kafka"),
     "warehouse": (
         "`warehouse` in the data folder",
-        "the tables: a folder, `s3://bucket/prefix` (docs/object-store.md) or `hdfs://host:port/prefix` (docs/hdfs.md)",
+        (
+            "the tables: a folder, `s3://bucket/prefix` or `gs://bucket/prefix` (docs/object-store.md), "
+            "or `hdfs://host:port/prefix` (docs/hdfs.md)"
+        ),
     ),
     "state_db": ("`state.db` in the data folder", "the state store, where `state` names no server"),
     "dagster_home": ("`dagster_home` in the project", "Dagster's own storage; its variable is `DAGSTER_HOME`"),

@@ -20,7 +20,8 @@ from tidemark.lineage_events.datasets import Datasets
 from tidemark.lineage_events.emitter import LineageEmitter
 from tidemark.lineage_events.environment import is_wanted
 from tidemark.lineage_events.errors import UndeliveredEventError
-from tidemark.system.object_access import ObjectAccess
+from tidemark.system.gcs_access import GcsAccess
+from tidemark.system.s3_access import S3Access
 from tidemark.system.table_location import HdfsLocation, ObjectLocation, RemoteLocation
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def test_a_run_is_told_with_what_it_read_and_wrote(world: LineageWorld) -> None:
 @pytest.mark.parametrize(
     ("lake", "named"),
     [
-        (ObjectLocation("lake", "prefix", ObjectAccess("eu-west-3")), ("s3://lake", "prefix/sales")),
+        (ObjectLocation("lake", "prefix", S3Access("eu-west-3")), ("s3://lake", "prefix/sales")),
+        (ObjectLocation("lake", "prefix", GcsAccess()), ("gs://lake", "prefix/sales")),
         (HdfsLocation("host:8020", "prefix"), ("hdfs://host:8020", "/prefix/sales")),
     ],
 )

@@ -32,7 +32,7 @@ def test_resolved_jars_are_only_listed(tmp_path: Path, monkeypatch: pytest.Monke
 def resolved(monkeypatch: pytest.MonkeyPatch) -> None:
     """A repository that has two jars, one of which Spark ships as well."""
 
-    def resolve(ivy: Path, _wanted: Sequence[str], _excluded: Sequence[str]) -> None:
+    def resolve(ivy: Path, _wanted: Sequence[str], *_: object) -> None:
         (ivy / "jars").mkdir(parents=True)
         for name in (STORAGE, "com.fasterxml.jackson.core_jackson-core-2.13.5.jar"):
             (ivy / "jars" / name).write_text("the jar")
@@ -63,7 +63,7 @@ def test_jars_of_other_bytes_are_refused_and_nothing_remains(tmp_path: Path) -> 
 def test_a_repository_out_of_reach_leaves_nothing_and_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(_ivy: Path, wanted: Sequence[str], _excluded: Sequence[str]) -> None:
+    def refuse(_ivy: Path, wanted: Sequence[str], *_: object) -> None:
         raise JarsError.unresolved(wanted, "unresolved dependency")
 
     monkeypatch.setattr(jars, "_run_ivy", refuse)

@@ -12,7 +12,8 @@ from tidemark.spark.session import spark_session
 from tidemark.storage import object_files
 from tidemark.storage.conditional_put import require_conditional_put
 from tidemark.storage.errors import StorageRefusedError, UnsafeStoreError
-from tidemark.system.object_access import ObjectAccess
+from tidemark.system.gcs_access import GcsAccess
+from tidemark.system.s3_access import S3Access
 from tidemark.system.settings import Settings
 from tidemark.system.table_location import ObjectLocation, object_location
 
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
     from tests.components.s3_server import S3Server
 
-LAKE = ObjectLocation("lake", "warehouse", ObjectAccess("eu-west-3"))
+LAKE = ObjectLocation("lake", "warehouse", S3Access("eu-west-3"))
+OF_GOOGLE = ObjectLocation("lake", "warehouse", GcsAccess())
+LAKES = pytest.mark.parametrize("lake", [LAKE, OF_GOOGLE])
 
 
 @pytest.fixture
@@ -43,14 +46,18 @@ def names(bucket: MemoryStore) -> list[str]:
     return [told["path"] for batch in obstore.list(bucket) for told in batch]
 
 
-def test_a_store_that_refuses_the_second_put_is_taken_and_left_as_it_was(bucket: MemoryStore) -> None:
-    require_conditional_put(LAKE)
+@LAKES
+def test_a_store_that_refuses_the_second_put_is_taken_and_left_as_it_was(
+    lake: ObjectLocation, bucket: MemoryStore
+) -> None:
+    require_conditional_put(lake)
     assert names(bucket) == []
 
 
-def test_a_store_that_takes_both_is_refused(careless: MemoryStore) -> None:
+@LAKES
+def test_a_store_that_takes_both_is_refused(lake: ObjectLocation, careless: MemoryStore) -> None:
     with pytest.raises(UnsafeStoreError, match="set TIDEMARK_WAREHOUSE to a bucket of a store that keeps it"):
-        require_conditional_put(LAKE)
+        require_conditional_put(lake)
     assert names(careless) == []
 
 

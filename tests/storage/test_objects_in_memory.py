@@ -16,7 +16,7 @@ from tests.storage.contract import CONTRACT
 from tidemark.storage import object_files
 from tidemark.storage.errors import StorageDownError, StorageRefusedError
 from tidemark.storage.object_files import ObjectFiles
-from tidemark.system.object_access import ObjectAccess
+from tidemark.system.s3_access import S3Access
 from tidemark.system.table_location import ObjectLocation
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tidemark.storage.file_store import FileStore
 
-TABLE = ObjectLocation("lake", "warehouse/t", ObjectAccess("eu-west-3"))
+TABLE = ObjectLocation("lake", "warehouse/t", S3Access("eu-west-3"))
 
 
 @pytest.fixture(autouse=True)

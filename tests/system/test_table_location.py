@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.system.location_error import LocationError
-from tidemark.system.object_access import ObjectAccess
+from tidemark.system.s3_access import S3Access
 from tidemark.system.table_location import HdfsLocation, ObjectLocation, is_uri, object_location, remote_location
 
 CANARY = "canary-7fe1"
@@ -46,13 +47,16 @@ def test_a_server_of_ones_own() -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_place_is_refused_and_not_repeated(text: str) -> None:
-    with pytest.raises(LocationError, match=r"TIDEMARK_WAREHOUSE: .*expected s3://bucket/prefix") as refused:
-        located(text)
-    assert CANARY not in str(refused.value)
-    assert refused.value.__suppress_context__ or refused.value.__context__ is None
+    for other in (text, text.replace("s3://", "gs://").replace("la_ke", "lake/..")):
+        with pytest.raises(
+            LocationError, match=r"TIDEMARK_WAREHOUSE: .*expected s3://bucket/prefix or gs://"
+        ) as refused:
+            located(other)
+        assert CANARY not in str(refused.value)
+        assert refused.value.__suppress_context__ or refused.value.__context__ is None
 
 
-@pytest.mark.parametrize("scheme", ["gs", "abfss", "viewfs", "http", "file"])
+@pytest.mark.parametrize("scheme", ["abfss", "viewfs", "http", "file"])
 def test_other_storage_is_refused(scheme: str) -> None:
     with pytest.raises(LocationError, match=f"not known: expected .*found {scheme}://"):
         remote_location(f"{scheme}://lake/w", {}, "TIDEMARK_WAREHOUSE")
@@ -118,8 +122,42 @@ KEYS = st.lists(PARTS, min_size=1, max_size=4)
 @given(KEYS)
 def test_a_location_is_what_its_text_says(parts: list[str]) -> None:
     """Settings travel to other processes as text."""
-    lake = ObjectLocation("lake", "/".join(parts), ObjectAccess("eu-west-3"))
+    lake = ObjectLocation("lake", "/".join(parts), S3Access("eu-west-3"))
     assert located(str(lake)) == lake == copy.deepcopy(lake)
     assert is_uri(str(lake))
     assert (lake / "t").parent == lake
     assert hash(located(str(lake))) == hash(lake)
+
+
+@pytest.mark.parametrize("text", ["gs://la_ke/w/house", "gs://la_ke/w/house/"])
+def test_a_folder_in_google_cloud_storage(text: str) -> None:
+    lake = remote_location(text, {}, "TIDEMARK_WAREHOUSE")
+    assert str(lake) == "gs://la_ke/w/house"
+    assert isinstance(lake, ObjectLocation)
+    assert lake.storage_options == {}
+    assert ((lake / "t").name, (lake / "t").parent, (lake / "t").with_name("u")) == ("t", lake, lake / "u")
+    assert remote_location(str(lake), {}, "x") == lake == copy.deepcopy(lake)
+
+
+@pytest.mark.parametrize("emulator", ["http://127.0.0.1:4443", "http://localhost:4443/", "https://[::1]:4443"])
+def test_an_emulator_on_this_machine_is_asked_without_credentials(emulator: str) -> None:
+    lake = object_location("gs://lake/w", {"STORAGE_EMULATOR_HOST": emulator}, "TIDEMARK_WAREHOUSE")
+    key = json.loads(lake.storage_options["google_service_account_key"])
+    assert (key["gcs_base_url"], key["disable_oauth"], key["private_key"]) == (emulator.rstrip("/"), True, "")
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        ({"STORAGE_EMULATOR_HOST": f"http://u:{CANARY}@127.0.0.1:1"}, "STORAGE_EMULATOR_HOST: .*expected http://127"),
+        ({"STORAGE_EMULATOR_HOST": "127.0.0.1:4443"}, "STORAGE_EMULATOR_HOST: this is no address of an emulator"),
+        # Elsewhere there may be somebody else who answers, and reads what is written without credentials.
+        ({"STORAGE_EMULATOR_HOST": "http://store.example:4443"}, "STORAGE_EMULATOR_HOST: this is no address"),
+        ({"GOOGLE_SERVICE_ACCOUNT_KEY": CANARY}, "GOOGLE_SERVICE_ACCOUNT_KEY: only delta-rs would read this.*unset it"),
+        ({"GOOGLE_SERVICE_ACCOUNT": CANARY}, "GOOGLE_SERVICE_ACCOUNT: only delta-rs would read this"),
+    ],
+)
+def test_an_environment_that_will_not_do_for_google(env: dict[str, str], message: str) -> None:
+    with pytest.raises(LocationError, match=message) as refused:
+        object_location("gs://lake/w", env, "TIDEMARK_WAREHOUSE")
+    assert CANARY not in str(refused.value)

@@ -77,7 +77,7 @@ class Datasets:
             return NAMESPACE, entity
         path = warehouse.table_path(entity)
         if isinstance(path, ObjectLocation):
-            return f"s3://{path.bucket}", path.key
+            return f"{path.access.namespace}://{path.bucket}", path.key
         if isinstance(path, HdfsLocation):
             return f"hdfs://{path.authority}", f"/{path.key}"
         return _FILES, str(path)

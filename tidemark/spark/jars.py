@@ -63,11 +63,12 @@ def fetch_into(
     groups: Sequence[tuple[Sequence[str], Sequence[str]]],
     listing: Path,
     finish: Callable[[Path], None] = lambda _: None,
+    ivy_settings: Path | None = None,
 ) -> None:
     """Make the folder `target` of what Ivy resolves for each group: (coordinates, what is left out of their needs).
 
     Jars that Spark ships are left out, and the others have to be those of `listing`. `finish` may add to the folder
-    before it appears. Raises JavaMissingError, JarsError, ChecksumError.
+    before it appears; `ivy_settings` say where else Ivy looks. Raises JavaMissingError, JarsError, ChecksumError.
     """
     problem = java_problem()
     if problem:
@@ -75,7 +76,7 @@ def fetch_into(
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".resolving-") as work:
         for number, (wanted, excluded) in enumerate(groups):
-            _run_ivy(Path(work) / f"ivy-{number}", wanted, [*_EXCLUDED, *excluded])
+            _run_ivy(Path(work) / f"ivy-{number}", wanted, [*_EXCLUDED, *excluded], ivy_settings)
         chosen = Path(work) / "chosen"
         chosen.mkdir()
         for jar in _not_in_spark(sorted(Path(work).glob("ivy*/jars/*.jar"))):
@@ -94,7 +95,7 @@ def _publish(chosen: Path, target: Path) -> None:
             raise
 
 
-def _run_ivy(ivy: Path, wanted: Sequence[str], excluded: Sequence[str]) -> None:
+def _run_ivy(ivy: Path, wanted: Sequence[str], excluded: Sequence[str], ivy_settings: Path | None = None) -> None:
     """Let spark-submit resolve `wanted` for a program that ends at once, if need be without Maven's folder of the user.
 
     Ivy takes an artifact from there of which Maven has left the description alone, and then finds no jar.
@@ -104,7 +105,8 @@ def _run_ivy(ivy: Path, wanted: Sequence[str], excluded: Sequence[str]) -> None:
         program.write("")
     command = [
         str(submit), "--master", "local[1]", "--packages", ",".join(wanted), "--conf", f"spark.jars.ivy={ivy}",
-        "--exclude-packages", ",".join(excluded), program.name,
+        "--exclude-packages", ",".join(excluded),
+        *(("--conf", f"spark.jars.ivySettings={ivy_settings}") if ivy_settings else ()), program.name,
     ]  # fmt: skip
     elsewhere = f"{os.environ.get('SPARK_SUBMIT_OPTS', '')} -Duser.home={ivy.parent}".strip()
     for options in ({}, {"SPARK_SUBMIT_OPTS": elsewhere}):

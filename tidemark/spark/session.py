@@ -17,11 +17,14 @@ from tidemark.spark.hdfs_settings import HDFS_SETTINGS
 from tidemark.spark.internals import is_started, start_context
 from tidemark.spark.jars import resolved_jars
 from tidemark.spark.java import java_problem
+from tidemark.spark.object_store.gcs_jars import gcs_jars
+from tidemark.spark.object_store.gcs_settings import gcs_settings
 from tidemark.spark.object_store.s3_jars import s3_jars
 from tidemark.spark.object_store.s3_settings import s3_settings
 from tidemark.spark.user_settings import user_settings
 from tidemark.system.errors import JavaMissingError, SparkStartError
 from tidemark.system.files import writable_directory
+from tidemark.system.gcs_access import GcsAccess
 from tidemark.system.settings import Settings
 from tidemark.system.table_location import HdfsLocation, ObjectLocation, TableLocation
 
@@ -57,7 +60,7 @@ def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
     conf.set("spark.driver.memory", settings.spark_memory)
     conf.set("spark.sql.warehouse.dir", str(settings.data / "spark-warehouse"))
     # The kept classes are those of files at these very paths, whichever link an environment reaches them by.
-    jars = [str(jar.resolve()) for jar in (*resolved_jars(), *(s3_jars() if isinstance(lake, ObjectLocation) else ()))]
+    jars = [str(jar.resolve()) for jar in (*resolved_jars(), *_lake_jars(lake))]
     # On a local JVM's class path from the start: nothing is copied or served to executors.
     of_jars, separator = (_CLASS_PATH, os.pathsep) if is_local else ("spark.jars", ",")
     for key, between, ours in ((_DRIVER_OPTIONS, " ", java_options(settings)), (of_jars, separator, jars)):
@@ -107,7 +110,15 @@ def _start(settings: Settings, further: Mapping[str, str]) -> None:
 def _lake_settings(lake: TableLocation) -> Mapping[str, str]:
     if isinstance(lake, HdfsLocation):
         return HDFS_SETTINGS
-    return s3_settings(lake.access) if isinstance(lake, ObjectLocation) else {}
+    if not isinstance(lake, ObjectLocation):
+        return {}
+    return gcs_settings(lake.access) if isinstance(lake.access, GcsAccess) else s3_settings(lake.access)
+
+
+def _lake_jars(lake: TableLocation) -> tuple[Path, ...]:
+    if not isinstance(lake, ObjectLocation):
+        return ()
+    return gcs_jars() if isinstance(lake.access, GcsAccess) else s3_jars()
 
 
 def _tail(log: Path) -> str:

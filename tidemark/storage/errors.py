@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 _REFUSAL: Final = re.compile(
     r"status code.{0,60}? 4(?!08|29)\d\d\b"
-    r"|\b(AccessControl|Authorization|Authentication|InvalidPath|Sasl|\w*Quota\w*)Exception",
+    r"|\b(AccessControl|Authorization|Authentication|InvalidPath|Sasl|\w*Quota\w*)Exception"
+    # A file of Google's credentials that is not there, or is none: no server was asked.
+    r"|Unable to (open|decode) service account file|Error reading pem file",
     re.DOTALL,
 )
 """How the libraries tell what a server answers that no further try changes: HTTP's status, and HDFS's exceptions."""
@@ -46,6 +48,12 @@ _OBJECT_STORE: Final = _Words(
     "a bucket that is there, and credentials that may list, read, write and delete in it",
     "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give rights to the machine's role",
 )
+_GOOGLE: Final = _Words(
+    "the object store",
+    "look whether Google Cloud Storage is reached from here, and whether STORAGE_EMULATOR_HOST, if set, is right",
+    "a bucket that is there, and credentials that may list, read, write and delete in it",
+    "set GOOGLE_APPLICATION_CREDENTIALS to the file of a key, or give rights to the machine's service account",
+)
 _HDFS: Final = _Words(
     "HDFS",
     "look whether its name nodes and data nodes run, whether it has left safe mode, and what HADOOP_CONF_DIR says",
@@ -53,9 +61,11 @@ _HDFS: Final = _Words(
     "set HADOOP_USER_NAME, with Kerberos get a ticket, or let the folder's owner give the rights",
 )
 
+_WORDS: Final = {"hdfs": _HDFS, "gs": _GOOGLE}
+
 
 def _words_of(where: str) -> _Words:
-    return _HDFS if where.startswith("hdfs://") else _OBJECT_STORE
+    return _WORDS.get(where.partition("://")[0], _OBJECT_STORE)
 
 
 def error_of(where: str, error: Exception) -> StorageRefusedError | StorageDownError:
@@ -94,8 +104,8 @@ class UnsafeStoreError(TerminalError):
     def of(cls, lake: RemoteLocation) -> Self:
         return cls(
             "commits would not be safe: the store does not refuse to put what is there already (`If-None-Match: *` "
-            "in an object store)",
-            expected="a second put of one file to be refused, as S3 and HDFS do",
+            "in S3, a generation of 0 in Google's)",
+            expected="a second put of one file to be refused, as S3, Google Cloud Storage and HDFS do",
             found="it took the first one's place",
             where=str(lake),
             hint="set TIDEMARK_WAREHOUSE to a bucket of a store that keeps it, or to a folder",

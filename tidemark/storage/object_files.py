@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import functools
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PermissionDeniedError, UnauthenticatedError
-from obstore.store import S3Store
+from obstore.store import GCSStore, S3Store
 
 from tidemark.storage.errors import StorageRefusedError, error_of
 from tidemark.storage.file_store import StoredFile, is_hidden
 from tidemark.storage.range_file import RangeFile
+from tidemark.system.gcs_access import GcsAccess
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
     from obstore import ObjectMeta
     from obstore.store import RetryConfig
 
+    from tidemark.system.s3_access import S3Access
     from tidemark.system.table_location import ObjectLocation
 
 _RETRIES: Final[RetryConfig] = {"max_retries": 6, "retry_timeout": timedelta(seconds=30)}
 """A server that is started again answers within seconds; one that stays away is told of instead of waited for."""
+_OF_CREDENTIALS: Final = ("AWS_", "GOOGLE_")
 _AT_ONCE: Final = 1_000
 """Files that one request lists or deletes, at most."""
 
@@ -36,7 +39,9 @@ class ObjectFiles:
 
     def __init__(self, root: ObjectLocation) -> None:
         self._root = root
-        self._store = _bucket(root.bucket, tuple(sorted(root.storage_options.items())), environment_mark())
+        self._has_markers = isinstance(root.access, GcsAccess)
+        with self._answer(""):
+            self._store = _bucket(root.bucket, root.access, environment_mark())
 
     def walk(self) -> Iterator[StoredFile]:
         """The files below that are not hidden, in no order."""
@@ -50,7 +55,7 @@ class ObjectFiles:
         batches = iter(obstore.list(self._store, self._root.key, chunk_size=_AT_ONCE))
         with self._answer(""):
             for batch in batches:
-                yield from map(self._stored, batch)
+                yield from map(self._stored, filter(self._is_file, batch))
 
     def names_in(self, folder: str) -> list[str]:
         """The names of the files right in a folder, in order."""
@@ -67,18 +72,19 @@ class ObjectFiles:
         folder = name.rpartition("/")[0]
         batches = iter(obstore.list(self._store, self._key(folder), offset=self._key(name), chunk_size=_AT_ONCE))
         with self._answer(folder):
-            files = [self._stored(told) for batch in batches for told in batch]
+            files = [self._stored(told) for batch in batches for told in batch if self._is_file(told)]
         return sorted((file for file in files if file.name.rpartition("/")[0] == folder), key=lambda file: file.name)
 
     def _files_in(self, folder: str) -> list[StoredFile]:
         with self._answer(folder):
             listed = obstore.list_with_delimiter(self._store, self._key(folder))
-        return list(map(self._stored, listed["objects"]))
+        return list(map(self._stored, filter(self._is_file, listed["objects"])))
 
     def has_files(self, folder: str) -> bool:
         """Whether there is anything in a folder."""
         with self._answer(folder):
-            return any(obstore.list(self._store, self._key(folder), chunk_size=1))
+            batches = obstore.list(self._store, self._key(folder), chunk_size=1)
+            return any(self._is_file(told) for batch in batches for told in batch)
 
     def exists(self, name: str) -> bool:
         """Whether there is such a file."""
@@ -139,7 +145,18 @@ class ObjectFiles:
         keys = list(map(self._key, names))
         for first in range(0, len(keys), _AT_ONCE):
             with self._answer(""):
-                obstore.delete(self._store, keys[first : first + _AT_ONCE])
+                self._delete(keys[first : first + _AT_ONCE])
+
+    def _delete(self, keys: list[str]) -> None:
+        try:
+            obstore.delete(self._store, keys)
+        except FileNotFoundError as error:
+            # Google's store says so of one that is gone, and the library ends with it: the others are still there.
+            if not _is_of_a_file(error):
+                raise
+            for key in keys:
+                with suppress(FileNotFoundError):
+                    obstore.delete(self._store, key)
 
     def delete_all(self) -> None:
         """Delete everything in the folder."""
@@ -153,12 +170,18 @@ class ObjectFiles:
             raise FileNotFoundError(f"{uri} is not in {self._root}")
         return key.removeprefix(f"{self._root.key}/")
 
+    def _is_file(self, told: ObjectMeta) -> bool:
+        """Google's connector puts an object of no bytes for a folder, with a slash at its end that obstore drops."""
+        return not self._has_markers or bool(told["size"])
+
     def _key(self, name: str) -> str:
         return f"{self._root.key}/{name}".rstrip("/")
 
     def _stored(self, told: ObjectMeta) -> StoredFile:
         name = told["path"].removeprefix(f"{self._root.key}/")
-        return StoredFile(name, told["size"], told["last_modified"], told["e_tag"] or str(told["last_modified"]))
+        # To the second, which is all that a look at one file tells.
+        changed = told["last_modified"].replace(microsecond=0)
+        return StoredFile(name, told["size"], changed, told["e_tag"] or str(changed))
 
     @contextmanager
     def _answer(self, name: str) -> Iterator[None]:
@@ -183,11 +206,13 @@ def _is_of_a_file(error: FileNotFoundError) -> bool:
 
 
 def environment_mark() -> int:
-    """Another number where AWS's variables are others: a client takes its credentials from them once, as it is made."""
-    return hash(tuple(sorted(item for item in os.environ.items() if item[0].startswith("AWS_"))))
+    """Another number where the variables are others from which a client takes its credentials once, as it is made."""
+    return hash(tuple(sorted(item for item in os.environ.items() if item[0].startswith(_OF_CREDENTIALS))))
 
 
 @functools.lru_cache(maxsize=8)
-def _bucket(name: str, options: tuple[tuple[str, str], ...], environment_mark: int) -> S3Store:  # noqa: ARG001 - a key
+def _bucket(name: str, access: S3Access | GcsAccess, environment_mark: int) -> S3Store | GCSStore:  # noqa: ARG001 - a key
     """One client a bucket and environment: it keeps its connections."""
-    return S3Store(name, config=dict(options), retry_config=_RETRIES)  # type: ignore[arg-type] # the names are those of its type
+    if isinstance(access, GcsAccess):
+        return GCSStore(name, config=access.storage_options, retry_config=_RETRIES)  # type: ignore[arg-type] # as below
+    return S3Store(name, config=access.storage_options, retry_config=_RETRIES)  # type: ignore[arg-type] # the names are those of its type

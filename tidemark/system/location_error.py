@@ -14,20 +14,21 @@ class LocationError(TerminalError):
     def malformed(cls, where: str) -> Self:
         return cls(
             "this is no place in an object store",
-            expected="s3://bucket/prefix, of letters, digits and - _ . =, without a user, a ? or a #",
+            expected="s3://bucket/prefix or gs://bucket/prefix, of letters, digits and - _ . =, without user, ? or #",
             where=where,
-            hint="correct it; credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the machine's role",
+            hint="correct it; credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the file of "
+            "GOOGLE_APPLICATION_CREDENTIALS, or the machine's role",
         )
 
     @classmethod
     def scheme(cls, where: str, scheme: str) -> Self:
         return cls(
             "this kind of storage is not known",
-            expected="a folder, s3://bucket/prefix, or hdfs://host:port/prefix",
+            expected="a folder, s3://bucket/prefix, gs://bucket/prefix, or hdfs://host:port/prefix",
             found=f"{scheme}://",
             where=where,
             hint="correct it; an object store of another kind is used where it speaks S3, by AWS_ENDPOINT_URL: whether "
-            "commits by abfss:// or gs:// are safe nobody has tried",
+            "commits by abfss:// are safe nobody has tried",
         )
 
     @classmethod
@@ -65,6 +66,24 @@ class LocationError(TerminalError):
             expected="http://host:port or https://host:port, and nothing behind it",
             where=variable,
             hint="correct it; without it the store is AWS's own",
+        )
+
+    @classmethod
+    def emulator(cls, variable: str) -> Self:
+        return cls(
+            "this is no address of an emulator of Google Cloud Storage on this machine",
+            expected="http://127.0.0.1:port, and nothing behind it: it is asked without credentials",
+            where=variable,
+            hint="correct it; unset it for Google's own store",
+        )
+
+    @classmethod
+    def one_reads_it(cls, variable: str) -> Self:
+        return cls(
+            "only delta-rs would read this, Spark would not",
+            expected="no such variable: both have to be the same user in the same store",
+            where=variable,
+            hint="unset it, and set GOOGLE_APPLICATION_CREDENTIALS to the file of a key, or use the machine's own user",
         )
 
     @classmethod

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Final, Self, TypeAlias
 from urllib.parse import urlsplit
 
+from tidemark.system.gcs_access import GcsAccess
 from tidemark.system.location_error import LocationError
-from tidemark.system.object_access import ObjectAccess
+from tidemark.system.s3_access import S3Access
 
-_OBJECT_STORES: Final = ("s3", "s3a")
+_OBJECT_STORES: Final[Mapping[str, type[S3Access | GcsAccess]]] = {"s3": S3Access, "s3a": S3Access, "gs": GcsAccess}
 _HDFS: Final = "hdfs"
-_BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _AUTHORITY: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(:[0-9]{1,5})?")
 _KEY: Final = re.compile(r"(?!\.{1,2}(/|$))[A-Za-z0-9._=-]+(/(?!\.{1,2}(/|$))[A-Za-z0-9._=-]+)*")
 
@@ -58,10 +58,10 @@ class ObjectLocation(_RemoteFolder):
 
     bucket: str
     key: str
-    access: ObjectAccess
+    access: S3Access | GcsAccess
 
     def __str__(self) -> str:
-        return f"s3a://{self.bucket}/{self.key}"
+        return f"{self.access.scheme}://{self.bucket}/{self.key}"
 
     def _at(self, key: str) -> Self:
         return replace(self, key=key)
@@ -69,11 +69,7 @@ class ObjectLocation(_RemoteFolder):
     @property
     def storage_options(self) -> dict[str, str]:
         """How delta-rs, and the library of the file store, reach it; they find credentials by themselves."""
-        options = {"aws_region": self.access.region, "aws_conditional_put": "etag"}
-        if self.access.endpoint:
-            # Servers other than AWS's have no host name a bucket.
-            options |= {"aws_endpoint": self.access.endpoint, "aws_virtual_hosted_style_request": "false"}
-        return options if self.access.is_encrypted else {**options, "aws_allow_http": "true"}
+        return self.access.storage_options
 
 
 @dataclass(frozen=True)
@@ -110,7 +106,7 @@ def table_location(text: str, env: Mapping[str, str] = os.environ, where: str = 
 
 
 def remote_location(text: str, env: Mapping[str, str], where: str) -> RemoteLocation:
-    """`s3://bucket/prefix` or `hdfs://host:port/prefix` as a location; `where` is the setting. Raises LocationError."""
+    """A place in S3, Google Cloud Storage or HDFS by its URI, of the setting `where`. Raises LocationError."""
     scheme = text.partition("://")[0]
     if scheme == _HDFS:
         return _hdfs_location(text, env, where)
@@ -120,11 +116,12 @@ def remote_location(text: str, env: Mapping[str, str], where: str) -> RemoteLoca
 
 
 def object_location(text: str, env: Mapping[str, str], where: str) -> ObjectLocation:
-    """`s3://bucket/prefix` as a location; `where` is the setting that says so. Raises LocationError."""
+    """`s3://bucket/prefix` or `gs://bucket/prefix` as a location; `where` says so. Raises LocationError."""
     bucket, key = _parts(text)
-    if not _BUCKET.fullmatch(bucket) or not _KEY.fullmatch(key):
+    access = _OBJECT_STORES[text.partition("://")[0]]
+    if not access.buckets.fullmatch(bucket) or not _KEY.fullmatch(key):
         raise LocationError.malformed(where)
-    return ObjectLocation(bucket, key, ObjectAccess.of(env))
+    return ObjectLocation(bucket, key, access.of(env))
 
 
 def _hdfs_location(text: str, env: Mapping[str, str], where: str) -> HdfsLocation:

@@ -6,8 +6,10 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from tidemark.spark.jars import resolved_jars
-from tidemark.spark.object_store import s3_jars
-from tidemark.spark.object_store.log_store_jar import FILE_MANAGER, LOG_STORE, SOURCES, write_log_store_jar
+from tidemark.spark.object_store import gcs_jars, s3_jars
+from tidemark.spark.object_store.log_store_jar import OWN_JAR, write_log_store_jar
+from tidemark.spark.object_store.s3_jars import SOURCES
+from tidemark.spark.object_store.s3_settings import FILE_MANAGER, LOG_STORE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,12 +19,20 @@ if TYPE_CHECKING:
 
 def test_the_same_source_makes_the_same_jar(tmp_path: Path) -> None:
     first, second = tmp_path / "first.jar", tmp_path / "second.jar"
-    others = [jar for jar in s3_jars.s3_jars() if jar.name != s3_jars.OWN_JAR]
+    others = [jar for jar in s3_jars.s3_jars() if jar.name != OWN_JAR]
     for jar in (first, second):
-        write_log_store_jar(jar, [*resolved_jars(), *others])
+        write_log_store_jar(jar, SOURCES, [*resolved_jars(), *others])
     assert first.read_bytes() == second.read_bytes()
     with zipfile.ZipFile(first) as archive:
         assert {f"{name.replace('.', '/')}.class" for name in (FILE_MANAGER, LOG_STORE)} < set(archive.namelist())
+
+
+def test_googles_is_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither is compiled against the other one's jars, and another connector is another folder."""
+    before = gcs_jars.gcs_jars_directory(tmp_path)
+    assert before != s3_jars.s3_jars_directory(tmp_path)
+    monkeypatch.setattr(gcs_jars, "CONNECTOR", f"{gcs_jars.CONNECTOR}1")
+    assert gcs_jars.gcs_jars_directory(tmp_path) != before
 
 
 def test_another_source_or_another_version_is_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

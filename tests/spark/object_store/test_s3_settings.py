@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from tidemark.spark import session
-from tidemark.spark.object_store.log_store_jar import LOG_STORE
+from tidemark.spark.object_store.s3_settings import LOG_STORE
 from tidemark.spark.session import spark_conf
 from tidemark.system.errors import SparkConfError
-from tidemark.system.object_access import ObjectAccess
+from tidemark.system.s3_access import S3Access
 from tidemark.system.settings import Settings
 from tidemark.system.table_location import ObjectLocation
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CANARY: Final = "c4nary"
-LAKE: Final = ObjectLocation("lake", "warehouse", ObjectAccess("eu-west-3", "http://127.0.0.1:7070"))
+LAKE: Final = ObjectLocation("lake", "warehouse", S3Access("eu-west-3", "http://127.0.0.1:7070"))
 CLUSTER: Final = "spark://cluster.example:7077"
 
 

@@ -39,12 +39,12 @@ def shared_state(settings: Settings) -> list[Finding]:
 def _of_hosts(hosts: Sequence[WorkerHost], waiting: int) -> Finding:
     wait = f"; runs that wait: {waiting}" if waiting else ""
     if not hosts:
-        found = f"none is there{wait}"
+        said = f"none is there{wait}"
         if waiting:
-            return Finding(_HOSTS, "warning", found, "start `tidemark workers` on a host")
-        return Finding(_HOSTS, "ok", f"{found}: runs are executed where they are launched")
-    found = ", ".join(f"{host.name} ({host.running} of {host.pool.slots} slots)" for host in hosts) + wait
+            return Finding(_HOSTS, "warning", said, "start `tidemark workers` on a host")
+        return Finding(_HOSTS, "ok", f"{said}: runs are executed where they are launched")
+    said = ", ".join(f"{host.name} ({host.running} of {host.pool.slots} slots)" for host in hosts) + wait
     if len({host.pool.code for host in hosts}) > 1:
         to_do = "bring them to the same code: a run is taken by hosts with the code of who launched it"
-        return Finding(_HOSTS, "warning", f"{found}; they have different code", to_do)
-    return Finding(_HOSTS, "ok", found)
+        return Finding(_HOSTS, "warning", f"{said}; they have different code", to_do)
+    return Finding(_HOSTS, "ok", said)

@@ -1,17 +1,12 @@
 package tidemark;
 
 import io.delta.storage.HadoopFileSystemLogStore;
-import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.FileAlreadyExistsException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -43,7 +38,7 @@ public class ConditionalPutLogStore extends HadoopFileSystemLogStore {
     }
 
     public void write(Path path, Iterator actions, Boolean overwrite, Configuration conf) throws IOException {
-        byte[] content = linesOf(actions);
+        byte[] content = Commit.linesOf(actions);
         FileSystem system = path.getFileSystem(conf);
         if (overwrite.booleanValue()) {
             put(system.create(path, true), content);
@@ -52,11 +47,7 @@ public class ConditionalPutLogStore extends HadoopFileSystemLogStore {
         try {
             put(ConditionalPut.open(system, path), content);
         } catch (IOException refused) {
-            // The client sends a put again whose answer was lost; the store refuses the second one. No two commits have
-            // the same content: each carries an id of its transaction.
-            if (!Arrays.equals(content, contentOf(system, path, refused))) {
-                throw new FileAlreadyExistsException(path.toString());
-            }
+            Commit.requireOwn(system, path, content, refused);
         }
     }
 
@@ -107,14 +98,6 @@ public class ConditionalPutLogStore extends HadoopFileSystemLogStore {
         return Boolean.FALSE;
     }
 
-    private static byte[] linesOf(Iterator actions) {
-        StringBuilder lines = new StringBuilder();
-        while (actions.hasNext()) {
-            lines.append((String) actions.next()).append('\n');
-        }
-        return lines.toString().getBytes(StandardCharsets.UTF_8);
-    }
-
     private static void put(FSDataOutputStream out, byte[] content) throws IOException {
         boolean isWhole = false;
         try {
@@ -127,19 +110,5 @@ public class ConditionalPutLogStore extends HadoopFileSystemLogStore {
             }
         }
         out.close();
-    }
-
-    private static byte[] contentOf(FileSystem system, Path path, IOException refused) throws IOException {
-        FSDataInputStream in;
-        try {
-            in = system.open(path);
-        } catch (FileNotFoundException absent) {
-            throw refused;
-        }
-        try {
-            return in.readAllBytes();
-        } finally {
-            in.close();
-        }
     }
 }

@@ -14,26 +14,28 @@ from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 
 from tidemark.spark.java import java_command
 
-_CLASSES: Final = ("ConditionalPut", "ConditionalPutFileManager", "ConditionalPutLogStore")
-SOURCES: Final = tuple(Path(__file__).with_name(f"{name}.java") for name in _CLASSES)
-FILE_MANAGER: Final = "tidemark.ConditionalPutFileManager"
-LOG_STORE: Final = "tidemark.ConditionalPutLogStore"
+OWN_JAR: Final = "tidemark-log-store.jar"
 _JAVA_VERSION: Final = 8
 """The class files' format: whatever runs Spark reads it."""
 
 
-def write_log_store_jar(target: Path, jars: Sequence[Path]) -> None:
+def sources(*classes: str) -> tuple[Path, ...]:
+    """The files of classes beside this one."""
+    return tuple(Path(__file__).with_name(f"{name}.java") for name in classes)
+
+
+def write_log_store_jar(target: Path, source_files: Sequence[Path], jars: Sequence[Path]) -> None:
     """Compile the sources against Spark's jars and `jars`, Delta's among them. Raises Py4JError."""
     shipped = sorted((Path(pyspark.__file__).parent / "jars").glob("*.jar"))
     with TemporaryDirectory() as classes, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as jar:
-        _compile(SOURCES, Path(classes), [*shipped, *jars])
+        _compile(source_files, Path(classes), [*shipped, *jars])
         for file in sorted(Path(classes).rglob("*.class")):
             # Without the time of day: what is compiled from the same source is the same file.
             entry = zipfile.ZipInfo(file.relative_to(classes).as_posix())
             jar.writestr(entry, file.read_bytes())
 
 
-def _compile(sources: Sequence[Path], classes: Path, class_path: Sequence[Path]) -> None:
+def _compile(source_files: Sequence[Path], classes: Path, class_path: Sequence[Path]) -> None:
     port, token = launch_gateway(
         classpath=":".join(map(str, class_path)), die_on_exit=True, java_path=java_command(), enable_auth=True
     )
@@ -47,8 +49,8 @@ def _compile(sources: Sequence[Path], classes: Path, class_path: Sequence[Path])
         for at, entry in enumerate(class_path):
             entries[at] = file(str(entry))
         compiler.setClassPath(entries)
-        files = gateway.new_array(file, len(sources))
-        for at, source in enumerate(sources):
+        files = gateway.new_array(file, len(source_files))
+        for at, source in enumerate(source_files):
             files[at] = file(str(source))
         compiler.compile(files)
     finally:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from tidemark.spark.jars import fetch_into, jars_directory, resolved_jars
-from tidemark.spark.object_store.log_store_jar import SOURCES, write_log_store_jar
+from tidemark.spark.object_store.log_store_jar import OWN_JAR, sources, write_log_store_jar
 
 CHECKSUMS: Final = Path(__file__).with_name("s3_jars.sha256")
-OWN_JAR: Final = "tidemark-log-store.jar"
+SOURCES: Final = sources("Commit", "ConditionalPut", "ConditionalPutFileManager", "ConditionalPutLogStore")
 _HADOOP: Final = "3.5.0"
 _SDK: Final = "2.35.4"
 _SDK_PARTS: Final = (
@@ -54,7 +54,7 @@ def s3_jars(base: Path | None = None) -> tuple[Path, ...]:
 
 
 def _add_log_store(folder: Path, base: Path | None) -> None:
-    write_log_store_jar(folder / OWN_JAR, [*resolved_jars(base), *folder.glob("*.jar")])
+    write_log_store_jar(folder / OWN_JAR, SOURCES, [*resolved_jars(base), *folder.glob("*.jar")])
 
 
 if __name__ == "__main__":

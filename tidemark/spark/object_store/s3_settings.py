@@ -2,9 +2,10 @@
 
 from typing import Final
 
-from tidemark.spark.object_store.log_store_jar import FILE_MANAGER, LOG_STORE
-from tidemark.system.object_access import ObjectAccess
+from tidemark.system.s3_access import S3Access
 
+FILE_MANAGER: Final = "tidemark.ConditionalPutFileManager"
+LOG_STORE: Final = "tidemark.ConditionalPutLogStore"
 _CREDENTIALS: Final = (
     "software.amazon.awssdk.auth.credentials.EnvironmentVariableCredentialsProvider",
     "software.amazon.awssdk.auth.credentials.WebIdentityTokenFileCredentialsProvider",
@@ -12,7 +13,7 @@ _CREDENTIALS: Final = (
 )
 
 
-def s3_settings(access: ObjectAccess) -> dict[str, str]:
+def s3_settings(access: S3Access) -> dict[str, str]:
     """What commits are safe by, and what has to be as delta-rs has it; nobody may set it otherwise.
 
     Credentials are found as delta-rs finds them: in the environment, or by the role of the process or the machine.

@@ -1,14 +1,15 @@
-"""How an object store is reached: its endpoint and its region, and no secret.
+"""How S3, or a server that speaks it, is reached: its endpoint and its region, and no secret.
 
 Credentials are not read here. Spark, delta-rs and the file store each find them by the provider's own chain: the
 variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN), else the role of the machine.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Self
-from urllib.parse import urlsplit
+from typing import ClassVar, Final, Self
 
+from tidemark.system.endpoint import known_endpoint
 from tidemark.system.location_error import LocationError
 
 _ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
@@ -22,11 +23,14 @@ _UNSAFE: Final = {
 
 
 @dataclass(frozen=True)
-class ObjectAccess:
+class S3Access:
     """`endpoint` is `http(s)://host:port`, empty for the provider's own."""
 
     region: str
     endpoint: str = ""
+    scheme: ClassVar = "s3a"
+    namespace: ClassVar = "s3"
+    buckets: ClassVar = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> Self:
@@ -35,7 +39,7 @@ class ObjectAccess:
             if env.get(name):
                 raise LocationError.unsafe(name, harm)
         variable = next((name for name in _ENDPOINTS if env.get(name)), None)
-        endpoint = _known_endpoint(variable, env[variable]) if variable else ""
+        endpoint = known_endpoint(env[variable], LocationError.endpoint(variable)) if variable else ""
         region = next((env[name] for name in _REGIONS if env.get(name)), _REGION_OF_OTHERS if endpoint else "")
         if not region:
             raise LocationError.no_region()
@@ -46,14 +50,11 @@ class ObjectAccess:
         """Whether requests go by TLS."""
         return not self.endpoint.startswith("http://")
 
-
-def _known_endpoint(variable: str, text: str) -> str:
-    try:
-        parts = urlsplit(text)
-        usable = parts.scheme in {"http", "https"} and parts.hostname and (parts.port is None or parts.port > 0)
-    except ValueError:
-        usable = False
-    # A user or a query may be a secret: the text is not repeated then.
-    if not usable or parts.username or parts.password or parts.query or parts.fragment or parts.path.strip("/"):
-        raise LocationError.endpoint(variable)
-    return f"{parts.scheme}://{parts.netloc}"
+    @property
+    def storage_options(self) -> dict[str, str]:
+        """How delta-rs, and the library of the file store, reach it; they find credentials by themselves."""
+        options = {"aws_region": self.region, "aws_conditional_put": "etag"}
+        if self.endpoint:
+            # Servers other than AWS's have no host name a bucket.
+            options |= {"aws_endpoint": self.endpoint, "aws_virtual_hosted_style_request": "false"}
+        return options if self.is_encrypted else {**options, "aws_allow_http": "true"}

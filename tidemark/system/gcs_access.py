@@ -1,0 +1,61 @@
+"""How Google Cloud Storage is reached, and no secret.
+
+Credentials are not read here. Spark, delta-rs and the file store each find them as Google's own libraries do: by the
+file that GOOGLE_APPLICATION_CREDENTIALS names, else those of the machine.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final, Self
+from urllib.parse import urlsplit
+
+from tidemark.system.endpoint import known_endpoint
+from tidemark.system.location_error import LocationError
+
+_EMULATOR: Final = "STORAGE_EMULATOR_HOST"
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+_OF_DELTA_RS: Final = (
+    "GOOGLE_SERVICE_ACCOUNT",
+    "GOOGLE_SERVICE_ACCOUNT_PATH",
+    "GOOGLE_SERVICE_ACCOUNT_KEY",
+    "GOOGLE_BASE_URL",
+    "GOOGLE_BEARER_TOKEN",
+    "GOOGLE_SKIP_SIGNATURE",
+)
+"""What Spark would not see: it would be another user, or in another store."""
+
+
+@dataclass(frozen=True)
+class GcsAccess:
+    """`emulator` is `http(s)://host:port` on this machine, asked without credentials; empty for Google's own."""
+
+    emulator: str = ""
+    scheme: ClassVar = "gs"
+    namespace: ClassVar = "gs"
+    buckets: ClassVar = re.compile(r"[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]")
+
+    @classmethod
+    def of(cls, env: Mapping[str, str]) -> Self:
+        """As Google's own tools read it from the environment. Raises LocationError."""
+        for name in _OF_DELTA_RS:
+            if env.get(name):
+                raise LocationError.one_reads_it(name)
+        text = env.get(_EMULATOR)
+        if not text:
+            return cls()
+        emulator = known_endpoint(text, LocationError.emulator(_EMULATOR))
+        if urlsplit(emulator).hostname not in _LOOPBACK:
+            raise LocationError.emulator(_EMULATOR)
+        return cls(emulator)
+
+    @property
+    def storage_options(self) -> dict[str, str]:
+        """How delta-rs, and the library of the file store, reach it; they find credentials by themselves."""
+        if not self.emulator:
+            return {}
+        # The library's own way to another server: what has the form of a key holds none.
+        nobody = dict.fromkeys(("client_email", "private_key", "private_key_id"), "")
+        key = json.dumps({"gcs_base_url": self.emulator, "disable_oauth": True, **nobody})
+        return {"google_service_account_key": key, "google_allow_http": "true"}
