@@ -9,8 +9,10 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import psycopg2
@@ -22,7 +24,6 @@ from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from tests.components.postgres import Postgres
 
@@ -102,8 +103,10 @@ class Terminal:
 
     @staticmethod
     def _environment() -> dict[str, str]:
+        """That of a terminal in which Tidemark's own environment of Python is activated."""
         own = {name: value for name, value in os.environ.items() if not name.startswith(("TIDEMARK_", "DAGSTER_"))}
-        return {**own, "SPARK_LOCAL_IP": LOOPBACK, "SPARK_DAEMON_MEMORY": "256m"}
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        return {**own, "PATH": path, "SPARK_LOCAL_IP": LOOPBACK, "SPARK_DAEMON_MEMORY": "256m"}
 
     @contextmanager
     def _server(self, line: str, words: str) -> Iterator[None]:
