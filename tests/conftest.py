@@ -10,7 +10,7 @@ import hypothesis
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.components.fixtures import gcs, hdfs, kafka_server, mariadb_server, object_store, postgres_server
+from tests.components.fixtures import azure, gcs, hdfs, kafka_server, mariadb_server, object_store, postgres_server
 from tests.lake_folder import lake_server
 from tests.world import WHOLE, DemoWorld, World, run_demo, start_tidemark
 from tidemark.spark.internals import is_started
@@ -20,13 +20,15 @@ from tidemark.system.settings import Settings
 from tidemark.system.table_location import TableLocation
 
 if TYPE_CHECKING:
+    from tests.components.azure_server import AzureServer
     from tests.components.gcs_server import GcsServer
     from tests.components.hdfs_server import HdfsServer
     from tests.components.s3_server import S3Server
 
-__all__ = ["gcs", "hdfs", "kafka_server", "mariadb_server", "object_store", "postgres_server"]
+__all__ = ["azure", "gcs", "hdfs", "kafka_server", "mariadb_server", "object_store", "postgres_server"]
 
 _SERVERS = {
+    "azure": "azure",
     "gcs": "gcs",
     "hdfs": "hdfs",
     "kafka_server": "kafka",
@@ -81,7 +83,7 @@ def warehouse_location(request: pytest.FixtureRequest, tmp_path_factory: pytest.
     kind = lake_server()
     if kind is None:
         return tmp_path_factory.mktemp("warehouse")
-    server: S3Server | GcsServer | HdfsServer = request.getfixturevalue(kind)
+    server: S3Server | GcsServer | AzureServer | HdfsServer = request.getfixturevalue(kind)
     return server.location("warehouse")
 
 

@@ -1,7 +1,7 @@
-"""Where tests have their tables: on disk, or with TIDEMARK_TEST_LAKE=s3, =gs or =hdfs on a real server.
+"""Where tests have their tables: on disk, or with TIDEMARK_TEST_LAKE=s3, =gs, =abfss or =hdfs on a real server.
 
 Tests look into a table's folder, which the engine does not: S3's and Google's servers keep their objects in one,
-too. HDFS has none: what is to hold there as well looks by `stored_files`.
+too. HDFS and Azure's have none: what is to hold there as well looks by `stored_files`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from deltalake import DeltaTable
 
 from tidemark.delta.open_table import delta_rs_options
+from tidemark.system.azure_access import AzureAccess
 from tidemark.system.table_location import HdfsLocation
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 LAKE: Final = "TIDEMARK_TEST_LAKE"
 BUCKETS: Final = "TIDEMARK_TEST_BUCKETS"
 """Where a running object store keeps its buckets."""
-_FIXTURES: Final = {"s3": "object_store", "gs": "gcs", "hdfs": "hdfs"}
+_FIXTURES: Final = {"s3": "object_store", "gs": "gcs", "abfss": "azure", "hdfs": "hdfs"}
 
 
 def lake_server() -> str | None:
@@ -30,10 +31,12 @@ def lake_server() -> str | None:
 
 
 def lake_folder(location: TableLocation) -> Path:
-    """The same place as a path; HDFS has none."""
+    """The same place as a path; HDFS and Azure have none."""
     if isinstance(location, Path):
         return location
-    assert not isinstance(location, HdfsLocation), "look there by stored_files"
+    hint = "look there by stored_files"
+    assert not isinstance(location, HdfsLocation), hint
+    assert not isinstance(location.access, AzureAccess), hint
     return Path(os.environ[BUCKETS], location.bucket, location.key)
 
 

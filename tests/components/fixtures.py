@@ -1,7 +1,7 @@
 """Real servers as pytest fixtures: one of each a test session, started when the first test asks for it.
 
-A server that is not installed skips the test, with CI=true it fails it; the absence of S3's, Google's or HDFS's
-servers only ever skips.
+A server that is not installed skips the test, with CI=true it fails it; the absence of an object store's
+or HDFS's servers only ever skips.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.components import gcs_server, hdfs_server, postgres, s3_server
+from tests.components import azure_server, gcs_server, hdfs_server, postgres, s3_server
 from tests.components.availability import KAFKA, MARIADB, POSTGRESQL, require
 from tests.lake_folder import BUCKETS, lake_server
 from tidemark.console.servers import kafka, mariadb
@@ -65,6 +65,15 @@ def gcs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[gcs_server.GcsServ
     """A server of Google Cloud Storage's API; the process finds it as Google's own tools do."""
     with gcs_server.gcs_server(tmp_path_factory.mktemp("gcs")) as running, pytest.MonkeyPatch.context() as patch:
         for name, value in {**running.environment, BUCKETS: str(running.folder)}.items():
+            patch.setenv(name, value)
+        yield running
+
+
+@pytest.fixture(scope="session")
+def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[azure_server.AzureServer]:
+    """A server of Azure's storage; the process finds it and its key as it would any other's."""
+    with azure_server.azure_server(tmp_path_factory.mktemp("azure")) as running, pytest.MonkeyPatch.context() as patch:
+        for name, value in running.environment.items():
             patch.setenv(name, value)
         yield running
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.request import Request, urlopen
@@ -63,6 +63,10 @@ class GcsServer:
         """A folder in its bucket."""
         return object_location(f"gs://{self.bucket}/{key}", self.environment, "the test")
 
+    def at(self, port: int) -> GcsServer:
+        """The same server by a proxy's port."""
+        return replace(self, port=port)
+
     def send(self, path: str, content: bytes) -> None:
         """A request to the JSON API. Raises OSError where it is not taken."""
         request = Request(f"http://{LOOPBACK}:{self.port}{path}", content, {"Content-Type": "application/json"})
@@ -86,21 +90,12 @@ def gcs_server(directory: Path, backend: Literal["filesystem", "memory"] = "file
     name, port, behind = "the server of Google Cloud Storage", free_port(), free_port()
     command = [str(_program()), "-scheme", "http", "-host", LOOPBACK, "-port", str(behind), "-log-level", "warn"]
     command += ["-backend", backend, "-filesystem-root", str(folder)]
-    xml = [
-        "env",
-        f"PYTHONPATH={CHECKOUT}",
-        sys.executable,
-        "-m",
-        "tests.components.gcs_xml_api",
-        str(port),
-        str(behind),
-    ]
+    xml = [sys.executable, "-m", "tests.components.gcs_xml_api", str(port), str(behind)]
     with ExitStack() as stack:
         server = start_listening(name, command, directory, behind, _START_SECONDS)
         stack.callback(server.stop)
-        before = start_listening(
-            f"{name} by XML", ["env", f"PYTHONPATH={CHECKOUT}", *xml], directory / "xml", port, _START_SECONDS
-        )
+        own = {"PYTHONPATH": str(CHECKOUT)}
+        before = start_listening(f"{name} by XML", xml, directory / "xml", port, _START_SECONDS, own)
         stack.callback(before.stop)
         running = GcsServer(port, folder, _BUCKET)
         if backend == "memory":

@@ -13,24 +13,18 @@ import http.client
 import json
 import secrets
 import sys
-from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from tests.components.request_body import request_body
-from tidemark.system.free_port import LOOPBACK
+from tests.components.translating_server import Answer, ask, serve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_SECONDS: Final = 60.0
 _JSON: Final = ("/storage/v1/", "/upload/", "/download/", "/batch/", "/_internal/")
-_NOT_PASSED: Final = {"connection", "content-length", "expect", "keep-alive", "transfer-encoding"}
 _PRECONDITION: Final = "x-goog-if-generation-match"
-_Answer = tuple[int, dict[str, str], bytes]
 
 
 @dataclass
@@ -40,7 +34,7 @@ class _Xml:
     behind: int
     _parts: dict[str, dict[int, bytes]] = field(default_factory=dict)
 
-    def answer(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> _Answer:
+    def answer(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
         path = urlsplit(url).path
         if path.startswith(_JSON):
             return self._ask(method, url, headers, body)
@@ -54,7 +48,7 @@ class _Xml:
             return self._ask(method, _object(bucket, key), headers)
         return self._put(method, bucket, unquote(key), query, {"headers": headers, "body": body})
 
-    def _put(self, method: str, bucket: str, key: str, query: Mapping[str, str], sent: Mapping[str, Any]) -> _Answer:
+    def _put(self, method: str, bucket: str, key: str, query: Mapping[str, str], sent: Mapping[str, Any]) -> Answer:
         upload = query.get("uploadId", "")
         if method == "POST" and "uploads" in query:
             begun = secrets.token_hex(8)
@@ -77,7 +71,7 @@ class _Xml:
         done = {"ETag": f'"{known["etag"]}"', "x-goog-generation": known["generation"]}
         return 200, done, _document("CompleteMultipartUploadResult", {"ETag": done["ETag"]}) if upload else b""
 
-    def _listed(self, bucket: str, query: Mapping[str, str]) -> _Answer:
+    def _listed(self, bucket: str, query: Mapping[str, str]) -> Answer:
         token = query.get("continuation-token", "")
         # XML's offset is before the first name that is told, JSON's is the first one.
         first = token or (f"{query['start-after']}\0" if "start-after" in query else "")
@@ -104,15 +98,8 @@ class _Xml:
             SubElement(SubElement(result, "CommonPrefixes"), "Prefix").text = prefix
         return 200, {"Content-Type": "application/xml"}, tostring(result)
 
-    def _ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> _Answer:
-        server = http.client.HTTPConnection(LOOPBACK, self.behind, timeout=_SECONDS)
-        try:
-            passed = {name: value for name, value in headers.items() if name.lower() not in _NOT_PASSED}
-            server.request(method, url, body, passed)
-            response = server.getresponse()
-            return response.status, dict(response.getheaders()), response.read()
-        finally:
-            server.close()
+    def _ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> Answer:
+        return ask(self.behind, method, url, headers, body)
 
 
 def _object(bucket: str, key: str) -> str:
@@ -130,52 +117,9 @@ def _document(name: str, values: Mapping[str, str]) -> bytes:
     return tostring(root)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    # Head and body are two writes: the second must not wait for the client's word on the first.
-    disable_nagle_algorithm = True
-    xml: _Xml
-
-    def handle_one_request(self) -> None:
-        try:
-            super().handle_one_request()
-        except OSError:  # the client is gone
-            self.close_connection = True
-
-    def finish(self) -> None:
-        with suppress(OSError):  # likewise
-            super().finish()
-
-    def pass_on(self) -> None:
-        """To the server, and its answer back; the connection ends where there is none."""
-        body = request_body(self)
-        try:
-            status, headers, content = self.xml.answer(self.command, self.path, dict(self.headers.items()), body)
-        except (OSError, http.client.HTTPException):
-            self.close_connection = True
-            return
-        self.send_response_only(status)
-        for name, value in headers.items():
-            if name.lower() not in _NOT_PASSED:
-                self.send_header(name, value)
-        length = headers.get("Content-Length", "0") if self.command == "HEAD" else str(len(content))
-        self.send_header("Content-Length", length)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(content)
-
-    do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = do_PATCH = pass_on  # noqa: N815 - the standard library's names
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the standard library's name
-        """Nothing is printed."""
-
-
 def main() -> None:
     port, behind = map(int, sys.argv[1:])
-    _Handler.xml = _Xml(behind)
-    server = ThreadingHTTPServer((LOOPBACK, port), _Handler)
-    server.daemon_threads = True
-    server.serve_forever()
+    serve(port, _Xml(behind).answer)
 
 
 if __name__ == "__main__":

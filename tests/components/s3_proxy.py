@@ -165,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self._pass_back(*answer)
 
-    do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = pass_on  # noqa: N815 - the names are the standard library's
+    do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = do_HEAD = pass_on  # noqa: N815 - the standard library's names
 
     def _answer(self, body: bytes) -> tuple[http.client.HTTPResponse, bytes] | None:
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP}

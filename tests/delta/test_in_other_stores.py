@@ -1,4 +1,4 @@
-"""The main paths of tables, with Spark and delta-rs, once more in S3, Google Cloud Storage and HDFS.
+"""The main paths of tables, with Spark and delta-rs, once more in S3, Google's and Azure's stores and HDFS.
 
 In a process of their own: a session of Spark finds its store and its credentials when it starts.
 """
@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.components.azure_server import require_azure
 from tests.components.gcs_server import require_gcs
 from tests.components.hdfs_server import require_hdfs
 from tests.components.s3_server import require_s3_server
@@ -29,7 +30,10 @@ MAIN_PATHS = (
 )
 
 
-@pytest.mark.parametrize(("lake", "require"), [("s3", require_s3_server), ("gs", require_gcs), ("hdfs", require_hdfs)])
+@pytest.mark.parametrize(
+    ("lake", "require"),
+    [("s3", require_s3_server), ("gs", require_gcs), ("abfss", require_azure), ("hdfs", require_hdfs)],
+)
 def test_main_paths_hold_there(lake: str, require: Callable[[], None]) -> None:
     require()
     files = [f"tests/delta/{name}.py" for name in MAIN_PATHS]

@@ -16,7 +16,7 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "warehouse": (
         "`warehouse` in the data folder",
         (
-            "the tables: a folder, `s3://bucket/prefix` or `gs://bucket/prefix` (docs/object-store.md), "
+            "the tables: a folder, `s3://bucket/prefix`, `gs://...` or `abfss://...` (docs/object-store.md), "
             "or `hdfs://host:port/prefix` (docs/hdfs.md)"
         ),
     ),

@@ -20,6 +20,7 @@ from tidemark.lineage_events.datasets import Datasets
 from tidemark.lineage_events.emitter import LineageEmitter
 from tidemark.lineage_events.environment import is_wanted
 from tidemark.lineage_events.errors import UndeliveredEventError
+from tidemark.system.azure_access import AzureAccess
 from tidemark.system.gcs_access import GcsAccess
 from tidemark.system.s3_access import S3Access
 from tidemark.system.table_location import HdfsLocation, ObjectLocation, RemoteLocation
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SALES = f"sales@{DAY}"
+IN_AZURE = "lake@company.dfs.core.windows.net"
 
 
 @pytest.fixture
@@ -80,6 +82,7 @@ def test_a_run_is_told_with_what_it_read_and_wrote(world: LineageWorld) -> None:
     [
         (ObjectLocation("lake", "prefix", S3Access("eu-west-3")), ("s3://lake", "prefix/sales")),
         (ObjectLocation("lake", "prefix", GcsAccess()), ("gs://lake", "prefix/sales")),
+        (ObjectLocation(IN_AZURE, "prefix", AzureAccess("company")), (f"abfss://{IN_AZURE}", "prefix/sales")),
         (HdfsLocation("host:8020", "prefix"), ("hdfs://host:8020", "/prefix/sales")),
     ],
 )

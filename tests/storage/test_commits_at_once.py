@@ -1,4 +1,4 @@
-"""A process of Spark and one of delta-rs commit to one table of a real S3 server, of Google Cloud Storage and of HDFS.
+"""A process of Spark and one of delta-rs commit to one table of a real S3 server, of Google's, Azure's and of HDFS.
 
 With Delta's own log store for S3, which knows the writers of one process only, commits of the others are overwritten.
 """
@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.components.azure_server import require_azure
 from tests.components.gcs_server import gcs_server, require_gcs
 from tests.storage.committers import commit_at_once
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.components.azure_server import AzureServer
     from tests.components.gcs_server import GcsServer
     from tests.components.hdfs_server import HdfsServer
     from tests.components.s3_server import S3Server
@@ -42,7 +44,13 @@ def test_nothing_is_lost_and_nothing_doubled_in_google_cloud_storage(tmp_path: P
         require_all_once(running, COMMITS_ELSEWHERE)
 
 
-def require_all_once(server: S3Server | GcsServer | HdfsServer, count: int) -> None:
+def test_nothing_is_lost_and_nothing_doubled_in_azure(azure: AzureServer) -> None:
+    """Spark renames on a condition, delta-rs puts on one."""
+    require_azure()
+    require_all_once(azure, COMMITS_ELSEWHERE)
+
+
+def require_all_once(server: S3Server | GcsServer | AzureServer | HdfsServer, count: int) -> None:
     done = commit_at_once(server.location("lake/at_once"), KINDS, count, server.environment)
     assert sum(done.acknowledged.values()) == len(KINDS) * count
     assert (done.lost, done.doubled) == (0, 0)

@@ -12,6 +12,7 @@ from tidemark.spark.session import spark_session
 from tidemark.storage import object_files
 from tidemark.storage.conditional_put import require_conditional_put
 from tidemark.storage.errors import StorageRefusedError, UnsafeStoreError
+from tidemark.system.azure_access import AzureAccess
 from tidemark.system.gcs_access import GcsAccess
 from tidemark.system.s3_access import S3Access
 from tidemark.system.settings import Settings
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 LAKE = ObjectLocation("lake", "warehouse", S3Access("eu-west-3"))
 OF_GOOGLE = ObjectLocation("lake", "warehouse", GcsAccess())
-LAKES = pytest.mark.parametrize("lake", [LAKE, OF_GOOGLE])
+OF_AZURE = ObjectLocation("lake@company.dfs.core.windows.net", "warehouse", AzureAccess("company"))
+LAKES = pytest.mark.parametrize("lake", [LAKE, OF_GOOGLE, OF_AZURE])
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidemark.system.azure_access import AzureAccess
 from tidemark.system.location_error import LocationError
 from tidemark.system.s3_access import S3Access
 from tidemark.system.table_location import HdfsLocation, ObjectLocation, is_uri, object_location, remote_location
@@ -48,15 +49,13 @@ def test_a_server_of_ones_own() -> None:
 )  # fmt: skip
 def test_what_is_no_place_is_refused_and_not_repeated(text: str) -> None:
     for other in (text, text.replace("s3://", "gs://").replace("la_ke", "lake/..")):
-        with pytest.raises(
-            LocationError, match=r"TIDEMARK_WAREHOUSE: .*expected s3://bucket/prefix or gs://"
-        ) as refused:
+        with pytest.raises(LocationError, match=r"TIDEMARK_WAREHOUSE: .*expected s3://bucket/prefix, gs://") as refused:
             located(other)
         assert CANARY not in str(refused.value)
         assert refused.value.__suppress_context__ or refused.value.__context__ is None
 
 
-@pytest.mark.parametrize("scheme", ["abfss", "viewfs", "http", "file"])
+@pytest.mark.parametrize("scheme", ["abfs", "wasbs", "viewfs", "http", "file"])
 def test_other_storage_is_refused(scheme: str) -> None:
     with pytest.raises(LocationError, match=f"not known: expected .*found {scheme}://"):
         remote_location(f"{scheme}://lake/w", {}, "TIDEMARK_WAREHOUSE")
@@ -160,4 +159,63 @@ def test_an_emulator_on_this_machine_is_asked_without_credentials(emulator: str)
 def test_an_environment_that_will_not_do_for_google(env: dict[str, str], message: str) -> None:
     with pytest.raises(LocationError, match=message) as refused:
         object_location("gs://lake/w", env, "TIDEMARK_WAREHOUSE")
+    assert CANARY not in str(refused.value)
+
+
+IN_AZURE = "abfss://la-ke@company1.dfs.core.windows.net/w/house"
+
+
+@pytest.mark.parametrize("text", [IN_AZURE, f"{IN_AZURE}/"])
+def test_a_folder_in_azure(text: str) -> None:
+    lake = remote_location(text, {}, "TIDEMARK_WAREHOUSE")
+    assert str(lake) == IN_AZURE
+    assert isinstance(lake, ObjectLocation)
+    assert lake.storage_options == {"azure_storage_account_name": "company1"}
+    assert ((lake / "t").name, (lake / "t").parent, (lake / "t").with_name("u")) == ("t", lake, lake / "u")
+    assert remote_location(str(lake), {}, "x") == lake == copy.deepcopy(lake)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("abfss://lake/w", "abfss://company.dfs.core.windows.net/w", "abfss://lake@company.blob.core.windows.net/w"),
+        *("abfss://lake@company.dfs.example/w", "abfss://la--ke@company.dfs.core.windows.net/w"),
+        *("abfss://lake@com-pany.dfs.core.windows.net/w", "abfss://lake@company.dfs.core.windows.net"),
+        *(f"abfss://lake:{CANARY}@company.dfs.core.windows.net/w", f"{IN_AZURE}?sig={CANARY}", f"{IN_AZURE}#{CANARY}"),
+    ],
+)
+def test_what_is_no_place_in_azure_is_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(LocationError, match=r"expected .*abfss://container@account\.dfs") as refused:
+        remote_location(text, {}, "TIDEMARK_WAREHOUSE")
+    assert CANARY not in str(refused.value)
+
+
+def test_an_emulator_of_azures_storage() -> None:
+    env = {"AZURE_STORAGE_ENDPOINT": "http://127.0.0.1:10000/company1", "AZURE_STORAGE_ACCOUNT_KEY": CANARY}
+    lake = object_location(IN_AZURE, env, "TIDEMARK_WAREHOUSE")
+    assert lake.access == AzureAccess("company1", has_key=True, emulator="http://127.0.0.1:10000")
+    assert lake.storage_options["azure_storage_endpoint"] == env["AZURE_STORAGE_ENDPOINT"]
+    assert CANARY not in f"{lake!r} {lake.storage_options}"
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        # Another account's is another store, and elsewhere there may be somebody else who answers.
+        ({"AZURE_STORAGE_ENDPOINT": "http://127.0.0.1:1/another"}, "AZURE_STORAGE_ENDPOINT: .*expected http://127"),
+        ({"AZURE_STORAGE_ENDPOINT": "http://127.0.0.1:1"}, "AZURE_STORAGE_ENDPOINT: this is no address"),
+        ({"AZURE_STORAGE_ENDPOINT": "https://127.0.0.1:1/company1"}, "AZURE_STORAGE_ENDPOINT: this is no address"),
+        ({"AZURE_STORAGE_ENDPOINT": "http://store.example:1/company1"}, "AZURE_STORAGE_ENDPOINT: this is no address"),
+        ({"AZURE_STORAGE_ENDPOINT": f"http://u:{CANARY}@127.0.0.1:1/company1"}, "AZURE_STORAGE_ENDPOINT: this is"),
+        ({"AZURE_STORAGE_SAS_TOKEN": CANARY}, "AZURE_STORAGE_SAS_TOKEN: only delta-rs would read this.*unset it"),
+        ({"AZURE_USE_AZURE_CLI": "true"}, "AZURE_USE_AZURE_CLI: only delta-rs would read this"),
+        (
+            {"AZURE_CLIENT_SECRET": CANARY, "AZURE_FEDERATED_TOKEN_FILE": "/token"},
+            "AZURE_CLIENT_SECRET and AZURE_FEDERATED_TOKEN_FILE: it is not known who is meant.*unset one of them",
+        ),
+    ],
+)
+def test_an_environment_that_will_not_do_for_azure(env: dict[str, str], message: str) -> None:
+    with pytest.raises(LocationError, match=message) as refused:
+        object_location(IN_AZURE, env, "TIDEMARK_WAREHOUSE")
     assert CANARY not in str(refused.value)

@@ -37,6 +37,11 @@ def java_session(spark: SparkSession) -> Any:
     return spark._jsparkSession  # noqa: SLF001 - it has no public name
 
 
+def hadoop_configuration(spark: SparkSession) -> Any:
+    """What the session's file systems are opened with."""
+    return spark.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 - it has no public name
+
+
 def java_frame(frame: DataFrame) -> Any:
     """The frame's object in the JVM: the only way to a plan."""
     return frame._jdf  # noqa: SLF001 - it has no public name

@@ -12,19 +12,24 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
+from tidemark.errors import TidemarkError
 from tidemark.spark.class_archive import class_archive, sharing_options
 from tidemark.spark.hdfs_settings import HDFS_SETTINGS
 from tidemark.spark.internals import is_started, start_context
 from tidemark.spark.jars import resolved_jars
 from tidemark.spark.java import java_problem
+from tidemark.spark.object_store.azure_jars import azure_jars
+from tidemark.spark.object_store.azure_settings import azure_settings
 from tidemark.spark.object_store.gcs_jars import gcs_jars
 from tidemark.spark.object_store.gcs_settings import gcs_settings
 from tidemark.spark.object_store.s3_jars import s3_jars
 from tidemark.spark.object_store.s3_settings import s3_settings
 from tidemark.spark.user_settings import user_settings
+from tidemark.system.azure_access import AzureAccess
 from tidemark.system.errors import JavaMissingError, SparkStartError
 from tidemark.system.files import writable_directory
 from tidemark.system.gcs_access import GcsAccess
+from tidemark.system.s3_access import S3Access
 from tidemark.system.settings import Settings
 from tidemark.system.table_location import HdfsLocation, ObjectLocation, TableLocation
 
@@ -105,6 +110,20 @@ def _start(settings: Settings, further: Mapping[str, str]) -> None:
     except PySparkRuntimeError as error:
         raise SparkStartError.of(settings.spark_master, _tail(log)) from error
     atexit.register(scratch.cleanup)
+    if isinstance(settings.warehouse, ObjectLocation) and isinstance(settings.warehouse.access, AzureAccess):
+        _require_folders(settings.warehouse)
+
+
+def _require_folders(lake: ObjectLocation) -> None:
+    """Ask Azure by the new session, which ends where commits would not be safe."""
+    from tidemark.spark.object_store.hierarchical_namespace import require_hierarchical_namespace  # noqa: PLC0415
+
+    spark = SparkSession.builder.getOrCreate()
+    try:
+        require_hierarchical_namespace(spark, lake)
+    except TidemarkError:
+        spark.stop()
+        raise
 
 
 def _lake_settings(lake: TableLocation) -> Mapping[str, str]:
@@ -112,13 +131,25 @@ def _lake_settings(lake: TableLocation) -> Mapping[str, str]:
         return HDFS_SETTINGS
     if not isinstance(lake, ObjectLocation):
         return {}
-    return gcs_settings(lake.access) if isinstance(lake.access, GcsAccess) else s3_settings(lake.access)
+    match lake.access:
+        case GcsAccess() as google:
+            return gcs_settings(google)
+        case AzureAccess() as azure:
+            return azure_settings(azure)
+        case S3Access() as amazon:
+            return s3_settings(amazon)
 
 
 def _lake_jars(lake: TableLocation) -> tuple[Path, ...]:
     if not isinstance(lake, ObjectLocation):
         return ()
-    return gcs_jars() if isinstance(lake.access, GcsAccess) else s3_jars()
+    match lake.access:
+        case GcsAccess():
+            return gcs_jars()
+        case AzureAccess():
+            return azure_jars()
+        case S3Access():
+            return s3_jars()
 
 
 def _tail(log: Path) -> str:
@@ -133,7 +164,11 @@ def _on_cluster(master: str) -> dict[str, str]:
 
 def _scratch(folder: Path) -> dict[str, str]:
     """Where temporary files of this machine's session are; what waits to be sent to an object store is among them."""
-    return {"spark.local.dir": str(folder), "spark.hadoop.fs.s3a.buffer.dir": str(folder / "s3a")}
+    buffers = {"s3a": folder / "s3a", "azure": folder / "abfs"}
+    return {
+        "spark.local.dir": str(folder),
+        **{f"spark.hadoop.fs.{system}.buffer.dir": str(of_it) for system, of_it in buffers.items()},
+    }
 
 
 # What results hang on: nobody may set it otherwise.

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
 _REFUSAL: Final = re.compile(
     r"status code.{0,60}? 4(?!08|29)\d\d\b"
+    r"|Operation failed: .{0,500}?, 4(?!08|29)\d\d, "
     r"|\b(AccessControl|Authorization|Authentication|InvalidPath|Sasl|\w*Quota\w*)Exception"
     # A file of Google's credentials that is not there, or is none: no server was asked.
     r"|Unable to (open|decode) service account file|Error reading pem file",
     re.DOTALL,
 )
-"""How the libraries tell what a server answers that no further try changes: HTTP's status, and HDFS's exceptions."""
+"""How the libraries tell what a server answers that no further try changes: HTTP's status, HDFS's exceptions."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,13 @@ _GOOGLE: Final = _Words(
     "a bucket that is there, and credentials that may list, read, write and delete in it",
     "set GOOGLE_APPLICATION_CREDENTIALS to the file of a key, or give rights to the machine's service account",
 )
+_AZURE: Final = _Words(
+    "the object store",
+    "look whether Azure's storage is reached from here, and whether AZURE_STORAGE_ENDPOINT, if set, is right",
+    "a container that is there, and credentials that may list, read, write and delete in it",
+    "set AZURE_STORAGE_ACCOUNT_KEY, or AZURE_CLIENT_ID and AZURE_TENANT_ID with AZURE_CLIENT_SECRET or "
+    "AZURE_FEDERATED_TOKEN_FILE, or give the machine's identity the role Storage Blob Data Contributor",
+)
 _HDFS: Final = _Words(
     "HDFS",
     "look whether its name nodes and data nodes run, whether it has left safe mode, and what HADOOP_CONF_DIR says",
@@ -61,7 +69,7 @@ _HDFS: Final = _Words(
     "set HADOOP_USER_NAME, with Kerberos get a ticket, or let the folder's owner give the rights",
 )
 
-_WORDS: Final = {"hdfs": _HDFS, "gs": _GOOGLE}
+_WORDS: Final = {"hdfs": _HDFS, "gs": _GOOGLE, "abfss": _AZURE}
 
 
 def _words_of(where: str) -> _Words:
@@ -104,9 +112,19 @@ class UnsafeStoreError(TerminalError):
     def of(cls, lake: RemoteLocation) -> Self:
         return cls(
             "commits would not be safe: the store does not refuse to put what is there already (`If-None-Match: *` "
-            "in S3, a generation of 0 in Google's)",
-            expected="a second put of one file to be refused, as S3, Google Cloud Storage and HDFS do",
+            "in S3 and Azure, a generation of 0 in Google's)",
+            expected="a second put of one file to be refused, as S3, Google Cloud Storage, Azure and HDFS do",
             found="it took the first one's place",
             where=str(lake),
             hint="set TIDEMARK_WAREHOUSE to a bucket of a store that keeps it, or to a folder",
+        )
+
+    @classmethod
+    def without_folders(cls, lake: RemoteLocation) -> Self:
+        return cls(
+            "commits would not be safe: without a hierarchical namespace a rename is a copy and a delete",
+            expected="a storage account with a hierarchical namespace (Azure Data Lake Storage Gen2)",
+            found="an account with a flat one",
+            where=str(lake),
+            hint="set TIDEMARK_WAREHOUSE to a container of such an account; a flat account can be upgraded",
         )

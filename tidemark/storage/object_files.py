@@ -6,16 +6,17 @@ import functools
 import os
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PermissionDeniedError, UnauthenticatedError
-from obstore.store import GCSStore, S3Store
+from obstore.store import AzureStore, GCSStore, S3Store
 
 from tidemark.storage.errors import StorageRefusedError, error_of
 from tidemark.storage.file_store import StoredFile, is_hidden
 from tidemark.storage.range_file import RangeFile
+from tidemark.system.azure_access import AzureAccess
 from tidemark.system.gcs_access import GcsAccess
 
 if TYPE_CHECKING:
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
     from obstore import ObjectMeta
     from obstore.store import RetryConfig
 
-    from tidemark.system.s3_access import S3Access
-    from tidemark.system.table_location import ObjectLocation
+    from tidemark.system.table_location import ObjectAccess, ObjectLocation
 
 _RETRIES: Final[RetryConfig] = {"max_retries": 6, "retry_timeout": timedelta(seconds=30)}
 """A server that is started again answers within seconds; one that stays away is told of instead of waited for."""
-_OF_CREDENTIALS: Final = ("AWS_", "GOOGLE_")
+_OF_CREDENTIALS: Final = ("AWS_", "GOOGLE_", "AZURE_")
+_NO_SUCH_FILE: Final = ("NoSuchKey", "BlobNotFound")
 _AT_ONCE: Final = 1_000
 """Files that one request lists or deletes, at most."""
 
@@ -181,7 +182,10 @@ class ObjectFiles:
         name = told["path"].removeprefix(f"{self._root.key}/")
         # To the second, which is all that a look at one file tells.
         changed = told["last_modified"].replace(microsecond=0)
-        return StoredFile(name, told["size"], changed, told["e_tag"] or str(changed))
+        mark = told["e_tag"] or str(changed)
+        # Azure quotes it where it tells of one file, and does not in a list.
+        mark = mark.strip('"') if isinstance(self._root.access, AzureAccess) else mark
+        return StoredFile(name, told["size"], changed, mark)
 
     @contextmanager
     def _answer(self, name: str) -> Iterator[None]:
@@ -202,7 +206,7 @@ class ObjectFiles:
 
 def _is_of_a_file(error: FileNotFoundError) -> bool:
     """Servers also say `404 Not Found` of a bucket that is not there, and some of a user; they name it in the text."""
-    return "<Code>" not in str(error) or "<Code>NoSuchKey</Code>" in str(error)
+    return "<Code>" not in str(error) or any(f"<Code>{code}</Code>" in str(error) for code in _NO_SUCH_FILE)
 
 
 def environment_mark() -> int:
@@ -211,8 +215,11 @@ def environment_mark() -> int:
 
 
 @functools.lru_cache(maxsize=8)
-def _bucket(name: str, access: S3Access | GcsAccess, environment_mark: int) -> S3Store | GCSStore:  # noqa: ARG001 - a key
+def _bucket(name: str, access: ObjectAccess, environment_mark: int) -> S3Store | GCSStore | AzureStore:  # noqa: ARG001 - a key
     """One client a bucket and environment: it keeps its connections."""
+    options: Any = access.storage_options
     if isinstance(access, GcsAccess):
-        return GCSStore(name, config=access.storage_options, retry_config=_RETRIES)  # type: ignore[arg-type] # as below
-    return S3Store(name, config=access.storage_options, retry_config=_RETRIES)  # type: ignore[arg-type] # the names are those of its type
+        return GCSStore(name, config=options, retry_config=_RETRIES)
+    if isinstance(access, AzureAccess):
+        return AzureStore(name.partition("@")[0], config=options, retry_config=_RETRIES)
+    return S3Store(name, config=options, retry_config=_RETRIES)

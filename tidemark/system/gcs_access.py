@@ -37,11 +37,11 @@ class GcsAccess:
     buckets: ClassVar = re.compile(r"[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]")
 
     @classmethod
-    def of(cls, env: Mapping[str, str]) -> Self:
+    def of(cls, env: Mapping[str, str], _bucket: str) -> Self:
         """As Google's own tools read it from the environment. Raises LocationError."""
         for name in _OF_DELTA_RS:
             if env.get(name):
-                raise LocationError.one_reads_it(name)
+                raise LocationError.one_reads_it(name, "GOOGLE_APPLICATION_CREDENTIALS to the file of a key")
         text = env.get(_EMULATOR)
         if not text:
             return cls()

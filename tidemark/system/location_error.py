@@ -14,21 +14,22 @@ class LocationError(TerminalError):
     def malformed(cls, where: str) -> Self:
         return cls(
             "this is no place in an object store",
-            expected="s3://bucket/prefix or gs://bucket/prefix, of letters, digits and - _ . =, without user, ? or #",
+            expected="s3://bucket/prefix, gs://bucket/prefix or abfss://container@account.dfs.core.windows.net/prefix, "
+            "of letters, digits and - _ . =, without a user, ? or #",
             where=where,
-            hint="correct it; credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the file of "
-            "GOOGLE_APPLICATION_CREDENTIALS, or the machine's role",
+            hint="correct it; credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the file of "
+            "GOOGLE_APPLICATION_CREDENTIALS, or AZURE_STORAGE_ACCOUNT_KEY, or the machine's role",
         )
 
     @classmethod
     def scheme(cls, where: str, scheme: str) -> Self:
         return cls(
             "this kind of storage is not known",
-            expected="a folder, s3://bucket/prefix, gs://bucket/prefix, or hdfs://host:port/prefix",
+            expected="a folder, s3://bucket/prefix, gs://bucket/prefix, "
+            "abfss://container@account.dfs.core.windows.net/prefix, or hdfs://host:port/prefix",
             found=f"{scheme}://",
             where=where,
-            hint="correct it; an object store of another kind is used where it speaks S3, by AWS_ENDPOINT_URL: whether "
-            "commits by abfss:// are safe nobody has tried",
+            hint="correct it; an object store of another kind is used where it speaks S3, by AWS_ENDPOINT_URL",
         )
 
     @classmethod
@@ -78,12 +79,30 @@ class LocationError(TerminalError):
         )
 
     @classmethod
-    def one_reads_it(cls, variable: str) -> Self:
+    def one_reads_it(cls, variable: str, instead: str) -> Self:
         return cls(
             "only delta-rs would read this, Spark would not",
             expected="no such variable: both have to be the same user in the same store",
             where=variable,
-            hint="unset it, and set GOOGLE_APPLICATION_CREDENTIALS to the file of a key, or use the machine's own user",
+            hint=f"unset it, and set {instead}, or use the machine's own user",
+        )
+
+    @classmethod
+    def azure_emulator(cls, variable: str) -> Self:
+        return cls(
+            "this is no address of an emulator of Azure's storage on this machine",
+            expected="http://127.0.0.1:port/account, the account being that of the lake's URI",
+            where=variable,
+            hint="correct it; unset it for Microsoft's own servers",
+        )
+
+    @classmethod
+    def two_users(cls, first: str, second: str) -> Self:
+        return cls(
+            "it is not known who is meant: the libraries take one or the other",
+            expected="one of both, as Spark and delta-rs have to be the same user",
+            where=f"{first} and {second}",
+            hint="unset one of them",
         )
 
     @classmethod

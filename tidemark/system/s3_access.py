@@ -33,7 +33,7 @@ class S3Access:
     buckets: ClassVar = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
     @classmethod
-    def of(cls, env: Mapping[str, str]) -> Self:
+    def of(cls, env: Mapping[str, str], _bucket: str) -> Self:
         """As AWS's own tools read it from the environment. Raises LocationError."""
         for name, harm in _UNSAFE.items():
             if env.get(name):

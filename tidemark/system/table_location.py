@@ -13,11 +13,18 @@ from pathlib import Path
 from typing import Final, Self, TypeAlias
 from urllib.parse import urlsplit
 
+from tidemark.system.azure_access import AzureAccess
 from tidemark.system.gcs_access import GcsAccess
 from tidemark.system.location_error import LocationError
 from tidemark.system.s3_access import S3Access
 
-_OBJECT_STORES: Final[Mapping[str, type[S3Access | GcsAccess]]] = {"s3": S3Access, "s3a": S3Access, "gs": GcsAccess}
+ObjectAccess: TypeAlias = S3Access | GcsAccess | AzureAccess
+_OBJECT_STORES: Final[Mapping[str, type[ObjectAccess]]] = {
+    "s3": S3Access,
+    "s3a": S3Access,
+    "gs": GcsAccess,
+    "abfss": AzureAccess,
+}
 _HDFS: Final = "hdfs"
 _AUTHORITY: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(:[0-9]{1,5})?")
 _KEY: Final = re.compile(r"(?!\.{1,2}(/|$))[A-Za-z0-9._=-]+(/(?!\.{1,2}(/|$))[A-Za-z0-9._=-]+)*")
@@ -54,11 +61,14 @@ class _RemoteFolder:
 
 @dataclass(frozen=True)
 class ObjectLocation(_RemoteFolder):
-    """A folder in an object store: everything whose key begins with `key` and a slash."""
+    """A folder in an object store: everything whose key begins with `key` and a slash.
+
+    `bucket` is what its URI has before the key: in Azure `container@account.dfs.core.windows.net`.
+    """
 
     bucket: str
     key: str
-    access: S3Access | GcsAccess
+    access: ObjectAccess
 
     def __str__(self) -> str:
         return f"{self.access.scheme}://{self.bucket}/{self.key}"
@@ -106,7 +116,7 @@ def table_location(text: str, env: Mapping[str, str] = os.environ, where: str = 
 
 
 def remote_location(text: str, env: Mapping[str, str], where: str) -> RemoteLocation:
-    """A place in S3, Google Cloud Storage or HDFS by its URI, of the setting `where`. Raises LocationError."""
+    """A place in an object store or in HDFS by its URI, of the setting `where`. Raises LocationError."""
     scheme = text.partition("://")[0]
     if scheme == _HDFS:
         return _hdfs_location(text, env, where)
@@ -116,12 +126,12 @@ def remote_location(text: str, env: Mapping[str, str], where: str) -> RemoteLoca
 
 
 def object_location(text: str, env: Mapping[str, str], where: str) -> ObjectLocation:
-    """`s3://bucket/prefix` or `gs://bucket/prefix` as a location; `where` says so. Raises LocationError."""
+    """`s3://bucket/prefix`, `gs://...` or `abfss://...` as a location; `where` says so. Raises LocationError."""
     bucket, key = _parts(text)
     access = _OBJECT_STORES[text.partition("://")[0]]
     if not access.buckets.fullmatch(bucket) or not _KEY.fullmatch(key):
         raise LocationError.malformed(where)
-    return ObjectLocation(bucket, key, access.of(env))
+    return ObjectLocation(bucket, key, access.of(env, bucket))
 
 
 def _hdfs_location(text: str, env: Mapping[str, str], where: str) -> HdfsLocation:

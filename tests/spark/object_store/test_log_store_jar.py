@@ -6,7 +6,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from tidemark.spark.jars import resolved_jars
-from tidemark.spark.object_store import gcs_jars, s3_jars
+from tidemark.spark.object_store import azure_jars, gcs_jars, s3_jars
 from tidemark.spark.object_store.log_store_jar import OWN_JAR, write_log_store_jar
 from tidemark.spark.object_store.s3_jars import SOURCES
 from tidemark.spark.object_store.s3_settings import FILE_MANAGER, LOG_STORE
@@ -27,12 +27,18 @@ def test_the_same_source_makes_the_same_jar(tmp_path: Path) -> None:
         assert {f"{name.replace('.', '/')}.class" for name in (FILE_MANAGER, LOG_STORE)} < set(archive.namelist())
 
 
-def test_googles_is_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither is compiled against the other one's jars, and another connector is another folder."""
-    before = gcs_jars.gcs_jars_directory(tmp_path)
-    assert before != s3_jars.s3_jars_directory(tmp_path)
+def test_each_stores_is_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None is compiled against another one's jars, and another connector is another folder."""
+
+    def folders() -> set[Path]:
+        kinds = (s3_jars.s3_jars_directory, gcs_jars.gcs_jars_directory, azure_jars.azure_jars_directory)
+        return {directory(tmp_path) for directory in kinds}
+
+    before = folders()
+    assert len(before) == 3
     monkeypatch.setattr(gcs_jars, "CONNECTOR", f"{gcs_jars.CONNECTOR}1")
-    assert gcs_jars.gcs_jars_directory(tmp_path) != before
+    monkeypatch.setattr(azure_jars, "FILE_SYSTEM", f"{azure_jars.FILE_SYSTEM}1")
+    assert len(before | folders()) == 5
 
 
 def test_another_source_or_another_version_is_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

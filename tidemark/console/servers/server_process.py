@@ -101,10 +101,15 @@ def start(
 
 
 def start_listening(
-    name: str, command: Sequence[str], directory: Path, port: int, timeout_seconds: float
+    name: str,
+    command: Sequence[str],
+    directory: Path,
+    port: int,
+    timeout_seconds: float,
+    environment: Mapping[str, str] | None = None,
 ) -> ServerProcess:
     """Start a server and wait until it accepts connections; one that does not is stopped: ComponentFailedError."""
-    server = start(name, command, directory)
+    server = start(name, command, directory, environment)
     try:
         server.wait_until(lambda: accepts_connections(port), timeout_seconds)
     except ComponentFailedError:
