@@ -1,7 +1,7 @@
 """What a lake in an object store and a cluster cost: requests, time at 30 ms a request, workers, commits at once.
 
-A real S3 server (versitygw) stands behind a proxy that counts each request and holds it back for --delay ms. Ratios are
-medians of turns in which both ways follow each other in one warm session.
+A real S3 server (versitygw; with --store an emulator of another one) stands behind a proxy that counts each request and
+holds it back for --delay ms. Ratios are medians of turns in which both ways follow each other in one warm session.
 
     requests_per_*         of a small slice, a merge of 40 changes (a step of the capture), a step that names a
                            snapshot, a vacuum of the slice's table, the start of a session; kinds_per_*, bytes_per_*,
@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.scaleout.asked import count
+from benchmarks.scaleout.asked import STORES, count
 from benchmarks.scaleout.before import local_ratios
 from benchmarks.scaleout.commits import lost_and_doubled
 from benchmarks.scaleout.turns import slow_store_ratios
@@ -32,16 +32,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], dict[str, Any]]]] = {
-    "requests": lambda folder, arguments: count(folder, shown=arguments.show),
-    "ratios": lambda folder, arguments: slow_store_ratios(folder, rounds=arguments.rounds, delay_ms=arguments.delay),
+    "requests": lambda folder, arguments: count(folder, arguments.store, shown=arguments.show),
+    "ratios": lambda folder, arguments: slow_store_ratios(
+        folder, arguments.store, rounds=arguments.rounds, delay_ms=arguments.delay
+    ),
     "local": lambda folder, arguments: local_ratios(folder, arguments.before, arguments.rounds),
     "workers": lambda folder, arguments: one_and_two(folder, arguments.slices),
-    "commits": lambda folder, arguments: lost_and_doubled(folder, arguments.commits),
+    "commits": lambda folder, arguments: lost_and_doubled(folder, arguments.commits, arguments.store),
 }
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", nargs="+", choices=list(_PARTS), default=list(_PARTS), help="these parts alone")
+    parser.add_argument("--store", choices=STORES, default="s3", help="the kind of store, in its emulator but for s3")
     parser.add_argument("--rounds", type=int, default=9, help="turns that count, behind four that warm up")
     parser.add_argument("--delay", type=float, default=30.0, help="ms by which the proxy holds a request back")
     parser.add_argument("--before", default="5d262227", help="the commit that local disk is compared with")

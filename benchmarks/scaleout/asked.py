@@ -10,33 +10,44 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.scaleout.proxy import Proxy, proxy
 from benchmarks.scaleout.requests import Request, figures
 from benchmarks.scaleout.world import SmallLake
-from tests.components.s3_server import BUCKET, s3_server
-from tidemark.system.table_location import ObjectLocation, object_location
+from tests.components.azure_server import azure_server
+from tests.components.gcs_server import gcs_server
+from tests.components.s3_server import s3_server
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
+
+    from tidemark.system.table_location import ObjectLocation
 
 _WARM: Final = 3
 """Slices and merges before the ones that are counted: as a process has them that is up for a while."""
 
 
+_SERVERS: Final[Mapping[str, Callable[[Path], AbstractContextManager[Any]]]] = {
+    "s3": s3_server,
+    "gs": gcs_server,
+    "abfss": azure_server,
+}
+STORES: Final = tuple(_SERVERS)
+
+
 @contextmanager
-def watched_store(folder: Path) -> Iterator[tuple[Proxy, ObjectLocation]]:
+def watched_store(folder: Path, store: str) -> Iterator[tuple[Proxy, ObjectLocation]]:
     """A server behind a proxy, and a place in it for a lake; this process finds both in its environment."""
     with ExitStack() as stack:
-        server = stack.enter_context(s3_server(folder))
+        server = stack.enter_context(_SERVERS[store](folder))
         watched = stack.enter_context(proxy(server.port))
-        environment = watched.environment(server.environment)
+        behind = server.at(watched.port)
         before = dict(os.environ)
-        os.environ.update(environment)
+        os.environ.update(behind.environment)
         stack.callback(_restore, before)
-        yield watched, object_location(f"s3://{BUCKET}/lake", environment, "the benchmark")
+        yield watched, behind.location("lake")
 
 
 def _restore(before: dict[str, str]) -> None:
-    for name in [name for name in os.environ if name.startswith("AWS_")]:
-        del os.environ[name]
+    os.environ.clear()
     os.environ.update(before)
 
 
@@ -66,9 +77,9 @@ def requests_by_step(folder: Path, watched: Proxy, location: ObjectLocation) -> 
     return told
 
 
-def count(folder: Path, *, shown: bool) -> dict[str, Any]:
+def count(folder: Path, store: str, *, shown: bool) -> dict[str, Any]:
     """The figures; `shown`: each request on standard error as well."""
-    with watched_store(folder) as (watched, location):
+    with watched_store(folder, store) as (watched, location):
         told = requests_by_step(folder, watched, location)
     if shown:
         for name, requests in told.items():

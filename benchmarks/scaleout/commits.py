@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 _KINDS: Final = ("spark", "delta-rs")
 
 
-def lost_and_doubled(folder: Path, commits: int) -> dict[str, Any]:
+def lost_and_doubled(folder: Path, commits: int, store: str) -> dict[str, Any]:
     """`lost_commits` and `doubled_commits` of so many of each; `refused_commits`: puts that the store did not take."""
-    with watched_store(folder) as (watched, location):
+    with watched_store(folder, store) as (watched, location):
         done = commit_at_once(location / "at_once", _KINDS, commits, {})
         statuses = Counter(request.status for request in watched.take() if request.kind == "conditional PUT")
     if sum(done.acknowledged.values()) != len(_KINDS) * commits or not done.is_log_whole:
@@ -26,5 +26,5 @@ def lost_and_doubled(folder: Path, commits: int) -> dict[str, Any]:
         "doubled_commits": done.doubled,
         "commits": sum(done.acknowledged.values()),
         "overtaken_commits": done.overtaken,
-        "refused_commits": statuses[412],
+        "refused_commits": statuses[412] + statuses[409],
     }

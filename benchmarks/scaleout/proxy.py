@@ -18,7 +18,7 @@ from benchmarks.scaleout.requests import Request, kind_of
 from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from multiprocessing.connection import Connection
 
 _SECONDS: Final = 30.0
@@ -39,10 +39,6 @@ class Proxy:
     def take(self) -> list[Request]:
         """The requests that were answered since this was asked last."""
         return self._ask(None)
-
-    def environment(self, server: Mapping[str, str]) -> dict[str, str]:
-        """The variables by which a server is reached, through this proxy."""
-        return {**server, "AWS_ENDPOINT_URL": f"http://{LOOPBACK}:{self.port}"}
 
     def _ask(self, question: float | None) -> list[Request]:
         self._pipe.send(question)

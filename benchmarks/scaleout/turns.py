@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 _WARM: Final = 4
 
 
-def slow_store_ratios(folder: Path, *, rounds: int, delay_ms: float) -> dict[str, Any]:
+def slow_store_ratios(folder: Path, store: str, *, rounds: int, delay_ms: float) -> dict[str, Any]:
     """`slice_ratio_<ms>ms` and `merge_ratio_<ms>ms`: in the store / on disk; `_0ms` of the same store without delay."""
-    with watched_store(folder) as (watched, location):
+    with watched_store(folder, store) as (watched, location):
         lakes = {"store": SmallLake.at(folder / "store", location), "disk": SmallLake.at(folder / "disk")}
         lakes["store"].start()
         for lake in lakes.values():

@@ -65,6 +65,10 @@ class S3Server:
         """A folder in its bucket."""
         return object_location(f"s3://{self.bucket}/{key}", self.environment, "the test")
 
+    def at(self, port: int) -> S3Server:
+        """The same server by a proxy's port."""
+        return replace(self, port=port)
+
     def on_disk(self, location: ObjectLocation) -> Path:
         """Where the server keeps a folder."""
         return self.folder / self.bucket / location.key
