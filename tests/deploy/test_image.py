@@ -8,7 +8,8 @@ import re
 import subprocess
 import tomllib
 from importlib.metadata import distribution, packages_distributions
-from pathlib import PurePosixPath
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
 
 import pytest
 from packaging.requirements import Requirement
@@ -23,6 +24,7 @@ from tests.project import CHECKOUT
 
 STAGES = stages()
 PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
+OBJECT_STORES = "tidemark.spark.object_store"
 LOCK = (CHECKOUT / "requirements.lock").read_text()
 
 
@@ -82,6 +84,49 @@ def test_the_project_is_where_the_settings_look_for_it() -> None:
     assert all(target.startswith("/project/") for target in targets)
     copied = {source for sources, _ in STAGES["project"].copied() for source in sources}
     assert {"tidemark.yaml", "workspace.yaml", "warehouse_assets"} <= copied
+
+
+@pytest.mark.parametrize(
+    ("stores", "modules"),
+    [("s3", ["s3_jars"]), ("", []), ("s3 gs  abfss", ["s3_jars", "gcs_jars", "azure_jars"]), ("abfss", ["azure_jars"])],
+)
+def test_the_jars_are_those_of_the_named_stores(stores: str, modules: list[str], tmp_path: Path) -> None:
+    """The script with a Python that notes what it is asked for: jars are fetched by the long test."""
+    done, asked = installed(tmp_path, stores)
+    assert done.returncode == 0, done.stderr
+    fetched = [line.rpartition(".")[2] for line in asked if line.startswith(f"-m {OBJECT_STORES}.")]
+    assert fetched == modules
+    assert asked.index("-m tidemark.spark.jars") < asked.index("-m tidemark.spark.write_class_archive")
+
+
+def test_the_modules_of_all_stores_are_there() -> None:
+    script = (CHECKOUT / "deploy" / "install.sh").read_text()
+    modules = re.findall(r'modules="\$modules (\w+)"', script)
+    assert len(modules) == 3
+    assert [name for name in modules if find_spec(f"{OBJECT_STORES}.{name}") is None] == []
+
+
+@pytest.mark.parametrize("stores", ["azure", "s3,gs", "s3 gcs", "S3"])
+def test_a_store_that_is_not_known_ends_the_build_before_anything_is_made(stores: str, tmp_path: Path) -> None:
+    done, asked = installed(tmp_path, stores)
+    assert done.returncode == 2
+    assert asked == []
+    assert "OBJECT_STORES: expected s3, gs, abfss or several of them with blanks between; found '" in done.stderr
+    assert f"in '{stores}'" in done.stderr
+
+
+def installed(folder: Path, stores: str) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    """deploy/install.sh with a Python that does nothing, and what that was asked for."""
+    notes, python = folder / "asked", folder / "python3"
+    notes.touch()
+    python.write_text(
+        f'#!/bin/sh\necho "$@" >> {notes}\nif [ "$2" = venv ]; then mkdir -p "$3/bin"; cp $0 "$3/bin/python"; fi\n'
+    )
+    python.chmod(0o755)
+    command = ["sh", str(CHECKOUT / "deploy" / "install.sh"), str(folder / "opt"), stores]
+    plain = {"PATH": f"{folder}:/usr/bin:/bin"}
+    done = subprocess.run(command, env=plain, cwd=CHECKOUT, capture_output=True, text=True, check=False, timeout=60)
+    return done, notes.read_text().splitlines()
 
 
 def test_the_environment_is_what_the_project_needs_and_no_more() -> None:

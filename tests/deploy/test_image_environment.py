@@ -44,16 +44,20 @@ def test_the_environment_of_the_image_is_made_and_its_commands_start(tmp_path: P
     build, target, project = tmp_path / "build", tmp_path / "opt", tmp_path / "project"
     copy(STAGES["build"], build)
     (run,) = STAGES["build"].all("RUN")
-    assert run == "sh deploy/install.sh /opt/tidemark"
+    assert run == 'sh deploy/install.sh /opt/tidemark "$OBJECT_STORES"'
+    (argument,) = STAGES["build"].all("ARG")
+    name, _, stores = argument.partition("=")
+    assert name == "OBJECT_STORES"
     python = os.path.dirname(os.path.realpath(sys.executable))  # noqa: PTH120 - not that of this environment
     plain = {"PATH": f"{python}:{os.environ['PATH']}", "HOME": str(tmp_path), "LANG": "C.UTF-8"}
     done = subprocess.run(
-        ["sh", "deploy/install.sh", str(target)],
+        ["sh", "deploy/install.sh", str(target), stores],
         cwd=build, env=plain, capture_output=True, text=True, check=False, timeout=_SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "jars for Spark" in done.stdout
     assert "jars for S3" in done.stdout
+    assert done.stdout.count("jars for") == 2, "the image has no jars that nobody asked for"
     assert list((target / "share" / "tidemark").glob("classes-*.jsa"))
 
     shutil.rmtree(build)  # an image's last stage has none of it
