@@ -12,6 +12,12 @@ API = "client:tidemark.io/api-client"
 CONTROLLER = "namespace:ingress-nginx"
 DNS = {("dns", "53/UDP"), ("dns", "53/TCP")}
 POSTGRESQL, STORE, KAFKA = ("any", "5432"), ("any", "443"), ("any", "9092")
+METADATA = {
+    (f"{address}/32", port)
+    for address in ("169.254.169.254", "169.254.169.252", "169.254.170.23")
+    for port in ("80", "8080", "987", "988")
+}
+"""Where nothing else gives credentials of the lake's store."""
 
 
 def matches(selector: Document, labels: dict[str, str]) -> bool:
@@ -62,7 +68,7 @@ def flows(made: Rendered, component: str, direction: str) -> set[tuple[str, str]
 def test_a_plain_installation_lets_through_what_it_needs() -> None:
     made = rendered("plain")
     for component in ("center", "dagster", "capture"):
-        assert flows(made, component, "egress") == {*DNS, POSTGRESQL, STORE, KAFKA}
+        assert flows(made, component, "egress") == {*DNS, POSTGRESQL, STORE, KAFKA, *METADATA}
     assert flows(made, "center", "ingress") == {(API, "http")}
     assert flows(made, "dagster", "ingress") == set()
     assert flows(made, "capture", "ingress") == set()
@@ -101,11 +107,11 @@ def test_runs_as_jobs_reach_the_stores_and_the_launcher_the_api() -> None:
     assert flows(made, "run", "ingress") == {("executor", "35000-35015"), ("executor", "35100-35115")}
     assert flows(made, "executor", "ingress") == {("executor", "every"), ("run", "every")}
     alone = rendered("jobs_alone", "networkPolicy.enabled=true")
-    assert flows(alone, "run", "egress") == {*DNS, POSTGRESQL, STORE, KAFKA}
+    assert flows(alone, "run", "egress") == {*DNS, POSTGRESQL, STORE, KAFKA, *METADATA}
     assert flows(alone, "run", "ingress") == set()
 
 
-@pytest.mark.parametrize("scenario", ["plain", "whole", "jobs"])
+@pytest.mark.parametrize("scenario", ["plain", "whole", "jobs", "google", "azure"])
 def test_every_pod_is_under_the_policy_that_lets_nothing_through(scenario: str) -> None:
     made = rendered(scenario)
     policy = made.named("NetworkPolicy", "prod-tidemark")
@@ -114,7 +120,7 @@ def test_every_pod_is_under_the_policy_that_lets_nothing_through(scenario: str) 
         assert matches(policy["spec"]["podSelector"], pod["metadata"]["labels"])
 
 
-@pytest.mark.parametrize("scenario", ["plain", "whole", "jobs"])
+@pytest.mark.parametrize("scenario", ["plain", "whole", "jobs", "google", "azure"])
 def test_ports_by_name_are_ports_of_the_pods(scenario: str) -> None:
     made = rendered(scenario)
     for component, pod in made.pods.items():

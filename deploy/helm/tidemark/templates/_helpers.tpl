@@ -16,6 +16,14 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end }}
 
+{{/* What a pod has, and no selector asks for: the labels of its component, and those of the values. */}}
+{{- define "tidemark.podLabels" -}}
+{{ include "tidemark.labels" . }}
+{{- with .root.Values.podLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
 {{- define "tidemark.image" -}}
 {{- if .Values.image.digest }}{{ .Values.image.repository }}@{{ .Values.image.digest }}{{ else }}{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
 {{- end }}
@@ -52,15 +60,15 @@ capabilities: {drop: [ALL]}
 {{- join " " (concat $names .Values.center.allowedHosts) -}}
 {{- end }}
 
-{{/* Which variables of the Secret a component gets: no more than it needs. */}}
+{{/* Which variables of the Secret a component gets, beside those of the lake's store: no more than it needs. */}}
 {{- define "tidemark.secretNames" -}}
 {{- $names := list "TIDEMARK_STATE" -}}
 {{- if has .component (list "center" "dagster" "workers" "run") }}{{ $names = concat $names (list "TIDEMARK_OLAP" "DAGSTER_POSTGRES_URL") }}{{ end -}}
 {{- if has .component (list "center" "dagster") }}{{ $names = append $names "TIDEMARK_TOKEN" }}{{ end -}}
 {{- range .root.Values.secretVariables }}
-{{- $ofAll := or (hasPrefix "TIDEMARK_KAFKA_" .) (hasPrefix "AWS_" .) -}}
+{{- $ofAll := hasPrefix "TIDEMARK_KAFKA_" . -}}
 {{- $ofCapture := and (eq $.component "capture") (eq . "TIDEMARK_DATABASES") -}}
-{{- if or $ofAll $ofCapture (has $.component (list "center" "dagster" "workers" "run")) }}{{ $names = append $names . }}{{ end -}}
+{{- if and (ne (include "tidemark.isOfStore" .) "true") (or $ofAll $ofCapture (has $.component (list "center" "dagster" "workers" "run"))) }}{{ $names = append $names . }}{{ end -}}
 {{- end -}}
 {{- $names | uniq | toJson -}}
 {{- end }}
@@ -75,11 +83,8 @@ capabilities: {drop: [ALL]}
 {{- with .root.Values.kafka.bootstrapServers }}
 - {name: TIDEMARK_KAFKA, value: {{ . | quote }}}
 {{- end }}
-{{- with .root.Values.objectStore.region }}
-- {name: AWS_REGION, value: {{ . | quote }}}
-{{- end }}
-{{- with .root.Values.objectStore.endpoint }}
-- {name: AWS_ENDPOINT_URL, value: {{ . | quote }}}
+{{- with include "tidemark.storeEnv" .root | trim }}
+{{ . }}
 {{- end }}
 {{- if eq .component "center" }}
 - {name: TIDEMARK_ALLOWED_HOSTS, value: {{ include "tidemark.allowedHosts" .root | quote }}}
@@ -115,6 +120,9 @@ capabilities: {drop: [ALL]}
 {{- if and .root.Values.spark.enabled (ne .component "distribution") }}
 - {name: spark, mountPath: /etc/tidemark/spark, readOnly: true}
 {{- end }}
+{{- with include "tidemark.storeMounts" .root | trim }}
+{{ . }}
+{{- end }}
 {{- range $number, $file := .root.Values.secretFiles }}
 - {name: {{ printf "secret-%d" $number }}, mountPath: {{ $file.mountPath | quote }}, readOnly: true}
 {{- end }}
@@ -130,6 +138,9 @@ capabilities: {drop: [ALL]}
 {{- end }}
 {{- if and .root.Values.spark.enabled (ne .component "distribution") }}
 - {name: spark, configMap: {name: {{ include "tidemark.fullname" .root }}-spark}}
+{{- end }}
+{{- with include "tidemark.storeVolumes" .root | trim }}
+{{ . }}
 {{- end }}
 {{- range $number, $file := .root.Values.secretFiles }}
 - {name: {{ printf "secret-%d" $number }}, secret: {secretName: {{ $file.secretName }}, defaultMode: 0440}}
@@ -159,7 +170,7 @@ volumeMounts:
 {{- define "tidemark.pod" -}}
 metadata:
   labels:
-    {{- include "tidemark.labels" . | nindent 4 }}
+    {{- include "tidemark.podLabels" . | nindent 4 }}
   annotations:
     checksum/config: {{ include (print .root.Template.BasePath "/configmaps.yaml") .root | sha256sum }}
 spec:

@@ -29,7 +29,7 @@ config:
         {{- include "tidemark.volumes" $run | nindent 8 }}
     pod_template_spec_metadata:
       labels:
-        {{- include "tidemark.labels" $run | nindent 8 }}
+        {{- include "tidemark.podLabels" $run | nindent 8 }}
     job_spec_config:
       ttl_seconds_after_finished: 86400
 {{- end }}
@@ -40,33 +40,32 @@ apiVersion: v1
 kind: Pod
 metadata:
   labels:
-    {{- include "tidemark.labels" (dict "root" . "component" "executor") | nindent 4 }}
+    {{- include "tidemark.podLabels" (dict "root" . "component" "executor") | nindent 4 }}
 spec:
   automountServiceAccountToken: false
   enableServiceLinks: false
   securityContext:
     runAsNonRoot: true
+    fsGroup: 10001 # who may read the files of Secrets; the image's user is not known
     seccompProfile: {type: RuntimeDefault}
   volumes:
     - {name: tmp, emptyDir: {}}
     - {name: work, emptyDir: {}}
+    {{- with include "tidemark.storeVolumes" . | trim }}
+    {{- . | nindent 4 }}
+    {{- end }}
   containers:
     - name: executor
       securityContext:
         {{- include "tidemark.containerSecurity" . | nindent 8 }}
+      {{- with include "tidemark.storeEnv" . | trim }}
       env:
-        {{- with .Values.objectStore.region }}
-        - {name: AWS_REGION, value: {{ . | quote }}}
-        {{- end }}
-        {{- with .Values.objectStore.endpoint }}
-        - {name: AWS_ENDPOINT_URL, value: {{ . | quote }}}
-        {{- end }}
-        {{- range .Values.secretVariables }}
-        {{- if hasPrefix "AWS_" . }}
-        - {name: {{ . }}, valueFrom: {secretKeyRef: {name: {{ $.Values.existingSecret }}, key: {{ . }}}}}
-        {{- end }}
-        {{- end }}
+        {{- . | nindent 8 }}
+      {{- end }}
       volumeMounts:
         - {name: tmp, mountPath: /tmp}
         - {name: work, mountPath: /opt/spark/work-dir}
+        {{- with include "tidemark.storeMounts" . | trim }}
+        {{- . | nindent 8 }}
+        {{- end }}
 {{- end }}
