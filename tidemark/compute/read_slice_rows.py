@@ -9,6 +9,7 @@ from tidemark.compute.snapshot_reader import Snapshots
 from tidemark.compute.table_version_tags import readable_snapshot
 from tidemark.delta.delta_rs_table import query_rows
 from tidemark.delta.file_statistics import require_table
+from tidemark.delta.rows_without_spark import equal_to
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,10 +31,7 @@ def slice_rows(runtime: Runtime, slice_: Slice, where: str | None, limit: int) -
     condition = "true" if where is None else where
     if not warehouse.is_snapshot(slice_.entity):
         values = slice_values(warehouse.entities[slice_.entity], slice_)
-        own = [
-            f'"{name}" = {value}' if isinstance(value, int) else f"\"{name}\" = '{value}'"
-            for name, value in values.items()
-        ]
+        own = [equal_to(values)] if values else []
         return query_rows(path, " AND ".join([*own, f"({condition})"]), limit)
     tagged = readable_snapshot(warehouse, runtime.registry, slice_)
     if not tagged.is_restated:

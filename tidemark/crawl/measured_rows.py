@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from tidemark.crawl.folders import Folder
     from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
+    from tidemark.delta.rows_without_spark import QueriedRows
     from tidemark.dependency_model.arrival.sighting import Sight
 
 DUCKDB: Final = "duckdb"
@@ -32,7 +33,9 @@ _CONFINED: Final[dict[str, str | bool | int | float | list[str]]] = {"threads": 
 Measured = dict[str, float | None]
 
 
-def measure(rows: ds.Dataset, partition: Mapping[str, object], probed: ProbedSlice, seconds: int) -> Measured:
+def measure(
+    rows: ds.Dataset | QueriedRows, partition: Mapping[str, object], probed: ProbedSlice, seconds: int
+) -> Measured:
     """What breaks the slice's rules among the rows with these values, within so many seconds. Raises ProbeError."""
     bound: list[tuple[str, object]] = [("1 = ?", 1)]
     bound += [(condition(name, "=", DUCKDB), value) for name, value in partition.items()]

@@ -60,6 +60,11 @@ def figures_of(rules: Mapping[str, QualityRule], rows: SourceRows) -> dict[str, 
     return {name: figure for name, figure in figures.items() if figure is not None}
 
 
+def columns_of(rules: Mapping[str, QualityRule]) -> set[str]:
+    """The columns that the figures are of."""
+    return {column for rule in rules.values() for column in _columns(rule)}
+
+
 def measured(
     rules: Mapping[str, QualityRule], names: Iterable[str], values: Sequence[Any], probed: ProbedSlice
 ) -> dict[str, float | None]:
@@ -98,6 +103,15 @@ def _figure(rule: QualityRule, rows: SourceRows) -> Figure | None:
         case Freshness(column=column):
             return Figure(f"max({quote_name(column, rows.dialect)})")
     return None
+
+
+def _columns(rule: QualityRule) -> tuple[str, ...]:
+    match rule:
+        case NotNull(columns=columns) | Unique(columns=columns):
+            return columns
+        case AcceptedValues(column=column) | WithinRange(column=column) | Freshness(column=column):
+            return (column,)
+    return ()
 
 
 def _breaking(condition: str, values: tuple[object, ...] = ()) -> Figure:

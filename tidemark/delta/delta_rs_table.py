@@ -10,18 +10,18 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import DeltaTable, QueryBuilder
+from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from tidemark.delta.errors import ConditionRefusedError
+from tidemark.delta.hidden_rows import hidden_rows
 from tidemark.delta.live_file import file_name
 from tidemark.delta.open_table import answer_for, delta_rs_options, open_if_there, open_table
+from tidemark.delta.rows_without_spark import TableQuery, has_plain_files, queried_table
 from tidemark.dependency_model.time.partition_columns import PartitionValue
-from tidemark.quoting.standard import quote
 from tidemark.storage.stored_files import stored_files
 
 if TYPE_CHECKING:
-    import pyarrow.dataset as ds
     from pyspark.sql import DataFrame, SparkSession
 
     from tidemark.system.table_location import TableLocation
@@ -74,15 +74,19 @@ def applied_transaction(path: TableLocation, app: str) -> tuple[int, int | None]
 
 
 def table_metrics(path: TableLocation, partition: Partition | None = None, version: int | None = None) -> TableMetrics:
-    """Rows, files and bytes from the log's file statistics. Raises FileNotFoundError when there is no table."""
+    """Rows, files and bytes from the log's file statistics.
+
+    Raises FileNotFoundError when there is no table, and TableFeatureError where hidden rows cannot be counted.
+    """
     try:
         table = open_table(path, version)
     except TableNotFoundError:
         raise FileNotFoundError(f"no Delta table at {path}") from None
-    files = _live_files(table, partition or {})
+    files, hidden = _live_files(table, partition or {}), hidden_rows(table, str(path))
+    hiding = [hidden[name] for name in map(file_name, files["path"].to_pylist()) if name in hidden]
     return TableMetrics(
         version=table.version(),
-        rows=(pc.sum(files["num_records"]).as_py() or 0) - _hidden_rows(table, files),
+        rows=(pc.sum(files["num_records"]).as_py() or 0) - sum(rows.count for rows in hiding),
         files=files.num_rows,
         size_bytes=pc.sum(files["size_bytes"]).as_py() or 0,
     )
@@ -129,47 +133,39 @@ def first_rows(path: TableLocation, count: int, version: int | None = None) -> p
 
 
 def read_rows(
-    path: TableLocation, version: int | None = None, columns: Sequence[str] | None = None, limit: int | None = None
+    path: TableLocation, version: int | None = None, columns: Sequence[str] = (), limit: int | None = None
 ) -> pa.Table:
-    """The rows of a version without Spark; those that deletion vectors hide are not among them."""
-    wanted = ", ".join(quote(name, "duckdb") for name in columns) if columns else "*"
-    at_most = "" if limit is None else f" LIMIT {int(limit)}"
-    query = QueryBuilder().register("t", open_table(path, version))
-    return pa.table(query.execute(f"SELECT {wanted} FROM t{at_most}").read_all())  # noqa: S608 - quoted names
+    """The rows of a version without Spark; those that deletion vectors hide are not among them.
+
+    Raises TableFeatureError.
+    """
+    query = TableQuery.of(open_table(path, version), str(path))
+    return pa.table(query.rows(columns=columns, limit=limit).read_all())
 
 
 def query_rows(path: TableLocation, condition: str, limit: int, version: int | None = None) -> pa.Table:
-    """At most so many rows of a version for which a condition in SQL holds. Raises ConditionRefusedError."""
-    query = QueryBuilder().register("t", open_table(path, version))
+    """At most so many rows of a version for which a condition in SQL holds.
+
+    Raises ConditionRefusedError, TableFeatureError.
+    """
+    query = TableQuery.of(open_table(path, version), str(path))
     try:
-        return pa.table(query.execute(f"SELECT * FROM t WHERE {condition} LIMIT {int(limit)}").read_all())  # noqa: S608
+        return pa.table(query.rows(condition, limit=limit).read_all())
     except DeltaError as error:
         raise ConditionRefusedError.of(path, condition, error) from error
 
 
 def read_partition(path: TableLocation, partition: Partition) -> pa.Table:
-    """All rows of a partition, without its partition columns."""
-    return _dataset(path, None).to_table(filter=_is_in(partition)).drop_columns(list(partition))
-
-
-def _dataset(path: TableLocation, version: int | None) -> ds.Dataset:
-    return open_table(path, version).to_pyarrow_dataset()
+    """All rows of a partition, without its partition columns. Raises TableFeatureError."""
+    table = open_table(path)
+    if not has_plain_files(table):
+        return queried_table(table, str(path), partition)
+    return table.to_pyarrow_dataset().to_table(filter=_is_in(partition)).drop_columns(list(partition))
 
 
 def _is_in(partition: Partition) -> pc.Expression | None:
     equal = [pc.field(name) == pa.scalar(value) for name, value in partition.items()]
     return functools.reduce(lambda a, b: a & b, equal) if equal else None
-
-
-def _hidden_rows(table: DeltaTable, files: pa.Table) -> int:
-    """How many rows of some files deletion vectors hide; the log's statistics count them."""
-    if "deletionVectors" not in (table.protocol().reader_features or ()):
-        return 0
-    live = set(map(file_name, files["path"].to_pylist()))
-    vectors = pa.table(table.deletion_vectors())
-    named = zip(vectors["filepath"].to_pylist(), vectors["selection_vector"], strict=True)
-    hiding = (vector.values for path, vector in named if file_name(path) in live)
-    return sum(len(values) - (pc.sum(values).as_py() or 0) for values in hiding)
 
 
 def _live_files(table: DeltaTable, partition: Partition) -> pa.Table:

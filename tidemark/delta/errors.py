@@ -127,6 +127,16 @@ class TableFeatureError(TerminalError):
         return cls(f"the table has {feature}, with which {operation} is not possible", where=str(path))
 
     @classmethod
+    def unreadable(cls, where: str, features: Sequence[str], known: Sequence[str]) -> Self:
+        return cls(
+            "the table's rows cannot be read without Spark",
+            expected=f"no features but {', '.join(known)}",
+            found=", ".join(features),
+            where=where,
+            hint="drop the feature by Spark (ALTER TABLE ... DROP FEATURE), or read the table by Spark",
+        )
+
+    @classmethod
     def unknown(cls, path: TableLocation, features: Sequence[str], operation: str) -> Self:
         return cls(
             f"the table has features that {operation} does not know here: nothing was changed",

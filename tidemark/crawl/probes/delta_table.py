@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import date
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 from deltalake import DeltaTable
@@ -12,18 +13,27 @@ from deltalake.exceptions import TableNotFoundError
 from tidemark.crawl.content import content_of
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.measured_rows import measure
+from tidemark.crawl.rule_query import columns_of
 from tidemark.crawl.watermark import by_watermark
+from tidemark.delta.hidden_rows import hidden_rows
+from tidemark.delta.live_file import file_name
+from tidemark.delta.rows_without_spark import QueriedRows, TableQuery, equal_to, has_plain_files, stored_name
 from tidemark.dependency_model.arrival.sighting import Sight
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    import pyarrow.dataset as ds
+
     from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
+    from tidemark.delta.hidden_rows import HiddenRows
     from tidemark.dependency_model.entity.probe import DeltaProbe
+
+_COMPARABLE: Final = (date, str, int)
 
 
 def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
-    """See DeltaProbe."""
+    """See DeltaProbe. Raises ProbeError, and TableFeatureError for rows that only Spark reads."""
     place = context.secrets.fill(probed.text(source.table))
     declared = {name: context.secrets.fill(value) for name, value in source.options.items()}
     options = {"timeout": f"{context.timeout_seconds}s", **context.secrets.lake_options(place), **declared}
@@ -36,20 +46,40 @@ def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
     if not mine:
         version = table.version()
         return Sight(is_there=False, why=f"no file of that partition in version {version}", version=str(version))
-    seen = _sight(table.version(), mine)
+    seen = _sight(table.version(), mine, hidden_rows(table, source.table))
     if probed.rules:
         # One of the partition's files: its values have the columns' types.
         values = {name: mine[0][f"partition.{name}"] for name in source.partition}
-        broken = measure(table.to_pyarrow_dataset(), values, probed, context.timeout_seconds)
+        broken = measure(_rows_to_scan(table, source, values, probed), values, probed, context.timeout_seconds)
         seen = replace(seen, measured=tuple(broken.items()))
     if source.watermark is None:
         return seen
-    return by_watermark(seen, source.watermark, _newest(files, source.watermark), probed, context.clock())
+    newest = _newest(files, source.watermark, stored_name(table, source.watermark))
+    return by_watermark(seen, source.watermark, newest, probed, context.clock())
 
 
-def _sight(version: int, mine: list[Mapping[str, Any]]) -> Sight:
-    content = content_of((file["path"], file["size_bytes"], _rows(file)) for file in mine)
-    counts = [_rows(file) for file in mine]
+def _rows_to_scan(
+    table: DeltaTable, source: DeltaProbe, values: Mapping[str, Any], probed: ProbedSlice
+) -> ds.Dataset | QueriedRows:
+    """The table's rows for DuckDB, which reads what it needs of plain files. Raises TableFeatureError."""
+    if has_plain_files(table):
+        return table.to_pyarrow_dataset()
+    # DuckDB compares values of other types once more.
+    files_of = equal_to({name: value for name, value in values.items() if type(value) in _COMPARABLE})
+    needed = {name.lower() for name in (*values, *columns_of(probed.rules))}
+    names = (field.name for field in table.schema().fields)
+    return QueriedRows(
+        TableQuery.of(table, source.table), files_of, tuple(name for name in names if name.lower() in needed)
+    )
+
+
+def _sight(version: int, mine: list[Mapping[str, Any]], hidden: Mapping[str, HiddenRows]) -> Sight:
+    hiding = [hidden.get(file_name(file["path"])) for file in mine]
+    counts = [_rows(file, rows) for file, rows in zip(mine, hiding, strict=True)]
+    content = content_of(
+        (file["path"], file["size_bytes"], count, *(() if rows is None else (rows.positions,)))
+        for file, rows, count in zip(mine, hiding, counts, strict=True)
+    )
     rows = None if None in counts else sum(count for count in counts if count is not None)
     why = f"{len(mine)} files, {'an unknown number of' if rows is None else rows} rows in version {version}"
     return Sight(is_there=True, why=why, content=content, rows=rows, version=str(version))
@@ -76,17 +106,14 @@ def _is(value: object, text: str) -> bool:
     return str(value) == text
 
 
-def _rows(file: Mapping[str, Any]) -> int | None:
+def _rows(file: Mapping[str, Any], hidden: HiddenRows | None) -> int | None:
     """What the statistics say, without the rows that a deletion vector takes away."""
     records = file.get("num_records")
-    if records is None:
-        return None
-    deleted = next((value for name, value in file.items() if name.lower().endswith("cardinality")), None)
-    return int(records) - int(deleted or 0)
+    return None if records is None else int(records) - (0 if hidden is None else hidden.count)
 
 
-def _newest(files: Iterable[Mapping[str, Any]], column: str) -> object:
-    """The greatest value of a column in the statistics."""
-    ends = [file.get(f"max.{column}", file.get(f"partition.{column}")) for file in files]
+def _newest(files: Iterable[Mapping[str, Any]], column: str, stored: str) -> object:
+    """The greatest value of a column in the statistics, which have it by its name in files."""
+    ends = [file.get(f"max.{stored}", file.get(f"partition.{column}")) for file in files]
     known: list[Any] = [end for end in ends if end is not None]
     return max(known, default=None)

@@ -1,0 +1,39 @@
+"""Which rows of a table's files deletion vectors hide, by the log without Spark; its statistics count them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidemark.delta.live_file import file_name
+from tidemark.delta.rows_without_spark import unknown_features_told
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+
+@dataclass(frozen=True)
+class HiddenRows:
+    """Of one file; `positions` is a checksum of where in the file they are."""
+
+    count: int
+    positions: str
+
+
+def hidden_rows(table: DeltaTable, where: str) -> dict[str, HiddenRows]:
+    """Of the files that have some, by name; `where` is how messages name the table. Raises TableFeatureError."""
+    if "deletionVectors" not in (table.protocol().reader_features or ()):
+        return {}
+    with unknown_features_told(table, where):
+        vectors = pa.table(table.deletion_vectors())
+    named = zip(vectors["filepath"].to_pylist(), vectors["selection_vector"], strict=True)
+    return {file_name(path): _hidden(vector.values) for path, vector in named}
+
+
+def _hidden(shown: pa.BooleanArray) -> HiddenRows:
+    hidden = pc.indices_nonzero(pc.invert(shown))
+    return HiddenRows(len(hidden), hashlib.sha256(hidden.to_numpy()).hexdigest())
