@@ -143,7 +143,7 @@ class Computer:
         samples = first_rows_written(path, partitions, written, SAMPLE_ROWS)
         seconds = (time.monotonic() - started) / len(slices)
         return [
-            ComputedSlice(slice_, path, metrics, seconds, audits[slice_], sample if is_there else None, is_there, aside)
+            ComputedSlice(slice_, path, metrics, seconds, audits[slice_], sample, is_there, aside)
             for slice_, metrics, sample, is_there, aside in zip(
                 slices, written.metrics, samples, written.published, written.aside, strict=True
             )
