@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -92,6 +92,15 @@ def test_files_whose_form_nobody_knows_or_that_are_cut_off_are_told(tmp_path: Pa
     (tmp_path / f"day={DAY}" / "1.parquet").write_bytes(whole[:-20])
     with pytest.raises(ProbeError, match="cannot be read yet"):
         look(probe, DAY, more=more)
+
+
+def test_times_of_all_years_in_files_of_spark(tmp_path: Path) -> None:
+    ends = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+    times = pa.array(ends, pa.timestamp("us", "UTC"))
+    (tmp_path / DAY).mkdir()
+    pq.write_table(pa.table({"at": times}), tmp_path / DAY / "0.parquet", use_deprecated_int96_timestamps=True)
+    rules = "quality: [{range: {column: at, min: '0001-01-01 00:00:00', max: '9999-12-31 00:00:00'}}]\n"
+    assert dict(look(f"files: {{path: '{tmp_path}/{{key}}'}}", DAY, more=rules).measured) == {"range": 1}
 
 
 def test_a_column_that_only_a_later_file_has_is_counted(tmp_path: Path) -> None:

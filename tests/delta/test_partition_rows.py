@@ -48,6 +48,7 @@ ROWS: Final = r"""
            CAST(id % 2 AS int), CASE id % 4 WHEN 0 THEN "ü%3A/'=x \\" WHEN 1 THEN 'plain' WHEN 2 THEN 'a b' END
     FROM range(120)
 """
+MONDAY: Final = {"dt": date(2026, 3, 23)}
 PARTITIONS: Final[tuple[Partition, ...]] = (
     {},
     {"dt": date(2026, 3, 23)},
@@ -145,6 +146,24 @@ def test_vectors_that_were_switched_off_again_hide_rows(spark: SparkSession, lak
     assert in_order(read_partition(lake, {"n": 1})) == by_spark(spark, lake, {"n": 1})
     spark.sql(f"REORG TABLE {table} APPLY (PURGE)")
     assert in_order(read_partition(lake, {"n": 1})) == by_spark(spark, lake, {"n": 1})
+
+
+@pytest.mark.parametrize("stored", ["INT96", "TIMESTAMP_MICROS"])
+@pytest.mark.parametrize("features", ["plain", "both"])
+def test_times_of_all_years(spark: SparkSession, lake: TableLocation, features: str, stored: str) -> None:
+    session, table = spark.newSession(), path_table(lake)
+    session.conf.set("spark.sql.parquet.outputTimestampType", stored)
+    properties = f"TBLPROPERTIES ({FEATURES[features]})" if FEATURES[features] else ""
+    columns = "id INT, at TIMESTAMP, inside STRUCT<at: ARRAY<TIMESTAMP>>"
+    session.sql(f"CREATE TABLE {table} ({columns}, dt DATE) USING delta PARTITIONED BY (dt) {properties}")
+    for number, at in enumerate(("0001-01-01 00:00:00", "9999-12-31 23:59:59.999999", "2026-03-29 01:02:03.000001")):
+        time = f"TIMESTAMP'{at}'"
+        row = f"{number}, {time}, named_struct('at', array({time}, NULL)), DATE'2026-03-23'"
+        session.sql(f"INSERT INTO {table} SELECT {row}")
+    expected = by_spark(session, lake, MONDAY)
+    assert [row["at"].year for row in expected] == [1, 9999, 2026]
+    assert in_order(read_partition(lake, MONDAY)) == expected
+    assert in_order(read_rows(lake).drop_columns("dt")) == expected
 
 
 def test_a_feature_that_nothing_here_reads_is_told(spark: SparkSession, lake: TableLocation) -> None:

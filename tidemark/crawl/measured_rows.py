@@ -93,7 +93,7 @@ def _formats() -> dict[str, ds.FileFormat]:
     texts = csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
     of_csv = ds.CsvFileFormat(convert_options=texts)
     return {
-        "parquet": ds.ParquetFileFormat(),
+        "parquet": ds.ParquetFileFormat(coerce_int96_timestamp_unit="us"),
         "orc": ds.OrcFileFormat(),
         "csv": of_csv,
         "csv.gz": of_csv,

@@ -17,7 +17,7 @@ from tidemark.delta.errors import ConditionRefusedError
 from tidemark.delta.hidden_rows import hidden_rows
 from tidemark.delta.live_file import file_name
 from tidemark.delta.open_table import answer_for, delta_rs_options, open_if_there, open_table
-from tidemark.delta.rows_without_spark import TableQuery, has_plain_files, queried_table
+from tidemark.delta.rows_without_spark import TableQuery, queried_table, rows_of_plain_files
 from tidemark.dependency_model.time.partition_columns import PartitionValue
 from tidemark.storage.stored_files import stored_files
 
@@ -158,9 +158,10 @@ def query_rows(path: TableLocation, condition: str, limit: int, version: int | N
 def read_partition(path: TableLocation, partition: Partition) -> pa.Table:
     """All rows of a partition, without its partition columns. Raises TableFeatureError."""
     table = open_table(path)
-    if not has_plain_files(table):
+    plain = rows_of_plain_files(table)
+    if plain is None:
         return queried_table(table, str(path), partition)
-    return table.to_pyarrow_dataset().to_table(filter=_is_in(partition)).drop_columns(list(partition))
+    return plain.to_table(filter=_is_in(partition)).drop_columns(list(partition))
 
 
 def _is_in(partition: Partition) -> pc.Expression | None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from datetime import date
 
+    import pyarrow.dataset as ds
     from arro3.core import RecordBatchReader
     from deltalake import DeltaTable
 
@@ -28,13 +29,22 @@ _MAPPING: Final = "delta.columnMapping.mode"
 _STORED_NAME: Final = "delta.columnMapping.physicalName"
 _OF_PLAIN_FILES: Final = frozenset({"timestampNtz", "variantType", "variantType-preview"})
 """Reader features that leave the files to be read as they are."""
+_INT96: Final = {"datafusion.execution.parquet.coerce_int96": "us"}
+"""Spark's times in files, read as pyarrow reads them: nanoseconds do not reach back to 1677, nor on to 2262."""
 _KNOWN: Final = _OF_PLAIN_FILES | {"columnMapping", "deletionVectors", "v2Checkpoint", "vacuumProtocolCheck"}
 
 
-def has_plain_files(table: DeltaTable) -> bool:
-    """Whether all rows of the table's files are rows of the table, by the names that its columns have."""
+def rows_of_plain_files(table: DeltaTable) -> ds.Dataset | None:
+    """The table's rows, of which no more is read than is asked for; None where DataFusion has to read its files.
+
+    All rows of plain files are rows of the table, by the names that its columns have.
+    """
     features = frozenset(table.protocol().reader_features or ())
-    return features <= _OF_PLAIN_FILES and not _is_mapped(table)
+    if _is_mapped(table) or not features <= _OF_PLAIN_FILES:
+        return None
+    from pyarrow import dataset as ds  # noqa: PLC0415 - it loads pandas
+
+    return table.to_pyarrow_dataset(parquet_read_options=ds.ParquetReadOptions(coerce_int96_timestamp_unit="us"))
 
 
 def stored_name(table: DeltaTable, column: str) -> str:
@@ -69,7 +79,7 @@ class TableQuery:
     def of(cls, table: DeltaTable, where: str) -> TableQuery:
         """`where` is how messages name the table. Raises TableFeatureError, before anything is read."""
         with unknown_features_told(table, where):
-            return cls(QueryBuilder().register("t", table))
+            return cls(QueryBuilder(_INT96).register("t", table))
 
     def rows(self, condition: str = "", columns: Collection[str] = (), limit: int | None = None) -> RecordBatchReader:
         """Rows for which a condition in SQL holds, of these columns (of all without any), a batch at a time."""

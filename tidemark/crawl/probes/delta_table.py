@@ -17,7 +17,7 @@ from tidemark.crawl.rule_query import columns_of
 from tidemark.crawl.watermark import by_watermark
 from tidemark.delta.hidden_rows import hidden_rows
 from tidemark.delta.live_file import file_name
-from tidemark.delta.rows_without_spark import QueriedRows, TableQuery, equal_to, has_plain_files, stored_name
+from tidemark.delta.rows_without_spark import QueriedRows, TableQuery, equal_to, rows_of_plain_files, stored_name
 from tidemark.dependency_model.arrival.sighting import Sight
 
 if TYPE_CHECKING:
@@ -62,8 +62,9 @@ def _rows_to_scan(
     table: DeltaTable, source: DeltaProbe, values: Mapping[str, Any], probed: ProbedSlice
 ) -> ds.Dataset | QueriedRows:
     """The table's rows for DuckDB, which reads what it needs of plain files. Raises TableFeatureError."""
-    if has_plain_files(table):
-        return table.to_pyarrow_dataset()
+    plain = rows_of_plain_files(table)
+    if plain is not None:
+        return plain
     # DuckDB compares values of other types once more.
     files_of = equal_to({name: value for name, value in values.items() if type(value) in _COMPARABLE})
     needed = {name.lower() for name in (*values, *columns_of(probed.rules))}
