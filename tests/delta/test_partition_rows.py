@@ -89,8 +89,14 @@ def in_order(rows: pa.Table) -> list[dict[str, Any]]:
     return sorted(rows.to_pylist(), key=lambda row: int(row["id"]))
 
 
-@pytest.mark.parametrize("partitioned", ["", "PARTITIONED BY (dt, n, part)"])
-@pytest.mark.parametrize("features", FEATURES)
+ALSO: Final = pytest.mark.long
+"""Of further combinations: each takes a table of its own."""
+
+
+@pytest.mark.parametrize("partitioned", [pytest.param("", marks=ALSO), "PARTITIONED BY (dt, n, part)"])
+@pytest.mark.parametrize(
+    "features", [name if name in {"plain", "both"} else pytest.param(name, marks=ALSO) for name in FEATURES]
+)
 def test_rows_are_sparks(spark: SparkSession, lake: TableLocation, features: str, partitioned: str) -> None:
     changed_table(spark, lake, FEATURES[features], partitioned)
     columns = pa.schema(open_table(lake).schema().to_arrow())
@@ -109,7 +115,7 @@ def test_a_partition_column_that_was_renamed(spark: SparkSession, lake: TableLoc
     assert in_order(read_partition(lake, partition)) == by_spark(spark, lake, partition) != []
 
 
-@pytest.mark.parametrize("features", ["plain", "hidden", "both"])
+@pytest.mark.parametrize("features", [pytest.param("plain", marks=ALSO), pytest.param("hidden", marks=ALSO), "both"])
 def test_files_of_other_partitions_are_not_read(spark: SparkSession, lake: TableLocation, features: str) -> None:
     changed_table(spark, lake, FEATURES[features], "PARTITIONED BY (dt, n, part)")
     partition: Partition = {"dt": date(2026, 3, 24), "n": 1, "part": SPECIAL}
