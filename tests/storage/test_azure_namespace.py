@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from tests.components.azure_server import azure_server, require_azure
+from tests.components.entra_server import TENANT, entra_server
 from tests.project import CHECKOUT
 from tidemark.storage.object_files import ObjectFiles
+from tidemark.system.azure_access import ACCOUNT_KEY
 from tidemark.system.free_port import LOOPBACK, free_port
 
 if TYPE_CHECKING:
@@ -61,3 +63,14 @@ def test_what_spark_is_refused_is_told_as_what_delta_rs_is(azure: AzureServer, t
     require_azure()
     gone = f"http://{LOOPBACK}:{free_port()}/{azure.account}"
     assert "StorageDownError" in started(azure, tmp_path, "spark alone", AZURE_STORAGE_ENDPOINT=gone)
+
+
+def test_spark_opens_the_store_by_a_token_where_there_is_no_key(azure: AzureServer, tmp_path: Path) -> None:
+    """The translation before the server asks nobody who they are: shown is that Spark asks for its token."""
+    require_azure()
+    with entra_server() as microsoft:
+        no_key = {ACCOUNT_KEY: "", **microsoft.environment, "AZURE_CLIENT_SECRET": "a-secret"}
+        assert started(azure, tmp_path, "spark alone", **no_key) == ""
+    assert {(path, fields["client_secret"]) for path, fields in microsoft.asked} == {
+        (f"/{TENANT}/oauth2/v2.0/token", "a-secret")
+    }

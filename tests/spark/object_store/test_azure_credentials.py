@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import base64
 import os
-import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import ANY
-from urllib.parse import parse_qsl
 
 import pyspark
 import pytest
@@ -19,81 +16,34 @@ from deltalake.exceptions import TableNotFoundError
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from py4j.protocol import Py4JJavaError
 
-from tests.components.request_body import request_body
+from tests.components.entra_server import TENANT, TOKEN, entra_server
 from tidemark.delta.open_table import delta_rs_options
 from tidemark.spark.jars import resolved_jars
 from tidemark.spark.java import java_command
 from tidemark.spark.object_store.azure_jars import azure_jars, azure_jars_directory
 from tidemark.storage.object_files import ObjectFiles
 from tidemark.system.azure_access import ACCOUNT_KEY, AzureAccess
-from tidemark.system.free_port import LOOPBACK
 from tidemark.system.table_location import object_location
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.components.entra_server import EntraServer
+
 pytestmark = pytest.mark.spark
 URI: Final = "abfss://lake@company.dfs.core.windows.net/warehouse"
-TENANT: Final = "a-tenant"
 SECRET: Final = "canary-51ab"
-TOKEN: Final = "a-token"
-NO_FILES: Final = b"<EnumerationResults><Blobs/></EnumerationResults>"
-
-
-class Microsoft(BaseHTTPRequestHandler):
-    """Gives everybody a token, and knows what it was asked: path, fields, and who then used it."""
-
-    asked: ClassVar[list[tuple[str, dict[str, str]]]]
-    used: ClassVar[list[str]]
-
-    def do_POST(self) -> None:
-        self.asked.append((self.path, dict(parse_qsl(request_body(self).decode()))))
-        self._answer(200, f'{{"access_token": "{TOKEN}", "expires_in": 3600, "token_type": "Bearer"}}'.encode())
-
-    def do_GET(self) -> None:
-        self.used.append(self.headers["Authorization"])
-        self._answer(200, NO_FILES if "comp=list" in self.path else b"content")
-
-    def _answer(self, status: int, content: bytes) -> None:
-        self.send_response_only(status)
-        for name, value in {
-            "Content-Length": str(len(content)),
-            "Content-Type": "application/json",
-            "Last-Modified": "Mon, 23 Mar 2026 00:00:00 GMT",
-            "ETag": '"1"',
-        }.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the standard library's name
-        """Nothing is printed."""
 
 
 @pytest.fixture
-def microsoft(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Microsoft]]:
+def microsoft(monkeypatch: pytest.MonkeyPatch) -> Iterator[EntraServer]:
     if not azure_jars_directory().is_dir():
         pytest.skip("Spark's jars are not here: python -m tidemark.spark.object_store.azure_jars")
-
-    class Handler(Microsoft):
-        """Of this server."""
-
-        asked: ClassVar[list[tuple[str, dict[str, str]]]] = []
-        used: ClassVar[list[str]] = []
-
-    server = ThreadingHTTPServer((LOOPBACK, 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
     monkeypatch.delenv(ACCOUNT_KEY, raising=False)
-    address = f"http://{LOOPBACK}:{server.server_address[1]}"
-    named = {"AZURE_CLIENT_ID": "a-client", "AZURE_TENANT_ID": TENANT, "AZURE_AUTHORITY_HOST": address}
-    for name, value in {**named, "AZURE_STORAGE_ENDPOINT": f"{address}/company"}.items():
-        monkeypatch.setenv(name, value)
-    yield Handler
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with entra_server() as running:
+        for name, value in {**running.environment, "AZURE_STORAGE_ENDPOINT": f"{running.address}/company"}.items():
+            monkeypatch.setenv(name, value)
+        yield running
 
 
 @contextmanager
@@ -125,7 +75,7 @@ def ask_by_delta_rs() -> None:
         DeltaTable(str(location), storage_options=delta_rs_options(location))
 
 
-def test_by_a_clients_secret(microsoft: type[Microsoft], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_a_clients_secret(microsoft: EntraServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_CLIENT_SECRET", SECRET)
     ask_by_spark()
     ask_by_delta_rs()
@@ -137,7 +87,7 @@ def test_by_a_clients_secret(microsoft: type[Microsoft], monkeypatch: pytest.Mon
 
 
 def test_by_the_token_of_a_kubernetes_service_account(
-    microsoft: type[Microsoft], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    microsoft: EntraServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = tmp_path / "token"
     file.write_text(SECRET)
@@ -149,7 +99,7 @@ def test_by_the_token_of_a_kubernetes_service_account(
     assert by_spark[1]["client_assertion"] == SECRET
 
 
-def test_a_key_goes_before_a_token_for_all(microsoft: type[Microsoft], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_goes_before_a_token_for_all(microsoft: EntraServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_CLIENT_SECRET", SECRET)
     monkeypatch.setenv(ACCOUNT_KEY, base64.b64encode(b"key").decode())
     ask_by_delta_rs()
@@ -159,7 +109,7 @@ def test_a_key_goes_before_a_token_for_all(microsoft: type[Microsoft], monkeypat
 
 
 def test_the_accounts_key_is_read_and_missed_by_its_variable(
-    microsoft: type[Microsoft], monkeypatch: pytest.MonkeyPatch
+    microsoft: EntraServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ACCOUNT_KEY, SECRET)
     with jvm() as view:
