@@ -85,6 +85,7 @@ CHANNELS: Final = {
     "port": f"https://u:{PASSWORD}@127.0.0.1:{PASSWORD}/x",
     "bare": PASSWORD,
 }
+_IN_AZURE: Final = "abfss://lake@company.dfs.core.windows.net/w"
 LAKES: Final = {
     "hdfs": {"TIDEMARK_WAREHOUSE": f"hdfs://u:{PASSWORD}@host:1/w"},
     "user": {"TIDEMARK_WAREHOUSE": f"s3://u:{PASSWORD}@lake/w"},
@@ -92,6 +93,11 @@ LAKES: Final = {
     "bare": {"TIDEMARK_WAREHOUSE": f"s3://{PASSWORD}"},
     "endpoint": {"TIDEMARK_WAREHOUSE": "s3://lake/w", "AWS_ENDPOINT_URL": f"http://u:{PASSWORD}@127.0.0.1:1"},
     "lock": {"TIDEMARK_WAREHOUSE": "s3://lake/w", "AWS_REGION": "a", "AWS_S3_LOCKING_PROVIDER": PASSWORD},
+    "azure": {"TIDEMARK_WAREHOUSE": _IN_AZURE, "AZURE_STORAGE_SAS_TOKEN": PASSWORD},
+    "two users": {
+        "TIDEMARK_WAREHOUSE": _IN_AZURE,
+        **dict.fromkeys(("AZURE_CLIENT_SECRET", "AZURE_FEDERATED_TOKEN_FILE"), PASSWORD),
+    },
 }
 CREDENTIALS: Final = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 KAFKA: Final = {
@@ -140,6 +146,10 @@ def line_of(path: tuple[str, ...], command: click.Command, folder: Path) -> list
 _FORMS: Final = [pytest.param(form, marks=pytest.mark.long if form == "kafka" else ()) for form in STORES]
 
 
+_OF_ONE_STORE: Final = ("azure", "two users")
+_LAKE_FORMS: Final = [pytest.param(form, marks=pytest.mark.long if form in _OF_ONE_STORE else ()) for form in LAKES]
+
+
 @pytest.mark.spark
 @pytest.mark.parametrize("form", _FORMS)
 def test_no_command_prints_it(form: str, tmp_path: Path) -> None:
@@ -147,7 +157,7 @@ def test_no_command_prints_it(form: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("form", LAKES)
+@pytest.mark.parametrize("form", _LAKE_FORMS)
 def test_no_command_prints_what_a_lake_is_reached_by(form: str, tmp_path: Path) -> None:
     run_every_command(in_object_store(tmp_path, LAKES[form]), tmp_path)
 
