@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from tidemark.system.table_location import TableLocation
+
 PARTS = ("x", "y", "z")
 SCHEMA = "id BIGINT, part STRING, v STRING, _offset BIGINT"
 Row = tuple[int, str | None, str, int]
@@ -39,7 +41,8 @@ class WriterSchedule:
     """`rows` is the model, `past` what it was at each version, `tagged` the versions that VACUUM has to leave alone."""
 
     spark: SparkSession
-    folder: Path
+    folder: TableLocation
+    state: Path
     seed: int
     has_vectors: bool
     rows: list[Row] = field(default_factory=list)
@@ -146,7 +149,7 @@ class WriterSchedule:
         now = datetime.now(UTC) + timedelta(days=2)
         kept = {
             kept.version
-            for kept in vacuum(self.path, retention, claims, Database.at(self.folder / "state.db"), now).kept
+            for kept in vacuum(self.path, retention, claims, Database.at(self.state / "state.db"), now).kept
         }
         assert self.tagged <= kept, (self.seed, self.done)
 
@@ -166,7 +169,7 @@ class WriterSchedule:
             assert version not in self.tagged, (self.seed, self.done)
             assert current_version(self.path) == before
             return
-        report = repair_partition(self.spark, plan, Database.at(self.folder / "state.db"))
+        report = repair_partition(self.spark, plan, Database.at(self.state / "state.db"))
         others = [row for row in self.rows if row[1] != part]
         self.rows = others + [row for row in self.past[version] if row[1] == part]
         assert plan.rows_then == report.rows == len(self.rows) - len(others), (self.seed, self.done)
@@ -179,7 +182,7 @@ class WriterSchedule:
         frame = self.spark.createDataFrame(new, SCHEMA).drop("part")
         if self._random.random() < 0.5:
             plan = plan_repair(self.spark, self.path, {"part": part}, None)
-            assert repair_partition(self.spark, plan, Database.at(self.folder / "state.db"), frame).rows == len(new)
+            assert repair_partition(self.spark, plan, Database.at(self.state / "state.db"), frame).rows == len(new)
         else:
             replace_partition(frame, self.path, {"part": part})
         self.rows = [row for row in self.rows if row[1] != part] + new

@@ -2,7 +2,6 @@
 
 import json
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -11,8 +10,11 @@ from deltalake import write_deltalake
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.lake_folder import lake_folder
 from tidemark.delta.errors import NotADeltaTableError
 from tidemark.delta.file_statistics import FileStatistics, file_statistics, possible_keys
+from tidemark.delta.open_table import delta_rs_options
+from tidemark.system.table_location import TableLocation
 
 Key = tuple[int, str]
 keys = st.lists(st.tuples(st.integers(0, 40), st.sampled_from("abcd")), min_size=1, max_size=6, unique=True)
@@ -57,24 +59,24 @@ def test_files_whose_bounds_exclude_every_key_are_left_out() -> None:
     assert possible_keys(statistics_of(content), table) == {"f0": 2}
 
 
-def test_what_the_log_says(tmp_path: Path) -> None:
+def test_what_the_log_says(lake: TableLocation) -> None:
     rows = pa.table({"id": [1, 2, 3], "dt": [date(2026, 3, 23), date(2026, 3, 23), None]})
-    write_deltalake(str(tmp_path / "t"), rows, partition_by=["dt"])
-    statistics = file_statistics(tmp_path / "t")
+    write_deltalake(str(lake), rows, storage_options=delta_rs_options(lake), partition_by=["dt"])
+    statistics = file_statistics(lake)
     assert (statistics.version, statistics.columns, statistics.partition_columns) == (0, ("id", "dt"), ("dt",))
     assert sorted(map(str, statistics.partition_of().values())) == ["2026-03-23", "None"]
     assert sorted(rows for _, rows in statistics.size_of().values()) == [1, 2]
 
 
-def test_files_are_told_as_the_log_has_them(tmp_path: Path) -> None:
+def test_files_are_told_as_the_log_has_them(lake: TableLocation) -> None:
     parts = pa.array(["a b", "\u00fc/=%", "0", None, "x"])
     rows = pa.table(
         {"p": parts, "d": [date(2026, 3, 23)] * 5, "n": pa.array([1, 2, None, -4, 5], pa.int32()), "v": range(5)}
     )
-    write_deltalake(str(tmp_path / "t"), rows, partition_by=["p", "d", "n"])
-    log = (tmp_path / "t" / "_delta_log" / f"{0:020}.json").read_text().splitlines()
+    write_deltalake(str(lake), rows, storage_options=delta_rs_options(lake), partition_by=["p", "d", "n"])
+    log = (lake_folder(lake) / "_delta_log" / f"{0:020}.json").read_text().splitlines()
     added = {action["add"]["path"]: action["add"] for line in log if "add" in (action := json.loads(line))}
-    statistics = file_statistics(tmp_path / "t")
+    statistics = file_statistics(lake)
     told = statistics.add_actions(statistics.files["path"].to_pylist()[1:])
     assert told is not None
     assert len(told) == len(added) - 1
@@ -85,13 +87,15 @@ def test_files_are_told_as_the_log_has_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "properties"), [(0.5, {}), (1, {"delta.enableDeletionVectors": "true"})], ids=["floats", "hidden rows"]
 )
-def test_what_only_the_log_says_is_not_guessed(tmp_path: Path, value: float, properties: dict[str, str]) -> None:
+def test_what_only_the_log_says_is_not_guessed(lake: TableLocation, value: float, properties: dict[str, str]) -> None:
     rows = pa.table({"p": [value], "v": [1]})
-    write_deltalake(str(tmp_path / "t"), rows, partition_by=["p"], configuration=properties)
-    statistics = file_statistics(tmp_path / "t")
+    write_deltalake(
+        str(lake), rows, storage_options=delta_rs_options(lake), partition_by=["p"], configuration=properties
+    )
+    statistics = file_statistics(lake)
     assert statistics.add_actions(statistics.files["path"].to_pylist()) is None
 
 
-def test_no_table(tmp_path: Path) -> None:
+def test_no_table(lake: TableLocation) -> None:
     with pytest.raises(NotADeltaTableError, match="not a Delta table"):
-        file_statistics(tmp_path)
+        file_statistics(lake)

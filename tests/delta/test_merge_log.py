@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import uuid
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from tests.delta.internals.delta_log import files_by_checksum_and_log, forget_tables
+from tests.lake_folder import lake_folder, table_of_others
 from tidemark.delta.commit_info import Transaction
 from tidemark.delta.delta_rs_table import read_table
 from tidemark.delta.live_file import file_name
@@ -20,6 +21,7 @@ from tidemark.delta.merge import merge_changes
 from tidemark.delta.merge_report import MergeReport
 from tidemark.delta.merge_target import MergeTarget
 from tidemark.quoting.spark import path_table
+from tidemark.system.table_location import TableLocation
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("merge log")]
 
@@ -29,9 +31,9 @@ Row = tuple[int, str, str, int]
 
 
 @pytest.fixture(scope="module")
-def target(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> MergeTarget:
+def target(spark: SparkSession, warehouse_location: TableLocation) -> MergeTarget:
     """A table with a checkpoint after every third commit, and `BATCHES` merges in it; each is version 1, 2, ..."""
-    path = tmp_path_factory.mktemp("merge_log") / "t"
+    path = warehouse_location / f"merge_log_{uuid.uuid4().hex}"
     spark.sql(
         f"CREATE TABLE {path_table(path)} ({SCHEMA}) USING delta PARTITIONED BY (part) "
         "TBLPROPERTIES ('delta.checkpointInterval' = '3')"
@@ -67,7 +69,7 @@ def describe_files(files: Any) -> dict[str, Any]:
 
 
 def folder_of(target: MergeTarget) -> Path:
-    return Path(str(target.path))
+    return lake_folder(target.path)
 
 
 def checksum(path: Path, version: int) -> dict[str, object]:
@@ -77,9 +79,11 @@ def checksum(path: Path, version: int) -> dict[str, object]:
 
 def test_delta_rs_and_duckdb_read_every_version(target: MergeTarget) -> None:
     for version in range(1, BATCHES + 1):
-        table = DeltaTable(str(target.path), version=version)
+        table = table_of_others(target.path)
+        table.load_as_version(version)
         assert count_rows(table.to_pyarrow_table()) == state(version)
-        files = [str(target.path / uri.partition(f"{target.path}/")[2]) for uri in table.file_uris()]
+        names = pa.table(table.get_add_actions(flatten=True))["path"].to_pylist()
+        files = [str(folder_of(target) / name) for name in names]
         rows = duckdb.connect().read_parquet(files, hive_partitioning=True).to_arrow_table()
         assert count_rows(rows) == state(version)
 
@@ -90,14 +94,16 @@ def test_spark_reads_what_it_has_not_in_memory(spark: SparkSession, target: Merg
     for version in range(1, BATCHES + 1):
         forget_tables(spark)
         assert count_rows(read_table(spark, target.path, version).toArrow()) == state(version)
-        listed, reconstructed = files_by_checksum_and_log(spark, folder_of(target), version)
+        listed, reconstructed = files_by_checksum_and_log(spark, target.path, version)
         assert describe_files(listed) == describe_files(reconstructed)
 
 
 def test_a_checksum_lists_the_live_files_and_the_transactions(target: MergeTarget) -> None:
     for version in range(1, BATCHES + 1):
         said = checksum(folder_of(target), version)
-        files = pa.table(DeltaTable(str(target.path), version=version).get_add_actions(flatten=True))
+        table = table_of_others(target.path)
+        table.load_as_version(version)
+        files = pa.table(table.get_add_actions(flatten=True))
         sizes = dict(zip(map(file_name, files["path"].to_pylist()), files["size_bytes"].to_pylist(), strict=True))
         listed = said["allFiles"]
         assert isinstance(listed, list)
@@ -121,14 +127,14 @@ def test_the_history_names_the_merges(spark: SparkSession, target: MergeTarget) 
 
 
 def test_vacuum_takes_what_is_not_live_and_nothing_else(
-    spark: SparkSession, target: MergeTarget, tmp_path: Path
+    spark: SparkSession, target: MergeTarget, lake: TableLocation
 ) -> None:
-    path = Path(shutil.copytree(folder_of(target), tmp_path / "t"))  # what VACUUM takes, the other tests still read
-    table = DeltaTable(str(path))
-    live = {file_name(uri) for uri in table.file_uris()}
+    path = lake  # what VACUUM takes, the other tests still read
+    shutil.copytree(folder_of(target), lake_folder(path))
+    live = {file_name(uri) for uri in table_of_others(path).file_uris()}
     session = spark.newSession()
     session.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
     session.sql(f"VACUUM {path_table(path)} RETAIN 0 HOURS")
-    assert {file.name for file in path.rglob("part=*/*.parquet")} == live
+    assert {file.name for file in lake_folder(path).rglob("part=*/*.parquet")} == live
     forget_tables(spark)
     assert count_rows(read_table(spark, path).toArrow()) == state(BATCHES)

@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 from tests.delta.internals.delta_log import forget_tables
 from tests.delta.schedules import WriterSchedule
 from tidemark.delta import merge_strategy as strategy
+from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
@@ -26,26 +27,44 @@ def small_tables_use_vectors_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strategy, "HIDDEN_SHARE", 0.6)
 
 
-def live(session: SparkSession, path: Path, seed: int, patch: pytest.MonkeyPatch, *, has_vectors: bool) -> None:
+def live(
+    session: SparkSession,
+    places: tuple[TableLocation, Path],
+    seed: int,
+    patch: pytest.MonkeyPatch,
+    *,
+    has_vectors: bool,
+) -> None:
     """One schedule; of those with an odd seed, files of a few rows are folded into the next one."""
     patch.setattr(strategy, "SMALL_BYTES", 1_500 * (seed % 2))
-    WriterSchedule(session, path, seed, has_vectors).live(_STEPS)
+    WriterSchedule(session, *places, seed, has_vectors).live(_STEPS)
     # Delta keeps what it knows of a table for an hour: of five hundred tables that fills the memory.
     forget_tables(session)
 
 
+@pytest.fixture
+def places(lake: TableLocation, tmp_path: Path) -> tuple[TableLocation, Path]:
+    """Where the table is, and the state store."""
+    return lake, tmp_path
+
+
 @pytest.mark.parametrize(("seed", "has_vectors"), [(0, True), (1, False)], ids=["deletion vectors", "plain, folded"])
 def test_a_few_schedules(
-    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, *, has_vectors: bool
+    session: SparkSession,
+    places: tuple[TableLocation, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    seed: int,
+    *,
+    has_vectors: bool,
 ) -> None:
-    live(session, tmp_path, seed, monkeypatch, has_vectors=has_vectors)
+    live(session, places, seed, monkeypatch, has_vectors=has_vectors)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(4 * 3600)
 @pytest.mark.parametrize("has_vectors", [False, True], ids=["plain", "deletion vectors"])
 def test_many_schedules(
-    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_vectors: bool
+    session: SparkSession, places: tuple[TableLocation, Path], monkeypatch: pytest.MonkeyPatch, *, has_vectors: bool
 ) -> None:
     for seed in range(1000, 1500):
-        live(session, tmp_path, seed, monkeypatch, has_vectors=has_vectors)
+        live(session, places, seed, monkeypatch, has_vectors=has_vectors)

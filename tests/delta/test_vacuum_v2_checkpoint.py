@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,36 +14,47 @@ from delta import DeltaTable
 from deltalake import write_deltalake
 from pyspark.sql import SparkSession
 
+from tests.lake_folder import lake_folder
 from tidemark.delta.delta_rs_table import read_rows
 from tidemark.delta.errors import TableFeatureError, UnreadableLogError
 from tidemark.delta.internals.log_files import LogFiles
+from tidemark.delta.open_table import delta_rs_options
 from tidemark.delta.retention import Retention
 from tidemark.delta.vacuum import VacuumPlan, vacuum
+from tidemark.quoting.spark import path_table
 from tidemark.state_store.database import Database
+from tidemark.system.table_location import TableLocation
 
+Vacuums = Callable[[TableLocation], VacuumPlan]
 NEWEST_ONLY = Retention(versions=1, age=timedelta(0))
 NOW = datetime(2100, 1, 1, tzinfo=UTC)
 
 
-def run_vacuum(table: Path) -> VacuumPlan:
-    return vacuum(table, NEWEST_ONLY, [], Database.at(table.parent / "state.db"), NOW)
+@pytest.fixture
+def run_vacuum(tmp_path: Path) -> Vacuums:
+    """Vacuum a table with a state store of its own."""
+    return lambda table: vacuum(table, NEWEST_ONLY, [], Database.at(tmp_path / "state.db"), NOW)
 
 
-def data_files(table: Path) -> set[Path]:
-    return set(table.glob("*.parquet"))
+def log_folder(table: TableLocation) -> Path:
+    return lake_folder(table) / "_delta_log"
+
+
+def data_files(table: TableLocation) -> set[Path]:
+    return set(lake_folder(table).glob("*.parquet"))
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Path:
+def table(lake: TableLocation) -> TableLocation:
     """Versions 0 to 4, a row each; nothing was removed."""
-    path = tmp_path / "orders"
     for number in range(5):
-        write_deltalake(str(path), pa.table({"id": [number]}), mode="append")
-    return path
+        rows = pa.table({"id": [number]})
+        write_deltalake(str(lake), rows, mode="append", storage_options=delta_rs_options(lake))
+    return lake
 
 
-def log_of(table: Path, *versions: int) -> list[dict[str, Any]]:
-    texts = [(table / "_delta_log" / f"{version:020}.json").read_text() for version in versions]
+def log_of(table: TableLocation, *versions: int) -> list[dict[str, Any]]:
+    texts = [(log_folder(table) / f"{version:020}.json").read_text() for version in versions]
     return [json.loads(line) for text in texts for line in text.splitlines()]
 
 
@@ -54,9 +66,9 @@ def adds_of(actions: list[dict[str, Any]]) -> pa.Table:
     return pa.table({"add": pa.array(adds, kind)})
 
 
-def with_v2_checkpoint(table: Path, version: int) -> Path:
+def with_v2_checkpoint(table: TableLocation, version: int) -> Path:
     """The commits up to `version` become a V2 checkpoint with one sidecar, and are gone; returns the sidecar."""
-    log = table / "_delta_log"
+    log = log_folder(table)
     actions = log_of(table, *range(version + 1))
     sidecar = log / "_sidecars" / f"{uuid.uuid4()}.parquet"
     sidecar.parent.mkdir()
@@ -73,7 +85,7 @@ def with_v2_checkpoint(table: Path, version: int) -> Path:
     return sidecar
 
 
-def test_live_files_of_a_sidecar_stay(table: Path) -> None:
+def test_live_files_of_a_sidecar_stay(table: TableLocation, run_vacuum: Vacuums) -> None:
     before = data_files(table)
     with_v2_checkpoint(table, 3)
     assert run_vacuum(table).needless == {}
@@ -81,7 +93,9 @@ def test_live_files_of_a_sidecar_stay(table: Path) -> None:
     assert sorted(read_rows(table)["id"].to_pylist()) == [0, 1, 2, 3, 4]
 
 
-def test_a_sidecar_that_is_gone_is_refused_before_anything_is_deleted(table: Path) -> None:
+def test_a_sidecar_that_is_gone_is_refused_before_anything_is_deleted(
+    table: TableLocation, run_vacuum: Vacuums
+) -> None:
     before = data_files(table)
     sidecar = with_v2_checkpoint(table, 3)
     sidecar.unlink()
@@ -91,14 +105,14 @@ def test_a_sidecar_that_is_gone_is_refused_before_anything_is_deleted(table: Pat
 
 
 @pytest.mark.spark
-def test_spark_s_v2_checkpoints_are_read(spark: SparkSession, tmp_path: Path) -> None:
-    path = tmp_path / "orders"
+def test_spark_s_v2_checkpoints_are_read(spark: SparkSession, lake: TableLocation, run_vacuum: Vacuums) -> None:
+    path = lake
     properties = "'delta.checkpointPolicy' = 'v2', 'delta.checkpointInterval' = '4'"
-    spark.sql(f"CREATE TABLE delta.`{path}` (id BIGINT) USING delta TBLPROPERTIES ({properties})")
+    spark.sql(f"CREATE TABLE {path_table(path)} (id BIGINT) USING delta TBLPROPERTIES ({properties})")
     for number in range(6):
         spark.range(number, number + 1, 1, 1).write.format("delta").mode("append").save(str(path))
     before = data_files(path)
-    log = path / "_delta_log"
+    log = log_folder(path)
     assert list(log.glob("*.checkpoint.*-*"))
     assert list((log / "_sidecars").iterdir())
     for version in range(4):
@@ -118,28 +132,30 @@ def test_spark_s_v2_checkpoints_are_read(spark: SparkSession, tmp_path: Path) ->
         ({"minReaderVersion": 1, "minWriterVersion": 8}, "minWriterVersion 8"),
     ],
 )
-def test_a_feature_that_is_not_known_is_refused(table: Path, protocol: dict[str, Any], unknown: str) -> None:
+def test_a_feature_that_is_not_known_is_refused(
+    table: TableLocation, run_vacuum: Vacuums, protocol: dict[str, Any], unknown: str
+) -> None:
     before = data_files(table)
-    (table / "_delta_log" / f"{5:020}.json").write_text(json.dumps({"protocol": protocol}))
+    (log_folder(table) / f"{5:020}.json").write_text(json.dumps({"protocol": protocol}))
     with pytest.raises(TableFeatureError, match=f"nothing was changed: found {unknown}"):
         run_vacuum(table)
     assert data_files(table) == before
 
 
-def test_a_gap_in_the_log_is_refused(table: Path) -> None:
-    (table / "_delta_log" / f"{2:020}.json").unlink()
+def test_a_gap_in_the_log_is_refused(table: TableLocation, run_vacuum: Vacuums) -> None:
+    (log_folder(table) / f"{2:020}.json").unlink()
     with pytest.raises(UnreadableLogError, match="found no commit 2"):
         run_vacuum(table)
-    (table / "_delta_log" / f"{0:020}.json").unlink()
+    (log_folder(table) / f"{0:020}.json").unlink()
     with pytest.raises(UnreadableLogError, match="neither version 0 nor a checkpoint before 1"):
         run_vacuum(table)
 
 
 @pytest.mark.parametrize(("parts", "is_read"), [(2, True), (1, False)])
-def test_a_checkpoint_in_parts_is_read_when_all_are_there(table: Path, parts: int, *, is_read: bool) -> None:
+def test_a_checkpoint_in_parts_is_read_when_all_are_there(table: TableLocation, parts: int, *, is_read: bool) -> None:
     adds = adds_of(log_of(table, 0, 1, 2, 3))
     for number in range(1, parts + 1):
-        file = table / "_delta_log" / f"{3:020}.checkpoint.{number:010}.{2:010}.parquet"
+        file = log_folder(table) / f"{3:020}.checkpoint.{number:010}.{2:010}.parquet"
         pq.write_table(adds.slice((number - 1) * 2, 2), file)
     files = LogFiles.of(table)
     assert (3 in files.checkpoints) == is_read

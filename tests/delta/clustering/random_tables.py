@@ -16,15 +16,19 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from delta import DeltaTable as SparkTable
-from deltalake import DeltaTable, write_deltalake
+from deltalake import write_deltalake
 from pyspark.sql import SparkSession
 
+from tests.lake_folder import table_of_others
 from tidemark.delta.clustering import rewrite
 from tidemark.delta.clustering.cluster_table import Clustering, cluster_table
 from tidemark.delta.clustering.report import ClusterReport
 from tidemark.delta.commit_conflict import BackOff
 from tidemark.delta.delta_rs_table import read_rows
+from tidemark.delta.open_table import delta_rs_options
 from tidemark.quoting.spark import path_table
+from tidemark.storage.stored_files import stored_files
+from tidemark.system.table_location import TableLocation
 
 Value = Callable[[random.Random], object]
 
@@ -73,7 +77,7 @@ class RandomShape:
         return Clustering(weights, max(1, size // chance.choice([1, 3, 8, 20])))
 
 
-def content(path: Path, version: int) -> list[str]:
+def content(path: TableLocation, version: int) -> list[str]:
     return sorted(map(str, read_rows(path, version).to_pylist()))
 
 
@@ -82,18 +86,19 @@ class RandomTable:
     """One table and who writes to it."""
 
     spark: SparkSession
-    path: Path
+    path: TableLocation
     shape: RandomShape
     chance: random.Random
     hides: bool
 
     @classmethod
-    def of(cls, spark: SparkSession, path: Path, seed: int) -> "RandomTable":
+    def of(cls, spark: SparkSession, path: TableLocation, seed: int) -> "RandomTable":
         chance = random.Random(seed)
         shape = RandomShape.of(chance)
         for _ in range(chance.randint(1, 4)):
             rows = shape.rows(chance, chance.choice([0, 1, 40, 200]))
-            write_deltalake(str(path), rows, mode="append", partition_by=[shape.partition] if shape.partition else None)
+            by, options = [shape.partition] if shape.partition else None, delta_rs_options(path)
+            write_deltalake(str(path), rows, mode="append", partition_by=by, storage_options=options)
         hides = chance.random() < 0.3
         if hides:
             spark.sql(f"ALTER TABLE {path_table(path)} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
@@ -103,16 +108,17 @@ class RandomTable:
         """What another writer does: nothing, an append, a delete."""
         kind = self.chance.choice(["nothing", "append", "delete", "delete"])
         if kind == "append" and not self.hides:
-            write_deltalake(str(self.path), self.shape.rows(self.chance, 20), mode="append")
+            rows, options = self.shape.rows(self.chance, 20), delta_rs_options(self.path)
+            write_deltalake(str(self.path), rows, mode="append", storage_options=options)
         elif kind == "delete":
             condition = f"id % {self.chance.randint(3, 300)} = 0"
             if self.hides:
                 SparkTable.forPath(self.spark, str(self.path)).delete(condition)
             else:
-                DeltaTable(str(self.path)).delete(condition)
+                table_of_others(self.path).delete(condition)
 
     def clustered(self) -> ClusterReport:
-        size = sum(file.stat().st_size for file in self.path.rglob("*.parquet") if "_delta_log" not in file.parts)
+        size = sum(file.size_bytes for file in stored_files(self.path).walk() if file.name.endswith(".parquet"))
         return cluster_table(
             self.spark,
             self.path,
@@ -122,7 +128,7 @@ class RandomTable:
         )
 
 
-def try_once(spark: SparkSession, folder: Path, seed: int, steps: int = 2) -> Counter[str]:
+def try_once(spark: SparkSession, folder: TableLocation, seed: int, steps: int = 2) -> Counter[str]:
     """Cluster a random table while others write: its versions have the content of those before them.
 
     Returns how much was compared.

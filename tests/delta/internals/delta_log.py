@@ -1,12 +1,12 @@
 """What only Delta itself can tell a test: with it, its private interfaces stay in these two folders."""
 
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from tidemark.delta.internals.contract import DELTA
 from tidemark.spark.internals import Jvm, java_session
+from tidemark.system.table_location import TableLocation
 
 
 def forget_tables(spark: SparkSession) -> None:
@@ -14,7 +14,7 @@ def forget_tables(spark: SparkSession) -> None:
     Jvm(spark)(f"{DELTA}.DeltaLog").clearCache()
 
 
-def files_by_checksum_and_log(spark: SparkSession, path: Path, version: int) -> tuple[Any, Any]:
+def files_by_checksum_and_log(spark: SparkSession, path: TableLocation, version: int) -> tuple[Any, Any]:
     """AddFiles as the version's checksum lists them, and as the log adds up to; the checksum is validated."""
     jvm = Jvm(spark)
     none = jvm("scala.Option").empty()
