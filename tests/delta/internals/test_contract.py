@@ -19,8 +19,9 @@ ROOT = Path(__file__).resolve().parents[3]
 ADAPTER = (
     "tidemark/delta/internals/",
     "tidemark/spark/internals.py",
-    # It has a JVM of its own, for Janino.
+    # They have JVMs of their own: for Janino, and for what is read of an environment.
     "tidemark/spark/object_store/log_store_jar.py",
+    "tests/spark/object_store/test_azure_credentials.py",
     "tests/delta/internals/",
 )
 ROOMS = ("tidemark", "warehouse_assets", "sensors", "resources", "benchmarks", "tests")
@@ -43,7 +44,7 @@ PRIVATE = frozenset(
 # How a session is told to know Delta, by its documentation.
 PUBLIC_CATALOG = f"{contract.DELTA}.catalog.DeltaCatalog"
 CAMEL = re.compile(r"[a-z]+[A-Z]\w*")
-# What is called beside the contract's methods: Java's, Scala's, Janino's and PySpark's public ones.
+# What is called beside the contract's methods: Java's, Scala's, Janino's and Spark's public ones.
 PUBLIC_METHODS = frozenset(
     {
         "asJava",
@@ -57,6 +58,7 @@ PUBLIC_METHODS = frozenset(
         "getFileSystem",
         "getLogger",
         "getMethods",
+        "hadoopConfiguration",
         "isDefined",
         "mkString",
         "newSession",
