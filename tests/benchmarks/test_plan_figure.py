@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+
+import pytest
 
 from benchmarks.__main__ import figures, main
 
-if TYPE_CHECKING:
-    import pytest
 
-
+@pytest.mark.long
 def test_a_small_world_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert "plan" in figures()
     main(["plan", "--json", "--scale", "0.11", "--days", "3", "--edits", "10"])

@@ -12,6 +12,7 @@ from benchmarks.readiness.world import SINCE, UNTIL, build
 from tidemark.dependency_model.slice import Slice
 
 
+@pytest.mark.long
 def test_a_small_company_is_judged_right(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readiness, "tick_ms", lambda: 1.0)
     figures = readiness.measure(argparse.Namespace(db="sqlite", scale=0.01, minutes=1_440))

@@ -44,6 +44,7 @@ MONDAY, TUESDAY, WEDNESDAY = ("2026-03-23", "2026-03-24", "2026-03-25")
 OF_CAPTURE = ("ingest.before_tags", "ingest.before_candidates", "ingest.after_tags")
 OF_RUN = ("snapshot.judged", "snapshot.tagged")
 POINTS = (*OF_CAPTURE, *OF_RUN)
+LONG = [pytest.param(point, marks=pytest.mark.long) for point in (*OF_CAPTURE[1:], *OF_RUN[1:])]
 
 
 @pytest.fixture
@@ -133,7 +134,7 @@ def test_rules_that_only_warn_and_none_at_all_leave_it_to_the_capture(
     shop.expect(MONDAY)
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", [OF_CAPTURE[0], OF_RUN[0], *LONG])
 def test_a_kill_between_commit_rules_and_tag_loses_nothing_and_tags_nothing_twice(
     shop: CapturedShop, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
@@ -255,7 +256,8 @@ def test_vacuum_keeps_what_waits_for_its_tag(shop: CapturedShop) -> None:
     ]
 
 
-@pytest.mark.parametrize("seed", [9, pytest.param(3, marks=pytest.mark.long), pytest.param(4, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [9, 3, 4])
 def test_days_at_random_with_kills_are_tagged_exactly_where_every_amount_is_good(
     shop: CapturedShop, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

@@ -18,6 +18,7 @@ print(sorted(keys), SparkContext._active_spark_context)
 """
 
 
+@pytest.mark.slow
 def test_loading_the_code_location_starts_no_jvm() -> None:
     root = project_root()
     done = subprocess.run(

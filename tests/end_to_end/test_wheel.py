@@ -82,6 +82,7 @@ def test_a_table_is_added_to_the_sample(installed: Installed, tmp_path: Path) ->
     assert "nothing is wrong" in installed.run(root, "tidemark", "check")
 
 
+@pytest.mark.long
 def test_the_sample_is_computed_and_served_from_another_folder(installed: Installed, tmp_path: Path) -> None:
     installed.run(tmp_path, "tidemark", "init", "my_warehouse", "--sample", "school")
     root = tmp_path / "my_warehouse"

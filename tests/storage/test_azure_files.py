@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Final
 
-import pyarrow as pa
 import pytest
-from deltalake import write_deltalake
 
 from tests.components.s3_proxy import Moment, s3_proxy
-from tests.storage.contract import CONTRACT
-from tidemark.delta.delta_rs_table import read_rows, table_exists
-from tidemark.delta.open_table import delta_rs_options, open_table
+from tidemark.delta.delta_rs_table import table_exists
+from tidemark.delta.open_table import open_table
 from tidemark.storage.conditional_put import require_conditional_put
 from tidemark.storage.errors import StorageDownError, StorageRefusedError
 from tidemark.storage.object_files import ObjectFiles
@@ -20,23 +16,10 @@ from tidemark.system.azure_access import ACCOUNT_KEY
 from tidemark.system.free_port import free_port
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.components.azure_server import AzureServer
-    from tidemark.storage.file_store import FileStore
 
 pytestmark = pytest.mark.components
-FOLDERS: Final = itertools.count()
 CANARY: Final = "Y2FuYXJ5LTUxYWI="
-
-
-@pytest.mark.parametrize("rule", CONTRACT)
-def test_contract(rule: Callable[[FileStore], None], azure: AzureServer) -> None:
-    beside = ObjectFiles(azure.location(f"contract{next(FOLDERS)}"))
-    location = azure.location(f"contract{next(FOLDERS)}")
-    beside.put("_delta_log/of_another_table", b"x")
-    rule(ObjectFiles(location))
-    assert beside.read("_delta_log/of_another_table") == b"x"
 
 
 def test_a_put_whose_answer_was_lost_was_written(azure: AzureServer) -> None:
@@ -61,16 +44,6 @@ def test_files_behind_a_name(azure: AzureServer) -> None:
     for number in range(3):
         store.put(f"_delta_log/{number}", b"x")
     assert [file.name for file in store.files_behind("_delta_log/0")] == ["_delta_log/1", "_delta_log/2"]
-
-
-def test_what_delta_rs_writes_is_what_the_store_lists(azure: AzureServer) -> None:
-    location = azure.location("orders")
-    rows = pa.table({"id": [1, 2], "part": ["x y", "ü%3A/"]})
-    write_deltalake(str(location), rows, partition_by=["part"], storage_options=delta_rs_options(location))
-    assert sorted(read_rows(location)["part"].to_pylist()) == ["x y", "ü%3A/"]
-    store = ObjectFiles(location)
-    assert len(list(store.names())) == 2
-    assert store.names_in("_delta_log") == ["_delta_log/00000000000000000000.json"]
 
 
 def test_a_store_that_is_gone_is_told_of(azure: AzureServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,20 +5,14 @@ The server knows no users: what Google's own refuses is not shown here.
 
 from __future__ import annotations
 
-import itertools
 import json
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote
 
-import pyarrow as pa
 import pytest
-from deltalake import write_deltalake
 
-from tests.components.gcs_server import gcs_server
 from tests.components.s3_proxy import Moment, s3_proxy
-from tests.storage.contract import CONTRACT
-from tidemark.delta.delta_rs_table import read_rows, table_exists
-from tidemark.delta.open_table import delta_rs_options, open_table
+from tidemark.delta.delta_rs_table import table_exists
+from tidemark.delta.open_table import open_table
 from tidemark.storage.conditional_put import require_conditional_put
 from tidemark.storage.errors import StorageDownError, StorageRefusedError
 from tidemark.storage.object_files import ObjectFiles
@@ -26,40 +20,12 @@ from tidemark.system.free_port import LOOPBACK, free_port
 from tidemark.system.table_location import object_location
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.components.gcs_server import GcsServer
-    from tidemark.storage.file_store import FileStore
 
 pytestmark = pytest.mark.components
-FOLDERS: Final = itertools.count()
 CANARY: Final = "canary-51ab"
-
-
-@pytest.mark.parametrize("rule", CONTRACT)
-def test_contract(rule: Callable[[FileStore], None], gcs: GcsServer) -> None:
-    beside = ObjectFiles(gcs.location(f"contract{next(FOLDERS)}"))
-    location = gcs.location(f"contract{next(FOLDERS)}")
-    beside.put("_delta_log/of_another_table", b"x")
-    rule(ObjectFiles(location))
-    assert beside.read("_delta_log/of_another_table") == b"x"
-
-
-@pytest.fixture(scope="module")
-def in_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GcsServer]:
-    with gcs_server(tmp_path_factory.mktemp("gcs"), "memory") as running:
-        yield running
-
-
-@pytest.mark.parametrize("rule", CONTRACT)
-def test_contract_among_what_stands_for_folders(rule: Callable[[FileStore], None], in_memory: GcsServer) -> None:
-    """Hadoop's connector leaves an object for a folder that it made, or whose last file it deleted."""
-    folder = f"contract{next(FOLDERS)}"
-    for marker in ("", "_delta_log/", "part=x y/", "nowhere/", "deep/er/"):
-        name = quote(f"{folder}/{marker}", safe="")
-        in_memory.send(f"/upload/storage/v1/b/lake/o?uploadType=media&name={name}", b"")
-    rule(ObjectFiles(in_memory.location(folder)))
 
 
 def test_a_put_whose_answer_was_lost_was_written(gcs: GcsServer) -> None:
@@ -84,16 +50,6 @@ def test_files_behind_a_name(gcs: GcsServer) -> None:
     for number in range(3):
         store.put(f"_delta_log/{number}", b"x")
     assert [file.name for file in store.files_behind("_delta_log/0")] == ["_delta_log/1", "_delta_log/2"]
-
-
-def test_what_delta_rs_writes_is_what_the_store_lists(gcs: GcsServer) -> None:
-    location = gcs.location("orders")
-    rows = pa.table({"id": [1, 2], "part": ["x y", "ü%3A/"]})
-    write_deltalake(str(location), rows, partition_by=["part"], storage_options=delta_rs_options(location))
-    assert sorted(read_rows(location)["part"].to_pylist()) == ["x y", "ü%3A/"]
-    store = ObjectFiles(location)
-    assert len(list(store.names())) == 2
-    assert store.names_in("_delta_log") == ["_delta_log/00000000000000000000.json"]
 
 
 def test_a_server_that_is_not_there_is_told_of() -> None:

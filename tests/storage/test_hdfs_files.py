@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pytest
-from deltalake import write_deltalake
 
 from tests.components.hdfs_server import hdfs_server
-from tests.storage.contract import CONTRACT
 from tidemark.compute.results_table import write_results_table
-from tidemark.delta.delta_rs_table import read_rows, table_exists
+from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.open_table import open_table
 from tidemark.storage import hdfs_files
 from tidemark.storage.conditional_put import require_conditional_put
@@ -27,19 +23,8 @@ if TYPE_CHECKING:
     from hdfs_native import Client
 
     from tests.components.hdfs_server import HdfsServer
-    from tidemark.storage.file_store import FileStore
 
 pytestmark = pytest.mark.components
-FOLDERS: Final = itertools.count()
-
-
-@pytest.mark.parametrize("rule", CONTRACT)
-def test_contract(rule: Callable[[FileStore], None], hdfs: HdfsServer) -> None:
-    location = hdfs.location(f"contract{next(FOLDERS)}")
-    beside = HdfsFiles(location.with_name(f"{location.name}2"))
-    beside.put("_delta_log/of_another_table", b"x")
-    rule(HdfsFiles(location))
-    assert beside.read("_delta_log/of_another_table") == b"x"
 
 
 def test_nothing_is_left_of_a_put(hdfs: HdfsServer) -> None:
@@ -82,16 +67,6 @@ def test_more_files_than_one_answer_lists(hdfs: HdfsServer) -> None:
     for number in range(1_001):
         store._client.create(f"/{location.key}/_delta_log/{number}").close()
     assert len(store.names_in("_delta_log")) == 1_001
-
-
-def test_what_delta_rs_writes_is_what_the_store_lists(hdfs: HdfsServer) -> None:
-    location = hdfs.location("orders")
-    rows = pa.table({"id": [1, 2], "part": ["x y", "ü%3A/"]})
-    write_deltalake(str(location), rows, partition_by=["part"])
-    assert sorted(read_rows(location)["part"].to_pylist()) == ["x y", "ü%3A/"]
-    store = HdfsFiles(location)
-    assert len(list(store.names())) == 2
-    assert store.names_in("_delta_log") == ["_delta_log/00000000000000000000.json"]
 
 
 class RenamedTwice:

@@ -6,22 +6,11 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-import pytest
-
-from tests.storage.contract import CONTRACT
 from tidemark.storage.local_files import LocalFiles
 from tidemark.storage.stored_files import stored_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-
-    from tidemark.storage.file_store import FileStore
-
-
-@pytest.mark.parametrize("rule", CONTRACT)
-def test_contract(rule: Callable[[FileStore], None], tmp_path: Path) -> None:
-    rule(LocalFiles(tmp_path / "lake" / "t"))
 
 
 def test_what_is_written_is_its_owners_alone(tmp_path: Path) -> None:

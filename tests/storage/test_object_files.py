@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Final
 
-import pyarrow as pa
 import pytest
-from deltalake import write_deltalake
 
 from tests.components.s3_proxy import Moment, s3_proxy
 from tests.components.s3_server import s3_server
-from tests.storage.contract import CONTRACT
 from tidemark.compute.results_table import write_results_table
-from tidemark.delta.delta_rs_table import read_rows, table_exists
-from tidemark.delta.open_table import delta_rs_options, open_table
+from tidemark.delta.delta_rs_table import table_exists
+from tidemark.delta.open_table import open_table
 from tidemark.storage.conditional_put import require_conditional_put
 from tidemark.storage.errors import StorageDownError, StorageRefusedError
 from tidemark.storage.object_files import ObjectFiles
@@ -25,20 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.components.s3_server import S3Server
-    from tidemark.storage.file_store import FileStore
 
 pytestmark = pytest.mark.components
-FOLDERS: Final = itertools.count()
 CANARY: Final = "canary-51ab"
-
-
-@pytest.mark.parametrize("rule", CONTRACT)
-def test_contract(rule: Callable[[FileStore], None], object_store: S3Server) -> None:
-    beside = ObjectFiles(object_store.location(f"contract{next(FOLDERS)}"))
-    location = object_store.location(f"contract{next(FOLDERS)}")
-    beside.put("_delta_log/of_another_table", b"x")
-    rule(ObjectFiles(location))
-    assert beside.read("_delta_log/of_another_table") == b"x"
 
 
 def test_a_put_whose_answer_was_lost_was_written(object_store: S3Server) -> None:
@@ -75,16 +60,6 @@ def test_more_files_than_one_request_lists_or_deletes(object_store: S3Server) ->
     assert len(store.names_in("_delta_log")) == 1_001
     store.delete_all()
     assert store.names_in("_delta_log") == []
-
-
-def test_what_delta_rs_writes_is_what_the_store_lists(object_store: S3Server) -> None:
-    location = object_store.location("orders")
-    rows = pa.table({"id": [1, 2], "part": ["x y", "ü%3A/"]})
-    write_deltalake(str(location), rows, partition_by=["part"], storage_options=delta_rs_options(location))
-    assert sorted(read_rows(location)["part"].to_pylist()) == ["x y", "ü%3A/"]
-    store = ObjectFiles(location)
-    assert len(list(store.names())) == 2
-    assert store.names_in("_delta_log") == ["_delta_log/00000000000000000000.json"]
 
 
 def test_killed_it_has_what_it_said_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

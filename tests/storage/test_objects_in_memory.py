@@ -12,7 +12,6 @@ import pytest
 from obstore.exceptions import GenericError, PermissionDeniedError
 from obstore.store import MemoryStore
 
-from tests.storage.contract import CONTRACT
 from tidemark.storage import object_files
 from tidemark.storage.errors import StorageDownError, StorageRefusedError
 from tidemark.storage.object_files import ObjectFiles
@@ -22,7 +21,6 @@ from tidemark.system.table_location import ObjectLocation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tidemark.storage.file_store import FileStore
 
 TABLE = ObjectLocation("lake", "warehouse/t", S3Access("eu-west-3"))
 
@@ -31,15 +29,6 @@ TABLE = ObjectLocation("lake", "warehouse/t", S3Access("eu-west-3"))
 def _in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     bucket = MemoryStore()
     monkeypatch.setattr(object_files, "_bucket", lambda *_: bucket)
-
-
-@pytest.mark.parametrize("rule", CONTRACT)
-def test_contract(rule: Callable[[FileStore], None]) -> None:
-    """A table beside it, whose name begins alike, is not seen and not touched."""
-    beside = ObjectFiles(TABLE.with_name("t2"))
-    beside.put("_delta_log/of_another_table", b"x")
-    rule(ObjectFiles(TABLE))
-    assert beside.read("_delta_log/of_another_table") == b"x"
 
 
 def test_a_uri_is_a_name_in_its_own_folder_only() -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from deltalake import CommitProperties, write_deltalake
 
 from tests.lake_folder import lake_folder
@@ -92,6 +93,7 @@ def tag_day(registry: SnapshotRegistry, day: int) -> None:
     keep_newest(registry, ORDERS)
 
 
+@pytest.mark.slow
 def test_late_changes_stay_as_long_as_a_tag_may_need_them_and_are_bounded_over_a_year(tmp_path: Path) -> None:
     registry = SnapshotRegistry.at(tmp_path / "state.db")
     calendar = Calendar("UTC")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import dagster as dg
+import pytest
 from dagster import DagsterEvent, DagsterEventType
 from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluation
 from dagster._core.events import StepMaterializationData
@@ -92,6 +93,7 @@ def write(instance: dg.DagsterInstance, said: Said) -> None:
     instance.report_dagster_event(event, run_id=said.run)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(interleavings())
 def test_a_slice_is_read_when_its_own_data_and_rules_are_there(looks: list[list[Said]]) -> None:

@@ -61,6 +61,7 @@ def run_states(port: int) -> list[str]:
     return [slice_["status"]["run_state"] for slice_ in ask(port, "GET", f"/v1/slices?subject={DAY}")[1]["slices"]]
 
 
+@pytest.mark.slow
 def test_it_takes_reports_answers_and_goes_on_where_it_was(world: World) -> None:
     with running(world) as port:
         assert ask(port, "POST", "/v1/reports", REPORT, token=None)[0] == 401
@@ -75,6 +76,7 @@ def test_it_takes_reports_answers_and_goes_on_where_it_was(world: World) -> None
         assert run_states(port) != ["waiting"]
 
 
+@pytest.mark.slow
 def test_other_addresses_need_a_token(world: World) -> None:
     refused = start_tidemark(
         world,

@@ -68,7 +68,7 @@ def unlike(table: str, condition: str, period: Period, session: QuerySession) ->
     ]
 
 
-@pytest.mark.parametrize("zone", ["UTC", "Europe/Paris"])
+@pytest.mark.parametrize("zone", [pytest.param("UTC", marks=pytest.mark.long), "Europe/Paris"])
 @pytest.mark.parametrize(("table", "condition"), CASES)
 def test_what_is_named_is_what_is_read_on_every_day(table: str, condition: str, zone: str) -> None:
     assert unlike(table, condition, Period.DAY, QuerySession(zone)) == []

@@ -15,7 +15,10 @@ from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.time import Calendar, Period
 
 UTC = Calendar("UTC")
-STARTS = ["2024-01-01", "2024-01-20", "2024-04-10", "2025-11-30"]
+STARTS = [
+    "2024-01-20",
+    *(pytest.param(start, marks=pytest.mark.long) for start in ("2024-01-01", "2024-04-10", "2025-11-30")),
+]
 OF_DAYS = [
     "date_add(:biz_date, 5) = last_day(:biz_date)",
     "date_sub(:biz_date, 12) = trunc(:biz_date, 'MM')",
@@ -53,7 +56,7 @@ def test_a_day_that_is_singled_out_is_looked_at(rare: str, start: str) -> None:
     assert _is_told(sql, EntityOutline("down", Period.DAY, PARIS, start), EntityOutline("t", Period.DAY, PARIS, start))
 
 
-@pytest.mark.parametrize("zone", [PARIS, UTC])
+@pytest.mark.parametrize("zone", [PARIS, pytest.param(UTC, marks=pytest.mark.long)])
 @pytest.mark.parametrize("rare", OF_HOURS)
 def test_an_hour_that_is_singled_out_is_looked_at(rare: str, zone: Calendar) -> None:
     sql = (
@@ -64,6 +67,7 @@ def test_an_hour_that_is_singled_out_is_looked_at(rare: str, zone: Calendar) -> 
     assert _is_told(sql, EntityOutline("down", Period.HOUR, zone, start), EntityOutline("t", Period.HOUR, zone, start))
 
 
+@pytest.mark.long
 @given(start=st.dates(date(2010, 1, 1), date(2030, 1, 1)), ahead=st.integers(0, 4_000), count=st.integers(-400, 400))
 def test_any_named_day_is_looked_at(start: date, ahead: int, count: int) -> None:
     named = start + timedelta(ahead) + timedelta(count)

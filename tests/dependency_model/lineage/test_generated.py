@@ -8,8 +8,9 @@ from tests.dependency_model.lineage.generated import failures
 from tests.seeds import MANY, chunks
 
 
+@pytest.mark.slow
 def test_offsets_come_back() -> None:
-    assert failures(0, 60) == []
+    assert failures(0, 15) == []
 
 
 @pytest.mark.long

@@ -139,7 +139,12 @@ def test_hours_of_a_day(form: str, condition: str) -> None:
         ("{pm: yyyyMM}", "pm = date_format(:biz_date, 'yyyyMM')", "Set 0"),
         ("{pm: int yyyyMM}", "pm = int(date_format(add_months(:biz_date, -1), 'yyyyMM'))", "Set -1"),
         ("{y: yyyy, m: MM}", "y = date_format(:biz_date, 'yyyy') AND m = date_format(:biz_date, 'MM')", "Set 0"),
-        ("{y: yyyy, m: MM, d: dd}", "y = year(:biz_date) AND m = month(:biz_date)", "Set 0"),
+        pytest.param(
+            "{y: yyyy, m: MM, d: dd}",
+            "y = year(:biz_date) AND m = month(:biz_date)",
+            "Set 0",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_months(form: str, condition: str, offset: str) -> None:
