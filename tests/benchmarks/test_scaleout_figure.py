@@ -32,6 +32,7 @@ def _measured(*arguments: str) -> dict[str, Any]:
     return told | {"shown": done.stderr}
 
 
+@pytest.mark.long
 @pytest.mark.components
 def test_no_step_asks_more_of_the_store_than_it_has_to() -> None:
     require_s3_server()

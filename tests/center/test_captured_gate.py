@@ -44,7 +44,6 @@ MONDAY, TUESDAY, WEDNESDAY = ("2026-03-23", "2026-03-24", "2026-03-25")
 OF_CAPTURE = ("ingest.before_tags", "ingest.before_candidates", "ingest.after_tags")
 OF_RUN = ("snapshot.judged", "snapshot.tagged")
 POINTS = (*OF_CAPTURE, *OF_RUN)
-LONG = [pytest.param(point, marks=pytest.mark.long) for point in (*OF_CAPTURE[1:], *OF_RUN[1:])]
 
 
 @pytest.fixture
@@ -134,7 +133,8 @@ def test_rules_that_only_warn_and_none_at_all_leave_it_to_the_capture(
     shop.expect(MONDAY)
 
 
-@pytest.mark.parametrize("point", [OF_CAPTURE[0], OF_RUN[0], *LONG])
+@pytest.mark.long
+@pytest.mark.parametrize("point", POINTS)
 def test_a_kill_between_commit_rules_and_tag_loses_nothing_and_tags_nothing_twice(
     shop: CapturedShop, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
@@ -208,6 +208,7 @@ def test_a_repair_lets_the_slice_be_judged_again(shop: CapturedShop) -> None:
     shop.expect(MONDAY, TUESDAY, WEDNESDAY)
 
 
+@pytest.mark.long
 def test_a_repair_under_later_changes_judges_no_slice_of_before(shop: CapturedShop) -> None:
     """The rows of Tuesday's end are in no version any more: what is repaired is Wednesday's."""
     shop.write(2, "-5.00", 24)

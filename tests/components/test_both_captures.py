@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from tidemark.console.servers.kafka import Kafka
 
-pytestmark = [pytest.mark.spark, pytest.mark.components]
+pytestmark = [pytest.mark.spark, pytest.mark.components, pytest.mark.long]
 
 Rows = dict[tuple[str, int], dict[str, Any]]
 DATABASE, SHARDS, CHANGES, SECONDS = "pair", 2, 300, 300.0

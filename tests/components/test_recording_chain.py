@@ -32,7 +32,7 @@ from tests.components.workload.schema import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.components, pytest.mark.xdist_group("capture")]
+pytestmark = [pytest.mark.components, pytest.mark.long, pytest.mark.xdist_group("capture")]
 
 SETTINGS = Settings(first_day=COUPON_DAY, days=1, changes_per_day=1_500)
 OPERATIONS = {"c": "insert", "u": "update", "d": "delete"}

@@ -121,9 +121,7 @@ def as_rows(held: dict[int, tuple[str | None, int]], days: set[date | None] | No
     ]
 
 
-@pytest.mark.parametrize(
-    "seed", [1, 2, pytest.param(3, marks=pytest.mark.long), pytest.param(10, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 10))])
 def test_figures_are_those_of_the_whole_table(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     """Faults come and go; a key (mod 1000) may stand in two partitions, a NULL partition among them.
 

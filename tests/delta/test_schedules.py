@@ -48,7 +48,10 @@ def places(lake: TableLocation, tmp_path: Path) -> tuple[TableLocation, Path]:
     return lake, tmp_path
 
 
-@pytest.mark.parametrize(("seed", "has_vectors"), [(0, True), (1, False)], ids=["deletion vectors", "plain, folded"])
+@pytest.mark.parametrize(
+    ("seed", "has_vectors"),
+    [pytest.param(0, True, id="deletion vectors"), pytest.param(1, False, id="plain, folded", marks=pytest.mark.long)],
+)
 def test_a_few_schedules(
     session: SparkSession,
     places: tuple[TableLocation, Path],

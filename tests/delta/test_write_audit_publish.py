@@ -135,7 +135,10 @@ def interfere(monkeypatch: pytest.MonkeyPatch, disturb: Callable[[], object]) ->
     monkeypatch.setattr(partition_overwrite, "crash_point", at)
 
 
-@pytest.mark.parametrize("disturbance", ["optimize", "same partition", "append", "whole table"])
+@pytest.mark.parametrize(
+    "disturbance",
+    ["same partition", *(pytest.param(what, marks=pytest.mark.long) for what in ("optimize", "append", "whole table"))],
+)
 def test_a_commit_in_between_costs_no_computation(
     spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch, disturbance: str
 ) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TOKEN = "0123456789abcdef"
 SERVICE = "prod-tidemark-center.data.svc"
-pytestmark = [pytest.mark.components, pytest.mark.xdist_group("postgresql"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.components, pytest.mark.long, pytest.mark.xdist_group("postgresql"), pytest.mark.timeout(600)]
 
 
 @pytest.fixture

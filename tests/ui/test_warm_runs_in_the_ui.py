@@ -74,6 +74,7 @@ def ui(tmp_path_factory: pytest.TempPathFactory, browser: WebDriver) -> Iterator
         server.stop()
 
 
+@pytest.mark.long
 def test_a_run_is_launched_and_what_it_did_is_on_its_page(ui: WarmUi) -> None:
     run = ui.launch("quick")
     assert ui.warm.ended(run) == "SUCCESS"

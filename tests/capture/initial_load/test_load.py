@@ -125,7 +125,7 @@ def test_a_table_of_the_binlog_is_whole_and_stays_so_when_it_is_read_again(spark
     assert world.initial_load_pending() == ()
 
 
-@pytest.mark.parametrize("is_in_one_pass", [False, True])
+@pytest.mark.parametrize("is_in_one_pass", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_a_connector_with_a_new_schema_history_lacks_no_rows(
     spark: SparkSession, tmp_path: Path, *, is_in_one_pass: bool
 ) -> None:

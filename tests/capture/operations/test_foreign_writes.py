@@ -37,7 +37,7 @@ def test_nothing_is_merged_on_top_of_a_restored_version(spark: SparkSession, tmp
     assert world.rows() == {("0", 1), ("0", 2), ("0", 3), ("1", 1), ("1", 2)}
 
 
-@pytest.mark.parametrize("is_restored", [True, False])
+@pytest.mark.parametrize("is_restored", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_what_somebody_writes_while_a_step_merges_is_seen_and_nothing_is_tagged(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_restored: bool
 ) -> None:

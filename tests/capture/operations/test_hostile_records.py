@@ -185,6 +185,7 @@ def many_tables(count: int) -> list[SourceTable]:
     return [SourceTable(f"ods_t{number}", f"school.t{number}", ("a",), ("id",), None, ()) for number in range(count)]
 
 
+@pytest.mark.long
 def test_tables_whose_declarations_are_anything_at_all(spark: SparkSession, tmp_path: Path) -> None:
     """Each stops at most itself; those of tables that nobody captures go to the dead-letter queue."""
     chance = Random(3)
@@ -212,6 +213,7 @@ def test_tables_whose_declarations_are_anything_at_all(spark: SparkSession, tmp_
 NAMES = ["_shard", "_offset", "event_ms", "first name", "a.b", "${env:HOME}", "_corrupt", "_row", "row", "g`x"]
 
 
+@pytest.mark.long
 def test_columns_of_any_name_are_captured(spark: SparkSession, tmp_path: Path) -> None:
     a = Stream("a")
     kinds = {"user_id": "BIGINT", "NOTE": "VARCHAR", **dict.fromkeys(NAMES, "VARCHAR")}

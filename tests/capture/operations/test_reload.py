@@ -101,6 +101,7 @@ def test_a_table_whose_changes_were_lost_begins_anew_and_keeps_its_snapshots(wor
     assert world.step(low=low).commits == 0
 
 
+@pytest.mark.long
 def test_a_reload_begins_with_the_topic_that_was_made_anew(world: ReloadWorld) -> None:
     world.step(topic_id="old")
     world.topic = Stream("a")
@@ -117,6 +118,7 @@ def test_a_reload_begins_with_the_topic_that_was_made_anew(world: ReloadWorld) -
     assert world.state("ods_orders").initial_load_pending == ()
 
 
+@pytest.mark.long
 def test_a_type_that_became_another_one_is_the_tables_after_a_reload(world: ReloadWorld) -> None:
     world.step()
     world.topic.declare("orders_0", {**ORDERS, "amount": "VARCHAR"}, at("2026-03-23 11:00"))
@@ -131,6 +133,7 @@ def test_a_type_that_became_another_one_is_the_tables_after_a_reload(world: Relo
     assert world.orders() == {3: "three"}
 
 
+@pytest.mark.long
 def test_a_dropped_shards_rows_go_and_its_table_goes_on(world: ReloadWorld) -> None:
     world.topic.declare("orders_1", ORDERS, at("2026-03-23 09:00"))
     world.topic.change("orders_1", None, order(8, "8.00", 23), at("2026-03-23 10:00"))
@@ -176,6 +179,7 @@ def test_a_range_of_keys_is_the_sources_again_and_other_rows_stay(world: ReloadW
     assert (named, world.orders()) == (["2026-03-24"], {1: "1.00", 2: "1.00", 4: "4.00", 5: "5.00"})
 
 
+@pytest.mark.long
 def test_a_range_ends_no_hold_as_the_other_rows_are_as_they_were(world: ReloadWorld) -> None:
     world.topic.execute("RENAME TABLE orders_0 TO orders_old, orders_new TO orders_0", at("2026-03-23 10:30"))
     assert world.step().halted

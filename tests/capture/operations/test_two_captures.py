@@ -110,7 +110,7 @@ def kept_late(folder: Path) -> list[tuple[int, int]]:
     return sorted((row["_batch"], row["user_id"]) for row in rows)
 
 
-@pytest.mark.parametrize("has_late_before", [True, False])
+@pytest.mark.parametrize("has_late_before", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_capture_fenced_in_the_middle_leaves_the_new_ones_late_changes(
     spark: SparkSession, tmp_path: Path, has_late_before: bool
 ) -> None:
@@ -169,7 +169,7 @@ def test_a_capture_that_was_stopped_in_the_middle_of_a_step_is_refused_when_it_g
     assert merged(tmp_path) == [1, 2, 3, 4, 5, 6]
 
 
-@pytest.mark.parametrize("has_late_before", [True, False])
+@pytest.mark.parametrize("has_late_before", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_of_a_stopped_capture_late_changes_are_the_others_too(
     spark: SparkSession, tmp_path: Path, has_late_before: bool
 ) -> None:

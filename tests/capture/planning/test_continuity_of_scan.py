@@ -119,6 +119,7 @@ def test_a_heartbeat_arrives_where_nothing_is_committed(capture: OrderCapture) -
     assert newest == {"a": at("2026-03-23 11:00").timestamp() * 1000, "b": at("2026-03-23 10:01").timestamp() * 1000}
 
 
+@pytest.mark.long
 def test_a_clock_that_runs_ahead_closes_nothing_before_the_next_heartbeat(capture: OrderCapture) -> None:
     """A step sees what came since the last one; there need not be a heartbeat in it."""
     a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
@@ -194,6 +195,7 @@ def test_a_dropped_shard_holds_its_table_alone(capture: OrderCapture) -> None:
     assert "shard a.school.orders_0: shard vanished" in " ".join(str(slice_waiting) for slice_waiting in report.waiting)
 
 
+@pytest.mark.long
 def test_a_drop_that_the_connector_sends_again_holds_nothing(capture: OrderCapture) -> None:
     a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
     a.change("orders_0", None, paid("1.00"), at("2026-03-23 10:00"))
@@ -229,6 +231,7 @@ def test_a_clock_that_runs_ahead_names_nothing_early(capture: OrderCapture) -> N
     assert capture.orders(tagged.version) == {1: "3.00"}
 
 
+@pytest.mark.long
 def test_a_heartbeat_writer_that_runs_ahead_names_nothing_early(capture: OrderCapture) -> None:
     a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
     a.change("orders_0", None, paid("1.00"), at("2026-03-23 22:04"))

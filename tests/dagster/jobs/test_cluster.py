@@ -108,7 +108,7 @@ def test_an_hour_that_is_complete_by_counts_lets_its_files_be_compacted(
 
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize("column", ["dt: date", "ds: int yyyyMMdd"])
+@pytest.mark.parametrize("column", ["dt: date", pytest.param("ds: int yyyyMMdd", marks=pytest.mark.long)])
 def test_days_before_are_compacted_too_where_many_files_came_late(tmp_path: Path, column: str) -> None:
     """Not those with a few, and not the day that is not over: its files still come."""
     warehouse = small_warehouse(tmp_path, {"sales": (f"{YAML}kind: Virtual\npartition_columns: {{{column}}}\n", "")})

@@ -94,7 +94,7 @@ def test_a_dry_run_tells_and_changes_nothing(runtime: Runtime, instance: dg.Dags
     assert list(planned.downstream) == near
 
 
-@pytest.mark.parametrize("source", [{"recompute": True}, {"from_tag": "before"}])
+@pytest.mark.parametrize("source", [{"recompute": True}, pytest.param({"from_tag": "before"}, marks=pytest.mark.long)])
 def test_it_is_repaired_and_what_was_made_of_it_is_asked_for(
     runtime: Runtime, instance: dg.DagsterInstance, source: dict[str, object]
 ) -> None:

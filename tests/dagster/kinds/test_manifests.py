@@ -91,6 +91,7 @@ def test_weak_clauses_go_on_partial_and_again_by_policy(world: RunningWarehouse)
     assert MISSING_KEY not in world.metadata(f"late@{MONDAY}")
 
 
+@pytest.mark.long
 def test_last_available_takes_the_older_one_that_is_there(world: RunningWarehouse) -> None:
     arrive(world, f"facts@{MONDAY}", n=7)
     world.run()
@@ -125,6 +126,7 @@ def test_a_run_by_hand_is_judged_by_the_same_clauses(world: RunningWarehouse) ->
     assert world.metadata(f"reads@{MONDAY}")[STATE_KEY] == "estimated"
 
 
+@pytest.mark.long
 def test_a_forced_run_says_what_was_missing(world: RunningWarehouse) -> None:
     assert world.by_hand(f"strict@{TUESDAY}", {FORCE_TAG: "the board meets at nine"}).success
     told = world.metadata(f"strict@{TUESDAY}")
@@ -137,6 +139,7 @@ def test_a_forced_run_says_what_was_missing(world: RunningWarehouse) -> None:
     assert world.states(f"strict@{TUESDAY}") == {"completed", "backfilled"}
 
 
+@pytest.mark.long
 def test_a_refused_run_uses_up_no_attempt(world: RunningWarehouse) -> None:
     for _ in range(3):
         refused = world.by_hand(f"strict@{MONDAY}")

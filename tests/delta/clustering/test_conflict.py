@@ -51,8 +51,11 @@ def test_an_append_is_no_conflict(spark: SparkSession, lake: TableLocation, monk
     assert read_table(spark, path).count() == 1201
 
 
-@pytest.mark.parametrize("hides", ["true", "false"])
-@pytest.mark.parametrize("change", ["DELETE FROM {} WHERE id = 4", "UPDATE {} SET a = 7 WHERE id = 4"])
+@pytest.mark.parametrize("hides", ["true", pytest.param("false", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "change",
+    ["UPDATE {} SET a = 7 WHERE id = 4", pytest.param("DELETE FROM {} WHERE id = 4", marks=pytest.mark.long)],
+)
 def test_the_rest_is_committed(
     spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch, change: str, hides: str
 ) -> None:

@@ -4,6 +4,8 @@ import ast
 import logging
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -78,22 +80,33 @@ PUBLIC_METHODS = frozenset(
 )
 
 
-def modules(*, of_adapter: bool) -> Iterator[tuple[str, ast.Module]]:
+@dataclass(frozen=True)
+class Written:
+    """What a module names."""
+
+    attributes: frozenset[str]
+    texts: frozenset[str]
+    """All string constants, and f-strings with the contract's two packages filled in."""
+    imported: frozenset[str | None]
+
+
+def modules(*, of_adapter: bool) -> Iterator[tuple[str, Written]]:
     for room in ROOMS:
         for file in sorted((ROOT / room).rglob("*.py")):
             name = file.relative_to(ROOT).as_posix()
             if name.startswith(ADAPTER) == of_adapter:
-                yield name, ast.parse(file.read_text(encoding="utf-8"))
+                yield name, written(file)
 
 
-def attributes(tree: ast.Module) -> set[str]:
-    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-
-
-def texts(tree: ast.Module) -> set[str]:
-    """All string constants, and f-strings with the contract's two packages filled in."""
-    written = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return written | {_fill(node) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)}
+@cache
+def written(file: Path) -> Written:
+    nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    constants = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return Written(
+        frozenset(node.attr for node in nodes if isinstance(node, ast.Attribute)),
+        frozenset(constants | {_fill(node) for node in nodes if isinstance(node, ast.JoinedStr)}),
+        frozenset(node.module for node in nodes if isinstance(node, ast.ImportFrom)),
+    )
 
 
 def _fill(node: ast.JoinedStr) -> str:
@@ -132,16 +145,15 @@ def test_what_is_missing_is_named(spark: SparkSession) -> None:
 
 
 def test_nobody_else_touches_them() -> None:
-    for name, tree in modules(of_adapter=False):
-        assert attributes(tree).isdisjoint(PRIVATE), name
-        assert {text for text in texts(tree) if contract.DELTA in text} <= {PUBLIC_CATALOG}, name
-        imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-        assert imported.isdisjoint({"pyspark.java_gateway", "py4j.java_gateway", "delta._typing"}), name
+    for name, module in modules(of_adapter=False):
+        assert module.attributes.isdisjoint(PRIVATE), name
+        assert {text for text in module.texts if contract.DELTA in text} <= {PUBLIC_CATALOG}, name
+        assert module.imported.isdisjoint({"pyspark.java_gateway", "py4j.java_gateway", "delta._typing"}), name
 
 
 def test_the_adapter_calls_exactly_the_methods_that_are_listed() -> None:
-    trees = [tree for name, tree in modules(of_adapter=True) if not name.startswith("tests/")]
-    called = {attribute for tree in trees for attribute in attributes(tree) if CAMEL.fullmatch(attribute)}
+    engine = [module for name, module in modules(of_adapter=True) if not name.startswith("tests/")]
+    called = {attribute for module in engine for attribute in module.attributes if CAMEL.fullmatch(attribute)}
     listed = {method.partition("/")[0] for methods in contract.CLASSES.values() for method in methods}
     assert called - listed - PUBLIC_METHODS == set()
     assert {method for method in listed if CAMEL.fullmatch(method)} - called == set()
@@ -149,9 +161,9 @@ def test_the_adapter_calls_exactly_the_methods_that_are_listed() -> None:
 
 def test_the_adapter_names_only_classes_that_are_listed() -> None:
     named: set[str] = set()
-    for name, tree in modules(of_adapter=True):
+    for name, module in modules(of_adapter=True):
         if not name.startswith("tests/") and not name.endswith("contract.py"):
-            named |= {text for text in texts(tree) if re.fullmatch(r"(org|scala|java|py4j|com)\.[\w.$*]+", text)}
+            named |= {text for text in module.texts if re.fullmatch(r"(org|scala|java|py4j|com)\.[\w.$*]+", text)}
     listed = {name.removesuffix("$") for name in contract.CLASSES} | contract.PUBLIC_CLASSES
     assert named - listed - {f"{contract.DELTA}.DeltaOperations$*"} == set()
 
@@ -159,9 +171,9 @@ def test_the_adapter_names_only_classes_that_are_listed() -> None:
 def test_settings_that_nobody_promises_are_all_listed() -> None:
     named = {
         text
-        for name, tree in modules(of_adapter=False)
+        for name, module in modules(of_adapter=False)
         if name.startswith("tidemark/")
-        for text in texts(tree)
+        for text in module.texts
         if re.fullmatch(r"spark\.(databricks|sql\.legacy)\.[\w.]+", text)
     }
     assert named == set(contract.SETTINGS)
@@ -169,7 +181,7 @@ def test_settings_that_nobody_promises_are_all_listed() -> None:
 
 def test_the_log_is_read_by_hand_in_the_adapter_alone() -> None:
     """Where it is, and what a commit's file is called, one module beside it says: opening a table needs no more."""
-    readers = {name for name, tree in modules(of_adapter=False) for text in texts(tree) if text == "_delta_log"}
+    readers = {name for name, module in modules(of_adapter=False) if "_delta_log" in module.texts}
     assert {name for name in readers if name.startswith("tidemark/")} == {"tidemark/delta/log_folder.py"}
     for module in contract.LOG_FILES:
         assert (ROOT / "tidemark/delta/internals" / f"{module}.py").is_file()

@@ -19,7 +19,7 @@ from tidemark.quoting.spark import path_table
 from tidemark.system.errors import SchemaChangedError
 from tidemark.system.table_location import TableLocation
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 DAYS: tuple[Partition, ...] = ({"dt": date(2026, 3, 23)}, {"dt": date(2026, 3, 24)})
 Rows = list[tuple[object, ...]]

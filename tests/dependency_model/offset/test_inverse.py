@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.grid import Grid
 
 ROUNDS = 2
+A_FEW = MEETINGS[::5]
 
 
-@pytest.mark.parametrize("meeting", MEETINGS, ids=lambda m: f"{m.down}-{m.up}-{m.year}")
+@pytest.mark.parametrize("meeting", A_FEW, ids=lambda m: f"{m.down}-{m.up}-{m.year}")
 def test_inverse_agrees_in_hard_years(meeting: Meeting) -> None:
     assert agree(meeting, seed=1, rounds=ROUNDS) == 64 * ROUNDS
 
