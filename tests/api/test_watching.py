@@ -43,16 +43,17 @@ def test_each_number_is_a_metric_and_texts_are_none() -> None:
     assert "tidemark_center_seconds_since_tick 0.25" in lines
 
 
-@pytest.mark.parametrize(("idle", "code"), [(0.25, 200), (61.0, 503)])
-def test_health_needs_no_token_and_figures_do(tmp_path: Path, idle: float, code: int) -> None:
-    figures = {**STATUS, "seconds_since_tick": idle}
+@pytest.mark.parametrize(("troubles", "code"), [([], 200), (["no tick has succeeded for 61 s"], 503)])
+def test_health_needs_no_token_and_figures_do(tmp_path: Path, troubles: list[str], code: int) -> None:
+    healthy = {"healthy": not troubles, "troubles": troubles}
+    figures = {**STATUS, **healthy}
     world = CenterWorld(tmp_path, **CHAIN)
     with serve_in_thread(world.center, world.forecast(), ApiOptions(token=TOKEN), status=lambda: figures) as url:
         client = Client(world, url)
-        assert client.ask("GET", "/health", token=None) == (code, {"healthy": code == 200, "active": True})
+        assert client.ask("GET", "/health", token=None) == (code, {**healthy, "active": True})
         assert client.ask("GET", "/metrics", token=None)[0] == 401
         status, text = client.ask("GET", "/metrics")
-        assert (status, f"tidemark_center_seconds_since_tick {idle}" in text) == (200, True)
+        assert (status, f"tidemark_center_healthy {float(not troubles)}" in text) == (200, True)
 
 
 def test_latencies_are_histograms(tmp_path: Path) -> None:

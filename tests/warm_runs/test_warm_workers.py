@@ -272,3 +272,39 @@ def test_a_machine_that_slept_kills_nobody(world: WarmWorkersWorld) -> None:
     world.now += 7200
     world.tick(100, 0)
     assert world.killed() == []
+
+
+def test_a_worker_whose_jvm_ended_gives_its_run_to_another_and_goes(world: WarmWorkersWorld) -> None:
+    world.warm_workers.run("a")
+    world.warm_workers.is_broken(world.workers[0], gives_back=True)
+    assert [worker.given for worker in world.workers[:2]] == [["a"], ["a"]]
+    assert world.workers[0].is_ending
+    assert world.runs.said == [("a", "taken")]
+    world.warm_workers.is_gone(world.workers[0], "ended with status 0")
+    assert world.last("a") == "taken"
+    assert len(world.workers) == 3
+
+
+def test_an_idle_worker_whose_jvm_ended_takes_nothing_more(world: WarmWorkersWorld) -> None:
+    world.warm_workers.is_broken(world.workers[0], gives_back=False)
+    world.warm_workers.run("a")
+    assert world.workers[0].is_ending
+    assert [worker.given for worker in world.workers[:2]] == [[], ["a"]]
+
+
+def test_a_worker_whose_jvm_ended_finishes_the_run_that_it_has(world: WarmWorkersWorld) -> None:
+    world.warm_workers.run("a")
+    world.warm_workers.is_broken(world.workers[0], gives_back=False)
+    assert not world.workers[0].is_ending
+    world.done(0)
+    assert world.workers[0].is_ending
+    assert world.last("a") == "ended"
+
+
+def test_a_host_whose_workers_do_not_start_says_so_until_one_is_ready() -> None:
+    world = WarmWorkersWorld()
+    assert world.warm_workers.status()["healthy"]
+    world.warm_workers.is_gone(world.workers[0], "ended with status 1")
+    assert not world.warm_workers.status()["healthy"]
+    world.ready(1)
+    assert world.warm_workers.status()["healthy"]

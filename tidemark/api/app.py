@@ -84,7 +84,6 @@ _PATHS: Final = (
 )
 _ASK_AGAIN: Final = {"Retry-After": "1", "Connection": "close"}
 """Who asks again makes a new connection, which may come to the center that is active."""
-_STUCK_SECONDS: Final = 60.0
 _MOST_SLICES: Final = 1_000
 _METRICS_TYPE: Final = "text/plain; version=0.0.4"
 _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
@@ -203,9 +202,9 @@ def _add_watching(app: FastAPI, metrics: Metrics, status: StatusOf, threads: Thr
     async def health(response: Response) -> HealthModel:
         """Say whether the center works."""
         figures = await run_in(threads.watching, status)
-        is_stuck = figures.get("seconds_since_tick", 0.0) > _STUCK_SECONDS
-        response.status_code = 503 if is_stuck else 200
-        return HealthModel(healthy=not is_stuck, active=figures.get("active", True))
+        troubles = figures.get("troubles", [])
+        response.status_code = 503 if troubles else 200
+        return HealthModel(healthy=not troubles, active=figures.get("active", True), troubles=troubles)
 
     @app.get("/metrics")
     async def prometheus() -> Response:

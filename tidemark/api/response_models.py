@@ -42,10 +42,14 @@ class ImpactModel(BaseModel):
 
 
 class HealthModel(BaseModel):
-    """`healthy` while the center works or stands by; `active` while it is the one that launches."""
+    """`healthy` while the center works or stands by; `active` while it is the one that launches.
+
+    `troubles` say what has been wrong for longer than a minute.
+    """
 
     healthy: bool
     active: bool
+    troubles: list[str]
 
 
 class ErrorDetail(BaseModel):

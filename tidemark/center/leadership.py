@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from tidemark.errors import TransientError
 from tidemark.state_store.lease import LeaseState
+from tidemark.system.turn_boundary import TurnBoundary
 
 if TYPE_CHECKING:
     from tidemark.state_store.lease import Lease
@@ -23,8 +24,8 @@ class Leadership:
 
     def __init__(self, lease: Lease) -> None:
         self._lease = lease
-        self._held, self._until = LeaseState("", None), 0.0
-        self._closed = Event()
+        self._held, self._until, self._answered_at = LeaseState("", None), 0.0, float("-inf")
+        self._closed, self._boundary = Event(), TurnBoundary("the lease of the center is not renewed")
         self._thread = Thread(target=self._keep, name="lease", daemon=True)
 
     @property
@@ -33,12 +34,21 @@ class Leadership:
         return self._held.fencing_token if time.monotonic() < self._until else None
 
     @property
+    def is_led(self) -> bool:
+        """Whether the lease was held by somebody, this process or another one, when the store last answered.
+
+        A store that has not answered for as long as the lease lasts says nothing: False.
+        """
+        is_fresh = time.monotonic() - self._answered_at < self._lease.seconds
+        return is_fresh and (self._held.fencing_token is not None or self._held.holder not in ("", self._lease.holder))
+
+    @property
     def holder(self) -> str:
         """Who is active, as far as is known."""
         return self._held.holder
 
     def __enter__(self) -> Self:
-        self._hold()
+        self._keep_once()
         self._thread.start()
         return self
 
@@ -54,14 +64,14 @@ class Leadership:
 
     def _keep(self) -> None:
         while not self._closed.wait(_EVERY_SECONDS):
-            self._hold()
+            self._keep_once()
+
+    def _keep_once(self) -> None:
+        self._boundary.run(self._hold)
 
     def _hold(self) -> None:
         asked_at = time.monotonic()
-        try:
-            self._held = self._lease.hold()
-        except TransientError:
-            return
+        self._held, self._answered_at = self._lease.hold(), time.monotonic()
         self._until = asked_at + self._lease.seconds
 
 

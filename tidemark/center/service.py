@@ -20,6 +20,7 @@ from tidemark.center.baseline import CenterForecast
 from tidemark.center.center_tick import CenterTick
 from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
 from tidemark.center.event_wakeup import Waker, waker_of
+from tidemark.center.health import Condition, HealthWatch
 from tidemark.center.launchers.direct_runs import DirectRuns
 from tidemark.center.leadership import Leadership, holder_name
 from tidemark.center.pools import Pools
@@ -28,11 +29,13 @@ from tidemark.errors import TerminalError, TransientError
 from tidemark.lineage_events.environment import emitter_of_environment
 from tidemark.state_store.fence import Fence
 from tidemark.state_store.lease import CENTER, Lease
+from tidemark.system.due_times import DueTimes
 from tidemark.system.garbage_collection import freeze_live_objects
 from tidemark.system.utc_clock import utc_now
 from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_slots import SharedCapacities
 from tidemark.warm_runs.host_socket import ask
+from tidemark.warm_runs.launcher import WarmRunLauncher
 from tidemark.warm_runs.worker_options import host_folder
 
 if TYPE_CHECKING:
@@ -52,6 +55,7 @@ ACROSS: Final = 16
 _STANDBY_SECONDS: Final = 0.3
 _RECONCILE_SECONDS: Final = 1.0
 _WIPED_SECONDS: Final = 300.0
+_WORKERS_SECONDS: Final = 5.0
 _AGAIN_SECONDS: Final = 0.5
 # The driver's own too: what fails while a connection is given back is not wrapped.
 _GOES_AGAIN = (TransientError, DBAPIError, DagsterPostgresException, psycopg2.Error)
@@ -65,7 +69,6 @@ class ServiceFigures:
     facts: int = 0
     launched: int = 0
     errors: int = 0
-    last_tick: float = 0.0
     tick_seconds: float = 0.0
 
 
@@ -85,7 +88,7 @@ class Service:
         self.store.write.fence = _NOWHERE
         lease = Lease(self.store.database, holder_name("center"), LEASE_SECONDS, insists=True)
         self.leadership = Leadership(lease)
-        self.figures = ServiceFigures()
+        self.figures, self.health = ServiceFigures(), HealthWatch()
         self._instance, self._tell = instance, tell
         self._hosts = SharedCapacities(warehouse.settings)
         self._pools = Pools(self._hosts)
@@ -98,7 +101,7 @@ class Service:
         self._subscription = subscription_of(
             warehouse.settings, self.center, self.store.read, lambda: self.leadership.fencing_token, tell
         )
-        self._leads, self._reconcile_at = 0, 0.0
+        self._leads, self._reconcile_at, self._due = 0, 0.0, DueTimes()
         self._unreadable: dict[Slice, str] = {}
         self._dispatch = self._new_dispatch()
 
@@ -132,12 +135,11 @@ class Service:
     def status(self) -> dict[str, Any]:
         """Figures for people and for metrics. Reads memory only, and asks the warm workers."""
         leads = self.leadership.fencing_token is not None
-        try:
-            workers = ask(host_folder(self._instance), {"do": "status"}, 1.0)
-        except WorkersDownError:
-            workers = {}
-        idle = time.monotonic() - self.figures.last_tick if self.figures.last_tick else 0.0
+        workers = self._workers()
+        troubles = self.health.troubles()
         return {
+            "healthy": not troubles,
+            "troubles": troubles,
             "active": leads,
             "fencing_token": self.leadership.fencing_token or 0,
             "holder": self.leadership.holder,
@@ -146,14 +148,30 @@ class Service:
             "launched": self.figures.launched,
             "errors": self.figures.errors,
             "tick_seconds": round(self.figures.tick_seconds, 6),
-            "seconds_since_tick": round(idle, 3) if leads else 0.0,
+            "seconds_since_tick": round(self.health.seconds(Condition.TICKS), 3),
             "crawl": self._intake.outside.figures(),
             "warm_workers": {name: value for name, value in workers.items() if isinstance(value, int)},
             "worker_hosts": self._hosts.figures(),
         }
 
+    def _workers(self) -> dict[str, Any]:
+        """The status of this machine's warm workers; empty where there are none."""
+        try:
+            return ask(host_folder(self._instance), {"do": "status"}, 1.0)
+        except WorkersDownError:
+            return {}
+
+    def _look_for_workers(self) -> None:
+        """Note whether a run could be started; runs of other launchers start without a host."""
+        needs_host = isinstance(self._instance.run_launcher, WarmRunLauncher)
+        self.health.saw(
+            Condition.WORKERS,
+            holds=not needs_host or self._hosts.figures()["slots"] > 0 or bool(self._workers().get("healthy")),
+        )
+
     def _is_active(self) -> bool:
         """Whether the lease is held; a new term of the lease begins with what is stored."""
+        self.health.saw(Condition.LED, holds=self.leadership.is_led)
         fencing_token = self.leadership.fencing_token or 0
         if fencing_token != self._leads:
             self._leads = fencing_token
@@ -161,13 +179,17 @@ class Service:
             self._intake.begin_anew()
             self._reconcile_at, self._dispatch = 0.0, self._new_dispatch()
             if fencing_token:
+                self.health.begin(Condition.TICKS, Condition.WORKERS)
                 self._tell("active", fencing_token=fencing_token)
             else:
+                self.health.end(Condition.TICKS, Condition.WORKERS)
                 self._tell("standby", holder=self.leadership.holder)
         return fencing_token > 0
 
     def _tick(self) -> None:
         begun = time.monotonic()
+        if self._due.has_come("workers", _WORKERS_SECONDS):
+            self._look_for_workers()
         try:
             self._work()
         except TerminalError:
@@ -180,8 +202,8 @@ class Service:
             time.sleep(_AGAIN_SECONDS)
         else:
             self.figures.ticks += 1
-            self.figures.last_tick = time.monotonic()
-            self.figures.tick_seconds += self.figures.last_tick - begun
+            self.health.saw(Condition.TICKS, holds=True)
+            self.figures.tick_seconds += time.monotonic() - begun
             self._waker.wait()
 
     def _work(self) -> None:

@@ -35,8 +35,8 @@ def beat_file(data: Path, service: str) -> Path:
 
 
 def seconds_since_beat(data: Path, service: str, now: float) -> float | None:
-    """How long ago (`now`: epoch seconds) it was; None where there never was one."""
+    """How long ago (`now`: epoch seconds) it was, negative for one from the future; None where there never was one."""
     try:
-        return max(now - beat_file(data, service).stat().st_mtime, 0.0)
+        return now - beat_file(data, service).stat().st_mtime
     except FileNotFoundError:
         return None

@@ -57,6 +57,13 @@ def is_started() -> bool:
     return SparkContext._active_spark_context is not None  # noqa: SLF001 - there is no public way to ask
 
 
+def is_jvm_gone() -> bool:
+    """Whether this process had a JVM that has ended: PySpark starts no other one in it (SPARK-48711)."""
+    gateway: Any = SparkContext._gateway  # noqa: SLF001 - the JVM's process has no public name
+    process = getattr(gateway, "proc", None)
+    return process is not None and process.poll() is not None
+
+
 # What PySpark logs each exception by that a line of SQL, or a call on a frame, is the cause of.
 _EXCEPTION_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 

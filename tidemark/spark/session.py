@@ -63,6 +63,8 @@ def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
     for key, value in {**_TUNING, **_KAFKA, **place, **given, **required}.items():
         conf.set(key, value)
     conf.set("spark.driver.memory", settings.spark_memory)
+    # Java's home of an account that the password file does not know is "?", where spark-submit sets up Ivy.
+    conf.set("spark.jars.ivy", str(settings.data / "tmp" / "ivy"))
     conf.set("spark.sql.warehouse.dir", str(settings.data / "spark-warehouse"))
     # The kept classes are those of files at these very paths, whichever link an environment reaches them by.
     jars = [str(jar.resolve()) for jar in (*resolved_jars(), *_lake_jars(lake))]

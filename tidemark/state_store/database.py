@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from sqlalchemy import URL, create_engine, event, text
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
+from sqlalchemy.exc import DBAPIError, ProgrammingError
 
-from tidemark.state_store.errors import StateDiskError, StateSettingError, StateStoreDownError
+from tidemark.state_store.driver_errors import translated
+from tidemark.state_store.errors import StateDiskError, StateSettingError
 from tidemark.state_store.migrations import migrate
 from tidemark.system.files import private_file
 from tidemark.system.masked_urls import POSTGRESQL, masked_url, read_url, without_secrets
@@ -40,7 +41,7 @@ class Database:
     """Opened and up to date. Safe between threads and between processes.
 
     Raises StateSettingError for a URL that no store has, StateDiskError for a file on a network disk,
-    StateStoreDownError where nothing answers.
+    StateStoreDownError where nothing answers, StateStoreDamagedError for a file that SQLite cannot read.
     """
 
     def __init__(self, url: str | URL) -> None:
@@ -52,9 +53,8 @@ class Database:
         _refuse_network_disk(self.url)
         self.engine = _engine(self.url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
-        driver = self.engine.dialect.loaded_dbapi
-        # The driver's own too: what fails while a connection is given back is not wrapped.
-        self._gone = (OperationalError, InterfaceError, driver.OperationalError, driver.InterfaceError)
+        # The driver's own errors too: what fails while a connection is given back is not wrapped.
+        self._driver = self.engine.dialect.loaded_dbapi
         try:
             with self.writing() as connection:
                 migrate(connection, self.where)
@@ -129,17 +129,15 @@ class Database:
 
     @contextmanager
     def _translating_errors(self) -> Iterator[None]:
-        """What the driver says when the server is gone, in our words; after it all connections are made anew."""
+        """Raise our error for the driver's where it says something of the database; reconnect after that."""
         try:
             yield
-        except self._gone as error:
-            self.engine.dispose()
-            raise StateStoreDownError.of(self.url, error) from error
-        except DBAPIError as error:
-            if not error.connection_invalidated:
+        except (DBAPIError, self._driver.Error) as error:
+            ours = translated(error, self.url, self._driver)
+            if ours is None:
                 raise
             self.engine.dispose()
-            raise StateStoreDownError.of(self.url, error) from error
+            raise ours from error
 
 
 def _refuse_network_disk(url: URL) -> None:

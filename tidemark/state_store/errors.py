@@ -20,14 +20,33 @@ class StateStoreDownError(TransientError):
     """The database does not answer; what was being written is written wholly or not at all."""
 
     @classmethod
-    def of(cls, url: URL, error: BaseException) -> Self:
-        cause = without_secrets(str(getattr(error, "orig", None) or error), url).strip().splitlines()
+    def of(cls, url: URL, error: BaseException, hint: str = "") -> Self:
         return cls(
             "the state store's database does not answer",
-            found=cause[0] if cause else type(error).__name__,
+            found=_cause(error, url),
             where=masked_url(url),
-            hint="nothing is lost: the same report may be made again once it answers",
+            hint=hint or "nothing is lost: the same report may be made again once it answers",
         )
+
+
+class StateStoreDamagedError(TerminalError):
+    """The database answers, and what it holds is broken."""
+
+    @classmethod
+    def of(cls, url: URL, error: BaseException) -> Self:
+        return cls(
+            "the state store is damaged, and nothing was written",
+            expected="a database that SQLite's `PRAGMA integrity_check` calls ok",
+            found=_cause(error, url),
+            where=masked_url(url),
+            hint="put a copy back that was made while it was whole (docs/operations.md, 'The state store is damaged')",
+        )
+
+
+def _cause(error: BaseException, url: URL) -> str:
+    """The first line of what the driver says, without secrets."""
+    lines = without_secrets(str(getattr(error, "orig", None) or error), url).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 class StateSettingError(TerminalError):

@@ -7,7 +7,6 @@ written with `fences` is refused.
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 import threading
@@ -25,6 +24,7 @@ from tidemark.state_store.lease import Lease, is_gone
 from tidemark.state_store.schema import LEASES
 from tidemark.system.errors import AlreadyRunningError
 from tidemark.system.process_identity import ProcessIdentity
+from tidemark.system.turn_boundary import TurnBoundary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 SECONDS: Final = 30.0
 """After its last renewal somebody on another machine may have a lease."""
 _RENEWALS: Final = 4
-_LOGGER = logging.getLogger(__name__)
 
 
 class HeldLeases:
@@ -146,12 +145,11 @@ def renewed(renew: Callable[[], None], seconds: float) -> Iterator[None]:
     """Call it some times in `seconds` beside the block; a state store that is down is asked again the next time."""
     ended = threading.Event()
 
+    boundary = TurnBoundary("leases are not renewed")
+
     def go_on() -> None:
         while not ended.wait(seconds / _RENEWALS):
-            try:
-                renew()
-            except StateStoreDownError as error:
-                _LOGGER.warning("leases are not renewed: %s", error)
+            boundary.run(renew)
 
     thread = threading.Thread(target=go_on, name="leases", daemon=True)
     thread.start()

@@ -12,6 +12,7 @@ TerminalError
 ├── SchemaChangedError       a write that would drop or retype a column
 ├── SnapshotTagTakenError    a tag that stands for another version (tidemark.state_store.errors)
 ├── StateDiskError           a SQLite file on a network disk      (tidemark.state_store.errors)
+├── StateStoreDamagedError   a state store that cannot be read    (tidemark.state_store.errors)
 ├── SchemaTooNewError        a state store of a later version    (tidemark.state_store.errors)
 ├── ImportLineError          a line that is no exported transition (tidemark.state_store.errors)
 └── CaptureError             what came in cannot be taken in (tree in tidemark.capture.errors)

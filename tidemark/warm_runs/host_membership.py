@@ -58,6 +58,10 @@ class HostMembership:
     _awake: Event = field(default_factory=Event)
     _renewed_at: float = float("-inf")
     _told: object = None
+    _heard_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._heard_at = self.clock()
 
     def run(self, stopped: Event) -> None:
         """Take part until `stopped`; a store that does not answer is asked again."""
@@ -66,6 +70,8 @@ class HostMembership:
                 self.step()
             except TransientError as error:
                 self._tell(str(error))
+            except Exception as error:  # noqa: BLE001 - the thread has to outlive whatever one look raises
+                self._tell(f"unexpected {type(error).__name__}: {error}")
             self._awake.wait(POLL_SECONDS)
             self._awake.clear()
 
@@ -76,6 +82,11 @@ class HostMembership:
             self._renew()
         if self.fencing_token is not None:
             self._take_and_stop(self.fencing_token)
+
+    @property
+    def seconds_since_renewal(self) -> float:
+        """Since the store last took this host's word, or since it began to try."""
+        return self.clock() - self._heard_at
 
     def take_asked(self, run_id: str) -> bool:
         """Take a run that was asked for here; False where this host cannot. True as well where another host has it."""
@@ -114,7 +125,7 @@ class HostMembership:
             self._tell(f"{self.name} was given up: the {len(running)} runs that it had are killed")
         if self.fencing_token is None:
             self._join(pool)
-        self._renewed_at = self.clock()
+        self._renewed_at = self._heard_at = self.clock()
         self._take_up()
         self.look_after_others()
 

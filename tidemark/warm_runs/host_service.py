@@ -45,7 +45,7 @@ class HostService:
             identity_in(folder),
             SharedStore(WorkerHosts(database), WorkerRuns(database)),
             warm_workers,
-            lambda: HostPool(warm_workers.options.workers, settings.pools, code()),
+            lambda: HostPool(warm_workers.options.workers * warm_workers.is_healthy, settings.pools, code()),
             lambda: others.poll(instance),
         )
         self._stopped = Event()
@@ -76,7 +76,12 @@ class HostService:
             case {"do": "where", "run": str(run_id)}:
                 return {"at": self._warm_workers.where(run_id)}
             case _:
-                return self._warm_workers.status()
+                return {**self._warm_workers.status(), **self._of_store()}
+
+    def _of_store(self) -> dict[str, float]:
+        """How long ago the shared store was last told that this host is there; nothing without a shared store."""
+        member = self._membership
+        return {} if member is None else {"seconds_since_store": round(member.seconds_since_renewal, 1)}
 
     def _take(self, warm_workers: WarmWorkers, run_id: str, *, at_once: bool) -> bool:
         if warm_workers.where(run_id) != "unknown":

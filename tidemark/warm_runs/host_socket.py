@@ -17,6 +17,7 @@ import os
 import shutil
 import socket
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,10 +25,11 @@ from tidemark.system.files import replace_text
 from tidemark.warm_runs.errors import WorkersDownError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _ADDRESS: Final = "address"
 _PREFIX: Final = "tidemark-workers-"
+_SOCKET: Final = "s"
 _SECONDS: Final = 10.0
 MOST_BYTES: Final = 65_536
 
@@ -47,23 +49,44 @@ def ask(folder: Path, question: Mapping[str, Any], seconds: float = _SECONDS) ->
         raise WorkersDownError.of(folder, str(error) or type(error).__name__) from error
 
 
-def open_address(folder: Path) -> tuple[socket.socket, Path]:
-    """A listening socket that others find by `folder`, and the temporary folder that it is in."""
-    _forget_former(folder)
-    own = Path(tempfile.mkdtemp(prefix=_PREFIX))
-    path = own / "s"
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(path))
-    path.chmod(0o600)
-    listener.listen(128)
-    replace_text(folder / _ADDRESS, str(path))
-    return listener, own
+class HostAddress:
+    """A listening socket that others find by `folder`; `serve` is called with each one that is opened.
 
+    Others clean temporary folders: `look` opens a new socket where the old one is not there any more.
+    """
 
-def close_address(folder: Path, own: Path) -> None:
-    """Nobody listens there any more."""
-    (folder / _ADDRESS).unlink(missing_ok=True)
-    shutil.rmtree(own, ignore_errors=True)
+    def __init__(self, folder: Path, serve: Callable[[socket.socket], None]) -> None:
+        self._folder, self._serve = folder, serve
+        self._listener, self._own = self._open()
+
+    def look(self) -> None:
+        """To be called now and then."""
+        if not (self._own / _SOCKET).exists():
+            self._stop_listening()
+            self._listener, self._own = self._open()
+
+    def close(self) -> None:
+        """Nobody listens there any more."""
+        (self._folder / _ADDRESS).unlink(missing_ok=True)
+        self._stop_listening()
+        shutil.rmtree(self._own, ignore_errors=True)
+
+    def _open(self) -> tuple[socket.socket, Path]:
+        _forget_former(self._folder)
+        own = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        path = own / _SOCKET
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(path))
+        path.chmod(0o600)
+        listener.listen(128)
+        replace_text(self._folder / _ADDRESS, str(path))
+        self._serve(listener)
+        return listener, own
+
+    def _stop_listening(self) -> None:
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # `close` alone leaves a thread in `accept`
+        self._listener.close()
 
 
 def _forget_former(folder: Path) -> None:

@@ -168,6 +168,21 @@ class WarmWorkers:
                 member.worker.end()
             self._work()
 
+    def is_broken(self, worker: Worker, *, gives_back: bool) -> None:
+        """A worker cannot execute anything any more, as its JVM has ended; `gives_back` its run, which it did not begin."""
+        with self._lock:
+            member = self._of(worker)
+            if member is None:
+                return
+            member.heard_at = self.clock()
+            if gives_back and member.run_id is not None:
+                self._waiting.appendleft(member.run_id)
+                self._told_at[member.run_id] = self.clock()
+                member.run_id = None
+                member.worker.end() if member.is_leaving else None
+            self._leave(member)
+            self._work()
+
     def is_gone(self, worker: Worker, how: str) -> None:
         """A worker's process has ended."""
         with self._lock:
@@ -269,6 +284,7 @@ class WarmWorkers:
         """Figures for people and for metrics."""
         with self._lock:
             return {
+                "healthy": not self._failed_starts or any(member.is_ready for member in self._members),
                 "workers": len(self._members),
                 "ready": sum(member.is_ready for member in self._members),
                 "running": sum(member.run_id is not None for member in self._members),

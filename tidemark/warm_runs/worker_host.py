@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
@@ -23,7 +24,8 @@ from typing import TYPE_CHECKING, Final
 from tidemark.system.bounded_logs import bound_log
 from tidemark.system.files import private_directory
 from tidemark.system.project_root import make_project_importable
-from tidemark.warm_runs.host_socket import MOST_BYTES, close_address, open_address
+from tidemark.system.turn_boundary import TurnBoundary
+from tidemark.warm_runs.host_socket import MOST_BYTES, HostAddress
 from tidemark.warm_runs.worker_options import folder_in
 
 if TYPE_CHECKING:
@@ -80,23 +82,23 @@ def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
         version = functools.partial(source_version, watched, plans)
         warm_workers = WarmWorkers(options, starter(options, home, log, lock, life), runs, version)
         service.serve(warm_workers, settings, instance, folder)
-        listener, own = open_address(folder)
-        Thread(target=_answer, args=[listener, service], daemon=True).start()
+        address = HostAddress(folder, lambda listener: _serve_questions(listener, service))
         try:
-            _tick_until(stopped, warm_workers, log)
+            _tick_until(stopped, warm_workers, address, log)
         finally:
-            close_address(folder, own)
+            address.close()
             _end(warm_workers)
             runs.finish(_END_SECONDS)
             service.leave()
 
 
-def _tick_until(stopped: Event, warm_workers: WarmWorkers, log: Path) -> None:
+def _tick_until(stopped: Event, warm_workers: WarmWorkers, address: HostAddress, log: Path) -> None:
     ticks = 0
     warm_workers.tick()
     while not stopped.wait(_TICK_SECONDS):
         ticks += 1
         warm_workers.tick()
+        address.look()
         if ticks % _RETRY_TICKS == 0:
             warm_workers.retry_start()
             bound_log(log)
@@ -114,11 +116,26 @@ def _end(warm_workers: WarmWorkers) -> None:
         time.sleep(0.05)
 
 
+def _serve_questions(listener: socket.socket, service: HostService) -> None:
+    Thread(target=_answer, args=[listener, service], daemon=True).start()
+
+
 def _answer(listener: socket.socket, service: HostService) -> None:
     """Each connection asks once, in a thread of its own: one that says nothing holds nobody up."""
-    while True:
-        connection, _ = listener.accept()
+    boundary = TurnBoundary("questions to the host of warm workers are not answered")
+
+    def accept() -> None:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            if listener.fileno() < 0:
+                return  # the host listens elsewhere now
+            raise
         Thread(target=_answer_one, args=[connection, service], daemon=True).start()
+
+    while listener.fileno() >= 0:
+        if not boundary.run(accept):
+            time.sleep(_WAIT_SECONDS)
 
 
 def _answer_one(connection: socket.socket, service: HostService) -> None:
@@ -126,8 +143,10 @@ def _answer_one(connection: socket.socket, service: HostService) -> None:
         try:
             asked = json.loads(lines.readline(MOST_BYTES))
             connection.sendall(json.dumps(service.answer(asked)).encode() + b"\n")
-        except (OSError, ValueError):  # who asked has gone, or asks what is no question
+        except (OSError, ValueError):  # the caller has gone, or did not send a question
             return
+        except Exception:  # noqa: BLE001 - the caller gets no answer, and the next one is served
+            traceback.print_exc()
 
 
 def _try_lock(lock: int) -> bool:

@@ -34,6 +34,7 @@ _LAST_SECONDS: Final = 10.0
 """So long a run may take to end once the host is gone."""
 _ALIVE_SECONDS: Final = 5.0
 _SAYING: Final = Lock()
+_NO_JVM: Final = "its JVM has ended"
 
 
 def main(control_number: int, life_number: int, home: Path, given: Mapping[str, Any]) -> None:
@@ -53,6 +54,9 @@ def main(control_number: int, life_number: int, home: Path, given: Mapping[str, 
         Thread(target=_live, args=[control], daemon=True).start()
         for line in control.makefile("r"):
             run_id = json.loads(line)["run"]
+            if _is_jvm_gone():
+                _say(control, {"broken": _NO_JVM, "gives_back": True})
+                continue
             # A signal that came between two runs was for the last one; who stops this one has marked it so before.
             pop_captured_interrupt()
             _say(control, {"done": run_id, "ended": execution.run(run_id)})
@@ -67,17 +71,23 @@ def _start_spark() -> None:
     spark_session(Settings.load(os.environ)).range(1).collect()
 
 
+def _is_jvm_gone() -> bool:
+    internals = sys.modules.get("tidemark.spark.internals")  # a worker without Spark never imports it
+    return internals is not None and internals.is_jvm_gone()
+
+
 def _say(control: socket.socket, what: Mapping[str, Any]) -> None:
     with _SAYING:
         control.sendall(json.dumps(what).encode() + b"\n")
 
 
 def _live(control: socket.socket) -> None:
-    """Say that the process goes on: one that is stopped, or whose interpreter hangs, does not."""
+    """Say that the process goes on, or that its JVM does not. One that is stopped, or hangs, says nothing."""
     while True:
         time.sleep(_ALIVE_SECONDS)
+        word = {"broken": _NO_JVM, "gives_back": False} if _is_jvm_gone() else {"alive": True}
         try:
-            _say(control, {"alive": True})
+            _say(control, word)
         except OSError:  # the host is gone, which another thread notices
             return
 

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import traceback
 from dataclasses import dataclass, field
 from threading import Thread, Timer
 from typing import TYPE_CHECKING, Final
@@ -68,11 +69,14 @@ class WorkerProcess:
                     said = json.loads(line)
                     if "ready" in said:
                         warm_workers.is_ready(self)
+                    elif "broken" in said:
+                        warm_workers.is_broken(self, gives_back=said["gives_back"])
                     elif "alive" in said:
                         warm_workers.is_alive(self)
                     else:
                         warm_workers.is_done(self, self.megabytes(), ended=said["ended"])
-            except OSError:
+            except Exception:  # noqa: BLE001 - a worker that cannot be followed is ended, and its run is closed
+                traceback.print_exc()
                 self.process.kill()
         status = self.process.wait()
         for timer in self.timers:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -27,15 +28,22 @@ def health(*arguments: str, data: Path | None = None) -> Result:
 
 
 @contextmanager
-def server(status: int) -> Iterator[tuple[int, list[str]]]:
-    """The port of a server that answers so, and which paths it was asked for."""
+def server(status: int, answer: object) -> Iterator[tuple[int, list[str]]]:
+    """The port of a server with this one answer, and the paths that were asked for."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.append(self.path)
+            body = json.dumps(answer).encode()
             self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
+            self.wfile.write(body)
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.do_GET()
 
         def log_message(self, *_: object) -> None:
             """Nothing is printed."""
@@ -47,21 +55,55 @@ def server(status: int) -> Iterator[tuple[int, list[str]]]:
     listening.server_close()
 
 
-@pytest.mark.parametrize(("service", "path"), [("up", "/server_info"), ("center", "/health")])
-@pytest.mark.parametrize(("status", "code"), [(200, ExitCode.OK), (503, ExitCode.FAILED)])
-def test_a_server_is_asked(service: str, path: str, status: int, code: ExitCode) -> None:
-    with server(status) as (port, asked):
-        answer = health(service, "--port", str(port), "--json")
-    assert answer.exit_code == code
-    assert json.loads(answer.stdout) == {
-        "healthy": code == ExitCode.OK,
-        "service": service,
-        "found": f"answers {status} on 127.0.0.1:{port}{path}",
-    }
-    assert asked == [path]
+def test_the_center_says_itself_whether_it_works() -> None:
+    with server(200, {"healthy": True, "active": True, "troubles": []}) as (port, asked):
+        answer = health("center", "--port", str(port), "--json")
+    assert answer.exit_code == ExitCode.OK
+    found = f"answers 200 on 127.0.0.1:{port}/health"
+    assert json.loads(answer.stdout) == {"healthy": True, "service": "center", "found": found}
+    assert asked == ["/health"]
 
 
-def test_one_that_is_not_there_is_told() -> None:
+def test_what_the_center_says_is_wrong_is_shown() -> None:
+    troubles = ["no tick has succeeded for 61 s", "no host of warm workers can start a run for 90 s"]
+    with server(503, {"healthy": False, "active": True, "troubles": troubles}) as (port, _):
+        answer = health("center", "--port", str(port), "--json")
+    assert answer.exit_code == ExitCode.FAILED
+    assert json.loads(answer.stdout)["found"] == "; ".join(troubles)
+
+
+def dagster(ago: float | None, location: str) -> dict[str, Any]:
+    """What Dagster's web server answers where a daemon beat so many seconds ago."""
+    beat = None if ago is None else time.time() - ago
+    daemons = [
+        {"daemonType": "SENSOR", "required": True, "lastHeartbeatTime": beat},
+        {"daemonType": "ASSET", "required": False, "lastHeartbeatTime": None},
+    ]
+    entries = [{"name": "shop", "locationOrLoadError": {"__typename": location}}]
+    workspace = {"__typename": "Workspace", "locationEntries": entries}
+    return {"data": {"instance": {"daemonHealth": {"allDaemonStatuses": daemons}}, "workspaceOrError": workspace}}
+
+
+@pytest.mark.parametrize(
+    ("ago", "location", "code", "found"),
+    [
+        (20, "RepositoryLocation", ExitCode.OK, "the daemons of Dagster beat"),
+        (100, "RepositoryLocation", ExitCode.FAILED, "daemons of Dagster are silent: SENSOR"),
+        (-3600, "RepositoryLocation", ExitCode.FAILED, "daemons of Dagster are silent: SENSOR"),
+        (None, "RepositoryLocation", ExitCode.FAILED, "daemons of Dagster are silent: SENSOR (never)"),
+        (20, "PythonError", ExitCode.FAILED, "code locations are not loaded: shop"),
+    ],
+)
+def test_up_works_while_daemons_beat_and_code_is_loaded(
+    ago: float | None, location: str, code: ExitCode, found: str
+) -> None:
+    with server(200, dagster(ago, location)) as (port, _):
+        result = health("up", "--port", str(port), "--json")
+    assert result.exit_code == code
+    assert found in json.loads(result.stdout)["found"]
+
+
+def test_a_server_without_an_answer_is_not_healthy() -> None:
     port = free_port()
     answer = health("up", "--port", str(port))
     assert answer.exit_code == ExitCode.FAILED
@@ -83,7 +125,17 @@ def test_a_beat_may_be_so_old(ago: int, code: ExitCode, tmp_path: Path) -> None:
     os.utime(file, (at, at))
     answer = health("capture", "--within", "60", data=tmp_path)
     assert answer.exit_code == code
-    assert "60 s are let pass" in answer.stdout
+    assert "at most 60 s are right" in answer.stdout
+
+
+def test_a_beat_from_the_future_says_nothing(tmp_path: Path) -> None:
+    ServiceBeat(tmp_path, "workers")
+    file = beat_file(tmp_path, "workers")
+    at = file.stat().st_mtime + 3600
+    os.utime(file, (at, at))
+    answer = health("workers", data=tmp_path)
+    assert answer.exit_code == ExitCode.FAILED
+    assert "in the future" in answer.stdout
 
 
 def test_a_service_that_begins_anew_beats_at_once_and_then_now_and_then(

@@ -13,10 +13,14 @@ from tidemark.console.service_beat import ServiceBeat
 from tidemark.console.stop_signals import stop_signals
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tidemark.state_store.worker_hosts import WorkerHost
     from tidemark.system.settings import Settings
 
 _WATCH_SECONDS: Final = 0.5
+_ANSWER_SECONDS: Final = 5.0
+_STORE_SECONDS: Final = 20.0
 _HEADINGS: Final = ("", "host", "slots", "running", "pools", "seen", "code")
 
 
@@ -57,6 +61,7 @@ def _serve(settings: Settings, *, as_json: bool) -> None:
     from tidemark.system.check_finding import require_no_problem  # noqa: PLC0415
     from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor  # noqa: PLC0415
     from tidemark.warm_runs.shared_runs import require_shared  # noqa: PLC0415
+    from tidemark.warm_runs.worker_options import folder_in  # noqa: PLC0415
 
     home, log = dagster_home(settings, os.environ), settings.data / "logs" / "workers.log"
     require_no_problem([machine.java(os.environ), machine.writable("Data", settings.data, "TIDEMARK_DATA")])
@@ -69,10 +74,23 @@ def _serve(settings: Settings, *, as_json: bool) -> None:
         _announce(settings.host, str(log), as_json=as_json)
         while not signals:
             supervisor.check()
-            beat.beat()
+            if _take_runs(folder_in(home)):
+                beat.beat()
             time.sleep(_WATCH_SECONDS)
     if not as_json:
         print_line("Stopped.")
+
+
+def _take_runs(folder: Path) -> bool:
+    """Whether the host answers, its workers start, and the state store has heard of it."""
+    from tidemark.warm_runs.errors import WorkersDownError  # noqa: PLC0415
+    from tidemark.warm_runs.host_socket import ask  # noqa: PLC0415
+
+    try:
+        status = ask(folder, {"do": "status"}, _ANSWER_SECONDS)
+    except WorkersDownError:
+        return False
+    return bool(status["healthy"]) and status.get("seconds_since_store", 0.0) < _STORE_SECONDS
 
 
 def _announce(host: str, log: str, *, as_json: bool) -> None:
