@@ -136,6 +136,92 @@ def test_a_table_that_is_deleted_and_put_back(lake: Lake, tmp_path: Path) -> Non
     assert [lake.shown(f"sales@{day}") for day in DAYS] == ["completed"] * 3
 
 
+@pytest.mark.parametrize("is_noted", [True, False])
+def test_a_table_that_is_deleted_before_the_look_at_its_newest_write(lake: Lake, is_noted: bool) -> None:
+    if is_noted:
+        lake.poll()
+    lake.write("2026-03-26", [4])
+    shutil.rmtree(lake_folder(lake.path))
+    assert lake.poll().absent == 4
+    assert {lake.shown(f"sales@{day}") for day in (*DAYS, "2026-03-26")} == {"absent"}
+
+
+@pytest.mark.parametrize("is_noted", [True, False])
+def test_a_lake_of_yesterday_is_not_what_was_computed_today(lake: Lake, tmp_path: Path, is_noted: bool) -> None:
+    lake.poll()
+    shutil.copytree(lake_folder(lake.path), tmp_path / "backup")
+    lake.write(FIRST, [1000])
+    lake.write("2026-03-26", [4])
+    if is_noted:
+        lake.poll()
+    shutil.copytree(lake_folder(lake.path), tmp_path / "today")
+    put_back(lake, tmp_path / "backup")
+    report = lake.poll()
+    assert (report.foreign, report.absent) == (1, 1)
+    assert (lake.shown(f"sales@{FIRST}"), lake.shown("sales@2026-03-26")) == ("foreign", "absent")
+    assert [lake.shown(f"sales@{day}") for day in (SECOND, THIRD)] == ["completed"] * 2
+    put_back(lake, tmp_path / "today")
+    assert lake.poll().recovered == 2, "the copy of today has what was computed"
+
+
+def test_numbers_that_are_used_twice_after_a_restore_are_other_versions(lake: Lake, tmp_path: Path) -> None:
+    lake.poll()
+    shutil.copytree(lake_folder(lake.path), tmp_path / "backup")
+    version = lake.write(FIRST, [1000])
+    lake.poll()
+    put_back(lake, tmp_path / "backup")
+    assert lake.write(SECOND, [7]) == version, "the number of the lost commit"
+    lake.poll()
+    assert (lake.shown(f"sales@{FIRST}"), lake.shown(f"sales@{SECOND}")) == ("foreign", "completed")
+    lake.write(FIRST, [1000])
+    lake.poll()
+    assert lake.shown(f"sales@{FIRST}") == "completed"
+
+
+@pytest.mark.parametrize("is_noted", [True, False])
+@pytest.mark.parametrize(("day", "shown"), [(FIRST, "foreign"), ("2026-03-26", "absent")])
+def test_a_commit_that_became_an_empty_file_lost_its_rows(lake: Lake, day: str, shown: str, is_noted: bool) -> None:
+    lake.poll()
+    lake.write(day, [5])
+    if is_noted:
+        lake.poll()
+    log_file(lake, lake.version).write_bytes(b"")
+    lake.poll()
+    assert lake.shown(f"sales@{day}") == shown, "what is there is what was there before"
+    lake.poll()
+    assert lake.shown(f"sales@{day}") == shown
+    lake.write(day, [5])
+    lake.poll()
+    assert lake.shown(f"sales@{day}") == "completed"
+
+
+def test_a_commit_that_breaks_off_is_named_and_other_tables_are_looked_at(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    lake.write(FIRST, [1])
+    report_table = lake.warehouse.table_path("reports")
+    write_deltalake(lake_folder(report_table), pa.table({"n": [1]}))
+    file = log_file(lake, 0)
+    file.write_bytes(file.read_bytes()[:80])
+    report = lake.detector.poll()
+    ((entity, why),) = report.troubles
+    assert (entity, report.is_whole) == ("sales", True)
+    assert f"_delta_log/{0:020d}.json cannot be read" in why
+    again = lake.open_detector()
+    assert again.troubles == {"sales": why}, "noted, and read by another process"
+    shutil.rmtree(lake_folder(lake.path))
+    again.poll()
+    assert (again.troubles, lake.open_detector().troubles) == ({}, {})
+
+
+def put_back(lake: Lake, copy: Path) -> None:
+    shutil.rmtree(lake_folder(lake.path))
+    shutil.copytree(copy, lake_folder(lake.path))
+
+
+def log_file(lake: Lake, version: int) -> Path:
+    return lake_folder(lake.path / "_delta_log" / f"{version:020d}.json")
+
+
 def test_a_table_that_was_gone_before_the_first_pass(lake: Lake) -> None:
     shutil.rmtree(lake_folder(lake.path))
     assert lake.poll().absent == 3
@@ -198,6 +284,17 @@ def test_a_strangers_vacuum_makes_tagged_snapshots_absent(captured: Lake) -> Non
     assert captured.poll().absent == 1
     assert [captured.shown(f"orders@{day}") for day in DAYS[:2]] == ["absent", "completed"]
     assert captured.poll().absent == 0
+
+
+def test_a_tag_beyond_the_end_of_the_log_is_absent(captured: Lake) -> None:
+    folder = lake_folder(captured.warehouse.table_path("orders")) / "_delta_log"
+    (folder / f"{1:020d}.json").rename(folder / "kept")
+    assert captured.poll().absent == 1
+    assert [captured.shown(f"orders@{day}") for day in DAYS[:2]] == ["completed", "absent"]
+    last = captured.store.read.history(Slice("orders", SECOND))[-1]
+    assert last.why == "the log ends at version 0, and the tag names version 1"
+    (folder / "kept").rename(folder / f"{1:020d}.json")
+    assert captured.poll(verify=True).recovered == 1
 
 
 def test_files_of_a_captured_table_that_go_without_a_word_in_the_log_are_missed(captured: Lake, tmp_path: Path) -> None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.center.health import Condition, HealthWatch
+from tidemark.center.health import HealthCondition, HealthWatch
 
 
 class Watched:
     def __init__(self) -> None:
         self.now = 1_000.0
         self.health = HealthWatch(lambda: self.now)
-        self.health.begin(Condition.TICKS, Condition.WORKERS)
+        self.health.begin(HealthCondition.TICKS, HealthCondition.WORKERS)
 
-    def work(self, seconds: int, *holding: Condition) -> list[str]:
+    def work(self, seconds: int, *holding: HealthCondition) -> list[str]:
         for _ in range(seconds):
             self.now += 1
-            for condition in Condition:
+            for condition in HealthCondition:
                 self.health.saw(condition, holds=condition in holding)
         return self.health.troubles()
 
@@ -27,28 +27,28 @@ def watched() -> Watched:
 
 
 def test_all_is_well_while_everything_holds(watched: Watched) -> None:
-    assert watched.work(300, *Condition) == []
+    assert watched.work(300, *HealthCondition) == []
 
 
-@pytest.mark.parametrize("condition", Condition)
-def test_what_never_held_is_a_trouble_after_a_minute(watched: Watched, condition: Condition) -> None:
-    others = [other for other in Condition if other is not condition]
+@pytest.mark.parametrize("condition", HealthCondition)
+def test_what_never_held_is_a_trouble_after_a_minute(watched: Watched, condition: HealthCondition) -> None:
+    others = [other for other in HealthCondition if other is not condition]
     assert watched.work(60, *others) == []
     assert watched.work(1, *others) == [f"{condition.value} for 61 s"]
-    assert watched.work(1, *Condition) == []
+    assert watched.work(1, *HealthCondition) == []
 
 
 def test_a_loop_that_hangs_looks_at_nothing_and_all_of_it_is_a_trouble(watched: Watched) -> None:
-    watched.work(100, *Condition)
+    watched.work(100, *HealthCondition)
     watched.now += 61
-    assert len(watched.health.troubles()) == len(Condition)
+    assert len(watched.health.troubles()) == len(HealthCondition)
 
 
 def test_a_center_that_stands_by_needs_no_ticks_and_no_workers(watched: Watched) -> None:
-    watched.health.end(Condition.TICKS, Condition.WORKERS)
-    assert watched.work(300, Condition.LED) == []
-    assert watched.work(61) == [f"{Condition.LED.value} for 61 s"]
-    watched.work(1, Condition.LED)
-    watched.health.begin(Condition.TICKS)
-    assert watched.work(60, Condition.LED) == []
-    assert watched.work(1, Condition.LED) == [f"{Condition.TICKS.value} for 61 s"]
+    watched.health.end(HealthCondition.TICKS, HealthCondition.WORKERS)
+    assert watched.work(300, HealthCondition.LED) == []
+    assert watched.work(61) == [f"{HealthCondition.LED.value} for 61 s"]
+    watched.work(1, HealthCondition.LED)
+    watched.health.begin(HealthCondition.TICKS)
+    assert watched.work(60, HealthCondition.LED) == []
+    assert watched.work(1, HealthCondition.LED) == [f"{HealthCondition.TICKS.value} for 61 s"]

@@ -1,4 +1,4 @@
-"""Every error of the database's driver is away for now, damaged for good, or a wrong statement; none is passed through raw.
+"""Every error of the database's driver says that it is away for now, damaged for good, or the statement is wrong.
 
 SQLite's are made with real files, PostgreSQL's with a real server.
 """
@@ -69,14 +69,18 @@ def test_a_wrong_statement_stays_what_it_is(tmp_path: Path) -> None:
 @pytest.mark.components
 def test_a_server_that_refuses_writes_for_a_moment_is_away(postgres_server: Postgres, tmp_path: Path) -> None:
     database = Database(empty_database(postgres_server.url, tmp_path))
-    with pytest.raises(StateStoreDownError, match="read-only"), database.writing() as connection:
-        connection.execute(text("SET TRANSACTION READ ONLY"))
-        connection.execute(text("CREATE TABLE later (number INTEGER)"))
-    with pytest.raises(ProgrammingError), database.writing() as connection:
-        connection.execute(text("SELECT nothing_such"))
-    with database.writing() as connection:
-        connection.execute(text("CREATE TABLE later (number INTEGER)"))
+    with pytest.raises(StateStoreDownError, match="read-only"):
+        write(database, "SET TRANSACTION READ ONLY", "CREATE TABLE later (number INTEGER)")
+    with pytest.raises(ProgrammingError):
+        write(database, "SELECT nothing_such")
+    write(database, "CREATE TABLE later (number INTEGER)")
     database.close()
+
+
+def write(database: Database, *statements: str) -> None:
+    with database.writing() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
 
 
 class _Raised(Exception):  # noqa: N818 - stands for a driver's error

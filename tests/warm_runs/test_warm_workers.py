@@ -295,9 +295,9 @@ def test_an_idle_worker_whose_jvm_ended_takes_nothing_more(world: WarmWorkersWor
 def test_a_worker_whose_jvm_ended_finishes_the_run_that_it_has(world: WarmWorkersWorld) -> None:
     world.warm_workers.run("a")
     world.warm_workers.is_broken(world.workers[0], gives_back=False)
-    assert not world.workers[0].is_ending
+    assert [worker.is_ending for worker in world.workers[:2]] == [False, False]
     world.done(0)
-    assert world.workers[0].is_ending
+    assert [worker.is_ending for worker in world.workers[:2]] == [True, False]
     assert world.last("a") == "ended"
 
 

@@ -12,6 +12,7 @@ from tidemark.catalog.partition_contents import PartitionContents
 from tidemark.delta.table_changes import LogPosition
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.bulk_write import Rows
+from tidemark.state_store.notes import Notes
 from tidemark.state_store.row_codec import sub_of, sub_text
 from tidemark.state_store.schema import CATALOG_PARTITIONS, CATALOG_SCHEMAS, CATALOG_TABLES
 
@@ -65,7 +66,8 @@ class SchemaNote(NamedTuple):
 class TableUpdate:
     """What a look at a table brought: `is_anew` where `partitions` are all there are, those before are forgotten.
 
-    `commits` is how many were read; `is_verified` where its files were looked for on disk.
+    `commits` is how many were read, `emptied` the versions of those without any action; `is_verified` where its files
+    were looked for on disk.
     """
 
     entity: str
@@ -75,6 +77,7 @@ class TableUpdate:
     schemas: list[SchemaNote] = field(default_factory=list)
     commits: int = 0
     is_verified: bool = False
+    emptied: set[int] = field(default_factory=set)
 
 
 class CatalogNotes:
@@ -178,3 +181,8 @@ def _note(row: Any) -> TableNote:
 
 def _contents(entity: str, rows: Iterable[Any]) -> dict[Slice, PartitionContents]:
     return {Slice(entity, key, sub_of(sub)): PartitionContents.of_json(text) for key, sub, text in rows}
+
+
+def unreadable_tables(database: Database) -> Notes:
+    """Why tables could not be read at the last look, by entity."""
+    return Notes(database, "unreadable table")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from tidemark.delta.table_changes import TableFile
 
+_LOST: Final = "lost"
 _KEPT: Final = 32
 """So many contents are remembered; of those before, the last one that is ours."""
 
@@ -120,45 +121,70 @@ class PartitionContents:
         self._forget()
 
     def lose_all(self, operation: str) -> None:
-        """The table itself is gone, and no commit says so."""
-        self.files, self.missing = {}, 0
+        """The table itself is gone, and no commit says so: no version that a run told is of what is there now."""
+        self.files, self.missing, self.is_other_table = {}, 0, True
         self.contents.append(Content(self.version + 1, "", self._number(""), own=False, operation=operation))
         self._forget()
 
-    def succeed(self, earlier: PartitionContents, *, is_other_table: bool) -> None:
-        """After the log was read anew: without a word of ours in it, what was sound before is what it has to be."""
-        self.is_other_table = is_other_table or earlier.is_other_table
-        if any(content.own for content in self.contents):
-            return
-        anchor = earlier._sound(None)
-        if anchor is None:
-            return
-        number = next((held.number for held in self.contents if held.digest == anchor.digest), -1)
-        self.contents.insert(0, Content(-1, anchor.digest, number, own=True, operation=anchor.operation))
+    def lose_commit(self, version: int) -> None:
+        """The commit that a run told has lost its actions: what it wrote is not there."""
+        lost = Content(version, _LOST, -1, own=True, operation=f"the emptied commit {version}")
+        self.contents[-1:] = [lost, self.contents[-1]._replace(own=False)]
 
-    def judge(self, told: ToldData) -> DataVerdict:
-        """Whether the slice is what it was written as, by our own word and by what its last run told."""
+    def succeed(self, earlier: PartitionContents, *, is_other_table: bool) -> None:
+        """After the log was read anew: what was sound before has to be there, unless we wrote after it.
+
+        A log that does not have it any more is that of an older copy, or lost a commit: its versions are not those that
+        runs told.
+        """
+        self.is_other_table = is_other_table or earlier.is_other_table
+        anchor, own = earlier._sound(None), self._sound(None)
+        if anchor is None or (own is not None and (is_other_table or own.version > anchor.version)):
+            return
+        if own is not None and (
+            own.digest == anchor.digest or (anchor.digest == _LOST and own.version == anchor.version)
+        ):
+            return
+        if own is not None:
+            self.is_other_table = True
+            self.contents = [content._replace(own=False) for content in self.contents]
+        number = next((held.number for held in self.contents if held.digest == anchor.digest), -1)
+        self.contents.insert(0, anchor._replace(number=number, own=True))
+
+    def judge(self, told: ToldData, newest: int) -> DataVerdict:
+        """Whether the slice is what it was written as, by our own word and by what its last run told.
+
+        `newest` is the table's newest version.
+        """
         now = self.contents[-1]
         if self.missing:
             return DataVerdict(
                 DataCondition.ABSENT, now.version, f"{self.missing} of its {len(self.files)} files are gone"
             )
-        sound = self._sound(None if self.is_other_table else told.version)
+        version = None if self.is_other_table else told.version
+        if version is not None and version > newest:
+            return self._beyond(version, newest)
+        sound = self._sound(version)
         operation = now.operation or "a write"
         if told.rows and not self.files and not any(content.own for content in self.contents):
             return DataVerdict(
                 DataCondition.ABSENT, now.version, f"its run told {told.rows} rows, and its table has none of it"
             )
-        if sound is not None and sound.number == now.number:
+        is_untouched = bool(self.files) or len(self.contents) == 1
+        if is_untouched if sound is None else sound.number == now.number:
             return DataVerdict(DataCondition.SOUND, now.version, "")
-        if not self.files and len(self.contents) > 1:
+        if sound is None or not self.files:
             return DataVerdict(
                 DataCondition.ABSENT, now.version, f"{operation} of version {now.version} left nothing of it"
             )
-        if sound is None:
-            return DataVerdict(DataCondition.SOUND, now.version, "")
         why = f"{operation} of version {now.version} is not ours; its own content is that of version {sound.version}"
         return DataVerdict(DataCondition.FOREIGN, now.version, why)
+
+    def _beyond(self, told: int, newest: int) -> DataVerdict:
+        """The run told a version that the log does not have: it is that of an older copy, or gone."""
+        condition = DataCondition.FOREIGN if self.files else DataCondition.ABSENT
+        end = f"the log ends at version {newest}" if newest >= 0 else "the table has no log"
+        return DataVerdict(condition, newest, f"its run wrote version {told}, and {end}")
 
     @property
     def is_suspect(self) -> bool:

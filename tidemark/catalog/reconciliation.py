@@ -6,13 +6,14 @@ it stop the capture (`capture/commits/foreign_writes.py`); versions that are tag
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from tidemark.catalog.notes import CatalogNotes, TableNote, TableUpdate
 from tidemark.catalog.partition_contents import DataCondition, DataVerdict, PartitionContents
 from tidemark.catalog.table_look import NO_LOG, LookedTable, look_at
-from tidemark.catalog.told_data import NOTHING, told_data
+from tidemark.catalog.told_data import NOTHING, told_data, versions_told_since
 from tidemark.delta.missing_files import paths_on_disk, readable_versions
 from tidemark.delta.table_changes import changes_after, has_log
 from tidemark.dependency_model.slice import Slice
@@ -49,6 +50,7 @@ class Reconciliation:
         self.notes, self._registry = CatalogNotes(store.database), SnapshotRegistry(store.database)
         self._on_disk: dict[str, frozenset[str]] = {}
         self._vacuumed: set[str] = set()
+        self._told_to, self._told = 0, defaultdict[str, dict[Slice, int]](dict)
         self.tables = [
             LookedTable(entity, warehouse.table_path(name), is_computed=entity.source is None)
             for name, entity in warehouse.entities.items()
@@ -67,7 +69,7 @@ class Reconciliation:
         for _ in range(_TRIES):
             update = look_at(table, note, self.notes) or self._without_log(table, note)
             update = self._verified(table, note, update, now, verify=verify)
-            reconciled = self._judged(table, update, suspects)
+            reconciled = self._judged(table, update, {*suspects, *self._beyond(table.entity.name, update, note)})
             if not _has_moved(table, note, update):
                 return reconciled
         return None
@@ -76,6 +78,22 @@ class Reconciliation:
         """Write what a look brought, once it was told."""
         self.notes.write(update)
         self._vacuumed.discard(update.entity)
+
+    def _beyond(self, entity: str, update: TableUpdate | None, note: TableNote | None) -> Iterable[Slice]:
+        """Slices whose run told a version that the log does not have, or whose commit is empty.
+
+        The log may be that of an older copy, or have lost what was in the file.
+        """
+        self._told_to, told = versions_told_since(self._store.database, self._told_to)
+        for slice_, version in told.items():
+            self._told[slice_.entity][slice_] = version
+        seen = update.note if update is not None else note
+        newest = -1 if seen is None else seen.position.version
+        emptied = update.emptied if update is not None else ()
+        suspects = {slice_: version for slice_, version in self._told[entity].items() if version > newest}
+        lost = [slice_ for slice_, version in self._told[entity].items() if version in emptied]
+        self._told[entity] = suspects
+        return [*suspects, *lost]
 
     def _without_log(self, table: LookedTable, note: TableNote | None) -> TableUpdate | None:
         """A table that was never there."""
@@ -136,7 +154,9 @@ class Reconciliation:
             if contents is None and not data.rows:
                 continue
             contents = update.partitions.setdefault(slice_, PartitionContents.empty())
-            verdict = contents.judge(data)
+            if data.version is not None and data.version in update.emptied:
+                contents.lose_commit(data.version)
+            verdict = contents.judge(data, update.note.position.version)
             if verdict.condition is DataCondition.SOUND and data.version is not None:
                 is_new |= contents.is_suspect
                 contents.vouch()
@@ -150,6 +170,7 @@ class Reconciliation:
         if update is not None and update.is_anew:
             return update
         held = self.notes.partitions(table.entity.name, suspects)
+        held.update((slice_, PartitionContents.empty()) for slice_ in suspects if slice_ not in held)
         if update is None:
             note = self.notes.tables().get(table.entity.name) if held else None
             return TableUpdate(table.entity.name, note, partitions=held) if note else None
@@ -157,10 +178,10 @@ class Reconciliation:
         return update
 
     def _currents(self, entity: str, update: TableUpdate) -> Mapping[Slice, Current]:
-        """The slices that can be judged: all that are there where the table was read anew."""
+        """The slices that can be judged: all that are there where the table was read anew, or is gone."""
         read = self._store.read
         currents = read.currents(update.partitions)
-        if update.is_anew:
+        if update.is_anew or update.note.position == NO_LOG:
             currents = [*currents, *read.completed_slices(entity)]
         return {current.slice: current for current in currents if current.status.run_state in _IS_JUDGED}
 

@@ -72,12 +72,14 @@ class _Look:
         self._partitions: dict[Slice, PartitionContents] = {}
         self._before: dict[Slice, PartitionContents] = notes.partitions(table.entity.name) if is_anew else {}
         self._schemas: list[SchemaNote] = []
-        self._commits = 0
+        self._commits, self._emptied = 0, set[int]()
 
     def take(self, commit: CommitChanges) -> None:
         """One commit, in order."""
         self.version = commit.version
         self._commits += 1
+        if commit.is_empty:
+            self._emptied.add(commit.version)
         self._at = commit.at or self._at
         if str(commit.info.get("operation", "")) == _VACUUMED:
             self._vacuumed = commit.version
@@ -110,7 +112,9 @@ class _Look:
             self._compare_with_before(is_other_table=self._table_id != self._note.table_id)
             note = replace(note, verified_at=0, table_id=self._table_id)
         name = self._table.entity.name
-        return TableUpdate(name, note, self._is_anew, self._partitions, self._schemas, self._commits)
+        update = TableUpdate(name, note, self._is_anew, self._partitions, self._schemas, self._commits)
+        update.emptied = self._emptied
+        return update
 
     def _compare_with_before(self, *, is_other_table: bool) -> None:
         """A table that was read again keeps what is known of before: which content was sound."""

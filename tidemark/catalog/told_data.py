@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 NOTHING: Final = ToldData()
 
 
+def versions_told_since(database: Database, seq: int) -> tuple[int, dict[Slice, int]]:
+    """The last transition, and the newest version that transitions after `seq` say of each slice."""
+    columns, told, last = TRANSITIONS.c, dict[Slice, int](), seq
+    query = select(columns.seq, columns.entity, columns.key, columns.sub, columns.snapshot_id)
+    query = query.where(columns.seq > seq, columns.snapshot_id.is_not(None)).order_by(columns.seq)
+    with database.reading() as connection:
+        for last, entity, key, sub, version in connection.execute(query):  # noqa: B007 - the last one is returned
+            if version.isdecimal():
+                told[Slice(entity, key, sub_of(sub))] = int(version)
+    return last, told
+
+
 def told_data(database: Database, slices: Iterable[Slice], until: datetime | None = None) -> dict[Slice, ToldData]:
     """Of each of the slices what its last run told that told anything; recorded by then, where an instant is given."""
     wanted = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in slices]

@@ -28,6 +28,8 @@ from tidemark.warm_runs.lost_runs import LostRuns
 from tidemark.warm_runs.worker_options import DEFAULT_OPTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import dagster as dg
 
     from tidemark.warehouse.warehouse import Warehouse
@@ -107,6 +109,11 @@ class CenterTick:
             RuleResults(self.store.database).forget(utc_now(), self._history)
         if self._events and self._due.has_come("step logs", _COMPACTED_SECONDS):
             remove_step_logs(self._events.instance, utc_now() - self._history, _LOGS_AT_ONCE)
+
+    @property
+    def unreadable_tables(self) -> Mapping[str, str]:
+        """Why tables of the lake could not be read at the last look, by entity."""
+        return self._storage.troubles
 
     def begin_anew(self) -> None:
         """Another center may have been active: the next tick begins with what is stored, and all upkeep is due."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS: Final = 60.0
 
 
-class Condition(Enum):
+class HealthCondition(Enum):
     """What has to hold; the value says for people what is wrong where it does not."""
 
     LED = "nobody is known to hold the lease of the center"
@@ -29,23 +29,23 @@ class HealthWatch:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._seen: dict[Condition, float] = {Condition.LED: clock()}
+        self._seen: dict[HealthCondition, float] = {HealthCondition.LED: clock()}
 
-    def begin(self, *conditions: Condition) -> None:
+    def begin(self, *conditions: HealthCondition) -> None:
         """From now on these count; a minute is left until each has to hold."""
         self._seen.update(dict.fromkeys(conditions, self._clock()))
 
-    def end(self, *conditions: Condition) -> None:
+    def end(self, *conditions: HealthCondition) -> None:
         """These do not count any more."""
         for condition in conditions:
             self._seen.pop(condition, None)
 
-    def saw(self, condition: Condition, *, holds: bool) -> None:
+    def saw(self, condition: HealthCondition, *, holds: bool) -> None:
         """Note a condition that was looked at."""
         if holds and condition in self._seen:
             self._seen[condition] = self._clock()
 
-    def seconds(self, condition: Condition) -> float:
+    def seconds(self, condition: HealthCondition) -> float:
         """Since it was last seen to hold; 0 where it does not count."""
         return self._clock() - self._seen.get(condition, self._clock())
 

@@ -20,7 +20,7 @@ from tidemark.center.baseline import CenterForecast
 from tidemark.center.center_tick import CenterTick
 from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
 from tidemark.center.event_wakeup import Waker, waker_of
-from tidemark.center.health import Condition, HealthWatch
+from tidemark.center.health import HealthCondition, HealthWatch
 from tidemark.center.launchers.direct_runs import DirectRuns
 from tidemark.center.leadership import Leadership, holder_name
 from tidemark.center.pools import Pools
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     import dagster as dg
 
     from tidemark.center.code_location import CodeLocation
-    from tidemark.dependency_model.slice import Slice
     from tidemark.warehouse.warehouse import Warehouse
 
 Tell = Callable[..., None]
@@ -102,7 +101,7 @@ class Service:
             warehouse.settings, self.center, self.store.read, lambda: self.leadership.fencing_token, tell
         )
         self._leads, self._reconcile_at, self._due = 0, 0.0, DueTimes()
-        self._unreadable: dict[Slice, str] = {}
+        self._unreadable: dict[str, str] = {}
         self._dispatch = self._new_dispatch()
 
     def serve(
@@ -148,7 +147,8 @@ class Service:
             "launched": self.figures.launched,
             "errors": self.figures.errors,
             "tick_seconds": round(self.figures.tick_seconds, 6),
-            "seconds_since_tick": round(self.health.seconds(Condition.TICKS), 3),
+            "seconds_since_tick": round(self.health.seconds(HealthCondition.TICKS), 3),
+            "unreadable_tables": len(self._intake.unreadable_tables),
             "crawl": self._intake.outside.figures(),
             "warm_workers": {name: value for name, value in workers.items() if isinstance(value, int)},
             "worker_hosts": self._hosts.figures(),
@@ -165,13 +165,13 @@ class Service:
         """Note whether a run could be started; runs of other launchers start without a host."""
         needs_host = isinstance(self._instance.run_launcher, WarmRunLauncher)
         self.health.saw(
-            Condition.WORKERS,
+            HealthCondition.WORKERS,
             holds=not needs_host or self._hosts.figures()["slots"] > 0 or bool(self._workers().get("healthy")),
         )
 
     def _is_active(self) -> bool:
         """Whether the lease is held; a new term of the lease begins with what is stored."""
-        self.health.saw(Condition.LED, holds=self.leadership.is_led)
+        self.health.saw(HealthCondition.LED, holds=self.leadership.is_led)
         fencing_token = self.leadership.fencing_token or 0
         if fencing_token != self._leads:
             self._leads = fencing_token
@@ -179,10 +179,10 @@ class Service:
             self._intake.begin_anew()
             self._reconcile_at, self._dispatch = 0.0, self._new_dispatch()
             if fencing_token:
-                self.health.begin(Condition.TICKS, Condition.WORKERS)
+                self.health.begin(HealthCondition.TICKS, HealthCondition.WORKERS)
                 self._tell("active", fencing_token=fencing_token)
             else:
-                self.health.end(Condition.TICKS, Condition.WORKERS)
+                self.health.end(HealthCondition.TICKS, HealthCondition.WORKERS)
                 self._tell("standby", holder=self.leadership.holder)
         return fencing_token > 0
 
@@ -202,7 +202,7 @@ class Service:
             time.sleep(_AGAIN_SECONDS)
         else:
             self.figures.ticks += 1
-            self.health.saw(Condition.TICKS, holds=True)
+            self.health.saw(HealthCondition.TICKS, holds=True)
             self.figures.tick_seconds += time.monotonic() - begun
             self._waker.wait()
 
@@ -223,10 +223,12 @@ class Service:
             self._lineage.poll()
 
     def _tell_unreadable(self) -> None:
-        """Name each slice of which a stored value cannot be read, once."""
-        unreadable = self.center.unreadable()
-        for slice_ in unreadable.keys() - self._unreadable.keys():
-            self._tell("unreadable", slice=str(slice_), why=unreadable[slice_])
+        """Log each slice of which a stored value cannot be read, and each table whose log cannot be, once."""
+        slices = {f"slice {slice_}": why for slice_, why in self.center.unreadable().items()}
+        unreadable = {**slices, **{f"table {name}": why for name, why in self._intake.unreadable_tables.items()}}
+        for what in sorted(unreadable.keys() - self._unreadable.keys()):
+            kind, _, name = what.partition(" ")
+            self._tell("unreadable", **{kind: name}, why=unreadable[what])
         self._unreadable = unreadable
 
     def _new_dispatch(self) -> Dispatch:

@@ -10,6 +10,7 @@ from tidemark.capture.commits.commit_state import commits
 from tidemark.capture.operations.collect_status import table_statuses
 from tidemark.capture.operations.snapshot_blockers import blockers_of
 from tidemark.capture.operations.untagged_reason import untagged_reason
+from tidemark.catalog.notes import unreadable_tables
 from tidemark.catalog.outdated_slices import outdated_slices
 from tidemark.catalog.told_rules import told_rules
 from tidemark.dependency_model.entity import EntityKind
@@ -160,6 +161,11 @@ class WarehouseStatus:
         if self.store is None or self._is_past:
             return {}
         return outdated_slices(CodeRegistry(self.store.database), self.warehouse, self.warehouse.entities.values())
+
+    @cached_property
+    def unreadable_tables(self) -> Mapping[str, str]:
+        """Why tables of the lake could not be read at the last look, by entity; nothing of the past."""
+        return {} if self.store is None or self._is_past else unreadable_tables(self.store.database).all()
 
     @cached_property
     def _tables(self) -> Mapping[str, TableStatus]:

@@ -17,15 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReadableVersions:
-    """`first` is the oldest version that the log has; `gone` spans of versions, from and before, that lack a file."""
+    """`first` to `last` are the versions of the log; `gone` spans of versions, from and before, that lack a file."""
 
     first: int
+    last: int
     gone: tuple[tuple[int, int | None], ...]
 
     def why_not(self, version: int) -> str:
         """Why a version cannot be read; nothing where it can."""
         if version < self.first:
             return f"the log has version {version} no more"
+        if version > self.last:
+            return f"the log ends at version {self.last}, and the tag names version {version}"
         lacking = sum(added <= version and (removed is None or version < removed) for added, removed in self.gone)
         return f"{lacking} files of version {version} are gone" if lacking else ""
 
@@ -39,7 +42,7 @@ def readable_versions(path: TableLocation) -> ReadableVersions:
         for file in history.lifetimes
         if not all(name in on_disk for name in file.paths if not name.startswith("#"))
     }
-    return ReadableVersions(history.commits[0][0], tuple(sorted(gone, key=str)))
+    return ReadableVersions(history.commits[0][0], history.commits[-1][0], tuple(sorted(gone, key=str)))
 
 
 def paths_on_disk(path: TableLocation) -> frozenset[str]:

@@ -53,6 +53,7 @@ class CommitChanges:
 
     `at` is epoch ms, 0 where the commit does not say; where it tells the schema `columns` are types by name, and
     `table_id` is Delta's own of the table; `changes_rows` is whether the rows are others, and not in other files only.
+    `is_empty` is a commit without any action, which no writer makes: its file lost its content.
     """
 
     version: int
@@ -64,6 +65,7 @@ class CommitChanges:
     columns: Mapping[str, str] | None = None
     table_id: str = ""
     is_checkpoint: bool = False
+    is_empty: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,9 @@ def _from_beginning(path: TableLocation) -> Iterator[CommitChanges]:
 def _changes(
     path: TableLocation, version: int, actions: Iterable[Mapping[str, Any]], *, is_checkpoint: bool = False
 ) -> CommitChanges:
-    added, removed, info, metadata, protocols, changes_rows = [], [], {}, {}, [], False
+    added, removed, info, metadata, protocols, changes_rows, is_empty = [], [], {}, {}, [], False, True
     for action in actions:
+        is_empty = False
         if add := action.get("add"):
             added.append(_file(add))
             changes_rows |= bool(add.get("dataChange", False))
@@ -141,6 +144,7 @@ def _changes(
         columns=_columns(metadata["schemaString"]) if metadata else None,
         table_id=metadata.get("id", ""),
         is_checkpoint=is_checkpoint,
+        is_empty=is_empty and not is_checkpoint,
     )
 
 

@@ -169,7 +169,7 @@ class WarmWorkers:
             self._work()
 
     def is_broken(self, worker: Worker, *, gives_back: bool) -> None:
-        """A worker cannot execute anything any more, as its JVM has ended; `gives_back` its run, which it did not begin."""
+        """A worker's JVM has ended, so it takes no further run; `gives_back` the one that it has not begun."""
         with self._lock:
             member = self._of(worker)
             if member is None:

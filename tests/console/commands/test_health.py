@@ -59,8 +59,8 @@ def test_the_center_says_itself_whether_it_works() -> None:
     with server(200, {"healthy": True, "active": True, "troubles": []}) as (port, asked):
         answer = health("center", "--port", str(port), "--json")
     assert answer.exit_code == ExitCode.OK
-    found = f"answers 200 on 127.0.0.1:{port}/health"
-    assert json.loads(answer.stdout) == {"healthy": True, "service": "center", "found": found}
+    words = f"answers 200 on 127.0.0.1:{port}/health"
+    assert json.loads(answer.stdout) == {"healthy": True, "service": "center", "found": words}
     assert asked == ["/health"]
 
 
@@ -85,7 +85,7 @@ def dagster(ago: float | None, location: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("ago", "location", "code", "found"),
+    ("ago", "location", "code", "words"),
     [
         (20, "RepositoryLocation", ExitCode.OK, "the daemons of Dagster beat"),
         (100, "RepositoryLocation", ExitCode.FAILED, "daemons of Dagster are silent: SENSOR"),
@@ -95,12 +95,12 @@ def dagster(ago: float | None, location: str) -> dict[str, Any]:
     ],
 )
 def test_up_works_while_daemons_beat_and_code_is_loaded(
-    ago: float | None, location: str, code: ExitCode, found: str
+    ago: float | None, location: str, code: ExitCode, words: str
 ) -> None:
     with server(200, dagster(ago, location)) as (port, _):
         result = health("up", "--port", str(port), "--json")
     assert result.exit_code == code
-    assert found in json.loads(result.stdout)["found"]
+    assert words in json.loads(result.stdout)["found"]
 
 
 def test_a_server_without_an_answer_is_not_healthy() -> None:

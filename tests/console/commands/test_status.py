@@ -10,10 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from tests.console.commands.slices_there import DONE, THEN, report
+from tidemark.catalog.notes import unreadable_tables
 from tidemark.console.commands.status import StatusLook, watched
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.main import main
 from tidemark.dependency_model.status import Event
+from tidemark.state_store.database import Database
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -65,6 +67,15 @@ def test_a_past_time_tells_what_was_recorded_by_then(settings: Settings) -> None
         assert by_name["dws_course_orders_1d"]["completed"] == completed
         assert by_name["ods_orders"]["completed"] == 2 * completed
     assert "do not go together" in CliRunner().invoke(main, ["status", "--watch", "--as-of", "2026-03-30"]).output
+
+
+def test_a_table_that_cannot_be_read_is_named_first(settings: Settings) -> None:
+    report(settings)
+    database = Database.of(settings)
+    unreadable_tables(database).put({"ods_orders": "no commit 1", "gone_since": "no commit 2"})
+    database.close()
+    assert json.loads(status("--json"))["unreadable"] == {"ods_orders": "no commit 1"}
+    assert status().splitlines()[0] == "the table of ods_orders cannot be read: no commit 1"
 
 
 def test_a_failed_slice_is_where_the_waiting_begins(settings: Settings) -> None:

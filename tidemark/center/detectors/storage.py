@@ -12,6 +12,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from tidemark.catalog.notes import unreadable_tables
 from tidemark.catalog.partition_contents import DataCondition, DataVerdict
 from tidemark.catalog.reconciliation import Reconciliation
 from tidemark.center.fact import Fact
@@ -78,7 +79,11 @@ class StorageDetector:
     ) -> None:
         self._center, self._read, self._clock = center, store.read, clock
         self._reconciliation = Reconciliation(warehouse, store)
-        self._next = 0
+        self._next, self._notes = 0, unreadable_tables(store.database)
+        names, noted = {table.entity.name for table in self._reconciliation.tables}, self._notes.all()
+        self._notes.remove(*(noted.keys() - names))
+        self.troubles = {name: why for name, why in noted.items() if name in names}
+        """Tables whose log could not be read at the last look, with why."""
 
     def poll(self, seconds: float = float("inf"), *, verify: bool = False) -> StorageReport:
         """Look at the tables until all were looked at, or so many seconds are over: the next call goes on from there.
@@ -112,7 +117,9 @@ class StorageDetector:
             reconciled = self._reconciliation.reconcile(table, note, suspects, int(now.timestamp()), verify=verify)
         except (TerminalError, FileNotFoundError) as error:
             report.troubles += ((table.entity.name, str(error)),)
+            self._note_trouble(table.entity.name, str(error))
             return
+        self._note_trouble(table.entity.name, "")
         if reconciled is None:
             report.is_whole = False
             return
@@ -128,6 +135,16 @@ class StorageDetector:
             report.absent += fact.event is Event.DELETED
             report.foreign += fact.event is Event.OVERWRITTEN
             report.recovered += fact.event is Event.RECOVERED
+
+    def _note_trouble(self, entity: str, why: str) -> None:
+        if why == self.troubles.get(entity, ""):
+            return
+        if why:
+            self.troubles[entity] = why
+            self._notes.put({entity: why})
+        else:
+            del self.troubles[entity]
+            self._notes.remove(entity)
 
     def _facts(self, current: Current, verdict: DataVerdict, now: datetime) -> Iterator[Fact]:
         """What a verdict tells that the state does not say already."""

@@ -54,15 +54,15 @@ def health(service: str, port: int | None, within_seconds: float | None, *, as_j
     With --json: {"healthy", "service", "found"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     if service == "up":
-        healthy, found = _up(port or _PORTS[service])
+        healthy, why = _up(port or _PORTS[service])
     elif service == "center":
-        healthy, found = _center(port or _PORTS[service])
+        healthy, why = _center(port or _PORTS[service])
     else:
-        healthy, found = _beats(service, within_seconds or _WITHIN_SECONDS.get(service, _WITHIN_OTHERWISE))
+        healthy, why = _beats(service, within_seconds or _WITHIN_SECONDS.get(service, _WITHIN_OTHERWISE))
     if as_json:
-        print_json({"healthy": healthy, "service": service, "found": found})
+        print_json({"healthy": healthy, "service": service, "found": why})
     else:
-        print_line(f"{service}: {found}", "" if healthy else "bold red")
+        print_line(f"{service}: {why}", "" if healthy else "bold red")
     raise SystemExit(ExitCode.OK if healthy else ExitCode.FAILED)
 
 

@@ -75,14 +75,15 @@ def status(
     entities that are declared now. Of what is older than `history_days` the last state of each slice is known.
 
     \b
-    Exit codes: 0 nothing is late, failed, invalid, tainted, foreign or absent; 1 something is, with --watch when it was
-                stopped; 2 called wrongly; 75 the state store or Kafka does not answer.
+    Exit codes: 0 nothing is late, failed, invalid, tainted, foreign or absent; 1 something is, or a table cannot be
+                read, with --watch when it was stopped; 2 called wrongly; 75 the state store or Kafka does not answer.
     With --json: {"now", "entities": [{"entity", "layer", "owner", "completed", "newest", "late": [...],
                   "failed": [...], "invalid": [...], "tainted": [...], "foreign": [...], "absent": [...],
                   "incomplete": [...], "anomalous": [...], "under_way": [...], "waiting": [...],
                   "anomalies": {slice: what is unusual}, "waits_for": {"slice", "because": [...]} | null,
                   "outdated": [...]}],
-                  "backfills": [{"number", "phase", "asked", "open", "asking"}]}; slices are keys, outdated ones were
+                  "backfills": [{"number", "phase", "asked", "open", "asking"}],
+                  "unreadable": {entity: why its table cannot be read}}; slices are keys, outdated ones were
                   computed by another version of the query; open and asking are how many slices.
                   With --watch such a line for each change.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
@@ -117,7 +118,7 @@ class StatusLook:
     as_of: datetime | None = None
     _seen: int = -1
     _looked_at: datetime | None = None
-    _told: tuple[list[dict[str, Any]], list[dict[str, Any]]] | None = None
+    _shown: tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, str]] | None = None
 
     def tell(self) -> ExitCode:
         """Say how everything stands now, where that is not what was told last."""
@@ -129,13 +130,20 @@ class StatusLook:
         stands = WarehouseStatus.of(Settings.load(), self.as_of or self._looked_at, is_past=self.as_of is not None)
         self._seen = stands.store.read.last() if stands.store else 0
         entries = [entry for entry in stands.entries if self._is_wanted(entry)]
-        told = [_as_data(stands, entry) for entry in entries], open_backfills(None if self.as_of else stands.store)
-        if told != self._told:
-            self._print(stands, entries, *told)
-        self._told = told
+        unreadable = {
+            name: why for name, why in stands.unreadable_tables.items() if name in {e.entity for e in entries}
+        }
+        shown = (
+            [_as_data(stands, entry) for entry in entries],
+            open_backfills(None if self.as_of else stands.store),
+            unreadable,
+        )
+        if shown != self._shown:
+            self._print(stands, entries, *shown)
+        self._shown = shown
         if stands.store:
             stands.store.close()
-        is_trouble = any(getattr(entry, name) for entry in entries for name in _TROUBLE)
+        is_trouble = bool(unreadable) or any(getattr(entry, name) for entry in entries for name in _TROUBLE)
         return ExitCode.FAILED if is_trouble else ExitCode.OK
 
     def is_due(self, now: datetime) -> bool:
@@ -158,14 +166,18 @@ class StatusLook:
         self,
         stands: WarehouseStatus,
         entries: Sequence[EntityOverview],
-        told: list[dict[str, Any]],
+        slices: list[dict[str, Any]],
         backfills: list[dict[str, Any]],
+        unreadable: dict[str, str],
     ) -> None:
         from tidemark.console.open_backfills import print_open_backfills  # noqa: PLC0415
 
         if self.as_json:
-            print_json({"now": stands.now.isoformat(), "entities": told, "backfills": backfills})
+            everything = {"entities": slices, "backfills": backfills, "unreadable": unreadable}
+            print_json({"now": stands.now.isoformat(), **everything})
             return
+        for name, why in unreadable.items():
+            print_line(f"the table of {name} cannot be read: {why}", "bold red")
         _print(stands, entries if self.everything else [entry for entry in entries if _is_open(entry)])
         print_outdated({entry.entity: stands.outdated_slices.get(entry.entity, ()) for entry in entries})
         print_open_backfills(backfills)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tidemark.delta.errors import UnreadableLogError
 from tidemark.delta.log_folder import COMMIT, LOG, commit_file
-from tidemark.storage.file_store import FileStore
 from tidemark.storage.stored_files import stored_files
 from tidemark.system.table_location import TableLocation
 
@@ -65,15 +65,15 @@ class LogFiles:
 
         `columns` are further fields of theirs, or of other actions, that are wanted: `add.stats`.
         """
-        store = stored_files(self.table)
         for name in self.checkpoints[version]:
-            for action in _actions(store, name, columns):
+            for action in _actions(self.table, name, columns):
                 if action.get("sidecar"):
-                    yield from _actions(store, self._sidecar(store, action["sidecar"]["path"]), columns)
+                    yield from _actions(self.table, self._sidecar(action["sidecar"]["path"]), columns)
                 else:
                     yield action
 
-    def _sidecar(self, store: FileStore, path: str) -> str:
+    def _sidecar(self, path: str) -> str:
+        store = stored_files(self.table)
         name = store.name_of(path) if urlsplit(path).scheme else f"{LOG}/{_SIDECARS}/{unquote(path)}"
         if not store.exists(name):
             raise UnreadableLogError.of(self.table, f"no sidecar {name.rpartition('/')[2]} of a checkpoint")
@@ -81,9 +81,9 @@ class LogFiles:
 
 
 def commit_actions(path: TableLocation, version: int) -> list[Mapping[str, Any]] | None:
-    """All actions of one commit of a table; None where the log has its file no more."""
+    """All actions of one commit of a table; None where the log has its file no more. Raises UnreadableLogError."""
     try:
-        return list(_actions(stored_files(path), commit_file(version)))
+        return list(_actions(path, commit_file(version)))
     except FileNotFoundError:
         return None
 
@@ -103,10 +103,15 @@ def _whole_checkpoints(names: Sequence[str]) -> dict[int, tuple[str, ...]]:
     return whole
 
 
-def _actions(store: FileStore, name: str, columns: Collection[str] = ()) -> Iterator[Mapping[str, Any]]:
-    if name.endswith(".json"):
-        yield from (json.loads(line) for line in store.read(name).splitlines() if line.strip())
-        return
-    for batch in pq.ParquetFile(store.arrow_source(name)).iter_batches(columns=[*_ACTIONS, *columns]):
-        for action in batch.to_pylist():
-            yield {name: value for name, value in action.items() if value is not None}
+def _actions(table: TableLocation, name: str, columns: Collection[str] = ()) -> Iterator[Mapping[str, Any]]:
+    """Raises UnreadableLogError for a file that breaks off, or is not what its name says."""
+    store = stored_files(table)
+    try:
+        if name.endswith(".json"):
+            yield from (json.loads(line) for line in store.read(name).splitlines() if line.strip())
+            return
+        for batch in pq.ParquetFile(store.arrow_source(name)).iter_batches(columns=[*_ACTIONS, *columns]):
+            for action in batch.to_pylist():
+                yield {name: value for name, value in action.items() if value is not None}
+    except (ValueError, pa.ArrowException) as error:
+        raise UnreadableLogError.of(table, f"{name} cannot be read ({error})") from error
