@@ -24,16 +24,13 @@ from tidemark.state_store.errors import (
     StateStoreDownError,
 )
 from tidemark.state_store.json_lines_export import export_lines, import_lines
-from tidemark.state_store.lease import Lease
-from tidemark.state_store.migrations import ALL, migrate
-from tidemark.state_store.schema import LEASES, METADATA, MIGRATIONS
+from tidemark.state_store.migrations import migrate, migrations
+from tidemark.state_store.schema import MIGRATIONS
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 from tidemark.state_store.store import StateStore
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from sqlalchemy import Connection
 
     from tests.components.postgres import Postgres
 
@@ -41,80 +38,17 @@ TWICE_FAILED = "released launched started failed retried launched failed"
 SNAPSHOT = TaggedSnapshot("ods_orders", "day", "2026-03-23", 4, 10, NOON)
 
 
-def test_migrations_make_the_tables_that_the_program_reads(database: Database) -> None:
-    there = inspect(database.engine)
-    for table in METADATA.tables.values():
-        assert {column["name"] for column in there.get_columns(table.name)} == set(table.c.keys())
-
-
-def _of_release(connection: Connection, migrations: int) -> None:
-    """The database as it was after so many migrations: with `snapshots` alone before the second."""
-    for name in METADATA.tables:
-        connection.execute(text(f"DROP TABLE {name}"))
-    migrate(connection, "here", ALL[:migrations])
-    if migrations == 1:
-        connection.execute(text("DROP TABLE migrations"))
-
-
-@pytest.mark.parametrize("migrations", [1, 4, 6])
-def test_an_older_database_is_brought_up_to_date_and_keeps_its_tags(url: str, migrations: int) -> None:
-    old = Database(url)
-    with old.writing() as connection:
-        _of_release(connection, migrations)
-        connection.execute(
-            text(
-                "INSERT INTO snapshots (entity, period, slice, version, rows, named_at)"
-                " VALUES ('ods_orders', 'day', '2026-03-23', 4, 10, :at)"
-            ),
-            {"at": SNAPSHOT.tagged_at.isoformat()},
-        )
-    old.close()
-    new = Database(url)
-    registry = SnapshotRegistry(new)
-    assert registry.of("ods_orders") == (SNAPSHOT,)
-    assert [tag.generation for tag in registry.restate([SNAPSHOT.key], late_batch=3)] == [2]
-    assert StateStore(new).write.append(chain(DAY, "released"), after=0) == 1
-    with new.reading() as connection:
-        assert [row.number for row in connection.execute(MIGRATIONS.select())] == [step.number for step in ALL]
-    new.close()
-
-
-def test_restatements_are_numbered_on_after_an_upgrade(url: str) -> None:
-    old = Database(url)
-    with old.writing() as connection:
-        _of_release(connection, 6)
-        connection.execute(text("INSERT INTO cursors (name, position) VALUES ('names moved', '41')"))
-    old.close()
-    new = Database(url)
-    registry = SnapshotRegistry(new)
-    registry.tag([SNAPSHOT])
-    assert [tag.restatement for tag in registry.restate([SNAPSHOT.key], late_batch=3)] == [42]
-    new.close()
-
-
-def test_a_lease_of_an_older_database_goes_on_with_its_number(url: str) -> None:
-    old = Database(url)
-    with old.writing() as connection:
-        _of_release(connection, 7)
-        connection.execute(insert(LEASES).values(name="center", holder="old", fencing_token=7, until=0, wanted=False))
-        connection.execute(text("ALTER TABLE leases RENAME COLUMN fencing_token TO generation"))
-    old.close()
-    new = Database(url)
-    assert Lease(new, "new", 3.0).hold().fencing_token == 8
-    new.close()
-
-
 def test_a_step_is_applied_once(database: Database) -> None:
     with database.writing() as connection:
         migrate(connection, "here")
-        assert len(connection.execute(MIGRATIONS.select()).all()) == len(ALL)
+        assert len(connection.execute(MIGRATIONS.select()).all()) == len(migrations())
 
 
 def test_a_later_versions_database_is_refused(url: str, database: Database) -> None:
     with database.writing() as connection:
         connection.execute(insert(MIGRATIONS).values(number=99, name="of the future", applied_at=0))
     with pytest.raises(
-        SchemaTooNewError, match=f"expected migration {ALL[-1].number} or an earlier one, found migration 99"
+        SchemaTooNewError, match=f"expected migration {migrations()[-1].number} or an earlier one, found migration 99"
     ):
         Database(url)
 

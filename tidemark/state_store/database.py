@@ -10,7 +10,6 @@ import random
 import sqlite3
 import time
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from sqlalchemy import URL, create_engine, event, text
@@ -19,12 +18,14 @@ from sqlalchemy.exc import DBAPIError, ProgrammingError
 from tidemark.state_store.driver_errors import translated
 from tidemark.state_store.errors import StateDiskError, StateSettingError
 from tidemark.state_store.migrations import migrate
+from tidemark.state_store.sqlite_file import sqlite_file
 from tidemark.system.files import private_file
 from tidemark.system.masked_urls import POSTGRESQL, masked_url, read_url, without_secrets
 from tidemark.system.network_disks import network_disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from sqlalchemy import Connection, Engine
 
@@ -141,20 +142,18 @@ class Database:
 
 
 def _refuse_network_disk(url: URL) -> None:
-    file = url.database or ""
-    if url.get_backend_name() != "sqlite" or not file or file.startswith((":", "file:")):
-        return
-    disk = network_disk(Path(file))
+    file = sqlite_file(url)
+    disk = network_disk(file) if file is not None else None
     if disk is not None:
-        raise StateDiskError.of(file, disk)
+        raise StateDiskError.of(str(file), disk)
 
 
 def _restrict_to_owner(url: URL) -> None:
     """A new SQLite file is its owner's alone, and so are those that SQLite makes beside it."""
-    file = url.database or ""
-    if url.get_backend_name() == "sqlite" and file and not file.startswith((":", "file:")):
+    file = sqlite_file(url)
+    if file is not None:
         with suppress(OSError):  # what cannot be opened, SQLite says itself
-            private_file(Path(file))
+            private_file(file)
 
 
 def _engine(url: URL) -> Engine:

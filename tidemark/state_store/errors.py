@@ -10,6 +10,7 @@ from tidemark.system.masked_urls import masked_url, without_secrets
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+    from pathlib import Path
 
     from sqlalchemy import URL
 
@@ -126,13 +127,15 @@ class SchemaTooNewError(TerminalError):
     """The database was written by a later version of this program."""
 
     @classmethod
-    def of(cls, where: str, expected: int, found: int) -> Self:
+    def of(cls, where: str, expected: int, found: int, copy: Path | None) -> Self:
+        """`copy` was made before a migration, and this version opens it."""
+        way_back = f"the copy {copy.name}, made before the upgrade," if copy else "a backup made before the upgrade"
         return cls(
             "the state store belongs to a later version of Tidemark",
             expected=f"migration {expected} or an earlier one",
             found=f"migration {found}",
             where=where,
-            hint="install that version, or name another database",
+            hint=f"install that version again, or put back {way_back} as docs/upgrades.md says",
         )
 
 

@@ -1,4 +1,4 @@
-"""The tables of the state store, as they are after the last migration.
+"""The tables of the state store, as they are after the last migration (`steps/`).
 
 Instants are whole microseconds since 1970-01-01T00:00Z; JSON is text, so that both databases keep it alike.
 """
@@ -36,7 +36,7 @@ def _snapshot_columns() -> tuple[Column[Any], ...]:
     )
 
 
-SNAPSHOTS = Table("snapshots", METADATA, *_snapshot_columns())
+SNAPSHOTS = Table("snapshots", METADATA, *_snapshot_columns(), Index("snapshots_restatement", "restatement"))
 """`late_batch` is the number of the table's newest commit whose late changes belong to the snapshot, `restatement` the
 number of its last restatement among all; both 0 where it was never restated. `late_until` (epoch ms) is the event time
 until which late changes are waited for, 0 where that is over."""

@@ -1,0 +1,4 @@
+BEGIN TRANSACTION;
+CREATE TABLE snapshots ( entity VARCHAR NOT NULL, period VARCHAR NOT NULL, slice VARCHAR NOT NULL, version BIGINT NOT NULL, rows BIGINT NOT NULL, named_at VARCHAR NOT NULL, PRIMARY KEY (entity, period, slice) );
+INSERT INTO "snapshots" VALUES('ods_orders','day','2026-03-23',5,5,'2026-03-24T00:00:00+00:00');
+COMMIT;

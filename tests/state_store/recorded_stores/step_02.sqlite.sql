@@ -1,0 +1,16 @@
+BEGIN TRANSACTION;
+CREATE TABLE cursors ( name VARCHAR NOT NULL, position VARCHAR NOT NULL, PRIMARY KEY (name) );
+INSERT INTO "cursors" VALUES('name of cursors','position of cursors');
+INSERT INTO "cursors" VALUES('names moved','41');
+INSERT INTO "cursors" VALUES('reopened snapshots','41');
+CREATE TABLE migrations ( number INTEGER NOT NULL, name VARCHAR NOT NULL, applied_at BIGINT NOT NULL, PRIMARY KEY (number) );
+INSERT INTO "migrations" VALUES(1,'names of snapshots',1795856748347700);
+INSERT INTO "migrations" VALUES(2,'transitions, their projection, cursors of detectors',1795856748350243);
+CREATE TABLE slices ( entity VARCHAR NOT NULL, "key" VARCHAR NOT NULL, sub VARCHAR NOT NULL, life VARCHAR NOT NULL, states VARCHAR NOT NULL, quality VARCHAR NOT NULL, issues VARCHAR NOT NULL, tainted BOOLEAN NOT NULL, generation INTEGER NOT NULL, seq BIGINT NOT NULL, run_id VARCHAR, cluster VARCHAR, PRIMARY KEY (entity, "key", sub) );
+INSERT INTO "slices" VALUES('ods_orders','2026-03-23','sub of slices','completed','[]','quality of slices','[]',0,7,5,'run_id of slices','cluster of slices');
+CREATE TABLE snapshots ( entity VARCHAR NOT NULL, period VARCHAR NOT NULL, slice VARCHAR NOT NULL, version BIGINT NOT NULL, rows BIGINT NOT NULL, named_at VARCHAR NOT NULL, PRIMARY KEY (entity, period, slice) );
+INSERT INTO "snapshots" VALUES('ods_orders','day','2026-03-23',5,5,'2026-03-24T00:00:00+00:00');
+CREATE TABLE transitions ( seq INTEGER NOT NULL, event_id VARCHAR NOT NULL, entity VARCHAR NOT NULL, "key" VARCHAR NOT NULL, sub VARCHAR NOT NULL, event VARCHAR NOT NULL, who VARCHAR NOT NULL, why VARCHAR NOT NULL, event_time BIGINT NOT NULL, record_time BIGINT NOT NULL, life VARCHAR NOT NULL, states VARCHAR NOT NULL, quality VARCHAR NOT NULL, issues VARCHAR NOT NULL, tainted BOOLEAN NOT NULL, generation INTEGER NOT NULL, run_id VARCHAR, cluster VARCHAR, row_count BIGINT, minimum VARCHAR, maximum VARCHAR, snapshot_id VARCHAR, batch_id VARCHAR, details VARCHAR, PRIMARY KEY (seq), UNIQUE (event_id) );
+INSERT INTO "transitions" VALUES(5,'event_id of transitions','ods_orders','2026-03-23','sub of transitions','event of transitions','who of transitions','why of transitions',5,5,'completed','[]','quality of transitions','[]',0,7,'run_id of transitions','cluster of transitions',5,'minimum of transitions','maximum of transitions','snapshot_id of transitions','batch_id of transitions','details of transitions');
+CREATE INDEX transitions_of_slice ON transitions (entity, "key", sub, seq);
+COMMIT;

@@ -1,0 +1,4 @@
+ALTER TABLE snapshots ADD COLUMN generation INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE snapshots ADD COLUMN late_batch BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE snapshots ADD COLUMN moved BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX snapshots_moved ON snapshots (moved);

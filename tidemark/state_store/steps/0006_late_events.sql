@@ -1,0 +1,1 @@
+ALTER TABLE snapshots ADD COLUMN open_until BIGINT NOT NULL DEFAULT 0;
