@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from tests.components.fixtures import azure, gcs, hdfs, kafka_server, mariadb_server, object_store, postgres_server
 from tests.examples import load_profile
+from tests.kept_inferences import keep_inferences
 from tests.lake_folder import lake_server
 from tests.world import FIRST_DAYS, UNTIL_THIRD_DAY, WHOLE, DemoWorld
 from tidemark.spark.session import spark_session
@@ -53,6 +54,13 @@ def _own_project() -> Iterator[None]:
         os.environ.pop(ROOT_VARIABLE, None)
     else:
         os.environ[ROOT_VARIABLE] = before
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _kept_inferences() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        keep_inferences(patch)
+        yield
 
 
 @pytest.fixture(autouse=True)

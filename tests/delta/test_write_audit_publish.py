@@ -28,7 +28,7 @@ MONDAY, TUESDAY = {"dt": date(2026, 3, 23)}, {"dt": date(2026, 3, 24)}
 DAYS: tuple[Partition, ...] = (MONDAY, TUESDAY)
 
 
-@pytest.fixture(params=["private", "public"])
+@pytest.fixture(params=["private", pytest.param("public", marks=pytest.mark.long)])
 def way(request: pytest.FixtureRequest) -> str:
     if request.param == "public":
         request.getfixturevalue("public_ways")
@@ -186,14 +186,15 @@ def test_columns_that_came_meanwhile_are_in_what_is_published(
     assert (replaced.version, judged, ids(path, MONDAY)) == (3, [1, 1], [7])
 
 
+@pytest.mark.parametrize("writes", [4, pytest.param(12, marks=pytest.mark.long)])
 def test_random_writes_against_a_model(
-    spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch, writes: int
 ) -> None:
     """Good and bad slices in one run, others committing in between: only what was released is there, and all of it."""
     path, chance, session = lake, random.Random(7), spark.newSession()
     days = [{"dt": date(2026, 3, day)} for day in range(23, 27)]
     model: dict[date, list[int]] = {}
-    for number in range(12):
+    for number in range(writes):
         chosen = chance.sample(days, 1 + number % 3)
         contents = [[chance.randrange(1, 99) for _ in range(chance.randrange(1, 4))] for _ in chosen]
         good = [chance.random() < 0.6 for _ in chosen]

@@ -29,8 +29,8 @@ open_store(setting, Path(data)).publish(table, gmv(*amounts), {"dt": DAY})
 @pytest.mark.parametrize(
     ("point", "survivor"),
     [
-        ("olap.after_delete", ("1.00", "2.00")),
-        ("olap.after_insert", ("1.00", "2.00")),
+        pytest.param("olap.after_delete", ("1.00", "2.00"), marks=pytest.mark.long),
+        pytest.param("olap.after_insert", ("1.00", "2.00"), marks=pytest.mark.long),
         ("olap.before_commit", ("1.00", "2.00")),
         ("olap.after_commit", ("7.00",)),
     ],

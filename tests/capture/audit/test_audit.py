@@ -215,6 +215,7 @@ def test_planted_differences_are_found_held_and_released_by_a_reload(world: Audi
 SHARDS_TIMES_ROWS = len(SHARDS) * ROWS
 
 
+@pytest.mark.long
 def test_changes_that_flow_are_no_findings(world: AuditWorld) -> None:
     world.step()
     end, chance = threading.Event(), random.Random(7)

@@ -68,6 +68,7 @@ def test_the_rest_is_committed(
     assert read_table(spark, path).where("id = 4 AND (a IS NULL OR a <> 7)").count() == 0
 
 
+@pytest.mark.long
 def test_who_never_wins_gives_up(spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     path, clustering = table(spark, lake)
     number = iter(range(0, 300, 3))

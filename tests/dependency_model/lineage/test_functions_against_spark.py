@@ -300,9 +300,9 @@ def _same(value: Value, theirs: Any) -> bool:
 
 
 def test_what_is_known_of_an_expression_is_what_spark_makes_of_it(paris: SparkSession) -> None:
-    wrong, known = differences(paris, 0, 150)
+    wrong, known = differences(paris, 0, 40)
     assert wrong == []
-    assert known > 150 * len(DAYS) // 2
+    assert known > 40 * len(DAYS) // 2
 
 
 @pytest.mark.parametrize(

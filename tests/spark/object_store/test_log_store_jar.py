@@ -5,6 +5,8 @@ from __future__ import annotations
 import zipfile
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tidemark.spark.jars import resolved_jars
 from tidemark.spark.object_store import azure_jars, gcs_jars, s3_jars
 from tidemark.spark.object_store.log_store_jar import OWN_JAR, write_log_store_jar
@@ -14,9 +16,8 @@ from tidemark.spark.object_store.s3_settings import FILE_MANAGER, LOG_STORE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
 
-
+@pytest.mark.long
 def test_the_same_source_makes_the_same_jar(tmp_path: Path) -> None:
     first, second = tmp_path / "first.jar", tmp_path / "second.jar"
     others = [jar for jar in s3_jars.s3_jars() if jar.name != OWN_JAR]
