@@ -154,6 +154,7 @@ def _send_in_a_process(file: Path, url: str, now: datetime, *, dies: bool) -> in
     return subprocess.run(line, env=env, check=False, timeout=120).returncode
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_between_sending_and_noting_it_sends_one_duplicate(tmp_path: Path) -> None:
     file = tmp_path / "state.db"
     book = AlertBook(Database.at(file))

@@ -270,6 +270,7 @@ FIELDS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", FIELDS)
 def test_nested_json_is_refused_or_can_be_read_again(client: Client, field: str) -> None:
     """Depths at which something once broke, in every field; then another center opens the same store."""

@@ -163,6 +163,7 @@ def test_a_body_that_is_too_long_is_413(client: Client) -> None:
     assert plan(client, why="x" * 4_096)["number"] == 1
 
 
+@pytest.mark.slow
 def test_ten_years_by_mistake_are_asked_about_first(client: Client) -> None:
     decade = {**ORDER, "subject": "table=a&&dt=20240602..20340602"}
     for more in ({}, {"dry_run": True}, {"approve": True}, {"yes": False}):

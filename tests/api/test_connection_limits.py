@@ -72,6 +72,7 @@ def test_a_second_request_on_a_connection_has_its_own_deadline(tmp_path: Path) -
         assert answer_to_trickle(opened) == b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"", b"GET /health HTTP/1.1\r\nX: ", HALF_SENT], ids=["idle", "slow", "half-sent"])
 def test_what_sends_nothing_more_gives_way(tmp_path: Path, sent: bytes) -> None:
     connections = Connections(limit=20, deadlines=PATIENT)

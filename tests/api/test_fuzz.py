@@ -165,6 +165,7 @@ def assert_same_after_restart(client: Client) -> None:
     assert again.ready() == client.world.center.ready()
 
 
+@pytest.mark.slow
 def test_a_thousand_requests(tmp_path: Path) -> None:
     with serving(tmp_path, ApiOptions(token=TOKEN, writes_per_second=1e9)) as client:
         counts = fuzz(client, 1_000, random.randrange(1 << 30), lambda _: None)

@@ -46,6 +46,7 @@ def ticks(client: Client) -> float:
     return float(match[1])
 
 
+@pytest.mark.slow
 def test_sigterm_ends_it_whatever_is_half_sent_or_under_way(tmp_path: Path) -> None:
     with (
         limited_server(tmp_path, 1_024) as (client, process),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING
+
+import pytest
 
 from benchmarks.__main__ import figures, main
 from benchmarks.baseline.replay import measure_replay
@@ -15,10 +16,8 @@ from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 from tidemark.state_store.timings import Timing
 
-if TYPE_CHECKING:
-    import pytest
 
-
+@pytest.mark.long
 def test_a_small_company_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert "baseline" in figures()
     main(["baseline", "--json", "--scale", "0.005", "--events", "20", "--days", "1", "--overloads", "1", "--seed", "5"])

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+import pytest
+
 from benchmarks import catalog
 
 
+@pytest.mark.long
 def test_what_did_not_change_is_not_read_again() -> None:
     figure = catalog.measure(Namespace(scale=0.001))
     assert (figure["slices"], figure["second_commits"]) == (100, 0)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+
+import pytest
 
 from benchmarks.__main__ import figures, main
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_the_figure_is_found_by_name() -> None:
     assert "graph" in figures()
 
 
+@pytest.mark.long
 def test_a_small_graph_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     main(["graph", "--json", "--scale", "0.01"])
     figure = json.loads(capsys.readouterr().out)

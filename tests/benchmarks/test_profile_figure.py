@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+
+import pytest
 
 from benchmarks.__main__ import main
 
-if TYPE_CHECKING:
-    import pytest
 
-
+@pytest.mark.long
 def test_a_small_shop_is_judged(capsys: pytest.CaptureFixture[str]) -> None:
     main(["profile", "--json", "--seed", "3", "--worlds", "1", "--days", "20", "--every", "19", "--rows", "0"])
     figure = json.loads(capsys.readouterr().out)

@@ -86,6 +86,7 @@ def check(steps: Sequence[Step]) -> None:
         lake.store.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(STEPS)
 def test_a_slice_stands_as_its_rows_say(steps: list[Step]) -> None:

@@ -40,6 +40,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
     opened.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(acts, max_size=4), max_size=8))
 def test_it_is_what_would_be_counted_now(database: Database, turns: list[list[Any]]) -> None:

@@ -122,6 +122,7 @@ def test_parts_of_a_time_are_told_in_the_order_of_the_catalog_of_now(tmp_path: P
         assert shown
 
 
+@pytest.mark.slow
 def test_the_command_tells_the_past_and_does_not_reconcile_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIDEMARK_DATA", str(tmp_path))
     answer = CliRunner().invoke(main, ["catalog", "--as-of", "2026-03-24 10:00:00", "--json"])

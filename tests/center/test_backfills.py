@@ -248,6 +248,7 @@ def test_what_a_person_rebuilds_meanwhile_still_reaches_slices_outside_of_it(wor
     assert world.center.status(Slice("c", DAYS[1])).valid
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("is_cancelled", [False, True])
 def test_killed_at_any_point_it_goes_on_to_the_same_end(tmp_path: Path, point: str, *, is_cancelled: bool) -> None:

@@ -92,6 +92,7 @@ def service_ticks(warehouse: Warehouse, instance: dg.DagsterInstance) -> Depende
     return service.center
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", FOREIGN)
 def test_both_hosts_start_with_a_foreign_run_and_create_none(
     tmp_path: Path, instance: dg.DagsterInstance, run: str, monkeypatch: pytest.MonkeyPatch

@@ -104,7 +104,11 @@ def _check(session: SparkSession, tables: dict[str, DataFrame], case: Case, days
     return rows
 
 
-@pytest.mark.parametrize("case", ODD, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [case if number % 3 == 0 else pytest.param(case, marks=pytest.mark.long) for number, case in enumerate(ODD)],
+    ids=lambda case: case.name,
+)
 def test_the_slices_that_are_named_are_enough(session: SparkSession, tables: dict[str, DataFrame], case: Case) -> None:
     rows = _check(session, tables, case, DATES[:2])
     assert rows or all(expected.startswith("undecidable") for expected in case.reads.values())

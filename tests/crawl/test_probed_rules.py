@@ -138,6 +138,7 @@ CELLS = st.one_of(st.none(), st.integers(-3, 3))
 TEXTS = st.one_of(st.none(), st.sampled_from(["a", "A", "a ", "o'x", "%s", ":b", ""]))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(CELLS, TEXTS), min_size=1, max_size=12),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.dagster.asset_specs import SNAPSHOT, asset_specs
 
 
+@pytest.mark.slow
 def test_every_generated_spec_is_as_agreed() -> None:
     """Where a change is meant: `python -m tests.dagster.asset_specs`, and look at the difference."""
     assert json.loads(asset_specs()) == json.loads(SNAPSHOT.read_text())

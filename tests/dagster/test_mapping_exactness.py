@@ -91,6 +91,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in CASES if case.zone in _ODD_DAYS], ids=str)
 def test_dagster_maps_to_our_slices_where_calendars_are_odd(case: MappingCase) -> None:
     _compare(case, every=False)

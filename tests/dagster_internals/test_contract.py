@@ -78,6 +78,7 @@ def test_the_list_is_what_the_adapter_imports() -> None:
     assert taken == PRIVATE
 
 
+@pytest.mark.slow
 def test_nothing_else_of_the_engine_or_of_the_project_imports_private_modules() -> None:
     root, folders = ROOM.parents[1], ("tidemark", "warehouse_assets", "sensors", "resources")
     files = [file for name in folders for file in root.glob(f"{name}/**/*.py") if ROOM not in file.parents]

@@ -138,6 +138,7 @@ def test_one_at_a_time_and_a_table_only(table: TableLocation, lake: TableLocatio
         run_vacuum(lake, database)
 
 
+@pytest.mark.slow
 def test_killed_it_has_taken_nothing_that_is_needed(table: TableLocation, database: Database) -> None:
     program = (
         "import sys\nfrom tidemark.delta.retention import Claim\n"

@@ -62,6 +62,7 @@ def launched(tmp_path: Path, api: PlayedApi, scenario: str) -> Document:
     return job
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["jobs", "jobs_alone", "google"])
 def test_a_run_is_a_job_of_the_api(scenario: str, tmp_path: Path, api: PlayedApi) -> None:
     job, made = launched(tmp_path, api, scenario), rendered(scenario)

@@ -66,6 +66,7 @@ def test_a_command_is_taken_as_it_is_written(written: WrittenCommand) -> None:
             assert context.command is command
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", CHEAP)
 def test_a_cheap_command_runs(name: str) -> None:

@@ -26,6 +26,7 @@ open_store(setting, Path(data)).publish(table, gmv(*amounts), {"dt": DAY})
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("point", "survivor"),
     [

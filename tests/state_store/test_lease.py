@@ -131,6 +131,7 @@ def test_a_holder_of_any_name_writes(store: StateStore) -> None:
     assert store.write.append(chain(DAY, "released"), after=0) == 1
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(steps=STEPS)
 def test_no_two_hold_it_at_once_and_fencing_tokens_rise(steps: list[tuple[str, int]]) -> None:

@@ -71,6 +71,7 @@ def _same(first: Declarations, other: Declarations) -> bool:
     return told[0] == told[1] and replace(first, problems=()) == replace(other, problems=())
 
 
+@pytest.mark.slow
 def test_processes_find_what_one_process_finds(
     root: Path, analysed_here: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,6 +83,7 @@ def test_processes_find_what_one_process_finds(
     assert any("biz_dat" in str(problem) for problem in apart.problems)
 
 
+@pytest.mark.slow
 def test_what_a_process_that_dies_had_to_do_is_done_here(
     root: Path, analysed_here: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -55,6 +55,7 @@ def test_what_is_older_than_is_kept_goes_once_a_day(tmp_path: Path) -> None:
     assert trim_if_due(settings, NOW + timedelta(hours=25), registry) == {"_dead_letters": 1}
 
 
+@pytest.mark.slow
 def test_a_table_of_many_small_files_becomes_one_of_few(tmp_path: Path) -> None:
     for _ in range(52):
         keep(tmp_path, "_dead_letters", [1])

@@ -180,6 +180,7 @@ def test_empty_batches_at_the_beginning_become_one_commit(count: int) -> None:
     assert len(joined.closes) == count
 
 
+@pytest.mark.slow
 def test_an_event_of_another_century_is_one_commit() -> None:
     """A hundred thousand empty slices before it are tagged at the version of the one before: no batch of their own."""
     times = [1, *range(MINUTE, 5_000 * MINUTE, MINUTE), 2**32 * 1000 - 1]

@@ -69,6 +69,7 @@ def test_a_file_that_is_too_big_is_named_before_spark_sees_it(tmp_path: Path) ->
     assert caught.value.path == path
 
 
+@pytest.mark.slow
 def test_members_that_expand_to_nothing_take_no_time_either(tmp_path: Path) -> None:
     """A million in twenty megabytes: what is left of the file was copied once for each of them."""
     path = tmp_path / "f.gz"

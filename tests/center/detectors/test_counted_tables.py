@@ -127,6 +127,7 @@ def test_files_written_anew_change_nothing(shop: Shop) -> None:
     assert (shop.complete(), len(list(shop.store.read.after(0)))) == (every, before)
 
 
+@pytest.mark.slow
 def test_a_table_that_is_made_anew_is_counted_anew(shop: Shop, tmp_path: Path) -> None:
     shop.count()
     shop.go_on(5)
@@ -140,6 +141,7 @@ def test_a_table_that_is_made_anew_is_counted_anew(shop: Shop, tmp_path: Path) -
     assert shop.complete() == every
 
 
+@pytest.mark.slow
 def test_a_source_that_is_down_makes_nothing_final_and_comes_back_by_itself(shop: Shop, tmp_path: Path) -> None:
     shop.source.rename(tmp_path / "away")
     with pytest.raises(ProbeError, match="database did not answer"):

@@ -116,6 +116,7 @@ def test_what_anybody_deletes_or_writes_again_opens_the_hour_again(shop: Capture
     assert shop.complete() == {"hour@2024-06-03T00"}, "the same row twice"
 
 
+@pytest.mark.slow
 def test_a_deleted_order_is_missed_by_nobody(shop: CapturedShop) -> None:
     """The source deleted it, and the capture counted that."""
     shop.commit(*every_minute(0, 120), {"a": 120, "b": 120})

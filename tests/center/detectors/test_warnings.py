@@ -78,6 +78,7 @@ def test_a_refused_slice_is_invalid_and_one_whose_rule_crashed_is_unknown(
     assert list(broken_rules(world.store.database, 0, 99).values()) == ["not_null: 2 nulls"] * (not crashed)
 
 
+@pytest.mark.slow
 def test_a_refused_slice_is_good_again_after_a_run_whose_rules_hold(tmp_path: Path) -> None:
     is_good = False
 

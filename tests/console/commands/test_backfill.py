@@ -85,6 +85,7 @@ def test_status_says_what_goes_on_and_what_waits_for_a_person(settings: Settings
     assert told("backfills", "decide", "1", "--rebuild")["decided"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [

@@ -68,6 +68,7 @@ def test_programs_are_told_the_same() -> None:
     assert explain("ods_orders", "2026-03-28").startswith("ods_orders 2026-03-28 [day] is completed\n")
 
 
+@pytest.mark.slow
 def test_the_rule_that_a_flag_comes_from_is_named(data: Path) -> None:
     """Of the slice that broke it, and of the day around it."""
     hour, broken = "orders_complete_1h@2026-03-30T10", "row_count: 2 rows, expected 20"
@@ -86,6 +87,7 @@ def test_what_nobody_checked_is_not_taken(data: Path) -> None:
     assert explain("ods_courses", "2026-03-28").startswith("ods_courses 2026-03-28 [day] is completed, not checked yet")
 
 
+@pytest.mark.slow
 def test_a_completed_slice_says_how_it_came_to_be(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = data / "dagster"
     monkeypatch.setenv("DAGSTER_HOME", str(home))

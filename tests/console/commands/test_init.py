@@ -32,6 +32,7 @@ def check(root: Path, storage: Path) -> str:
     return CliRunner().invoke(main, ["--root", str(root), "check"], env=env).stdout
 
 
+@pytest.mark.slow
 def test_the_sample_is_this_repositorys_project(tmp_path: Path) -> None:
     root = tmp_path / "school"
     result = init(str(root), "--sample", "school", "--json")

@@ -42,6 +42,7 @@ def new(root: Path, *arguments: str, query: str | None = None) -> Result:
     return CliRunner().invoke(main, ["new", *arguments, *options], input=query)
 
 
+@pytest.mark.slow
 def test_the_readmes_table_takes_one_query_and_at_most_five_lines(root: Path) -> None:
     result = new(root, "dws_city_buyers_1d", "--json", query=block("sql"))
     assert result.exit_code == 0, result.output
@@ -89,6 +90,7 @@ def test_the_parameters_tell_the_period(root: Path) -> None:
     assert "period: hour" in (root / DECLARATIONS / "ads" / "ads_x.yaml").read_text()
 
 
+@pytest.mark.slow
 def test_without_a_query_there_is_a_stub_that_works(root: Path) -> None:
     result = new(root, "dws_stub")
     assert result.exit_code == 0, result.output
@@ -120,6 +122,7 @@ def test_a_layer_that_is_a_link_out_of_the_project_is_refused(root: Path, tmp_pa
     assert sorted(outside.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_the_past_that_will_be_computed_is_said_and_can_be_left_out(root: Path) -> None:
     told = json.loads(new(root, "dws_city_buyers_1d", "--json", query=block("sql")).stdout)
     assert told["past"] == {"slices": 9, "first": "2026-03-23", "last": "2026-03-31"}
@@ -140,6 +143,7 @@ FOREIGN = (
 )
 
 
+@pytest.mark.slow
 def test_a_query_of_another_system_is_rewritten_and_each_change_is_told(root: Path) -> None:
     result = new(root, "dws_city_1d", "--query-from", "dataworks", query=FOREIGN)
     assert result.exit_code == 0, result.output
@@ -154,11 +158,13 @@ def test_a_query_of_another_system_is_rewritten_and_each_change_is_told(root: Pa
     assert CliRunner().invoke(main, ["check", "--root", str(root)]).exit_code == 0
 
 
+@pytest.mark.slow
 def test_the_changes_are_told_to_programs(root: Path) -> None:
     told = json.loads(new(root, "dws_city_1d", "--query-from", "dataworks", "--json", query=FOREIGN).stdout)
     assert told["rewrites"][-1] == {"line": 4, "was": "'${bizdate}'", "becomes": ":biz_date", "to_do": None}
 
 
+@pytest.mark.slow
 def test_where_something_is_left_to_do_nothing_is_written(root: Path) -> None:
     query = "SELECT 1 AS a FROM ods_users WHERE dt = '{{ ds }}' AND city = '{{ params.city }}'"
     result = new(root, "dws_x", "--query-from", "airflow", query=query)
@@ -182,6 +188,7 @@ def test_without_the_system_a_placeholder_is_refused_with_what_to_write(root: Pa
     )
 
 
+@pytest.mark.slow
 def test_a_stated_offset_answers_what_the_query_leaves_open(root: Path) -> None:
     query = "SELECT city, count(*) AS n FROM ods_users GROUP BY city"
     assert "which slices of ods_users are read" in new(root, "dws_x", query=query).output

@@ -73,6 +73,7 @@ def asked_for(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, seconds
     return runs_of(requests)
 
 
+@pytest.mark.slow
 def test_a_day_that_another_program_delivers_is_asked_for(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     folder = tmp_path / "in" / "2026-03-24"
     folder.mkdir(parents=True)

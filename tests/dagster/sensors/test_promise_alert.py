@@ -108,6 +108,7 @@ class Daemon:
         return [record.status.value for record in history]
 
 
+@pytest.mark.slow
 def test_a_slice_that_is_delayed_on_purpose_is_told_of_before_its_time_and_its_recovery_too(
     tmp_path: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:

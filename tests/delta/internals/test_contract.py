@@ -144,6 +144,7 @@ def test_what_is_missing_is_named(spark: SparkSession) -> None:
     )
 
 
+@pytest.mark.slow
 def test_nobody_else_touches_them() -> None:
     for name, module in modules(of_adapter=False):
         assert module.attributes.isdisjoint(PRIVATE), name
@@ -168,6 +169,7 @@ def test_the_adapter_names_only_classes_that_are_listed() -> None:
     assert named - listed - {f"{contract.DELTA}.DeltaOperations$*"} == set()
 
 
+@pytest.mark.slow
 def test_settings_that_nobody_promises_are_all_listed() -> None:
     named = {
         text
@@ -179,6 +181,7 @@ def test_settings_that_nobody_promises_are_all_listed() -> None:
     assert named == set(contract.SETTINGS)
 
 
+@pytest.mark.slow
 def test_the_log_is_read_by_hand_in_the_adapter_alone() -> None:
     """Where it is, and what a commit's file is called, one module beside it says: opening a table needs no more."""
     readers = {name for name, module in modules(of_adapter=False) if "_delta_log" in module.texts}

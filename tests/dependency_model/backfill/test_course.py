@@ -198,6 +198,7 @@ def people(center: SimulatedCenter, random: Random) -> None:
     answer(center, backfill, rebuild=random.random() < 0.5)
 
 
+@pytest.mark.slow
 def test_no_slice_has_two_writers_whatever_comes_between() -> None:
     for seed in range(600):
         interleaving(seed)

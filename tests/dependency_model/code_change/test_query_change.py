@@ -56,6 +56,7 @@ def test_a_name_of_the_table_goes_before_an_alias() -> None:
     assert query_change(old, new).columns == {"a"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [200, pytest.param(5_000, marks=pytest.mark.long)])
 def test_no_change_of_content_is_called_none(count: int) -> None:
     judged = list(judged_edits(count, seed=count))

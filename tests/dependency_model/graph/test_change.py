@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,6 +50,7 @@ def picture(graph: DependencyGraph) -> tuple[dict[str, object], list[str]]:
     }, sorted(f"{problem.where}: {problem.message} {problem.found}" for problem in graph.problems())
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False), st.lists(st.sampled_from([*NAMES, "project"]), min_size=1, max_size=12))
 @settings(max_examples=150, deadline=None)
 def test_changed_equals_rebuilt(random: Random, touched: list[str]) -> None:

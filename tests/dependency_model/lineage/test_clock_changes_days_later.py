@@ -68,12 +68,14 @@ def unlike(table: str, condition: str, period: Period, session: QuerySession) ->
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", [pytest.param("UTC", marks=pytest.mark.long), "Europe/Paris"])
 @pytest.mark.parametrize(("table", "condition"), CASES)
 def test_what_is_named_is_what_is_read_on_every_day(table: str, condition: str, zone: str) -> None:
     assert unlike(table, condition, Period.DAY, QuerySession(zone)) == []
 
 
+@pytest.mark.slow
 def test_what_is_named_is_what_is_read_in_every_hour() -> None:
     assert unlike("h_clicks", "dt = date_sub(:biz_date, 2) AND hour > '02'", Period.HOUR, QuerySession()) == []
 

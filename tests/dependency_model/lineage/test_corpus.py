@@ -14,6 +14,7 @@ from tidemark.dependency_model.time import Calendar, Period
 _STYLES = ("hive", "spark", "dataworks", "airflow", "dbt", "warehouse")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_the_query_reads_what_is_expected(case: Case) -> None:
     query = read_query(case.sql, file=f"{case.name}.sql")

@@ -56,6 +56,7 @@ def test_a_day_that_is_singled_out_is_looked_at(rare: str, start: str) -> None:
     assert _is_told(sql, EntityOutline("down", Period.DAY, PARIS, start), EntityOutline("t", Period.DAY, PARIS, start))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", [PARIS, pytest.param(UTC, marks=pytest.mark.long)])
 @pytest.mark.parametrize("rare", OF_HOURS)
 def test_an_hour_that_is_singled_out_is_looked_at(rare: str, zone: Calendar) -> None:

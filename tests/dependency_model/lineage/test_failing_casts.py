@@ -44,6 +44,7 @@ def test_a_cast_that_will_fail_is_an_error(condition: str, table: str) -> None:
     assert str(error.value.where).startswith("q.sql:1:")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("condition", "table"),
     [

@@ -107,6 +107,7 @@ def test_a_days_table_is_read_by_the_same_slices(
     assert _needed(sql(*DAY_FORMS[form]), _outline("t", Period.DAY, form), down) == plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", sorted(DAY_FORMS))
 @pytest.mark.parametrize("date", ["date_sub(:biz_date, 1)"])
 def test_the_offset_is_the_same(form: str, date: str) -> None:

@@ -29,6 +29,7 @@ ROUNDS = 2
 A_FEW = MEETINGS[::5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("meeting", A_FEW, ids=lambda m: f"{m.down}-{m.up}-{m.year}")
 def test_inverse_agrees_in_hard_years(meeting: Meeting) -> None:
     assert agree(meeting, seed=1, rounds=ROUNDS) == 64 * ROUNDS

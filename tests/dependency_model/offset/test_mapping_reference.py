@@ -56,6 +56,7 @@ MEETINGS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("meeting", MEETINGS[::3], ids=lambda m: f"{m.down}-{m.up}-{m.year}")
 def test_fast_equals_slow(meeting: Meeting) -> None:
     assert compare(meeting, seed=4, cases_a_pair=CASES_A_PAIR) == 64 * CASES_A_PAIR

@@ -121,6 +121,7 @@ def test_a_process_that_compares_for_long_holds_no_more_for_it() -> None:
     assert held() == held() < 10
 
 
+@pytest.mark.slow
 def test_a_clean_day_of_the_simulated_shop_is_usual_and_each_fault_is_seen() -> None:
     world, day = World(7, 70), 69
     assert not world.compared("cleaned", day, world.clean["cleaned"][day]).anomalies

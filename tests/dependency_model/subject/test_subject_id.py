@@ -25,6 +25,7 @@ def test_what_is_printed_reads_back(subject_id: DependencySubjectId) -> None:
     assert DependencySubjectId.parse(str(subject_id)) == subject_id
 
 
+@pytest.mark.slow
 @given(ids, st.randoms(use_true_random=False))
 def test_the_order_of_conditions_does_not_matter(subject_id: DependencySubjectId, random: object) -> None:
     parts = str(subject_id).split("&&")

@@ -16,6 +16,7 @@ from tidemark.errors import CalendarError, NoSuchSliceError, ParseError
 DATABASE_ZONES = [hard for hard in HARD if not hard.zone.startswith("UTC+")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hard", DATABASE_ZONES, ids=lambda hard: f"{hard.zone}-{hard.year}")
 @pytest.mark.parametrize("period", Period)
 def test_slices_begin_where_the_clock_says(hard: Hard, period: Period) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,9 +16,6 @@ from tidemark.capture.snapshots.late import slices_to_restate as slices
 from tidemark.capture.snapshots.late.slices_to_restate import count_late, slices_to_restate
 from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar, Period
-
-if TYPE_CHECKING:
-    import pytest
 
 PARIS = Calendar("Europe/Paris")
 MINUTE = 60_000
@@ -49,6 +46,7 @@ def every_slice(entity: str) -> list[tuple[str, int, int]]:
 moments = st.integers(-3 * 60, 3 * 24 * 60).map(lambda minute: ms(START) + minute * MINUTE)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(moments, st.integers(1, 9)), max_size=6),
     moments,

@@ -144,6 +144,7 @@ def test_placeholders_in_literals_and_templates_are_seen(sql: str, texts: list[s
     assert [placeholder.text for placeholder in placeholders(sql)] == texts
 
 
+@pytest.mark.slow
 def test_what_has_no_end_takes_no_time() -> None:
     """Of a hundred thousand characters each is looked at a bounded number of times: this would take minutes else."""
     assert len(list(placeholders("'" + "{{ ds }} \\' " * 20_000))) == 20_000
