@@ -86,6 +86,7 @@ def test_a_version_that_breaks_a_rule_is_never_tagged_and_the_next_slice_is_judg
     shop.expect(MONDAY, WEDNESDAY)
 
 
+@pytest.mark.long
 def test_who_asks_is_told_why_a_slice_has_no_tag(shop: CapturedShop) -> None:
     shop.write(1, "-5.00", 24, placed=23)
     shop.end(24)
@@ -101,6 +102,7 @@ def test_who_asks_is_told_why_a_slice_has_no_tag(shop: CapturedShop) -> None:
     assert {slice_.slice.key: slice_.untagged for slice_ in page.slices} == {MONDAY: "", TUESDAY: why}
 
 
+@pytest.mark.long
 def test_a_rule_that_crashes_is_unknown_and_never_a_pass(
     spark: SparkSession, tmp_path: Path, instance: dg.DagsterInstance
 ) -> None:
@@ -185,6 +187,7 @@ def test_killed_for_real_between_the_rules_and_the_tag(shop: CapturedShop, point
     shop.expect(MONDAY)
 
 
+@pytest.mark.long
 def test_a_repair_lets_the_slice_be_judged_again(shop: CapturedShop) -> None:
     """The wrong partition is as it was on Monday; the version that the repair makes is judged, and tagged."""
     shop.step()

@@ -82,7 +82,8 @@ def test_manifests_are_current_after_every_kind_of_commit(
     assert by_manifest(table) == by_spark(spark, table)
 
 
-@pytest.mark.parametrize("vectors", [pytest.param("false", marks=pytest.mark.long), "true"])
+@pytest.mark.long
+@pytest.mark.parametrize("vectors", ["false", "true"])
 def test_every_version_is_the_same_for_every_engine(spark: SparkSession, table: TableLocation, vectors: str) -> None:
     spark.sql(f"ALTER TABLE {path_table(table)} SET TBLPROPERTIES ('delta.enableDeletionVectors' = '{vectors}')")
     write(spark, table, MONDAY, list(range(50)))

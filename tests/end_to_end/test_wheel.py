@@ -69,6 +69,7 @@ def test_an_empty_project_is_sound(installed: Installed, tmp_path: Path) -> None
     installed.run(shop, str(installed.python), "-m", "pytest", "-q", "-p", "no:cacheprovider")
 
 
+@pytest.mark.long
 def test_a_table_is_added_to_the_sample(installed: Installed, tmp_path: Path) -> None:
     installed.run(tmp_path, "tidemark", "init", "my_warehouse", "--sample", "school")
     root = tmp_path / "my_warehouse"

@@ -49,6 +49,7 @@ def test_a_partitions_page_tells_of_that_partition(pages: DagsterPages) -> None:
         pages.shot(f"partition-{day}")
 
 
+@pytest.mark.long
 def test_a_partition_is_materialized_from_the_assets_page(pages: DagsterPages, runs: RunsByGraphql) -> None:
     day = "2026-03-24"
     known = set(runs.runs())

@@ -93,6 +93,7 @@ def test_a_truncated_file_is_named_and_a_whole_copy_goes_on(capture: Capture, st
     assert len(capture.orders()) == 52
 
 
+@pytest.mark.long
 def test_a_file_that_is_no_archive_is_named(capture: Capture, streams: tuple[Stream, Stream]) -> None:
     bad = streams[0].land(capture.settings.landing, 0)
     bad.write_bytes(b"this is no gzip file at all")

@@ -38,6 +38,7 @@ def test_what_came_after_a_letter_stays(world: LettersWorld) -> None:
     assert world.orders() == {1: "6.00"}
 
 
+@pytest.mark.long
 def test_nothing_is_replayed_past_records_that_were_read_otherwise(world: LettersWorld) -> None:
     """Debezium's delete of order 1 is behind the letters; as Canal's it cannot be read, so 1 might come back."""
     back = Stream("a")

@@ -232,6 +232,7 @@ def test_columns_of_any_name_are_captured(spark: SparkSession, tmp_path: Path) -
     assert [row["source_row"] for row in users] == ["v7", "v7"]
 
 
+@pytest.mark.long
 def test_names_that_are_one_column_to_spark_stop_the_table_alone(spark: SparkSession, tmp_path: Path) -> None:
     a = Stream("a")
     a.declare("users", {**USERS, "NOTE": "VARCHAR", "note": "VARCHAR"}, at("2026-03-23 09:00"))
@@ -243,6 +244,7 @@ def test_names_that_are_one_column_to_spark_stop_the_table_alone(spark: SparkSes
     assert rows == {"ods_orders": 1}
 
 
+@pytest.mark.long
 def test_a_decimal_beyond_the_lakes_is_left_out_alone(spark: SparkSession, tmp_path: Path) -> None:
     a = Stream("a")
     a.declare("users", {**USERS, "big": "DECIMAL(65,30)"}, at("2026-03-23 09:00"))
@@ -257,7 +259,8 @@ def test_a_decimal_beyond_the_lakes_is_left_out_alone(spark: SparkSession, tmp_p
     assert last.state.columns.quarantined == {"big": "big DECIMAL(65,30)"}
 
 
-@pytest.mark.parametrize("line", [b"", pytest.param(b"\n", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("line", [b"", b"\n"])
 def test_a_file_that_expands_to_a_bomb_is_named_and_others_go_on(
     spark: SparkSession, tmp_path: Path, line: bytes
 ) -> None:

@@ -112,6 +112,7 @@ def test_a_table_that_is_added_reads_the_topic_by_itself_beside_the_others(
     assert lagging[0][1] - lagging[0][0] <= 3
 
 
+@pytest.mark.long
 def test_a_table_that_is_declared_to_start_at_an_offset_needs_nothing_before_it(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,6 +129,7 @@ def test_a_table_that_is_declared_to_start_at_an_offset_needs_nothing_before_it(
     assert rows(tmp_path, "ods_users", "user_id") == [3, 4, 5, 6, 7]
 
 
+@pytest.mark.long
 def test_a_table_that_starts_now_needs_somebody_to_ask(spark: SparkSession, tmp_path: Path) -> None:
     orders, users = TABLES
     with pytest.raises(NobodyToAskError, match="an address of a in TIDEMARK_DATABASES"):

@@ -127,6 +127,7 @@ def test_a_swap_holds_the_tag_until_a_load_and_removes_what_that_did_not_read(wo
     assert HaltedSources(Database.of(world.settings)).read() == ()
 
 
+@pytest.mark.long
 def test_who_accepts_a_statement_gets_the_tags_that_it_held(world: StatementWorld) -> None:
     stream = world.stream
     place = stream.execute("ALTER TABLE orders_1 DROP PARTITION p0", NOON)
@@ -157,6 +158,7 @@ def test_statements_of_other_tables_and_harmless_ones_hold_nothing(world: Statem
     assert len(world.rows()) == 4
 
 
+@pytest.mark.long
 def test_a_connector_that_sends_defaults_for_nulls_holds_the_tags_until_a_load(world: StatementWorld) -> None:
     stream = world.stream
     stream.heartbeat_row(NOON, {"always_null": None})

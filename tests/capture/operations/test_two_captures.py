@@ -110,7 +110,8 @@ def kept_late(folder: Path) -> list[tuple[int, int]]:
     return sorted((row["_batch"], row["user_id"]) for row in rows)
 
 
-@pytest.mark.parametrize("has_late_before", [True, pytest.param(False, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("has_late_before", [True, False])
 def test_a_capture_fenced_in_the_middle_leaves_the_new_ones_late_changes(
     spark: SparkSession, tmp_path: Path, has_late_before: bool
 ) -> None:
@@ -169,7 +170,8 @@ def test_a_capture_that_was_stopped_in_the_middle_of_a_step_is_refused_when_it_g
     assert merged(tmp_path) == [1, 2, 3, 4, 5, 6]
 
 
-@pytest.mark.parametrize("has_late_before", [True, pytest.param(False, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("has_late_before", [True, False])
 def test_of_a_stopped_capture_late_changes_are_the_others_too(
     spark: SparkSession, tmp_path: Path, has_late_before: bool
 ) -> None:
@@ -188,6 +190,7 @@ def test_of_a_stopped_capture_late_changes_are_the_others_too(
     assert sorted(late) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.long
 def test_the_lease_that_was_taken_over_is_not_taken_back_from_another_state_store(
     spark: SparkSession, tmp_path: Path
 ) -> None:

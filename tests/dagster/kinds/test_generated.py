@@ -86,7 +86,8 @@ def prove(spark: SparkSession, folder: Path, seed: int, computed: int, batches: 
         assert world.dispatch.retries_exhausted() == []
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3))
 def test_a_generated_warehouse(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     prove(spark, tmp_path, seed, computed=2, batches=2)
 

@@ -85,6 +85,7 @@ class OtherLocation:
             dg.materialize([other_location.scores], instance=self._world.instance, partition_key=day)
 
 
+@pytest.mark.long
 def test_an_asset_of_another_code_location_waits_by_itself(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,6 +63,7 @@ def test_a_quorum_of_regions_goes_on_and_the_last_one_is_computed_into_it(spark:
         assert world.states(f"sold@{MONDAY}") == {"completed"}
 
 
+@pytest.mark.long
 def test_two_first_writers_of_a_table(spark: SparkSession, tmp_path: Path) -> None:
     def write(day: int) -> Any:
         frame = spark.range(day).selectExpr("id")

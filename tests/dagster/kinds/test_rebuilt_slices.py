@@ -55,6 +55,7 @@ def test_a_reader_by_content_is_computed_again_where_rows_differ(world: RunningW
     assert (generation(world, BY_CONTENT), world.rows(BY_CONTENT)) == (2, [(2,)])
 
 
+@pytest.mark.long
 def test_a_run_is_refused_while_another_one_computes_the_slice(world: RunningWarehouse) -> None:
     slice_ = Slice.parse(COUNTED)
     world.host.take_in()

@@ -51,11 +51,9 @@ def test_an_append_is_no_conflict(spark: SparkSession, lake: TableLocation, monk
     assert read_table(spark, path).count() == 1201
 
 
-@pytest.mark.parametrize("hides", ["true", pytest.param("false", marks=pytest.mark.long)])
-@pytest.mark.parametrize(
-    "change",
-    ["UPDATE {} SET a = 7 WHERE id = 4", pytest.param("DELETE FROM {} WHERE id = 4", marks=pytest.mark.long)],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("hides", ["true", "false"])
+@pytest.mark.parametrize("change", ["DELETE FROM {} WHERE id = 4", "UPDATE {} SET a = 7 WHERE id = 4"])
 def test_the_rest_is_committed(
     spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch, change: str, hides: str
 ) -> None:
@@ -77,6 +75,7 @@ def test_who_never_wins_gives_up(spark: SparkSession, lake: TableLocation, monke
         cluster_table(spark, path, clustering, where="p = 0", back_off=no_pause())
 
 
+@pytest.mark.long
 def test_a_changed_table_is_not_written_to(
     spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from tidemark.system.table_location import TableLocation
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.long
 def test_random_tables_keep_their_content(spark: SparkSession, lake: TableLocation) -> None:
     seen: Counter[str] = Counter()
     for seed in range(2):

@@ -32,10 +32,8 @@ cluster_table(session, path, Clustering.by("a", target_bytes=2_000))
 POINTS = {"cluster.planned": 2, "cluster.written": 2, "cluster.before_commit": 2, "cluster.after_commit": 3}
 
 
-@pytest.mark.parametrize(
-    "point",
-    [name if name == "cluster.before_commit" else pytest.param(name, marks=pytest.mark.long) for name in POINTS],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("point", POINTS)
 def test_old_or_new(spark: SparkSession, lake: TableLocation, tmp_path: Path, point: str) -> None:
     path = create_table(spark, lake, spark.range(900).selectExpr("id", "hash(id) AS a"))
     before = content(spark, path)

@@ -15,7 +15,11 @@ _STYLES = ("hive", "spark", "dataworks", "airflow", "dbt", "warehouse")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [case if number % 2 else pytest.param(case, marks=pytest.mark.long) for number, case in enumerate(cases())],
+    ids=lambda case: case.name,
+)
 def test_the_query_reads_what_is_expected(case: Case) -> None:
     query = read_query(case.sql, file=f"{case.name}.sql")
     downstream = EntityOutline("downstream", case.down, PARIS, START)

@@ -188,6 +188,7 @@ def test_a_snapshot_waits_for_what_comes_a_little_late(capture: RestatingCapture
     assert replace(capture.tagged()["2026-03-23"], tagged_at=settled.tagged_at) == settled
 
 
+@pytest.mark.long
 def test_only_the_newest_names_are_kept(capture: RestatingCapture) -> None:
     capture.table = replace(TABLE, kept={"ods_orders_1h": 2})
     stream = Stream("a")
@@ -201,6 +202,7 @@ def test_only_the_newest_names_are_kept(capture: RestatingCapture) -> None:
         capture.registry.forget("ods_orders_1h")
 
 
+@pytest.mark.long
 def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: RestatingCapture) -> None:
     capture.table = replace(TABLE, lateness={"ods_orders": 10 * 60_000})
     stream = Stream("a")
