@@ -29,7 +29,7 @@ def test_a_host_reconciles_as_part_of_its_upkeep(tmp_path: Path) -> None:
         lake.write(day, [1])
     lake.delete(SECOND)
     host = CenterTick(lake.warehouse, "test")
-    host.upkeep(60.0)
+    host.upkeep()
     assert host.center.status(Slice("sales", SECOND)).run_state is RunState.ABSENT
     assert host.center.status(Slice("sales", THIRD)).run_state is RunState.COMPLETED
 

@@ -38,6 +38,7 @@ _NOTED_SECONDS: Final = 3_600.0
 _COMPACTED_SECONDS: Final = 600.0
 _COMPACTED_AT_ONCE: Final = 10_000
 _LOGS_AT_ONCE: Final = 500
+_WIPED_SECONDS: Final = 60.0
 _STORAGE_SECONDS: Final = 10.0
 _STORAGE_AT_ONCE: Final = 1.0
 """After so many seconds no further table is looked at: the next time goes on from there."""
@@ -90,13 +91,13 @@ class CenterTick:
             self._validity.poll(instance, utc_now())
         return new
 
-    def upkeep(self, wiped_seconds: float) -> None:
-        """What is done less often: slices are reconciled with what Dagster has and with what is in storage.
+    def upkeep(self) -> None:
+        """What is done less often: slices are reconciled with what was wiped in Dagster and with what is in storage.
 
         What the catalog counts is noted, and the schedule's position; transitions that are older than what is kept are
         compacted, profiles and results of rules forgotten, and what steps printed then is removed.
         """
-        if self._events and self._due.has_come("wiped", wiped_seconds):
+        if self._events and self._due.has_come("wiped", _WIPED_SECONDS):
             self._events.inspect_wiped()
         if self._due.has_come("storage", _STORAGE_SECONDS):
             self._storage.poll(_STORAGE_AT_ONCE)

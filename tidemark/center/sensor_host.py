@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from tidemark.warehouse.warehouse import Warehouse
 
-_WIPED_SECONDS: Final = 60.0
 _LEASE_SECONDS: Final = 30.0
 """Longer than the daemon takes from a tick to its runs."""
 
@@ -59,7 +58,7 @@ class SensorHost:
             return []
         self._requests.instance = instance
         self._intake.tick(instance)
-        self._intake.upkeep(_WIPED_SECONDS)
+        self._intake.upkeep()
         self._dispatch.recover()
         self._dispatch.step()
         self._alerts.poll(instance)

@@ -53,7 +53,6 @@ ACROSS: Final = 16
 """So many entities at the same times share a run while there is no room: a step costs less than a run of its own."""
 _STANDBY_SECONDS: Final = 0.3
 _RECONCILE_SECONDS: Final = 1.0
-_WIPED_SECONDS: Final = 300.0
 _WORKERS_SECONDS: Final = 5.0
 _AGAIN_SECONDS: Final = 0.5
 # The driver's own too: what fails while a connection is given back is not wrapped.
@@ -217,7 +216,7 @@ class Service:
         if launched:
             self._tell("launched", runs=launched, under_way=len(self.center.under_way()))
         self._tell_unreadable()
-        self._intake.upkeep(_WIPED_SECONDS)
+        self._intake.upkeep()
         self._alerts.poll(self._instance)
         if self._lineage is not None:
             self._lineage.poll()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 from dagster import DagsterEventType
 
-from tidemark.center.detectors.event_log import CURSOR, facts_from_metadata
+from tidemark.center.detectors.event_log import CURSOR, event_id, facts_from_metadata
 from tidemark.center.detectors.rules_checked_by_run import RunChecks
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.readiness.earliest_time import earliest
@@ -83,8 +83,7 @@ class ObservedSlices:
 
     def _observed(self, slice_: Slice, stored: SliceStatus) -> SliceStatus:
         """The stored status, or what a materialization says that the center has not taken in."""
-        storage_id = self._news_of(slice_.entity).get(slice_)
-        if storage_id is None or self._read.known_ids([f"dagster:{storage_id}:{slice_}"]):
+        if slice_ not in self._news_of(slice_.entity):
             return stored
         entity = self._graph.entity(slice_.entity)
         partition = partition_of(entity, slice_)
@@ -93,6 +92,8 @@ class ObservedSlices:
             limit=1,
         ).records
         if not records or records[0].asset_materialization is None:
+            return stored
+        if self._read.known_ids([event_id(records[0].event_log_entry, slice_)]):
             return stored
         told = facts_from_metadata(records[0].asset_materialization)
         has_passed = not entity.quality or self._checks.have_passed(records[0].run_id, entity, partition)

@@ -104,3 +104,81 @@ def _job() -> dg.JobDefinition:
         nothing()
 
     return alone
+
+
+def materialize(instance: dg.DagsterInstance, day: str) -> str:
+    """A run that computes a day of `dwd`; returns its id."""
+
+    @dg.asset(name="dwd", partitions_def=dg.StaticPartitionsDefinition(["2024-06-01", "2024-06-02", "2024-06-03"]))
+    def dwd() -> None: ...
+
+    result = dg.materialize([dwd], instance=instance, partition_key=day)
+    return result.run_id
+
+
+def stands(world: CenterWorld) -> list[str]:
+    return sorted(str(slice_) for slice_, _ in world.center.completed_slices())
+
+
+def test_runs_that_were_removed_say_nothing_of_the_data(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    world = CenterWorld(tmp_path, **CHAIN)
+    arrive(instance, "2024-06-01")
+    runs = [materialize(instance, day) for day in ("2024-06-01", "2024-06-02")]
+    detector = EventLogDetector(instance, world.center, world.store.read)
+    detector.poll()
+    before = stands(world)
+    for run in runs:
+        instance.delete_run(run)
+    detector.poll()
+    detector.inspect_wiped()
+    again = EventLogDetector(instance, world.open_center(), world.store.read)
+    again.poll()
+    again.inspect_wiped()
+    assert stands(world) == before == ["dwd@2024-06-01", "dwd@2024-06-02", "ods@2024-06-01"]
+    materialize(instance, "2024-06-03")
+    detector.poll()
+    assert "dwd@2024-06-03" in stands(world), "numbers of events that were deleted are used again"
+
+
+def test_a_storage_that_begins_again_loses_nothing(
+    tmp_path: Path,
+    instance: dg.DagsterInstance,
+    tmp_path_factory: pytest.TempPathFactory,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world = CenterWorld(tmp_path, **CHAIN)
+    for day in ("2024-06-01", "2024-06-02"):
+        arrive(instance, day)
+    materialize(instance, "2024-06-01")
+    detector = EventLogDetector(instance, world.center, world.store.read)
+    detector.poll()
+    before = stands(world)
+    with dg.instance_for_test(temp_dir=str(tmp_path_factory.mktemp("new_home"))) as other:
+        detector.instance = other
+        detector.poll()
+        detector.inspect_wiped()
+        assert stands(world) == before
+        materialize(other, "2024-06-02")
+        detector.poll()
+        assert stands(world) == [*before[:1], "dwd@2024-06-02", *before[1:]]
+        last = world.store.read.last()
+        EventLogDetector(other, world.open_center(), world.store.read).poll()
+        assert world.store.read.last() == last
+    assert "it is another log, or was cut" in caplog.text
+
+
+def test_a_run_that_succeeded_is_asked_for_what_its_events_say(
+    tmp_path: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its events have numbers below the position: newer ones were deleted meanwhile."""
+    world = CenterWorld(tmp_path, **CHAIN)
+    arrive(instance, "2024-06-01")
+    detector = EventLogDetector(instance, world.center, world.store.read)
+    detector.poll()
+    run = materialize(instance, "2024-06-01")
+    day = Slice("dwd", "2024-06-01")
+    world.center.launch([day], run, "default")
+    with monkeypatch.context() as patch:
+        patch.setattr(instance.event_log_storage, "get_event_records", lambda *_, **__: [])
+        detector.poll()
+    assert (world.center.failed_slices(), str(day) in stands(world)) == ([], True)

@@ -1,6 +1,5 @@
 """A reload as it is asked for: first it is noted where the rows begin, then the source is asked for them."""
 
-import getpass
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from tidemark.capture.initial_load.request_load import request_load, source_colu
 from tidemark.capture.source.kafka.broker_offsets import Broker
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.state_store.database import Database
+from tidemark.system.account import account_name
 from tidemark.system.settings import Settings
 
 Columns = Mapping[str, Mapping[str, str]]
@@ -108,7 +108,7 @@ def _request(
     return ReloadRequest(
         id=uuid.uuid4().hex,
         table=source.name,
-        who=getpass.getuser(),
+        who=account_name(),
         at=datetime.now(UTC).isoformat(),
         shards=tuple(there) if shard is None else tuple(name for name in there if name == shard),
         gone=() if shard is None or shard in there else (shard,),

@@ -1,14 +1,19 @@
 """Subscription to Dagster's event log, by cursor: runs of the center, of the UI and of backfills tell the same way.
 
-A planned materialization is a run that began, a materialization one that completed. Its rules have passed where its run
+A planned materialization is a run that began, a materialization one that completed. An asset that was wiped is absent;
+a run that was removed from Dagster's storage says nothing of the data. Its rules have passed where its run
 evaluated them (`rules_checked_by_run`): what was reported without a run stays `quality unknown`. A run that ended
 without having materialized what it planned has failed on it; what it tells after that, of slices that another run has
 by then, counts for nothing (`late_results`). The position is written with the facts, and lies some
 seconds behind them (`log_tail`): a process that starts again reads a few events that are known by their ids.
+
+The numbers of events belong to one storage. A log that is shorter than the position is another one, or was cut: it is
+read from its beginning, and what is older than the last event that was taken in is passed over.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from datetime import UTC, datetime
 from itertools import chain
@@ -18,9 +23,10 @@ import dagster as dg
 from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter
 
 from tidemark.center.detectors.late_results import LateResults
-from tidemark.center.detectors.log_tail import Tail
+from tidemark.center.detectors.log_tail import COMMIT_SECONDS, Tail
 from tidemark.center.detectors.rules_checked_by_run import RunChecks
 from tidemark.center.fact import CHANGED, Fact
+from tidemark.dagster_internals.asset_wipes import wipe_times
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.transition import Facts
@@ -28,7 +34,7 @@ from tidemark.warehouse.dagster_partition_keys import partition_of, slice_of
 from tidemark.warm_runs.launcher import RUN_TAG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tidemark.center.center import DependencyCenter
     from tidemark.dependency_model.entity import Entity
@@ -36,6 +42,8 @@ if TYPE_CHECKING:
     from tidemark.state_store.reader import StateReader
 
 CURSOR: Final = "dagster"
+TIME_CURSOR: Final = "dagster time"
+"""When the newest event that was taken in was written, in epoch seconds: it holds in any storage."""
 _OF_DAGSTER: Final = "dagster:"
 """How the ids of its events begin. Those of the API begin with `api:`."""
 STATE_KEY: Final = "tidemark/state"
@@ -50,11 +58,15 @@ CODE_CONTENT_KEY: Final = "tidemark/code_content"
 """Metadata of a materialization that the center reads."""
 REFUSED_TAG: Final = "tidemark/refused"
 """The assets that a run did not compute, as their inputs were not there."""
-_KINDS: Final = (DagsterEventType.ASSET_MATERIALIZATION_PLANNED, DagsterEventType.ASSET_MATERIALIZATION)
+_KINDS: Final = (
+    DagsterEventType.ASSET_MATERIALIZATION_PLANNED,
+    DagsterEventType.ASSET_MATERIALIZATION,
+)
 _IS_THERE: Final = frozenset({Event.COMPLETED, Event.OBSERVED})
 _AT_ONCE: Final = 1_000
 _RUNS_AT_ONCE: Final = 200
 _MOST_RUNS: Final = 10_000
+_LOGGER: Final = logging.getLogger("tidemark")
 _ENDED: Final = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
 
 
@@ -88,14 +100,21 @@ def facts_from_metadata(materialization: dg.AssetMaterialization) -> ToldSlice:
     )
 
 
+def event_id(entry: dg.EventLogEntry, slice_: Slice) -> str:
+    """The same for an event in whatever storage it lies, as numbers of records are used again."""
+    kind = "begun:" if entry.dagster_event_type is DagsterEventType.ASSET_MATERIALIZATION_PLANNED else ""
+    return f"{_OF_DAGSTER}{entry.run_id}:{entry.timestamp:.6f}:{kind}{slice_}"
+
+
 class EventLogDetector:
     """Reads one Dagster storage for one center; `instance` may be another one of the same storage later."""
 
     def __init__(self, instance: dg.DagsterInstance, center: DependencyCenter, read: StateReader) -> None:
         self.instance, self._center, self._read = instance, center, read
         self._tail = Tail(int(read.cursor(CURSOR) or 0), time.monotonic, time.time)
+        self._newest, self._passes_over = float(read.cursor(TIME_CURSOR) or 0), float("-inf")
         self._runs: dict[str, str] = {}
-        self._elsewhere: dict[Slice, int] = {}
+        self._wiped: dict[str, float] = {}
         self._late = LateResults()
 
     def poll(self, *, reconcile: bool = True) -> int:
@@ -103,6 +122,8 @@ class EventLogDetector:
 
         With `reconcile` also events that became visible late, and runs that ended without what they had planned.
         """
+        if reconcile:
+            self._notice_shorter_log()
         ended, new, begun = self._ended_runs() if reconcile else {}, 0, time.monotonic()
         after = self._tail.safe_cursor if reconcile else self._tail.last
         while records := self._next(after):
@@ -110,14 +131,45 @@ class EventLogDetector:
             new += self._take_in([record for record in records if self._tail.is_new(record.storage_id)])
             if reconcile:
                 self._tail.advance(begun)
+        new += self._take_in_unread(ended)
         return new + self._center.report(list(self._unfinished(ended))).new
+
+    def _take_in_unread(self, ended: Mapping[str, dg.DagsterRun]) -> int:
+        """Materializations of runs that succeeded and whose slices are still under way: none was passed over unseen.
+
+        Numbers of events are used again where the newest ones were deleted.
+        """
+        names = {run for run, _ in self._center.under_way().values() if run} & ended.keys()
+        runs = [ended[name] for name in sorted(names) if ended[name].status is dg.DagsterRunStatus.SUCCESS]
+        checks, kind = RunChecks(self.instance), DagsterEventType.ASSET_MATERIALIZATION
+        records = [
+            record for run in runs for record in self.instance.get_records_for_run(run.run_id, of_type=kind).records
+        ]
+        facts = [fact for record in records for fact in self._facts(record, checks)]
+        return self._center.report(facts).new if facts else 0
+
+    def _notice_shorter_log(self) -> None:
+        """Begin again where Dagster's storage has fewer events than were read of it."""
+        last = self.instance.event_log_storage.get_maximum_record_id() or 0
+        if last < self._tail.last:
+            _LOGGER.warning(
+                "Dagster's event log ends at event %s, and was read to event %s: it is another log, or was cut. "
+                "It is read from its beginning; slices that are completed stay so.",
+                last,
+                self._tail.last,
+            )
+            self._passes_over = self._newest - COMMIT_SECONDS
+            self._tail = Tail(0, time.monotonic, time.time)
 
     def _take_in(self, records: list[EventLogRecord]) -> int:
         if not records:
             return 0
         checks = RunChecks(self.instance)
-        facts = [fact for record in records for fact in self._facts(record, checks)]
-        new = self._center.report(facts, cursors={CURSOR: str(self._tail.safe_cursor)}).new
+        news = [record for record in records if record.timestamp >= self._passes_over]
+        facts = [fact for record in news for fact in self._facts(record, checks)]
+        self._newest = max([self._newest, *(record.timestamp for record in records)])
+        cursors = {CURSOR: str(self._tail.safe_cursor), TIME_CURSOR: repr(self._newest)}
+        new = self._center.report(facts, cursors=cursors).new
         for record in records:
             self._tail.take(record.storage_id, record.timestamp)
         return new
@@ -147,9 +199,9 @@ class EventLogDetector:
             at, last_runs = (entry.run_id, record.storage_id), self._center.memory.runs
             if is_there and self._late.is_late(self.instance, slice_, last_runs, run, at):
                 continue
-            event_id, why = f"{_OF_DAGSTER}{record.storage_id}:{slice_}", f"run {entry.run_id}"
+            id_, why = event_id(entry, slice_), f"run {entry.run_id}"
             if not is_there:
-                yield Fact(event_id, slice_, Event.STARTED, when, "dagster", why, data=Facts(run_id=run))
+                yield Fact(id_, slice_, Event.STARTED, when, "dagster", why, data=Facts(run_id=run))
                 continue
             entity, told = (
                 self._center.graph.entity(slice_.entity),
@@ -167,14 +219,14 @@ class EventLogDetector:
             reached = Event.COMPLETED if is_last else Event.REACHED
             state = None if is_last else told.state
             changed = told.changed
-            yield Fact(event_id, slice_, reached, when, "dagster", why, state=state, changed=changed, data=data)
+            yield Fact(id_, slice_, reached, when, "dagster", why, state=state, changed=changed, data=data)
             if told.missing:
-                yield Fact(f"{event_id}:missing", slice_, Event.LACKING, when, "dagster", f"without {told.missing}")
+                yield Fact(f"{id_}:missing", slice_, Event.LACKING, when, "dagster", f"without {told.missing}")
             if entity.quality and checks.have_passed(entry.run_id, entity, event.partition):
                 passed = Event.QUALITY_PASSED
                 warned = checks.broken(entry.run_id, entity, event.partition)
                 held = f"its checks passed, with warnings: {warned}" if warned else "its checks passed"
-                yield Fact(f"{event_id}:quality", slice_, passed, when, "dagster", held, changed=changed)
+                yield Fact(f"{id_}:quality", slice_, passed, when, "dagster", held, changed=changed)
 
     def _slices(self, event: dg.DagsterEvent) -> Iterator[Slice]:
         """The slices of an event; none for an asset that is no entity, or has no such partition."""
@@ -221,38 +273,27 @@ class EventLogDetector:
                 yield from _endings(ended[run], run, slice_, self._center.graph.entity(slice_.entity), checks)
 
     def inspect_wiped(self) -> int:
-        """What Dagster was made to forget is absent: who waits for it waits on. To be asked after `poll`.
+        """What Dagster was made to forget is absent: what waits for it waits on. To be asked after `poll`.
 
-        What was reported to be there by somebody else Dagster never knew, so it cannot have been wiped: it stays.
+        What another system reported to be there Dagster never knew, so it cannot have been wiped: it stays.
         """
-        now, there = datetime.now(UTC), dict[str, set[str]]()
-        facts = []
+        times = wipe_times(self.instance, list(self._center.graph))
+        news = {name: at for name, at in times.items() if at > self._wiped.get(name, 0.0)}
+        if not news:
+            return 0
+        facts, why = list[Fact](), "its materialization was wiped"
         for slice_, status in self._center.completed_slices():
-            entity = self._center.graph.entity(slice_.entity)
-            if slice_.entity not in there:
-                there[slice_.entity] = self._materialized(entity)
-            is_gone = (partition_of(entity, slice_) or "") not in there[slice_.entity]
-            if is_gone and self._was_here(slice_, status.generation):
-                event_id = f"wiped:{slice_}:{status.generation}"
-                facts.append(Fact(event_id, slice_, Event.DELETED, now, "dagster", "its materialization was wiped"))
+            at = news.get(slice_.entity)
+            if at is not None and self._was_there(slice_, at):
+                id_, when = f"wiped:{slice_}:{status.generation}", datetime.fromtimestamp(at, UTC)
+                facts.append(Fact(id_, slice_, Event.DELETED, when, "dagster", why))
+        self._wiped.update(news)
         return self._center.report(facts).new if facts else 0
 
-    def _was_here(self, slice_: Slice, generation: int) -> bool:
-        """Whether Dagster itself told that the slice is complete; what others told is asked for once a generation."""
-        if self._elsewhere.get(slice_) == generation:
-            return False
+    def _was_there(self, slice_: Slice, wiped_at: float) -> bool:
+        """Whether Dagster itself said last that the slice is complete, and said so before the asset was wiped."""
         said = [transition for transition in self._read.history(slice_) if transition.event in _IS_THERE]
-        if said and not said[-1].event_id.startswith(_OF_DAGSTER):
-            self._elsewhere[slice_] = generation
-            return False
-        return True
-
-    def _materialized(self, entity: Entity) -> set[str]:
-        """The materialized partitions of an entity; an empty key for a static one that is there."""
-        key = dg.AssetKey([entity.name])
-        if entity.is_static:
-            return {""} if self.instance.get_latest_materialization_event(key) else set()
-        return set(self.instance.get_materialized_partitions(key))
+        return not said or (said[-1].event_id.startswith(_OF_DAGSTER) and said[-1].event_time.timestamp() <= wiped_at)
 
 
 def _endings(run: dg.DagsterRun, name: str, slice_: Slice, entity: Entity, checks: RunChecks) -> Iterator[Fact]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from tidemark.console.entity_argument import declared_names
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.dependency_model.subject import MAX_SLICES
+from tidemark.system.account import account_name
 
 if TYPE_CHECKING:
     from tidemark.catalog.code_plan import CodePlan
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("entities", nargs=-1, metavar="[ENTITY]...", shell_complete=declared_names)
 @click.option("--slices", metavar="SLICES", help="Of each ENTITY only these, as in `tidemark impact`.  [default: all]")
 @click.option("--reason", default="its code has changed", show_default=True, metavar="TEXT", help="Why.")
-@click.option("--author", default=getpass.getuser, show_default="you", help="Who asks for it; kept with the backfill.")
+@click.option("--author", default=account_name, show_default="you", help="Who asks for it; kept with the backfill.")
 @click.option("--dry-run", is_flag=True, help="Say what would be rebuilt, and keep no plan.")
 @click.option("--approve", is_flag=True, help="Begin at once.  [default: `tidemark backfills approve NUMBER` begins]")
 @click.option("--yes", is_flag=True, help="Do not ask where more than 1,000 slices would be rebuilt.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from tidemark.console.entity_argument import entity_argument
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
 from tidemark.dependency_model.subject import MAX_SLICES
+from tidemark.system.account import account_name
 
 if TYPE_CHECKING:
     from tidemark.center.backfill_preview import BackfillPreview
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @entity_argument()
 @click.argument("slices")
 @click.option("--reason", default="", metavar="TEXT", help="Why; kept with the backfill.")
-@click.option("--author", default=getpass.getuser, show_default="you", help="Who asks for it; kept with the backfill.")
+@click.option("--author", default=account_name, show_default="you", help="Who asks for it; kept with the backfill.")
 @click.option("--dry-run", is_flag=True, help="Say what would be rebuilt, and keep no plan.")
 @click.option("--approve", is_flag=True, help="Begin at once.  [default: `tidemark backfills approve NUMBER` begins]")
 @click.option("--until", type=click.DateTime(), help="Slices that begin by then (UTC).  [default: now]")

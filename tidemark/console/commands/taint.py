@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from tidemark.console.asked_slices import asked_slices
 from tidemark.console.entity_argument import entity_argument
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
+from tidemark.system.account import account_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @entity_argument()
 @click.argument("slices")
 @click.option("--reason", required=True, metavar="TEXT", help="What is wrong with them; kept with each slice.")
-@click.option("--author", default=getpass.getuser, show_default="you", help="Who says so; kept with each slice.")
+@click.option("--author", default=account_name, show_default="you", help="Who says so; kept with each slice.")
 @click.option("--dry-run", is_flag=True, help="Say what would be marked, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask where SLICES stands for more than 1,000.")
 @json_option

@@ -18,8 +18,8 @@ _HOSTS = "Worker hosts"
 
 
 def shared_state(settings: Settings) -> list[Finding]:
-    """Findings where TIDEMARK_STATE names a server; none where the store is a file, as there is one host then."""
-    if not settings.state:
+    """Findings about the state store; of hosts only where TIDEMARK_STATE names a server that they share."""
+    if not settings.state and not settings.state_db.exists():
         return []
     from tidemark.state_store.database import Database  # noqa: PLC0415 - only where it is asked
     from tidemark.state_store.unattended_runs import UnattendedRuns  # noqa: PLC0415
@@ -27,10 +27,14 @@ def shared_state(settings: Settings) -> list[Finding]:
 
     try:
         database = Database.of(settings)
+        if not settings.state:
+            database.close()
+            return [Finding(_STORE, "ok", database.where)]
         hosts, waiting = WorkerHosts(database).present(), len(UnattendedRuns(database).waiting(0.0))
         database.close()
     except TransientError as error:
-        return [Finding(_STORE, "unreachable", error.found or error.message, "start it, or correct TIDEMARK_STATE")]
+        to_do = "start it, or correct TIDEMARK_STATE" if settings.state else error.hint
+        return [Finding(_STORE, "unreachable", error.found or error.message, to_do or "")]
     except TidemarkError as error:
         return [Finding(_STORE, "problem", error.found or error.message, error.hint or "correct TIDEMARK_STATE")]
     return [Finding(_STORE, "ok", database.where), _of_hosts(hosts, waiting)]

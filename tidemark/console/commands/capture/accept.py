@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 from datetime import UTC, datetime
 
 import click
 
 from tidemark.console.output import print_line
 from tidemark.errors import TerminalError
+from tidemark.system.account import account_name
 
 
 @click.command()
@@ -38,5 +38,5 @@ def accept(instance: str, offset: int, *, because: str) -> None:
             found=f"instance {instance}, offset {offset}",
             hint="tidemark capture status shows what is halted, by instance and offset",
         )
-    AcceptedFindings(database).add(instance, offset, datetime.now(UTC), getpass.getuser(), because)
+    AcceptedFindings(database).add(instance, offset, datetime.now(UTC), account_name(), because)
     print_line(f"accepted: {halted[0]}")

@@ -1,0 +1,14 @@
+"""The account that a process runs under, also where the password file does not know it."""
+
+from __future__ import annotations
+
+import getpass
+import os
+
+
+def account_name() -> str:
+    """The account's name, or its number where neither the environment nor the password file has a name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # OSError from Python 3.13 on
+        return str(os.getuid())
