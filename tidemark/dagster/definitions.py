@@ -11,6 +11,7 @@ from tidemark.dagster.jobs.cluster import cluster_job, nightly
 from tidemark.dagster.jobs.repair import repair_job
 from tidemark.dagster.jobs.vacuum import vacuum_job
 from tidemark.dagster.resources import engine_resources
+from tidemark.dagster_internals.closed_executor import closed_executor
 from tidemark.warehouse.warehouse import Warehouse
 
 
@@ -26,7 +27,7 @@ def warehouse_definitions(warehouse: Warehouse, own: Sequence[dg.AssetsDefinitio
         asset_checks=[*heartbeat_checks(warehouse), *external_checks(warehouse, names)],
         jobs=[clustering, repair_job(warehouse), vacuum_job(warehouse)],
         schedules=[nightly(clustering, warehouse)],
-        executor=dg.in_process_executor,
+        executor=closed_executor,
     )
 
 

@@ -1,6 +1,7 @@
 """What a run launcher is made of: Dagster's extension point, which dagster-docker and dagster-k8s use as well."""
 
 from dagster._core.launcher.base import CheckRunHealthResult, LaunchRunContext, RunLauncher, WorkerStatus
+from dagster._core.run_coordinator.base import SubmitRunContext
 from dagster._core.run_coordinator.queued_run_coordinator import RunQueueConfig
 from dagster._core.storage.tags import GRPC_INFO_TAG
 from dagster._serdes import ConfigurableClass, ConfigurableClassData
@@ -13,5 +14,6 @@ __all__ = [
     "LaunchRunContext",
     "RunLauncher",
     "RunQueueConfig",
+    "SubmitRunContext",
     "WorkerStatus",
 ]

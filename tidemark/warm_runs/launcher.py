@@ -20,6 +20,7 @@ from tidemark.dagster_internals.run_launcher import (
     WorkerStatus,
 )
 from tidemark.state_store.worker_runs import Stop
+from tidemark.system.run_config import check_run_config, check_run_tags
 from tidemark.system.settings import Settings
 from tidemark.warm_runs.close_runs import tell_end
 from tidemark.warm_runs.errors import WorkersDownError
@@ -86,8 +87,11 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
     def launch_run(self, context: LaunchRunContext) -> None:
         """To a worker that is idle here, else to another host, else to wait here, else as a new process.
 
-        Raises WorkersDownError where there is no host and no workspace to start a new process by; StateStoreDownError.
+        Raises WorkersDownError where there is no host and no workspace to start a new process by; StateStoreDownError;
+        RunConfigRefusedError.
         """
+        check_run_config(dict(context.dagster_run.run_config))
+        check_run_tags(context.dagster_run.tags)
         if self._is_doubled(context.dagster_run):
             self._instance.report_run_canceled(context.dagster_run, "A center has started this under its own id.")
             return

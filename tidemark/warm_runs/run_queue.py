@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from dagster import DagsterInstance, QueuedRunCoordinator
 
+from tidemark.system.run_config import check_run_config, check_run_tags
 from tidemark.system.settings import Settings
 from tidemark.warm_runs.host_slots import SharedCapacities
 
 if TYPE_CHECKING:
-    from tidemark.dagster_internals.run_launcher import RunQueueConfig
+    from dagster import DagsterRun
+
+    from tidemark.dagster_internals.run_launcher import RunQueueConfig, SubmitRunContext
 
 
 class PooledRunQueue(QueuedRunCoordinator[DagsterInstance]):
@@ -25,6 +28,12 @@ class PooledRunQueue(QueuedRunCoordinator[DagsterInstance]):
         self._shared = SharedCapacities(settings) if max_concurrent_runs is None and settings.state else None
         limit = settings.slots if max_concurrent_runs is None else max_concurrent_runs
         super().__init__(max_concurrent_runs=limit, **others)
+
+    def submit_run(self, context: SubmitRunContext) -> DagsterRun:
+        """Into the queue. Raises RunConfigRefusedError; runs that become pods pass no launcher of ours."""
+        check_run_config(dict(context.dagster_run.run_config))
+        check_run_tags(context.dagster_run.tags)
+        return super().submit_run(context)
 
     def get_run_queue_config(self) -> RunQueueConfig:
         """What the daemon goes by, asked for at each of its rounds."""

@@ -1,10 +1,11 @@
-"""From settings to resources and back: what a launchpad or a project changes is what the engine runs with."""
+"""From settings to resources and back: what a project changes is what the engine runs with, and no run changes it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import dagster as dg
+import pytest
 
 from tests.compute.small_warehouse import small_warehouse
 from tidemark.dagster.resources import engine_resources
@@ -18,8 +19,6 @@ from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 _POSTGRES = "postgresql+psycopg2://bi:secret@db/bi"
 
@@ -44,7 +43,7 @@ def test_a_run_keeps_what_another_run_with_the_same_resources_opened(tmp_path: P
     assert runtimes.of(further) is not first
 
 
-def test_a_launchpad_overrides_a_resource(tmp_path: Path) -> None:
+def test_a_run_overrides_no_resource(tmp_path: Path) -> None:
     told: list[object] = []
 
     @dg.op
@@ -58,8 +57,10 @@ def test_a_launchpad_overrides_a_resource(tmp_path: Path) -> None:
     settings = Settings.at(tmp_path)
     bound = dg.Definitions(jobs=[job], resources=engine_resources(settings)).resolve_job_def("job")
     config = {"resources": {"state_store": {"config": {"file": str(tmp_path / "other.db")}}}}
-    assert bound.execute_in_process(run_config=config).success
-    assert told == [{"olap": "duckdb"}, {"state": "", "state_db": tmp_path / "other.db"}]
+    with pytest.raises(dg.DagsterInvalidConfigError, match="unexpected config entry"):
+        bound.execute_in_process(run_config=config)
+    assert bound.execute_in_process().success
+    assert told == [{"olap": "duckdb"}, {"state": "", "state_db": settings.state_db}]
 
 
 def test_an_address_is_named_by_its_variable_and_read_when_a_run_starts(

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from tidemark.console.dagster_server.launch_guard import check_launches
 from tidemark.console.dagster_server.query_limits import QueryTooLargeError, check_query
 from tidemark.system.http_guard import Refusal, send_refusal
+from tidemark.system.run_config import RunConfigRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -122,9 +124,13 @@ def _wrong_query(request: Any) -> Refusal | None:
     if not isinstance(variables, dict | None) or not isinstance(request.get("operationName"), str | None):
         return _malformed()
     try:
-        check_query(request["query"])
+        document = check_query(request["query"])
+        if document is not None:
+            check_launches(document, variables or {})
     except QueryTooLargeError as error:
         return Refusal(400, "the query is too large", error.expected, error.found)
+    except RunConfigRefusedError as error:
+        return Refusal(400, error.message, error.expected or "", error.found)
     return None
 
 

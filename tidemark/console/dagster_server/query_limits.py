@@ -43,18 +43,22 @@ class QueryTooLargeError(Exception):
         self.expected, self.found = f"at most {most:,} {what}", str(self)
 
 
-def check_query(text: str) -> None:
-    """Raise QueryTooLargeError. A text that is no GraphQL passes: whoever executes it says what is wrong with it."""
+def check_query(text: str) -> DocumentNode | None:
+    """The parsed query. Raises QueryTooLargeError.
+
+    A text that is no GraphQL is None, and passes: whoever executes it says what is wrong with it.
+    """
     _check(len(text), MOST_CHARACTERS, "characters")
     try:
         document = parse(text, no_location=True)
     except GraphQLSyntaxError:
-        return
+        return None
     _check(len(document.definitions), MOST_DEFINITIONS, "definitions")
     fragments = _fragments(document)
     for definition in document.definitions:
         if isinstance(definition, OperationDefinitionNode | FragmentDefinitionNode):
             _Expansion(fragments).follow([definition.selection_set], 1)
+    return document
 
 
 def _fragments(document: DocumentNode) -> Mapping[str, SelectionSetNode]:

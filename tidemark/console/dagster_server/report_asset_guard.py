@@ -1,10 +1,13 @@
-"""Dagster's endpoints for facts that no run produced: for its own pages, and for callers with the token."""
+"""Dagster's endpoints for facts that no run produced: for callers with the token. Its own pages report by GraphQL.
+
+A header by which a browser says where it is proves nothing: anybody writes it.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tidemark.system.http_guard import Refusal, comes_from_own_page, has_token, send_refusal
+from tidemark.system.http_guard import Refusal, has_token, send_refusal
 
 if TYPE_CHECKING:
     from tidemark.system.http_guard import AsgiApp, Receive, Scope, Send
@@ -27,4 +30,4 @@ class ReportGuard:
         await self._app(scope, receive, send)
 
     def _may_report(self, scope: Scope) -> bool:
-        return comes_from_own_page(scope) or (self._token is not None and has_token(scope, self._token))
+        return self._token is not None and has_token(scope, self._token)

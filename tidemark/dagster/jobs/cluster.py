@@ -12,9 +12,11 @@ from pydantic import Field
 
 from tidemark.compute.business_time import slice_values
 from tidemark.compute.runtime import Runtime
+from tidemark.dagster.jobs.plain_config import PlainConfig, schema_of
 from tidemark.dagster.metadata.layout_and_capture_plots import bar_plot
 from tidemark.dagster.resources import LakeResource, SparkResource
 from tidemark.dagster.resources.runtimes import Runtimes
+from tidemark.dagster_internals.closed_executor import closed_executor
 from tidemark.delta.clustering.cluster_table import MEGABYTE, Clustering, cluster_table
 from tidemark.delta.clustering.layout import Layout, layout_of
 from tidemark.delta.clustering.report import ClusterReport
@@ -31,7 +33,7 @@ _SMALL_FILES: Final = 8
 """So many small files of an earlier partition are written anew with the one that completes."""
 
 
-class ClusterConfig(dg.Config):
+class ClusterConfig(PlainConfig):
     """What the launchpad asks for; as it is, what the schedule does."""
 
     entities: list[str] = Field(default=[], description="These tables; all that declare cluster_by when empty.")
@@ -54,10 +56,12 @@ def cluster_job(warehouse: Warehouse) -> dg.JobDefinition:
     """The job `cluster`, of one op."""
     runtimes = Runtimes(warehouse)
 
-    @dg.op(description="Write files of tables anew, each with a narrow range of the columns that filters use.")
-    def cluster_tables(
-        context: dg.OpExecutionContext, config: ClusterConfig, spark: SparkResource, lake: LakeResource
-    ) -> None:
+    @dg.op(
+        description="Write files of tables anew, each with a narrow range of the columns that filters use.",
+        config_schema=schema_of(ClusterConfig),
+    )
+    def cluster_tables(context: dg.OpExecutionContext, spark: SparkResource, lake: LakeResource) -> None:
+        config = ClusterConfig.model_validate(context.op_config)
         runtime = runtimes.of(spark, lake)
         for name, columns in clustered_columns(runtime.warehouse).items():
             if config.entities and name not in config.entities:
@@ -68,7 +72,7 @@ def cluster_job(warehouse: Warehouse) -> dg.JobDefinition:
                 context.log.info("%s: %s", name, report)
                 context.log_event(dg.AssetObservation(name, metadata=metadata))
 
-    @dg.job(name=JOB, description=cluster_tables.description, executor_def=dg.in_process_executor)
+    @dg.job(name=JOB, description=cluster_tables.description, executor_def=closed_executor)
     def job() -> None:
         cluster_tables()
 

@@ -13,10 +13,12 @@ from pydantic import Field
 from tidemark.compute.repair import PlannedRepair, RepairRequest, carry_out, plan
 from tidemark.compute.runtime import Runtime
 from tidemark.compute.slice_computer import ComputedSlice
+from tidemark.dagster.jobs.plain_config import PlainConfig, schema_of
 from tidemark.dagster.metadata.slice import slice_metadata
 from tidemark.dagster.resources import LakeResource, SparkResource, StateStoreResource
 from tidemark.dagster.resources.runtimes import Runtimes
 from tidemark.dagster.slice_results import anomaly_evaluation, check_severity
+from tidemark.dagster_internals.closed_executor import closed_executor
 from tidemark.delta.repair import RepairReport
 from tidemark.delta.repaired_version import is_repaired_since
 from tidemark.dependency_model.slice import Slice
@@ -28,7 +30,7 @@ _SHOWN = 100
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
-class RepairConfig(dg.Config):
+class RepairConfig(PlainConfig):
     """What the launchpad asks for."""
 
     entity: str = Field(description="The table, such as dws_course_orders_1d.")
@@ -48,15 +50,13 @@ def repair_job(warehouse: Warehouse) -> dg.JobDefinition:
     runtimes = Runtimes(warehouse)
 
     @dg.op(
-        description="Repair one historical partition; everything else stays as it is. A dry run unless told otherwise."
+        description="Repair one historical partition; everything else stays as it is. A dry run unless told otherwise.",
+        config_schema=schema_of(RepairConfig),
     )
     def repair_partition(
-        context: dg.OpExecutionContext,
-        config: RepairConfig,
-        spark: SparkResource,
-        lake: LakeResource,
-        state_store: StateStoreResource,
+        context: dg.OpExecutionContext, spark: SparkResource, lake: LakeResource, state_store: StateStoreResource
     ) -> None:
+        config = RepairConfig.model_validate(context.op_config)
         runtime = runtimes.of(spark, lake, state_store)
         planned = plan(runtime, config.request(), datetime.now(UTC))
         context.add_output_metadata(as_data(config.entity, planned, None))
@@ -67,7 +67,7 @@ def repair_job(warehouse: Warehouse) -> dg.JobDefinition:
         context.log.info("it is version %d, %d bytes were written", report.version, report.bytes_written)
         _log(context, runtime, planned, written)
 
-    @dg.job(name="repair", description=repair_partition.description, executor_def=dg.in_process_executor)
+    @dg.job(name="repair", description=repair_partition.description, executor_def=closed_executor)
     def job() -> None:
         repair_partition()
 

@@ -8,14 +8,16 @@ from pydantic import Field
 
 from tidemark.compute.runtime import Runtime
 from tidemark.compute.vacuum import plan_entity_vacuum, vacuum_as_data, vacuum_entity
+from tidemark.dagster.jobs.plain_config import PlainConfig, schema_of
 from tidemark.dagster.resources import LakeResource, StateStoreResource
 from tidemark.dagster.resources.runtimes import Runtimes
+from tidemark.dagster_internals.closed_executor import closed_executor
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.retention import Retention
 from tidemark.warehouse.warehouse import Warehouse
 
 
-class VacuumConfig(dg.Config):
+class VacuumConfig(PlainConfig):
     """What the launchpad asks for."""
 
     entities: list[str] = Field(default=[], description="These tables; all when empty.")
@@ -32,17 +34,19 @@ def vacuum_job(warehouse: Warehouse) -> dg.JobDefinition:
     """The job `vacuum`, of one op."""
     runtimes = Runtimes(warehouse)
 
-    @dg.op(description="Delete the files of versions that nothing needs any more. A dry run unless told otherwise.")
-    def vacuum_tables(
-        context: dg.OpExecutionContext, config: VacuumConfig, lake: LakeResource, state_store: StateStoreResource
-    ) -> None:
+    @dg.op(
+        description="Delete the files of versions that nothing needs any more. A dry run unless told otherwise.",
+        config_schema=schema_of(VacuumConfig),
+    )
+    def vacuum_tables(context: dg.OpExecutionContext, lake: LakeResource, state_store: StateStoreResource) -> None:
+        config = VacuumConfig.model_validate(context.op_config)
         runtime = runtimes.of(lake, state_store)
         for name in config.entities or tables(runtime.warehouse):
             report = _vacuum(runtime, name, config)
             context.log.info("%s: %d files, %d bytes", name, report["files_deleted"], report["bytes_deleted"])
             context.log_event(dg.AssetObservation(name, metadata=report))
 
-    @dg.job(name="vacuum", description=vacuum_tables.description, executor_def=dg.in_process_executor)
+    @dg.job(name="vacuum", description=vacuum_tables.description, executor_def=closed_executor)
     def job() -> None:
         vacuum_tables()
 

@@ -1,6 +1,6 @@
 """What assets and jobs run with, as resources: Spark, the lake, the state store, the OLAP store.
 
-Their values are the project's settings unless a project, or a launchpad, says otherwise.
+Their values are the project's settings unless the project says otherwise; a run's configuration has none of them.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-import dagster as dg
 from pydantic import Field
 
 from tidemark.compute.business_time import slice_values
@@ -15,6 +14,7 @@ from tidemark.compute.table_version_tags import readable_snapshot
 
 # Dagster reads the annotations of a resource's fields.
 from tidemark.dagster.resources.state_store import StateStoreResource  # noqa: TC001
+from tidemark.dagster_internals.fixed_resource import FixedResource
 from tidemark.delta.delta_rs_table import read_partition, read_rows
 from tidemark.delta.open_table import open_table
 from tidemark.dependency_model.slice import Slice
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
 
-class LakeResource(dg.ConfigurableResource[Any]):
+class LakeResource(FixedResource):
     """Where the Delta tables are, and what a plain asset reads slices of them with.
 
     Snapshots are read at their tagged version and computed tables by partition, without Spark.

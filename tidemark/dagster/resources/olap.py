@@ -3,16 +3,16 @@
 from pathlib import Path
 from typing import Any, Self
 
-import dagster as dg
 from pydantic import Field
 
 from tidemark.dagster.resources.secret import MASKED, from_environment
+from tidemark.dagster_internals.fixed_resource import FixedResource
 from tidemark.olap.open_store import DUCKDB, open_store
 from tidemark.olap.store import OlapStore
 from tidemark.system.settings import Settings
 
 
-class OlapResource(dg.ConfigurableResource[Any]):
+class OlapResource(FixedResource):
     """Where ADS slices are published for BI."""
 
     url: str = Field(

@@ -7,11 +7,12 @@ from dagster_pyspark import LazyPySparkResource
 from pydantic import Field
 from pyspark.sql import SparkSession
 
+from tidemark.dagster_internals.fixed_resource import FixedResource
 from tidemark.spark.session import spark_session
 from tidemark.system.settings import Settings
 
 
-class SparkResource(LazyPySparkResource):
+class SparkResource(FixedResource, LazyPySparkResource):
     """The process's Spark session: started when it is first asked for, shared by all steps of a run.
 
     It is dagster-pyspark's lazy resource with a session of our own underneath: its own would lack

@@ -3,16 +3,16 @@
 from pathlib import Path
 from typing import Any, Self
 
-import dagster as dg
 from pydantic import Field
 
 from tidemark.dagster.resources.secret import MASKED, from_environment
+from tidemark.dagster_internals.fixed_resource import FixedResource
 from tidemark.state_store.database import Database
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
 
-class StateStoreResource(dg.ConfigurableResource[Any]):
+class StateStoreResource(FixedResource):
     """Where the state of slices and the tags of snapshots are kept."""
 
     url: str = Field(

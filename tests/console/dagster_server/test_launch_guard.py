@@ -1,0 +1,75 @@
+"""However an operation spells a run's configuration or tags, what is the operator's in them is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.system.test_run_config import PLAIN, REFUSED
+from tidemark.console.dagster_server.query_guard import _wrong_query
+
+MUTATION = "mutation M(%s) {launchRun(executionParams: %s) {__typename}}"
+SELECTOR = '{repositoryName: "r", repositoryLocationName: "l", jobName: "repair"}'
+TAG = {"key": "dagster-k8s/config", "value": '{"container_config": {"command": ["id"]}}'}
+
+
+def literal(value: Any) -> str:
+    """A value as GraphQL writes it; texts as JSON does."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {literal(inner)}" for name, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(literal, value)) + "]"
+    return json.dumps(value)
+
+
+def spellings(params: dict[str, Any]) -> list[dict[str, Any]]:
+    """One launch in all the ways in which GraphQL can say it."""
+    config = params.get("runConfigData")
+    inline = f"{{selector: {SELECTOR}, runConfigData: $x}}"
+    spelled: list[dict[str, Any]] = [
+        {"query": MUTATION % ("$p: ExecutionParams!", "$p"), "variables": {"p": params}},
+        {"query": MUTATION % ("$p: ExecutionParams!", "$p"), "variables": json.dumps({"p": params})},
+        {"query": MUTATION % ("$x: RunConfigData", inline), "variables": {"x": config}},
+        {
+            "query": "mutation {launchMultipleRuns(executionParamsList: [$a, $p]) {__typename}}",
+            "variables": {"a": {}, "p": params},
+        },
+        {
+            "query": "query ($x: RunConfigData) {isPipelineConfigValid(runConfigData: $x) {...F}} fragment F on X {y}",
+            "variables": {"x": config},
+        },
+        {
+            "query": "mutation ($b: LaunchBackfillParams!) {launchPartitionBackfill(backfillParams: $b) {__typename}}",
+            "variables": {"b": {"partitionNames": ["2026-03-29"], **params}},
+        },
+    ]
+    try:
+        spelled.append({"query": MUTATION % ("$a: Int", literal(params))})
+        spelled.append({"query": MUTATION % (f"$x: RunConfigData = {literal(config)}", inline), "variables": {}})
+    except TypeError:
+        pass
+    return spelled
+
+
+@pytest.mark.parametrize("config", [config for config in REFUSED if "." not in json.dumps(config)])
+def test_a_refused_configuration_is_refused_in_every_spelling(config: Any) -> None:
+    for request in spellings({"runConfigData": config}):
+        refusal = _wrong_query(request)
+        assert refusal is not None, request
+        assert refusal.status == 400
+
+
+@pytest.mark.parametrize("config", PLAIN)
+def test_a_plain_configuration_passes_in_every_spelling(config: Any) -> None:
+    for request in spellings({"runConfigData": config}):
+        assert _wrong_query(request) is None, request
+
+
+@pytest.mark.parametrize("place", [{"tags": [TAG]}, {"executionMetadata": {"tags": [TAG]}}])
+def test_tags_of_launchers_are_refused(place: dict[str, Any]) -> None:
+    for request in spellings({"runConfigData": {}, **place})[::3]:
+        refusal = _wrong_query(request)
+        assert refusal is not None
+        assert "dagster-k8s/config" in (refusal.found or "")

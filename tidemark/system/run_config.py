@@ -1,0 +1,114 @@
+"""What a caller may say of a run: the configuration of its ops, as plain values. Everything else is the operator's.
+
+A run's configuration comes from whoever reaches Dagster's pages. Dagster lets it replace every field of a resource,
+takes `{"env": NAME}` for the value of a variable, and reads inputs from pickled files: secrets, another lake and code.
+Tags of a run can hold a whole pod. So `resources`, `execution`, `loggers` and `inputs` stay empty, and no value names a
+variable.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+
+from tidemark.errors import TerminalError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+MOST_CHARACTERS: Final = 64 * 1024
+MOST_VALUES: Final = 100_000
+"""With every alias of a YAML text spread."""
+_OPERATORS_TAGS: Final = ("dagster-k8s/", "dagster-celery", "dagster-docker", "dagster/image", "ecs/", ".dagster/grpc")
+"""How the tags begin by which a launcher takes an image, a command or a server."""
+
+
+class RunConfigRefusedError(TerminalError):
+    """A run's configuration, or a tag of it, that only the operator decides."""
+
+    @classmethod
+    def of(cls, refused: str) -> RunConfigRefusedError:
+        return cls(
+            "this part of a run is the operator's to decide",
+            expected="plain values below ops: <op>: config",
+            found=refused[:200],
+            hint="leave it out; what runs work with is said in tidemark.yaml and in the environment of the service",
+        )
+
+
+def check_run_config(given: object) -> None:
+    """Raise RunConfigRefusedError for more than the configuration of ops; `given` may be YAML."""
+    config = _read(given) if isinstance(given, str) else given
+    for section, value in _mapping(config, "the run's configuration").items():
+        if section == "ops":
+            _check_nodes(value)
+        elif not _is_empty(value):
+            raise RunConfigRefusedError.of(f"values below {section!r}")
+
+
+def check_run_tags(names: Iterable[object]) -> None:
+    """Raise RunConfigRefusedError for the name of a tag that configures a launcher."""
+    for name in names:
+        if isinstance(name, str) and name.strip().lower().startswith(_OPERATORS_TAGS):
+            raise RunConfigRefusedError.of(f"the tag {name!r}")
+
+
+def _read(text: str) -> object:
+    if len(text) > MOST_CHARACTERS:
+        raise RunConfigRefusedError.of(f"a text of {len(text):,} characters, of at most {MOST_CHARACTERS:,}")
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise RunConfigRefusedError.of(f"a text that is no YAML: {error}") from error
+
+
+def _mapping(value: object, what: str) -> Mapping[object, object]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise RunConfigRefusedError.of(f"{what} is no mapping")
+    return value
+
+
+def _check_nodes(nodes: object) -> None:
+    """The ops of a job and of graphs within it."""
+    level = [nodes]
+    while level:
+        below: list[object] = []
+        for ops in level:
+            for name, node in _mapping(ops, "ops").items():
+                for part, value in _mapping(node, f"op {name!r}").items():
+                    if part == "config":
+                        _check_plain(value)
+                    elif part == "ops":
+                        below.append(value)
+                    elif not _is_empty(value):
+                        raise RunConfigRefusedError.of(f"values below {part!r} of op {name!r}")
+        level = below
+
+
+def _check_plain(config: object) -> None:
+    for value in _values(config):
+        if isinstance(value, dict) and value.keys() == {"env"}:
+            raise RunConfigRefusedError.of("the name of a variable of the environment, by {'env': ...}")
+
+
+def _is_empty(value: object) -> bool:
+    """Whether it says nothing: no leaf but an empty one. So are the sections that Dagster's launchpad fills in."""
+    return all(inner is None or isinstance(inner, dict) for inner in _values(value))
+
+
+def _values(root: object) -> Iterable[Any]:
+    """The value and everything below it, without recursion. Raises RunConfigRefusedError for too many."""
+    pending, count = [root], 0
+    while pending:
+        value = pending.pop()
+        count += 1
+        if count > MOST_VALUES:
+            raise RunConfigRefusedError.of(f"more than {MOST_VALUES:,} values")
+        yield value
+        if isinstance(value, dict):
+            pending.extend(value.values())
+        elif isinstance(value, list | tuple | set):
+            pending.extend(value)
