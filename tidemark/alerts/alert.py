@@ -16,6 +16,7 @@ class AlertKind(Enum):
     BASELINE = "baseline"
     RULE = "rule"
     ANOMALY = "anomaly"
+    REFUSED = "refused"
 
 
 class AlertEvent(Enum):

@@ -11,6 +11,7 @@ from tidemark.center.backfills import BackfillDriver
 from tidemark.center.center import DependencyCenter
 from tidemark.center.detectors.dagster_backfills import DagsterBackfillDetector
 from tidemark.center.detectors.event_log import EventLogDetector
+from tidemark.center.detectors.refused_events import RefusedEvents
 from tidemark.center.detectors.snapshots import SnapshotDetector
 from tidemark.center.detectors.storage import StorageDetector
 from tidemark.center.outside_world import OutsideWorld
@@ -53,7 +54,8 @@ class CenterTick:
             warehouse.graph, self.store, since=first_start(warehouse), clock=utc_now, who=who
         )
         self.backfills = BackfillDriver(self.center, utc_now)
-        self._begun_in_dagster = DagsterBackfillDetector(self.center, utc_now)
+        self.refused = RefusedEvents(utc_now)
+        self._begun_in_dagster = DagsterBackfillDetector(self.center, utc_now, self.refused)
         registry = SnapshotRegistry(self.store.database)
         self._snapshots = SnapshotDetector(registry, self.center, self.store.read, warehouse.table_path)
         secrets = ConnectionSecrets.of(warehouse.settings, os.environ)
@@ -79,7 +81,7 @@ class CenterTick:
             if self._lost is not None:
                 self._lost.poll(instance)
             self.backfills.refresh()
-        events = self._events or EventLogDetector(instance, self.center, self.store.read)
+        events = self._events or EventLogDetector(instance, self.center, self.store.read, self.refused)
         self._events, events.instance = None, instance
         new = events.poll(reconcile=reconcile)
         if reconcile:

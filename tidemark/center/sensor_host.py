@@ -38,7 +38,9 @@ class SensorHost:
         self._lease: Lease | None = None
         self._requests = DagsterRequests(warehouse.graph)
         pools, settings = Pools.of_all_hosts(warehouse.settings), warehouse.settings
-        self._alerts = AlertWatch(self.center, CenterForecast(self.center, pools, utc_now), settings, os.environ)
+        self._alerts = AlertWatch(
+            self.center, CenterForecast(self.center, pools, utc_now), settings, os.environ, refused=self._intake.refused
+        )
         self._lineage = emitter_of_environment(warehouse, self.store)
         self._dispatch = Dispatch(
             self.center,

@@ -11,10 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import psycopg2
-from dagster_postgres.utils import DagsterPostgresException
-from sqlalchemy.exc import DBAPIError
-
 from tidemark.center.alerts import AlertWatch
 from tidemark.center.baseline import CenterForecast
 from tidemark.center.center_tick import CenterTick
@@ -23,9 +19,10 @@ from tidemark.center.event_wakeup import Waker, waker_of
 from tidemark.center.health import HealthCondition, HealthWatch
 from tidemark.center.launchers.direct_runs import DirectRuns
 from tidemark.center.leadership import Leadership, holder_name
+from tidemark.center.outages import OUTAGES
 from tidemark.center.pools import Pools
 from tidemark.center.topic_subscription_thread import subscription_of
-from tidemark.errors import TerminalError, TransientError
+from tidemark.errors import TerminalError
 from tidemark.lineage_events.environment import emitter_of_environment
 from tidemark.state_store.fence import Fence
 from tidemark.state_store.lease import CENTER, Lease
@@ -55,8 +52,6 @@ _STANDBY_SECONDS: Final = 0.3
 _RECONCILE_SECONDS: Final = 1.0
 _WORKERS_SECONDS: Final = 5.0
 _AGAIN_SECONDS: Final = 0.5
-# The driver's own too: what fails while a connection is given back is not wrapped.
-_GOES_AGAIN = (TransientError, DBAPIError, DagsterPostgresException, psycopg2.Error)
 
 
 @dataclass(slots=True)
@@ -91,7 +86,9 @@ class Service:
         self._hosts = SharedCapacities(warehouse.settings)
         self._pools = Pools(self._hosts)
         self.forecast = CenterForecast(self.center, self._pools, utc_now)
-        self._alerts = AlertWatch(self.center, self.forecast, warehouse.settings, os.environ)
+        self._alerts = AlertWatch(
+            self.center, self.forecast, warehouse.settings, os.environ, refused=self._intake.refused
+        )
         self._lineage = emitter_of_environment(warehouse, self.store)
         self._policy = policy or LaunchPolicy(together=TOGETHER, across=ACROSS)
         self._runs = DirectRuns(warehouse.graph, instance, location)
@@ -145,6 +142,7 @@ class Service:
             "facts": self.figures.facts,
             "launched": self.figures.launched,
             "errors": self.figures.errors,
+            "refused_events": self._intake.refused.count,
             "tick_seconds": round(self.figures.tick_seconds, 6),
             "seconds_since_tick": round(self.health.seconds(HealthCondition.TICKS), 3),
             "unreadable_tables": len(self._intake.unreadable_tables),
@@ -195,7 +193,7 @@ class Service:
             raise
         except Exception as error:  # noqa: BLE001 - what nobody foresaw about one fact must not end it for all others
             self.figures.errors += 1
-            event = "again" if isinstance(error, _GOES_AGAIN) else "unexpected"
+            event = "again" if isinstance(error, OUTAGES) else "unexpected"
             self._tell(event, kind=type(error).__name__, error=" ".join(str(error).split())[:500])
             self._intake.read_again()
             time.sleep(_AGAIN_SECONDS)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Final
 import dagster as dg
 from dagster import DagsterEventType
 
-from tidemark.center.detectors.event_log import CURSOR, event_id, facts_from_metadata
+from tidemark.center.detectors.event_log import CURSOR, event_id
 from tidemark.center.detectors.rules_checked_by_run import RunChecks
+from tidemark.center.detectors.told_event import facts_from_metadata, told_slice
+from tidemark.center.errors import RequestError
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.readiness.earliest_time import earliest
 from tidemark.dependency_model.readiness.release import release
@@ -122,7 +124,11 @@ class ObservedSlices:
         newest = self._instance.event_log_storage.get_latest_storage_id_by_partition(
             key, DagsterEventType.ASSET_MATERIALIZATION, after_cursor=self._cursor
         )
-        return [(slice_of(entity, partition), storage_id) for partition, storage_id in newest.items()]
+        told = []
+        for partition, storage_id in newest.items():
+            with suppress(ParseError, RequestError):  # the center refuses it, and tells it
+                told.append((told_slice(self._graph, name, partition), storage_id))
+        return told
 
     def _known_of(self, slice_: Slice) -> Iterable[Slice]:
         """All slices of the entity and part that anybody knows of."""

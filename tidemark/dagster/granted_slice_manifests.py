@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from tidemark.center.detectors.event_log import FORCED_KEY, MISSING_KEY, REFUSED_TAG, STATE_KEY
+from tidemark.center.detectors.told_event import FORCED_KEY, MISSING_KEY, REFUSED_TAG, STATE_KEY
 from tidemark.center.foreign_run_judge import RunJudge
 from tidemark.compute.errors import InputMissingError, SliceBusyError
 from tidemark.dependency_model.entity.dependency import COMPLETED

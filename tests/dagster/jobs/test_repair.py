@@ -11,7 +11,7 @@ import pytest
 
 from tests.compute.small_warehouse import small_warehouse
 from tests.lake_folder import lake_folder
-from tidemark.center.detectors.event_log import VERSION_KEY
+from tidemark.center.detectors.told_event import VERSION_KEY
 from tidemark.center.sensor_host import SensorHost
 from tidemark.compute.errors import QualityError, RepairSourceError
 from tidemark.compute.repair import RepairRequest, carry_out, downstream_slices, plan

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.dagster.kinds.world import RunningWarehouse, running
-from tidemark.center.detectors.event_log import FORCED_KEY, MISSING_KEY, REFUSED_TAG, STATE_KEY
+from tidemark.center.detectors.told_event import FORCED_KEY, MISSING_KEY, REFUSED_TAG, STATE_KEY
 from tidemark.dagster.granted_slice_manifests import FORCE_TAG, WHY_KEY
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event

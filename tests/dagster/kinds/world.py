@@ -11,7 +11,7 @@ import dagster as dg
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
-from tidemark.center.detectors.event_log import VERSION_KEY
+from tidemark.center.detectors.told_event import VERSION_KEY
 from tidemark.center.in_process_host import InProcessHost
 from tidemark.compute.business_time import slice_values
 from tidemark.dagster.definitions import warehouse_definitions

@@ -20,7 +20,9 @@ from tidemark.alerts.outbox import Outbox
 from tidemark.center.alerts.anomaly_troubles import anomaly_troubles
 from tidemark.center.alerts.promise_checks import PromiseChecks
 from tidemark.center.alerts.promise_troubles import promise_troubles
+from tidemark.center.alerts.refused_troubles import refused_troubles
 from tidemark.center.alerts.rule_troubles import rule_troubles
+from tidemark.center.detectors.refused_events import RefusedEvents
 from tidemark.state_store.broken_rules import broken_rules
 from tidemark.state_store.open_anomalies import open_anomalies
 from tidemark.system.due_times import DueTimes
@@ -46,6 +48,7 @@ _LOOKED_BACK: Final = 10_000
 """So many transitions are looked at the first time."""
 _ANOMALIES_TOLD_FOR: Final = timedelta(minutes=10)
 """One that was measured in it is told, also where the slice after it is as usual: there are several looks in it."""
+_REFUSED_TOLD_FOR: Final = timedelta(hours=1)
 _KEPT_SECONDS: Final = 86_400.0
 _JOIN_SECONDS: Final = 5.0
 _IDLE_SECONDS: Final = 60.0
@@ -63,6 +66,7 @@ class AlertWatch:
         settings: Settings,
         env: Mapping[str, str],
         clock: Callable[[], datetime] = utc_now,
+        refused: RefusedEvents | None = None,
     ) -> None:
         self._center, self._forecast, self._clock = center, forecast, clock
         self._pace, self._history = settings.forecast_seconds, timedelta(days=settings.history_days)
@@ -72,6 +76,7 @@ class AlertWatch:
         self._courier = Courier(self._outbox, Channels(env).send, clock)
         self._checks = PromiseChecks(self._book, center.graph)
         self._why: dict[Slice, str] = {}
+        self._refused = refused or RefusedEvents(clock)
         self._due = DueTimes()
         self._looked_until: int | None = None
         self._asked, self._closed = Event(), Event()
@@ -103,6 +108,7 @@ class AlertWatch:
         """
         if self._due.has_come("rules", self._pace):
             self._look_at_rules()
+            self._look_at_refused()
         for name, look in (("anomalies", self._look_at_anomalies), ("promises", self._look_at_promises)):
             if self._due.has_come(name, self._pace):
                 begun = time.monotonic()
@@ -148,6 +154,12 @@ class AlertWatch:
         self._why = {slice_: why for slice_, why in self._why.items() if str(slice_) in named}
         self._book.reconcile(AlertKind.RULE, troubles, self._clock(), {CURSOR: str(last)})
         self._looked_until = last
+
+    def _look_at_refused(self) -> None:
+        now = self._clock()
+        refused = self._refused.since(now - _REFUSED_TOLD_FOR)
+        if refused or self._book.open(AlertKind.REFUSED):
+            self._book.reconcile(AlertKind.REFUSED, refused_troubles(refused, self._center.graph), now)
 
     def _look_at_anomalies(self) -> None:
         """Of those that there are, a slice that was measured again and is as usual is none."""

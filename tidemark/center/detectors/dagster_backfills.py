@@ -10,12 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.backfill_planning import plan_of
+from tidemark.center.detectors.refused_events import RefusedEvents
+from tidemark.center.detectors.told_event import told_slice
 from tidemark.dagster_internals.backfills import open_backfills
 from tidemark.dependency_model.backfill import BackfillPhase, BackfillPlan
-from tidemark.dependency_model.backfill.progress import ACTIVE
 from tidemark.dependency_model.status import RunState
+from tidemark.errors import TerminalError
 from tidemark.state_store.backfills import BackfillRequest, Backfills
-from tidemark.warehouse.dagster_partition_keys import slice_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,8 +36,11 @@ _NOTHING_YET: Final = (RunState.WAITING, RunState.READY)
 class DagsterBackfillDetector:
     """Of one center; what was looked at once is not looked at again."""
 
-    def __init__(self, center: DependencyCenter, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, center: DependencyCenter, clock: Callable[[], datetime], refused: RefusedEvents | None = None
+    ) -> None:
         self._center, self._clock = center, clock
+        self._refused = refused or RefusedEvents(clock)
         self._stored = Backfills(center.store.database)
         self._seen: set[str] = set()
         self._gone: set[int] = set()
@@ -46,17 +50,25 @@ class DagsterBackfillDetector:
         going_on = {backfill.backfill_id: backfill for backfill in open_backfills(instance)}
         for backfill_id in going_on.keys() - self._seen:
             if self._stored.begun_by(_OF_DAGSTER + backfill_id) is None:
-                self._complete(going_on[backfill_id])
+                self._try_to_complete(instance, going_on[backfill_id])
             self._seen.add(backfill_id)
         origins = {_OF_DAGSTER + backfill_id for backfill_id in going_on}
         gone = {
             row.number
-            for row in self._stored.rows(ACTIVE)
+            for row in self._stored.active()
             if row.request.origin.startswith(_OF_DAGSTER) and row.request.origin not in origins
         }
         for number in gone & self._gone:  # what its runs did was taken in meanwhile
             self._abandon(number)
         self._gone = gone
+
+    def _try_to_complete(self, instance: dg.DagsterInstance, backfill: OpenBackfill) -> None:
+        """One whose keys or size nobody can plan with is left as Dagster has it."""
+        try:
+            self._complete(backfill)
+        except TerminalError as error:
+            name = next((key.to_user_string() for key, _ in backfill.targets), "")
+            self._refused.refuse(instance, name, f"Dagster's backfill {backfill.backfill_id}", error)
 
     def _complete(self, backfill: OpenBackfill) -> None:
         """Plan what it leaves out; nothing, where it leaves out nothing."""
@@ -79,7 +91,7 @@ class DagsterBackfillDetector:
             name = key.to_user_string()
             if name not in graph:
                 continue
-            slice_ = slice_of(graph.entity(name), partition)
+            slice_ = told_slice(graph, name, partition)
             status = self._center.status(slice_)
             if status.run_state in _NOTHING_YET or (status.run_state in _UNDER_WAY and status.generation == 1):
                 continue

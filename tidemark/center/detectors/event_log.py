@@ -5,7 +5,8 @@ a run that was removed from Dagster's storage says nothing of the data. Its rule
 evaluated them (`rules_checked_by_run`): what was reported without a run stays `quality unknown`. A run that ended
 without having materialized what it planned has failed on it; what it tells after that, of slices that another run has
 by then, counts for nothing (`late_results`). The position is written with the facts, and lies some
-seconds behind them (`log_tail`): a process that starts again reads a few events that are known by their ids.
+seconds behind them (`log_tail`): a process that starts again reads a few events that are known by their ids. An event
+that cannot be understood (`told_event`), or that nothing foresaw, is refused alone; those after it do not wait for it.
 
 The numbers of events belong to one storage. A log that is shorter than the position is another one, or was cut: it is
 read from its beginning, and what is older than the last event that was taken in is passed over.
@@ -17,20 +18,25 @@ import logging
 import time
 from datetime import UTC, datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter
 
 from tidemark.center.detectors.late_results import LateResults
 from tidemark.center.detectors.log_tail import COMMIT_SECONDS, Tail
+from tidemark.center.detectors.refused_events import RefusedEvents
 from tidemark.center.detectors.rules_checked_by_run import RunChecks
+from tidemark.center.detectors.storable_json import is_storable
+from tidemark.center.detectors.told_event import PROBE_KEY, REFUSED_TAG, facts_from_metadata, told_slice
 from tidemark.center.fact import CHANGED, Fact
+from tidemark.center.outages import OUTAGES
 from tidemark.dagster_internals.asset_wipes import wipe_times
-from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.status import Event
+from tidemark.errors import TerminalError
 from tidemark.state_store.transition import Facts
-from tidemark.warehouse.dagster_partition_keys import partition_of, slice_of
+from tidemark.system.utc_clock import utc_now
+from tidemark.warehouse.dagster_partition_keys import partition_of
 from tidemark.warm_runs.launcher import RUN_TAG
 
 if TYPE_CHECKING:
@@ -46,58 +52,14 @@ TIME_CURSOR: Final = "dagster time"
 """When the newest event that was taken in was written, in epoch seconds: it holds in any storage."""
 _OF_DAGSTER: Final = "dagster:"
 """How the ids of its events begin. Those of the API begin with `api:`."""
-STATE_KEY: Final = "tidemark/state"
-MISSING_KEY: Final = "tidemark/missing"
-FORCED_KEY: Final = "tidemark/forced"
-UNCHANGED_KEY: Final = "tidemark/unchanged"
-VERSION_KEY: Final = "delta_version"
-ROWS_KEY: Final = "dagster/row_count"
-PROBE_KEY: Final = "tidemark/probe"
-CODE_KEY: Final = "tidemark/code"
-CODE_CONTENT_KEY: Final = "tidemark/code_content"
-"""Metadata of a materialization that the center reads."""
-REFUSED_TAG: Final = "tidemark/refused"
-"""The assets that a run did not compute, as their inputs were not there."""
-_KINDS: Final = (
-    DagsterEventType.ASSET_MATERIALIZATION_PLANNED,
-    DagsterEventType.ASSET_MATERIALIZATION,
-)
+_KINDS: Final = (DagsterEventType.ASSET_MATERIALIZATION_PLANNED, DagsterEventType.ASSET_MATERIALIZATION)
 _IS_THERE: Final = frozenset({Event.COMPLETED, Event.OBSERVED})
 _AT_ONCE: Final = 1_000
 _RUNS_AT_ONCE: Final = 200
 _MOST_RUNS: Final = 10_000
+_LONGEST_RUN: Final = 256
 _LOGGER: Final = logging.getLogger("tidemark")
 _ENDED: Final = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
-
-
-class ToldSlice(NamedTuple):
-    """What a materialization tells of its slice; `missing` are the inputs that it was computed without, as text.
-
-    `code` is the id of what computed it, `code_content` what that is; both empty where nothing is told of it.
-    """
-
-    state: str
-    missing: str
-    version: str | None
-    rows: int | None
-    code: str = ""
-    code_content: str = ""
-    changed: bool = True
-
-
-def facts_from_metadata(materialization: dg.AssetMaterialization) -> ToldSlice:
-    """What the metadata tells; of an asset of somebody else mostly nothing, which means that it is completed."""
-    values = {name: value.value for name, value in materialization.metadata.items()}
-    version, rows = values.get(VERSION_KEY), values.get(ROWS_KEY)
-    return ToldSlice(
-        state=str(values.get(STATE_KEY, COMPLETED)),
-        missing=str(values.get(MISSING_KEY, "")),
-        version=str(version) if isinstance(version, int) else None,
-        rows=rows if isinstance(rows, int) and rows >= 0 else None,
-        changed=values.get(UNCHANGED_KEY) is not True,
-        code=str(values.get(CODE_KEY, "")),
-        code_content=str(values.get(CODE_CONTENT_KEY, "")),
-    )
 
 
 def event_id(entry: dg.EventLogEntry, slice_: Slice) -> str:
@@ -109,8 +71,15 @@ def event_id(entry: dg.EventLogEntry, slice_: Slice) -> str:
 class EventLogDetector:
     """Reads one Dagster storage for one center; `instance` may be another one of the same storage later."""
 
-    def __init__(self, instance: dg.DagsterInstance, center: DependencyCenter, read: StateReader) -> None:
+    def __init__(
+        self,
+        instance: dg.DagsterInstance,
+        center: DependencyCenter,
+        read: StateReader,
+        refused: RefusedEvents | None = None,
+    ) -> None:
         self.instance, self._center, self._read = instance, center, read
+        self.refused = refused or RefusedEvents(utc_now)
         self._tail = Tail(int(read.cursor(CURSOR) or 0), time.monotonic, time.time)
         self._newest, self._passes_over = float(read.cursor(TIME_CURSOR) or 0), float("-inf")
         self._runs: dict[str, str] = {}
@@ -164,15 +133,49 @@ class EventLogDetector:
     def _take_in(self, records: list[EventLogRecord]) -> int:
         if not records:
             return 0
-        checks = RunChecks(self.instance)
         news = [record for record in records if record.timestamp >= self._passes_over]
-        facts = [fact for record in news for fact in self._facts(record, checks)]
         self._newest = max([self._newest, *(record.timestamp for record in records)])
-        cursors = {CURSOR: str(self._tail.safe_cursor), TIME_CURSOR: repr(self._newest)}
-        new = self._center.report(facts, cursors=cursors).new
+        try:
+            new = self._commit(news)
+        except OUTAGES:
+            raise
+        except Exception:  # noqa: BLE001 - one of them holds what nobody foresaw: the others do not wait for it
+            new = sum(map(self._commit_alone, news))
         for record in records:
             self._tail.take(record.storage_id, record.timestamp)
         return new
+
+    def _commit(self, records: list[EventLogRecord]) -> int:
+        checks = RunChecks(self.instance)
+        told = [(fact, record) for record in records for fact in self._understood(record, checks)]
+        cursors = {CURSOR: str(self._tail.safe_cursor), TIME_CURSOR: repr(self._newest)}
+        receipt = self._center.report([fact for fact, _ in told], cursors=cursors)
+        of_fact = {id(fact): record for fact, record in told}
+        for fact, error in receipt.refused:
+            self._refuse(of_fact[id(fact)], error)
+        return receipt.new
+
+    def _commit_alone(self, record: EventLogRecord) -> int:
+        try:
+            return self._commit([record])
+        except OUTAGES:
+            raise
+        except Exception as error:  # noqa: BLE001 - as above
+            self._refuse(record, error)
+            return 0
+
+    def _understood(self, record: EventLogRecord, checks: RunChecks) -> list[Fact]:
+        try:
+            return list(self._facts(record, checks))
+        except TerminalError as error:
+            self._refuse(record, error)
+            return []
+
+    def _refuse(self, record: EventLogRecord, error: Exception) -> None:
+        key = record.asset_key
+        self.refused.refuse(
+            self.instance, key.to_user_string() if key else "", f"event {record.storage_id} of Dagster's log", error
+        )
 
     def _next(self, after: int) -> list[EventLogRecord]:
         """The next records of all kinds in order: up to where each kind was read."""
@@ -229,7 +232,7 @@ class EventLogDetector:
                 yield Fact(f"{id_}:quality", slice_, passed, when, "dagster", held, changed=changed)
 
     def _slices(self, event: dg.DagsterEvent) -> Iterator[Slice]:
-        """The slices of an event; none for an asset that is no entity, or has no such partition."""
+        """The slices of an event; none for an asset that is no entity. Raises RequestError for a key of no slice."""
         name = event.asset_key.to_user_string() if event.asset_key else ""
         if name not in self._center.graph:
             return
@@ -239,10 +242,10 @@ class EventLogDetector:
             subset = event.asset_materialization_planned_data.partitions_subset
             keys += subset.get_partition_keys() if subset else []
         if entity.is_static:
-            yield slice_of(entity, None)
+            yield told_slice(self._center.graph, name, None)
             return
         for key in keys:
-            yield slice_of(entity, key)
+            yield told_slice(self._center.graph, name, key)
 
     def _run(self, run_id: str) -> str:
         """The center's id of a run; the run's own where it was launched by somebody else."""
@@ -250,7 +253,8 @@ class EventLogDetector:
             if len(self._runs) >= _MOST_RUNS:
                 self._runs.clear()
             run = self.instance.get_run_by_id(run_id)
-            self._runs[run_id] = run.tags.get(RUN_TAG, run_id) if run else run_id
+            asked = run.tags.get(RUN_TAG, run_id) if run else run_id
+            self._runs[run_id] = asked if len(asked) <= _LONGEST_RUN and is_storable(asked) else run_id
         return self._runs[run_id]
 
     def _ended_runs(self) -> dict[str, dg.DagsterRun]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from tidemark.center.detectors.event_log import PROBE_KEY, ROWS_KEY
+from tidemark.center.detectors.told_event import PROBE_KEY, ROWS_KEY
 from tidemark.dagster_internals.partition_checks import report_check
 from tidemark.warehouse.dagster_partition_keys import partition_of
 

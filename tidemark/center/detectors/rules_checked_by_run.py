@@ -14,6 +14,7 @@ from dagster import DagsterEventType
 from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.dependency_model.baseline.promise import BASELINE_CHECK
 from tidemark.dependency_model.status.flaws import VALIDITY_CHECK
+from tidemark.system.one_line import one_line
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 UNKNOWN_KEY: Final = "tidemark/unknown"
 """Metadata of the check of a rule that crashed."""
-_LONGEST: Final = 500
 _NO_RULES: Final = frozenset({BASELINE_CHECK, VALIDITY_CHECK})
 """Checks that say nothing of a slice's rows."""
 
@@ -57,7 +57,7 @@ class RunChecks:
         """Each rule that did not hold, and what was expected and found, cut to some length; empty where all held."""
         results = self._of_slice(run_id, entity, partition)
         told = [f"{name}: {result.reason}" for name, result in results.items() if not result.passed]
-        return "; ".join(told).replace("\0", "")[:_LONGEST]
+        return one_line("; ".join(told))
 
     def have_refused(self, run_id: str, entity: Entity, partition: str | None) -> bool:
         """Whether a blocking rule is known to be broken on this partition; a rule that crashed says nothing of it."""

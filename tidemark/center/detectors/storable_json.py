@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_DEPTH: Final = 16
 """Levels of lists and objects inside each other, of one event."""
 MAX_EVENT_BYTES: Final = 64 * 1024
-_INT64: Final = range(-(1 << 63), 1 << 63)
+INT64: Final = range(-(1 << 63), 1 << 63)
 
 
 def parse_body(body: bytes) -> Any:
@@ -68,16 +68,19 @@ def _members(value: Any) -> list[Any]:
 def _check_plain(value: Any, where: str) -> None:
     """A number that databases have, a text that is Unicode and has no NUL."""
     if isinstance(value, str):
-        if "\0" in value or not _is_unicode(value):
+        if not is_storable(value):
             raise RequestError("a text without the character NUL is needed, in Unicode", where=where)
     elif isinstance(value, float):
         if not math.isfinite(value):
             raise RequestError("the number is too large", expected="a finite number", where=where)
-    elif isinstance(value, int) and value not in _INT64:
+    elif isinstance(value, int) and value not in INT64:
         raise RequestError("the number is too large", expected="64 bits", where=where)
 
 
-def _is_unicode(text: str) -> bool:
+def is_storable(text: str) -> bool:
+    """Whether every store keeps it: Unicode, without NUL."""
+    if "\0" in text:
+        return False
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from tidemark.center.detectors.event_log import CODE_CONTENT_KEY, CODE_KEY
+from tidemark.center.detectors.told_event import CODE_CONTENT_KEY, CODE_KEY
 from tidemark.warehouse.code_version import entity_code
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from tidemark.center.detectors.event_log import UNCHANGED_KEY
+from tidemark.center.detectors.told_event import UNCHANGED_KEY
 from tidemark.compute.business_time import slice_values
 from tidemark.compute.content_comparison import content_matters, is_same_content
 
