@@ -122,3 +122,16 @@ def test_requests_of_another_page_are_refused(tmp_path: Path) -> None:
         assert client.ask("POST", "/v1/reports", GOOD, headers={"Content-Type": "text/plain"})[0] == 415
         assert client.world.store.read.last() == 0
         assert client.ask("POST", "/v1/reports", GOOD, headers={"Host": "lake.example"})[0] == 200
+
+
+def test_long_bodies_cost_as_many_writes_as_they_are_long() -> None:
+    now = [0.0]
+    buckets = TokenBuckets(10.0, lambda: now[0])
+    assert buckets.take("a", 60.0)
+    assert buckets.take("a", 40.0)
+    assert not buckets.take("a")
+    assert buckets.take("b", 1_000.0), "no more than the bucket holds"
+    assert not buckets.take("b")
+    now[0] = 4.0
+    assert buckets.take("a", 40.0)
+    assert not buckets.take("a", 2.0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tidemark.system.http_guard import HttpGuard, host_names
+from tidemark.system.http_guard import LONG_BYTES, MOST_LONG_BODIES, HttpGuard, host_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping
@@ -222,3 +222,44 @@ def test_a_web_socket_opens_for_own_pages_only(headers: dict[str, str], is_open:
 def test_what_is_no_request_passes() -> None:
     _, reached = ask({}, kind="lifespan")
     assert reached == 1
+
+
+def test_few_long_bodies_come_in_at_a_time() -> None:
+    """Half-sent ones would fill the memory; short ones go on meanwhile, and so does the next long one."""
+    asyncio.run(_long_bodies())
+
+
+async def _long_bodies() -> None:
+    sent: list[MutableMapping[str, Any]] = []
+    done = asyncio.Event()
+
+    async def slow(_scope: Any, _receive: Any, send: Any) -> None:
+        await done.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    guard = HttpGuard(slow, host_names("127.0.0.1"))
+
+    def post(size: int) -> asyncio.Task[None]:
+        headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+        headers.append((b"content-length", str(size).encode()))
+        scope = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": headers}
+        return asyncio.create_task(guard(scope, None, send))  # type: ignore[arg-type]  # no body is read
+
+    tasks = [post(LONG_BYTES + 1) for _ in range(MOST_LONG_BODIES + 5)]
+    await asyncio.sleep(0)
+    assert [message["status"] for message in sent if "status" in message] == [503] * 5
+    short = post(LONG_BYTES)
+    await asyncio.sleep(0)
+    assert not short.done()
+    done.set()
+    await asyncio.gather(*tasks, short)
+    await post(LONG_BYTES + 1)
+    assert [message["status"] for message in sent if message.get("status") == 200] == [200] * (MOST_LONG_BODIES + 2)
+
+
+@pytest.mark.parametrize("path", ["/logs/\0", "/logs/a\n", "/\x1b[2J", "/\x7f"])
+def test_a_path_with_a_control_character_is_refused(path: str) -> None:
+    assert status({}, path=path) == 400

@@ -44,7 +44,7 @@ def add_backfills(app: FastAPI, queries: BackfillQueries, threads: Threads) -> N
     @app.post(BACKFILLS, openapi_extra=_BODY)
     async def plan_backfill(request: Request) -> PlannedBackfillModel:
         """Plan to compute slices again, and exactly what was built from them; or only say it, in a dry run."""
-        return await run_in(threads.queries, partial(queries.plan, await request.body()))
+        return await run_in(threads.plans, partial(queries.plan, await request.body()))
 
     @app.get(f"{BACKFILLS}/{{number}}")
     async def backfill(

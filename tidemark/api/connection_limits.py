@@ -2,7 +2,7 @@
 
 A connection waits for headers, then for the body, then is answered: each phase has its time, however slowly bytes
 trickle in. When there are as many connections as there may be, the oldest that is not being answered gives way to the
-newest: idle and slow sockets keep nobody out.
+newest: idle and slow sockets keep nobody out. A WebSocket has no deadline, and is a connection until it is closed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import resource
 import sys
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import h11
@@ -31,9 +32,14 @@ class Phase(Enum):
     HEADERS = "headers"
     BODY = "body"
     ANSWER = "answer"
+    UPGRADED = "upgraded"
 
 
-DEADLINES: Final[Mapping[Phase, float]] = {Phase.HEADERS: 10.0, Phase.BODY: 30.0, Phase.ANSWER: 60.0}
+DEADLINES: Final[Mapping[Phase, float]] = {
+    Phase.HEADERS: 10.0,
+    Phase.BODY: 30.0,
+    Phase.ANSWER: 60.0,
+}
 
 
 def connection_limit() -> int:
@@ -51,10 +57,14 @@ class Connections:
     opened: dict[DeadlineProtocol, None] = field(default_factory=dict)
 
     def add(self, connection: DeadlineProtocol) -> None:
-        """A new connection; the oldest that is not being answered gives way to it, half-sent requests as well."""
+        """A new connection; the oldest that is not being answered gives way to it, half-sent requests as well.
+
+        A WebSocket gives way where nothing else does.
+        """
         if len(self.opened) >= self.limit:
-            unanswered = (older for older in self.opened if older.phase is not Phase.ANSWER)
-            next(unanswered, connection).abort()
+            unanswered = (older for older in self.opened if older.phase in (Phase.HEADERS, Phase.BODY))
+            upgraded = (older for older in self.opened if older.phase is Phase.UPGRADED)
+            next(chain(unanswered, upgraded), connection).abort()
         self.opened[connection] = None
 
     def remove(self, connection: DeadlineProtocol) -> None:
@@ -74,6 +84,8 @@ class DeadlineProtocol(H11Protocol):
     @property
     def phase(self) -> Phase:
         """What the connection waits for now."""
+        if self.transport is not None and self.transport.get_protocol() is not self:
+            return Phase.UPGRADED
         if self.conn.their_state is h11.IDLE:
             return Phase.HEADERS
         return Phase.BODY if self.conn.their_state is h11.SEND_BODY else Phase.ANSWER
@@ -102,11 +114,19 @@ class DeadlineProtocol(H11Protocol):
         self._watch()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        """The connection has another protocol from here on, and none of our deadlines."""
+        """The connection has another protocol from here on, without our deadlines; it counts on."""
         super().handle_websocket_upgrade(event)
-        if self.transport.get_protocol() is not self:
+        upgraded = self.transport.get_protocol()
+        if upgraded is self:
+            return
+        self._cancel_timer()
+        lost = upgraded.connection_lost
+
+        def closed(exc: Exception | None) -> None:
             self._open.remove(self)
-            self._cancel_timer()
+            lost(exc)
+
+        upgraded.connection_lost = closed  # type: ignore[method-assign]  # nobody else is told
 
     def shutdown(self) -> None:
         """The server ends: who is still sending is not waited for, who is answered is."""

@@ -4,8 +4,11 @@ TerminalError
 └── ApiSettingsError   an address that the API must not listen on without a token, or a setting that cannot be so
 
 TransientError
-└── TookTooLongError   an answer that was not there in time
+├── TookTooLongError   an answer that was not there in time
+└── BusyError          more questions than are answered at a time
 """
+
+from typing import Self
 
 from tidemark.errors import TerminalError, TransientError
 
@@ -16,3 +19,11 @@ class ApiSettingsError(TerminalError):
 
 class TookTooLongError(TransientError):
     """An answer that was not there in time."""
+
+
+class BusyError(TransientError):
+    """More questions than are answered at a time."""
+
+    @classmethod
+    def of(cls, kind: str, asked: int) -> Self:
+        return cls(f"too many {kind} wait already", found=f"{asked:,}", hint="ask again in a second")

@@ -1,7 +1,7 @@
 """Limits on what a request may be and how often one may write, in front of the application. Pure ASGI.
 
     431  the address and the headers together are longer than 16 kB
-    429  a client writes more often than its token bucket fills
+    429  a client writes more often, or more, than its token bucket fills: each 4 kB of a body count as a write
 
 Source of the rate limit: the token bucket of RFC 2697, one a client address.
 """
@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from tidemark.system.http_guard import Refusal, send_refusal
+from tidemark.system.http_guard import Refusal, announced_bytes, send_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +23,7 @@ MAX_HEADER_BYTES: Final = 16 * 1024
 DEFAULT_WRITES_PER_SECOND: Final = 500.0
 _BURST_SECONDS: Final = 10.0
 _MAX_CLIENTS: Final = 10_000
+_WRITE_BYTES: Final = 4 * 1024
 _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -33,13 +34,14 @@ class TokenBuckets:
         self._rate, self._burst, self._clock = rate, max(1.0, rate * _BURST_SECONDS), clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def take(self, client: str) -> bool:
-        """Whether the client may write now."""
+    def take(self, client: str, cost: float = 1.0) -> bool:
+        """Whether the client may write now; what costs more than the bucket holds takes all of it."""
+        cost = min(cost, self._burst)
         now = self._clock()
         tokens, filled_at = self._buckets.pop(client, (self._burst, now))
         tokens = min(self._burst, tokens + (now - filled_at) * self._rate)
-        is_allowed = tokens >= 1.0
-        self._buckets[client] = (tokens - is_allowed, now)
+        is_allowed = tokens >= cost
+        self._buckets[client] = (tokens - cost * is_allowed, now)
         if len(self._buckets) > _MAX_CLIENTS:
             self._buckets.popitem(last=False)
         return is_allowed
@@ -63,6 +65,8 @@ class RequestLimits:
         if headers + len(scope["raw_path"]) + len(scope["query_string"]) > MAX_HEADER_BYTES:
             return Refusal(431, "the headers are too long", f"at most {MAX_HEADER_BYTES} bytes with the address")
         client = (scope.get("client") or ("",))[0]
-        if scope["method"] not in _READS and not self._buckets.take(client):
-            return Refusal(429, "too many writes", "fewer requests a second from one address")
+        if scope["method"] not in _READS and not self._buckets.take(
+            client, 1.0 + announced_bytes(scope) // _WRITE_BYTES
+        ):
+            return Refusal(429, "too many writes", "fewer requests, or shorter ones, a second from one address")
         return None

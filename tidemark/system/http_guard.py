@@ -7,7 +7,9 @@ A browser lets every web page send requests to this machine. Each of these rules
                          a link from another page may be followed
     Content-Type         JSON where there is a body, or 415: a form cannot send that
     Content-Length       given, or 411: a body in chunks can be two requests to two servers (smuggling), and a million
-                         chunks of a byte take the server's time; and not greater than `most_bytes`, or 413
+                         chunks of a byte take the server's time; and not greater than `most_bytes`, or 413; few long
+                         bodies at a time, or 503: half-sent ones fill the memory
+    path                 without control characters, or 400
     address              never holds a query that is executed where `post_only` says so, or 405
     Authorization        `Bearer <token>` where a token is set, or 401; who has it may ask from anywhere
 
@@ -41,6 +43,9 @@ _POLICY_VIOLATION: Final = 1008
 _HOST: Final = re.compile(r"(?P<name>\[[^\[\]]*\]|[^:@\[\]]*)(:[0-9]{0,5})?")
 MOST_BYTES: Final = 8 * 1024 * 1024
 """Of a body. A backfill names its partitions: a hundred thousand are some 1.5 MB."""
+LONG_BYTES: Final = 256 * 1024
+MOST_LONG_BODIES: Final = 8
+"""So many bodies of more than LONG_BYTES come in, or are answered, at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,22 +87,38 @@ class HttpGuard:
     ) -> None:
         self._app, self._hosts = app, frozenset(map(_canonical, allowed_hosts))
         self._token, self._open, self._post_only = token, frozenset(open_paths), frozenset(post_only)
-        self._most_bytes = most_bytes
+        self._most_bytes, self._long_bodies = most_bytes, 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self.refusal(scope) if scope["type"] in ("http", "websocket") else None
         if refusal is None:
-            await self._app(scope, receive, send)
+            await self._let_in(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": refusal.message})
         else:
             await send_refusal(refusal, send)
 
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or _Headers(scope).announced <= LONG_BYTES:
+            await self._app(scope, receive, send)
+            return
+        if self._long_bodies >= MOST_LONG_BODIES:
+            await send_refusal(
+                Refusal(503, "too many long bodies at a time", f"{MOST_LONG_BODIES}, or a shorter one"), send
+            )
+            return
+        self._long_bodies += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._long_bodies -= 1
+
     def refusal(self, scope: Scope) -> Refusal | None:
         """Why this request is refused; None for one that is let in."""
         headers = _Headers(scope)
         return (
-            self._wrong_host(scope, headers)
+            _wrong_path(scope)
+            or self._wrong_host(scope, headers)
             or self._wrong_caller(scope, headers)
             or self._query_in_address(scope)
             or self._wrong_length(headers)
@@ -134,9 +155,9 @@ class HttpGuard:
     def _wrong_length(self, headers: _Headers) -> Refusal | None:
         if headers.all("transfer-encoding"):
             return Refusal(411, "the body says not how long it is", "a Content-Length")
-        announced = headers.first("content-length")
-        if announced.isdigit() and int(announced[:20]) > self._most_bytes:
-            return Refusal(413, "the body is too long", f"at most {self._most_bytes} bytes", announced[:20])
+        if headers.announced > self._most_bytes:
+            shown = headers.first("content-length")[:20]
+            return Refusal(413, "the body is too long", f"at most {self._most_bytes} bytes", shown)
         return None
 
 
@@ -153,8 +174,19 @@ class _Headers:
         return next(iter(self.all(name)), "")
 
     @property
+    def announced(self) -> int:
+        """How many bytes the body is said to have."""
+        given = self.first("content-length")
+        return int(given[:20]) if given.isascii() and given.isdigit() else 0
+
+    @property
     def origin(self) -> str | None:
         return self.first("origin")[:200] or None
+
+
+def announced_bytes(scope: Scope) -> int:
+    """How many bytes the body of a request is said to have."""
+    return _Headers(scope).announced
 
 
 def has_token(scope: Scope, token: str) -> bool:
@@ -162,11 +194,6 @@ def has_token(scope: Scope, token: str) -> bool:
     scheme, _, given = _Headers(scope).first("authorization").partition(" ")
     is_equal = hmac.compare_digest(given.strip().encode("latin-1"), token.encode())
     return scheme.lower() == "bearer" and is_equal
-
-
-def comes_from_own_page(scope: Scope) -> bool:
-    """Whether a browser says that one of the server's own pages asks; what is no browser says nothing."""
-    return _Headers(scope).all("sec-fetch-site") == ["same-origin"] and _is_same_origin(scope, _Headers(scope))
 
 
 def _is_same_origin(scope: Scope, headers: _Headers) -> bool:
@@ -188,6 +215,13 @@ def _is_origin_of(origin: str, host: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+
+
+def _wrong_path(scope: Scope) -> Refusal | None:
+    """No file, and no page, has a name with a control character in it: those who look for one end in a traceback."""
+    if any(character < " " or character == "\x7f" for character in scope["path"]):
+        return Refusal(400, "the path has a control character", "a path of characters that can be printed")
+    return None
 
 
 def _wrong_content(scope: Scope, headers: _Headers) -> Refusal | None:
@@ -214,7 +248,12 @@ def _canonical(name: str) -> str:
 
 
 _LENGTH_REQUIRED: Final = 411
-_EXTRA_HEADERS: Final = {401: (b"www-authenticate", b"Bearer"), 405: (b"allow", b"POST"), 429: (b"retry-after", b"1")}
+_EXTRA_HEADERS: Final = {
+    401: (b"www-authenticate", b"Bearer"),
+    405: (b"allow", b"POST"),
+    429: (b"retry-after", b"1"),
+    503: (b"retry-after", b"1"),
+}
 
 
 async def send_refusal(refusal: Refusal, send: Send) -> None:

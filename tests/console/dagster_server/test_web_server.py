@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import socket
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import uvicorn
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from tidemark.api.connection_limits import Connections, Phase
@@ -37,10 +38,10 @@ async def played(scope: Any, receive: Any, send: Any) -> None:
 
 
 @contextmanager
-def serving(limit: int = 100) -> Iterator[int]:
+def serving(limit: int = 100, connections: Connections | None = None) -> Iterator[int]:
     """The port of a server with short deadlines."""
     app = HttpGuard(played, host_names("127.0.0.1"), most_bytes=1_000)
-    server = uvicorn.Server(configuration(app, "127.0.0.1", 0, Connections(limit, DEADLINES)))
+    server = uvicorn.Server(configuration(app, "127.0.0.1", 0, connections or Connections(limit, DEADLINES)))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -100,3 +101,35 @@ def test_a_page_that_listens_is_left_alone() -> None:
         assert answer(port, b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").startswith(
             b"HTTP/1.1 200"
         )
+
+
+def test_idle_web_sockets_count_and_keep_nobody_out() -> None:
+    """The oldest gives way: so many that the process has no file left cannot be."""
+    with serving(limit=8) as port, ExitStack() as stack:
+        sockets = [stack.enter_context(connect(f"ws://127.0.0.1:{port}/graphql")) for _ in range(20)]
+        sockets[-1].send("still there")
+        assert sockets[-1].recv(10) == "still there"
+        closed = 0
+        for opened in sockets[:-8]:
+            with suppress(TimeoutError):
+                with pytest.raises(ConnectionClosed):
+                    opened.recv(10)
+                closed += 1
+        assert closed == 12
+        assert answer(port, b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").startswith(
+            b"HTTP/1.1 200"
+        )
+
+
+def test_a_web_socket_that_is_closed_is_forgotten() -> None:
+    connections = Connections(100, DEADLINES)
+    with serving(connections=connections) as port:
+        for _ in range(3):
+            with connect(f"ws://127.0.0.1:{port}/graphql") as opened:
+                opened.send("x")
+                assert opened.recv(10) == "x"
+                assert len(connections.opened) >= 1
+        deadline = time.monotonic() + 30
+        while connections.opened and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not connections.opened
