@@ -2,6 +2,8 @@
 
 import re
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,15 @@ def test_what_is_made_is_its_owners_alone_and_what_was_there_keeps_its_rights(tm
     file.chmod(0o640)
     assert private_file(file).read_text() == "kept"
     assert rights(file) == 0o640
+
+
+def test_a_process_that_keeps_files_private_hands_it_on(tmp_path: Path) -> None:
+    program = (
+        "import subprocess, sys; from tidemark.system.files import keep_files_private; keep_files_private();"
+        "open('a', 'w'); subprocess.run([sys.executable, '-c', 'import os; os.mkdir(chr(98))'], check=True)"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+    assert (rights(tmp_path / "a"), rights(tmp_path / "b")) == (0o600, 0o700)
 
 
 def rights(path: Path) -> int:

@@ -8,6 +8,7 @@ import click
 
 from tidemark.console.lazy_group import CommandEntry, LazyGroup
 from tidemark.console.project_option import root_option
+from tidemark.system.files import keep_files_private
 
 COMMANDS: Final = (
     CommandEntry("init", "First steps", "Write a new project."),
@@ -46,6 +47,9 @@ COMMANDS: Final = (
         "delta", "The tables", "Repair one partition, tag versions, vacuum; how files lie, and what to cluster by."
     ),
 )
+
+_AUTHORING: Final = frozenset({"init", "new"})
+"""What these write is the project's source, with the rights that its author gives files."""
 
 _EPILOG: Final = """\b
 Begin with:
@@ -88,3 +92,6 @@ def main(*, debug: bool) -> None:
     tables, a snapshot is tagged once every shard has passed its end, and each slice of the layers above
     (ods, dwd, dws, ads) is computed when the slices that it reads are complete.
     """
+    del debug  # read by those who tell errors
+    if click.get_current_context().invoked_subcommand not in _AUTHORING:
+        keep_files_private()

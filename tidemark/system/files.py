@@ -1,6 +1,7 @@
 """Folders and files: the check that a folder can be written, files replaced at once, and what only the owner reads."""
 
 import os
+import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -9,6 +10,7 @@ from threading import Lock
 from tidemark.system.errors import DiskPathError
 
 _OWNERS_FOLDER, _OWNERS_FILE = 0o700, 0o600
+_OTHERS = 0o077
 _CREATING = Lock()
 
 
@@ -51,6 +53,22 @@ def private_file(path: Path) -> Path:
     with _CREATING, suppress(FileExistsError):  # another thread may open it, and lock it, before it is closed here
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNERS_FILE))
     return path
+
+
+def keep_files_private() -> None:
+    """What this process, and those that it starts, create from here on is for their owner alone."""
+    os.umask(os.umask(_OTHERS) | _OTHERS)
+
+
+def close_to_others(path: Path) -> None:
+    """Take a folder's rights from all but its owner. One of somebody else stays as it is: `tidemark doctor` says so."""
+    with suppress(PermissionError):
+        path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
+
+
+def is_open_to_others(path: Path) -> bool:
+    """Whether accounts other than its owner's have any right to it."""
+    return path.exists() and bool(path.stat().st_mode & _OTHERS)
 
 
 def replace_text(path: Path, text: str) -> None:

@@ -22,6 +22,7 @@ from dagster import DagsterInstance
 
 from tidemark.dagster_internals.execution import capture_interrupts, pop_captured_interrupt
 from tidemark.dagster_internals.long_lived_connections import keep_connections
+from tidemark.system.files import keep_files_private
 from tidemark.system.garbage_collection import freeze_live_objects
 from tidemark.system.project_root import make_project_importable
 from tidemark.system.settings import Settings
@@ -39,6 +40,7 @@ _NO_JVM: Final = "its JVM has ended"
 
 def main(control_number: int, life_number: int, home: Path, given: Mapping[str, Any]) -> None:
     """Serve until the host is gone, or says so."""
+    keep_files_private()
     make_project_importable()
     control = socket.socket(fileno=control_number)
     Thread(target=_end_with, args=[life_number], daemon=True).start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import stat
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ from dagster import DagsterInstance
 from tests.project import write_project
 from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home
 from tidemark.console.dagster_server.errors import ForeignHomeError
+from tidemark.console.preflight import machine
 from tidemark.system.settings import Settings
 from tidemark.warm_runs.launcher import WarmRunLauncher
 
@@ -26,6 +28,19 @@ def test_beside_the_code_unless_it_is_set(tmp_path: Path, monkeypatch: pytest.Mo
     assert dagster_home(settings, {}) == settings.root / "dagster_home"
     assert dagster_home(settings, {"DAGSTER_HOME": ""}) == settings.root / "dagster_home"
     assert dagster_home(settings, {"DAGSTER_HOME": "mine"}) == tmp_path / "mine"
+
+
+def test_a_home_is_for_its_owner_alone_from_its_first_use_on(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o755)
+    home.chmod(0o755)
+    assert machine.private("Rows", home).verdict == "warning"
+    prepare_home(Settings.at(tmp_path / "data"), home)
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+    assert machine.private("Rows", home).verdict == "ok"
+    home.chmod(0o750)
+    prepare_home(Settings.at(tmp_path / "data"), home)
+    assert stat.S_IMODE(home.stat().st_mode) == 0o750, "what somebody gave since is kept"
 
 
 def test_a_new_home_gets_our_configuration_and_a_users_own_is_kept(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
     folders = [
         machine.writable("Data", settings.data, "TIDEMARK_DATA"),
         machine.writable("Dagster's storage", dagster_home(settings, env), "DAGSTER_HOME"),
+        machine.private("Rows of runs", dagster_home(settings, env)),
         machine.disk_space(settings.data),
     ]
     return [*programs, *folders, *rest, *shared_state(settings), *capture(settings)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.console.dagster_server.errors import ForeignHomeError
 from tidemark.console.project_files import TEMPLATE_OF_DAGSTER
-from tidemark.system.files import private_directory, writable_directory
+from tidemark.system.files import close_to_others, private_directory, writable_directory
 from tidemark.system.project_root import DAGSTER_FOLDER
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ def prepare_home(settings: Settings, home: Path) -> None:
     as complete that was so there.
     """
     private_directory(home)
+    if not (home / _WAREHOUSE_ID).exists():
+        # `init` and a clone make it as the account makes folders; rows of runs will lie in it.
+        close_to_others(home)
     _belong_together(writable_directory(settings.data), home)
     if not (home / _CONFIGURATION).exists():
         own = settings.root / DAGSTER_FOLDER / _CONFIGURATION

@@ -25,6 +25,7 @@ from tidemark.console.dagster_server.query_guard import QueryGuard
 from tidemark.console.dagster_server.report_asset_guard import ReportGuard
 from tidemark.console.dagster_server.server_arguments import server_arguments
 from tidemark.dagster_internals.serving import workspace_context
+from tidemark.system.files import keep_files_private
 from tidemark.system.http_guard import HttpGuard, host_names
 from tidemark.system.token_variable import TOKEN_VARIABLE
 
@@ -62,6 +63,7 @@ class GuardedWebserver(DagsterWebserver[Any, Any]):
 
 def main() -> None:
     """Serve until SIGINT."""
+    keep_files_private()
     options = server_arguments(__doc__)
     # Not left in the environment: what this process starts does not need it.
     token = os.environ.pop(TOKEN_VARIABLE, None)

@@ -21,6 +21,7 @@ import yaml
 
 from tidemark.console.dagster_server.server_arguments import server_arguments
 from tidemark.dagster_internals.serving import DAEMON_MODULE, DEVELOPMENT, code_servers
+from tidemark.system.files import keep_files_private
 from tidemark.system.token_variable import TOKEN_VARIABLE, without_token
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _STOP_SECONDS: Final = 60.0
 
 def main() -> int:
     """Serve until SIGINT; 1 when a service ends by itself."""
+    keep_files_private()
     options = server_arguments(__doc__)
     token = os.environ.pop(TOKEN_VARIABLE, None)
     os.environ.update(DEVELOPMENT)

@@ -11,7 +11,7 @@ import psutil
 
 from tidemark.system.check_finding import Finding
 from tidemark.system.errors import DiskPathError
-from tidemark.system.files import writable_directory
+from tidemark.system.files import is_open_to_others, writable_directory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,6 +83,14 @@ def writable(subject: str, folder: Path, setting: str) -> Finding:
         to_do = f"free the disk or give rights to it, or choose another folder with {setting}"
         return Finding(subject, "problem", f"{folder} cannot be written ({error.found})", to_do)
     return Finding(subject, "ok", f"{folder} can be written")
+
+
+def private(subject: str, folder: Path) -> Finding:
+    """Whether other accounts of this machine are kept from a folder."""
+    if is_open_to_others(folder):
+        readable = f"other accounts of this machine can read {folder}"
+        return Finding(subject, "warning", readable, f"take the right from them: chmod 700 {folder}")
+    return Finding(subject, "ok", f"{folder} is for its owner alone")
 
 
 def disk_space(folder: Path) -> Finding:
