@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -42,12 +43,34 @@ class Folder:
         return list(self.system.get_file_info(fs.FileSelector(self.path, allow_not_found=True)))
 
     def files(self) -> list[fs.FileInfo]:
-        """Every file below. Raises ProbeError for very many."""
-        infos = self.system.get_file_info(fs.FileSelector(self.path, allow_not_found=True, recursive=True))
-        files = [info for info in infos if info.type is fs.FileType.File]
+        """Every file below. Raises ProbeError for very many, and for a link that leads elsewhere."""
+        files = self._local_files() if isinstance(self.system, fs.LocalFileSystem) else self._stored_files()
         if len(files) > MOST_FILES:
             raise ProbeError("too many files to look at", expected=f"at most {MOST_FILES:,}", found=f"{len(files):,}")
         return files
+
+    def _stored_files(self) -> list[fs.FileInfo]:
+        infos = self.system.get_file_info(fs.FileSelector(self.path, allow_not_found=True, recursive=True))
+        return [info for info in infos if info.type is fs.FileType.File]
+
+    def _local_files(self) -> list[fs.FileInfo]:
+        """Arrow follows links to folders, in circles as well, and to files of others: who fills a folder makes them.
+
+        The folder itself may be a link of the operator's; below it a link stays within, and is to a file.
+        """
+        home, paths = os.path.realpath(self.path), list[str]()
+        for place, folders, names in os.walk(self.path, followlinks=False):
+            for path in (os.path.join(place, name) for name in (*folders, *names)):  # noqa: PTH118 - Arrow's form
+                if os.path.islink(path) and not self._stays_within(path, home):  # noqa: PTH114
+                    raise ProbeError("a link leads out of the folder", expected=f"files below {home}", found=path)
+            paths += [os.path.join(place, name) for name in names]  # noqa: PTH118
+            if len(paths) > MOST_FILES:
+                break
+        return [info for info in self.system.get_file_info(paths) if info.type is fs.FileType.File]
+
+    @staticmethod
+    def _stays_within(link: str, home: str) -> bool:
+        return os.path.isfile(link) and os.path.realpath(link).startswith(f"{home.rstrip('/')}/")  # noqa: PTH113
 
     def relative(self, info: fs.FileInfo) -> str:
         """A file's way from this folder."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 from threading import Timer
@@ -13,22 +14,25 @@ from deltalake.exceptions import DeltaError
 from pyarrow import csv
 
 from tidemark.crawl.errors import ProbeError
-from tidemark.crawl.rule_query import SourceRows, condition, figures_of, measured
+from tidemark.crawl.rule_query import SourceRows, columns_of, condition, figures_of, measured
+from tidemark.delta.rows_without_spark import QueriedRows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import pyarrow.dataset as ds
     from pyarrow.fs import FileInfo
 
     from tidemark.crawl.folders import Folder
     from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
-    from tidemark.delta.rows_without_spark import QueriedRows
     from tidemark.dependency_model.arrival.sighting import Sight
 
 DUCKDB: Final = "duckdb"
 _RELATION: Final = "slice_of_table"
 _CONFINED: Final[dict[str, str | bool | int | float | list[str]]] = {"threads": "2", "memory_limit": "1GB"}
+
+_QUOTING: Final = re.compile(r": |, got |\bgot \d|'")
+"""Behind it a message quotes values or lines."""
 
 Measured = dict[str, float | None]
 
@@ -40,6 +44,8 @@ def measure(
     bound: list[tuple[str, object]] = [("1 = ?", 1)]
     bound += [(condition(name, "=", DUCKDB), value) for name, value in partition.items()]
     mine = SourceRows(DUCKDB, _RELATION, " AND ".join(text for text, _ in bound), tuple(value for _, value in bound))
+    if not isinstance(rows, QueriedRows):  # of those the columns are asked for by name
+        _require_columns(rows, columns_of(probed.rules) | partition.keys())
     figures = figures_of(probed.rules, mine)
     query, values = mine.query(list(figures.values()))
     try:
@@ -55,6 +61,18 @@ def measure(
     except (DeltaError, duckdb.Error, pa.ArrowException, OSError) as error:
         raise _unreadable(error) from error
     return measured(probed.rules, figures, answer, probed)
+
+
+def _require_columns(rows: ds.Dataset, needed: Collection[str]) -> None:
+    """DuckDB takes a quoted name that is no column for a function of that name, such as `user`. Raises ProbeError."""
+    there = {name.lower() for name in rows.schema.names}
+    missing = sorted(name for name in needed if name.lower() not in there)
+    if missing:
+        raise ProbeError(
+            "the rules are about columns that the rows do not have",
+            expected=", ".join(missing),
+            found=", ".join(sorted(there))[:300] or "no column",
+        )
 
 
 def with_rules(
@@ -106,4 +124,10 @@ def _format(name: str) -> ds.FileFormat | None:
 
 
 def _unreadable(error: Exception) -> ProbeError:
-    return ProbeError("the rows could not be read for the rules", found=str(error).splitlines()[0][:300])
+    """A message of a reader may quote what it read: no more of it is told than its kind."""
+    return ProbeError("the rows could not be read for the rules", found=_reason(error))
+
+
+def _reason(error: Exception) -> str:
+    first = (str(error).splitlines() or [""])[0]
+    return f"{type(error).__name__}: {_QUOTING.split(first)[0]}"[:300]

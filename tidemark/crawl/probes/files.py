@@ -9,6 +9,7 @@ from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.folders import Folder, traits
 from tidemark.crawl.measured_rows import with_rules
 from tidemark.dependency_model.arrival.sighting import Sight
+from tidemark.system.one_line import one_line
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo
@@ -48,15 +49,20 @@ def _lacking(source: FilesProbe, folder: Folder, files: list[FileInfo], data: li
         return f"{len(data)} files, no {source.manifest}"
     listed = _listed(folder, source.manifest, names[source.manifest])
     missing = [name for name, size in listed.items() if names.get(name) is None or size not in (None, names[name])]
-    return f"{len(missing)} of {len(listed)} files of {source.manifest} are missing: {missing[0]}" if missing else ""
+    return (
+        f"{len(missing)} of {len(listed)} files of {source.manifest} are missing: {one_line(missing[0], 200)}"
+        if missing
+        else ""
+    )
 
 
 def _listed(folder: Folder, manifest: str, size: int) -> dict[str, int | None]:
     """By name, the size that a manifest gives a file. Raises ProbeError."""
     if size > _MOST_BYTES:
         raise ProbeError("the manifest is too long", expected=f"at most {_MOST_BYTES} bytes", found=str(size))
-    with folder.system.open_input_stream(folder.below(manifest).path) as stream:
-        lines = bytes(stream.read()).decode("utf-8", errors="replace").splitlines()
+    # As it lies there: by the end of its name it would be unpacked, to any size.
+    with folder.system.open_input_stream(folder.below(manifest).path, compression=None) as stream:
+        lines = bytes(stream.read(_MOST_BYTES)).decode("utf-8", errors="replace").splitlines()
     listed: dict[str, int | None] = {}
     for line in filter(None, map(str.strip, lines)):
         name, _, last = line.rpartition(" ")
