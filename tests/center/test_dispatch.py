@@ -237,3 +237,19 @@ def test_a_launch_that_was_written_down_is_asked_for_by_whoever_starts_again(
 def test_cycles_in_time_have_no_endless_chain() -> None:
     world = graph(a='{period: day, depends_on: [{entity: b, offset: "Set -1"}]}', b="{period: day, depends_on: [a]}")
     assert set(chain_lengths(world)) == {"a", "b"}
+
+
+def test_while_nobody_takes_runs_a_step_goes_on(tmp_path: Path, launcher: MemoryLauncher) -> None:
+    """What a tick does behind it, alerts first of all, does not wait for workers."""
+    world = CenterWorld(tmp_path, a="period: day")
+    world.center.tick()
+    launcher.is_down = True
+    dispatch = dispatch_of(world, launcher)
+    assert dispatch.step() == 0
+    assert dispatch.step() == 0
+    again = dispatch_of(world, launcher)
+    again.recover()
+    assert again.step() == 0
+    launcher.is_down = False
+    again.step()
+    assert launcher.groups

@@ -11,6 +11,7 @@ from tidemark.dependency_model.backfill import BackfillPhase, BackfillPlan, Memb
 from tidemark.dependency_model.backfill.progress import BackfillAction
 from tidemark.dependency_model.entity import Reprocess
 from tidemark.dependency_model.slice import Slice
+from tidemark.state_store import backfills as stored
 from tidemark.state_store.backfills import BackfillRequest, Backfills
 from tidemark.state_store.errors import BackfillPhaseError, NoSuchBackfillError
 
@@ -157,3 +158,18 @@ def test_members_are_told_in_the_order_of_the_plan_some_at_a_time(backfills: Bac
     pages = [backfills.members(number, skipped, 2) for skipped in (0, 2, 4)]
     assert [[member.slice for member in page] for page in pages] == [[HOUR, DAY], [PART], []]
     assert backfills.members(number + 1) == []
+
+
+def test_newer_backfills_starve_no_older_one(backfills: Backfills, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored, "MOST_ACTIVE", 3)
+    numbers = [backfills.add(PLAN, REQUEST) for _ in range(5)]
+    for number in numbers[:3]:
+        backfills.act(number, BackfillAction.APPROVE)
+    backfills.act(numbers[0], BackfillAction.CANCEL)
+    with pytest.raises(BackfillPhaseError, match="fewer than 3 backfills that go on"):
+        backfills.act(numbers[3], BackfillAction.APPROVE)
+    backfills.act(numbers[4], BackfillAction.CANCEL)
+    assert [row.number for row in backfills.active()] == numbers[:3]
+    for number in numbers[:2]:
+        backfills.end(number)
+    assert backfills.act(numbers[3], BackfillAction.APPROVE).phase is BackfillPhase.RUNNING

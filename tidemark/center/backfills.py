@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.center.fact import CHANGED, Fact
 from tidemark.dependency_model.backfill.course import EVENT_OF, Act, BackfillStep, is_restorable, steps
-from tidemark.dependency_model.backfill.progress import ACTIVE
 from tidemark.dependency_model.status import Event, RunState, SliceStatus
 from tidemark.dependency_model.status.consequence import has_bad_inputs
 from tidemark.dependency_model.status.transition import row_of
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 ON_THEIR_WAY: Final = 200
 """So many slices of a backfill are ready or under way at a time: few have to be given back where it is cancelled."""
-_MOST: Final = 1_000
 _FINISHED: Final = frozenset({Event.COMPLETED, Event.BACKFILLED})
 
 
@@ -49,7 +47,7 @@ class BackfillDriver:
         fence = self._center.store.write.fence
         if fence != self._fence:  # another center may have been active meanwhile
             self._known, self._fence = {}, fence
-        known, rows = {}, self._stored.rows(ACTIVE, _MOST)
+        known, rows = {}, self._stored.active()
         for row in rows:
             before = self._known.get(row.number)
             is_same = before is not None and before[0] == row.revision

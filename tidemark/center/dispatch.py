@@ -134,9 +134,17 @@ class Dispatch:
                 for slice_ in slices
                 if self._center.status(slice_).run_state in (RunState.LAUNCHED, RunState.RUNNING)
             ]
-            if waiting:
-                self._launcher.launch(run_id, waiting, pool or DEFAULT, self._center.backfills.number_of(waiting[0]))
+            if waiting and not self._is_taken(run_id, waiting, pool):
+                return  # asked for again at the next step; whatever else a tick does goes on
         self._is_recovered = True
+
+    def _is_taken(self, run_id: str, slices: Sequence[Slice], pool: str | None) -> bool:
+        """Whether somebody takes the run now."""
+        try:
+            self._launcher.launch(run_id, slices, pool or DEFAULT, self._center.backfills.number_of(slices[0]))
+        except TransientError:
+            return False
+        return True
 
     def retry(self) -> None:
         """Let failed slices try again whose time has come."""

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _COLUMNS: Final = ("number", "place", "entity", "key", "sub", "wave", "policy", "inputs", "progress", "why")
 NEWEST: Final = 100
+MOST_ACTIVE: Final = 1_000
+"""So many backfills hold their slices at a time: each is in the center's memory, and none may starve another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,14 @@ class Backfills:
         with self._database.reading() as connection:
             return [_row_of(row) for row in connection.execute(query)]
 
+    def active(self) -> list[BackfillRow]:
+        """All that go on, oldest first: there are at most MOST_ACTIVE that people approved."""
+        active = BACKFILLS.c.phase.in_([phase.value for phase in ACTIVE])
+        with self._database.reading() as connection:
+            return [
+                _row_of(row) for row in connection.execute(select(BACKFILLS).where(active).order_by(BACKFILLS.c.number))
+            ]
+
     def row(self, number: int) -> BackfillRow:
         """One of them. Raises NoSuchBackfillError."""
         with self._database.reading() as connection:
@@ -128,7 +138,9 @@ class Backfills:
         columns, wanted = BACKFILL_SLICES.c, set(slices)
         active = select(BACKFILLS.c.number).where(BACKFILLS.c.phase.in_([phase.value for phase in ACTIVE]))
         query = select(columns.number, columns.entity, columns.key, columns.sub).where(
-            columns.number.in_(active), columns.progress.in_([progress.value for progress in OPEN])
+            columns.number.in_(active),
+            columns.progress.in_([progress.value for progress in OPEN]),
+            columns.entity.in_({slice_.entity for slice_ in wanted}),
         )
         holders: dict[Slice, list[int]] = {}
         with self._database.reading() as connection:
@@ -154,6 +166,8 @@ class Backfills:
             before = _row(connection, number).phase
             if before not in following:
                 raise BackfillPhaseError.of(number, action.value, [phase.value for phase in following], before.value)
+            if before not in ACTIVE and following[before] in ACTIVE:
+                _require_room(connection, number, action)
             _change(connection, number, phase=following[before].value)
             return _row(connection, number)
 
@@ -268,3 +282,15 @@ def _begun_by(connection: Connection, origin: str) -> int | None:
 def _change(connection: Connection, number: int, **values: str) -> None:
     changed = {**values, "revision": BACKFILLS.c.revision + 1, "changed_at": microseconds(datetime.now(UTC))}
     connection.execute(BACKFILLS.update().where(BACKFILLS.c.number == number).values(changed))
+
+
+def _require_room(connection: Connection, number: int, action: BackfillAction) -> None:
+    query = select(func.count()).where(BACKFILLS.c.phase.in_([phase.value for phase in ACTIVE]))
+    active = int(connection.execute(query).scalar_one())
+    if active >= MOST_ACTIVE:
+        raise BackfillPhaseError(
+            f"backfill {number} cannot be {action.value} now",
+            expected=f"fewer than {MOST_ACTIVE:,} backfills that go on",
+            found=f"{active:,}",
+            hint="cancel some of them, or wait until they are done",
+        )

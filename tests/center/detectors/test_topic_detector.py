@@ -10,6 +10,7 @@ import pytest
 
 from tests.center.test_center import CHAIN, CenterWorld
 from tests.warm_runs.warm_home import until
+from tidemark.center.detectors import topic_detector
 from tidemark.center.detectors.topic_detector import TopicDetector, TopicMessage
 from tidemark.center.topic_subscription_thread import TopicSubscription, subscription_of
 from tidemark.system.errors import SettingsError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from tidemark.center.fact import Fact, Receipt
     from tidemark.console.servers.kafka import Kafka
     from tidemark.state_store.transition import Transition
 
@@ -146,3 +148,19 @@ def test_the_subscription_goes_on_after_an_error(world: CenterWorld) -> None:
     with TopicSubscription(opened, lambda: 1, told):
         until(lambda: world.ready() == [f"dwd@{DAYS[0]}"], "the report")
     assert told.events == ["again"]
+
+
+def test_short_messages_with_many_slices_are_no_one_commit(world: CenterWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    take = world.center.report
+
+    def counting(facts: Sequence[Fact], **more: Any) -> Receipt:
+        sizes.append(len(facts))
+        return take(facts, **more)
+
+    monkeypatch.setattr(world.center, "report", counting)
+    monkeypatch.setattr(topic_detector, "MAX_SLICES", 5)
+    days = "table=ods&&dt>=20240601&&dt<=20240604"
+    polled = TopicDetector("facts", ListSource(*[report(days)] * 7), world.center, world.store.read).poll()
+    assert polled.messages == 7
+    assert max(sizes) <= 5

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from tidemark.center.detectors.external_report import facts_of
 from tidemark.center.errors import RequestError
+from tidemark.dependency_model.subject import MAX_SLICES
 from tidemark.errors import TidemarkError, TransientError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tidemark.center.center import DependencyCenter
     from tidemark.center.fact import Fact, Receipt
@@ -68,15 +69,40 @@ class TopicDetector:
         Where an error comes up that nobody foresaw, they are taken in alone, and the one that raises it is refused.
         """
         messages, polled = self._source.fetch(self._positions, limit), TopicPoll()
+        for some in self._parts(messages):
+            self._take_in_some(some, polled)
+        return polled
+
+    def _parts(self, messages: Sequence[TopicMessage]) -> Iterator[list[TopicMessage]]:
+        """As many in one commit as one request over HTTP may hold: a short message can stand for a thousand slices."""
+        part, count = list[TopicMessage](), 0
+        for message in messages:
+            size = self._size(message)
+            if part and count + size > MAX_SLICES:
+                yield part
+                part, count = [], 0
+            part.append(message)
+            count += size
+        if part:
+            yield part
+
+    def _size(self, message: TopicMessage) -> int:
+        """How many facts it stands for; one that is refused stands for none."""
+        return len(self._facts(message, TopicPoll()))
+
+    def _take_in_some(self, messages: Sequence[TopicMessage], polled: TopicPoll) -> None:
+        own = TopicPoll()
         try:
-            self._take_in(messages, polled)
+            self._take_in(messages, own)
         except TidemarkError:
             raise
         except Exception:  # noqa: BLE001 - as above
-            polled = TopicPoll()
+            own = TopicPoll()
             for message in messages:
-                self._take_in_alone(message, polled)
-        return polled
+                self._take_in_alone(message, own)
+        polled.new += own.new
+        polled.messages += own.messages
+        polled.refused += own.refused
 
     def _take_in_alone(self, message: TopicMessage, polled: TopicPoll) -> None:
         try:
