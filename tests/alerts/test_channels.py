@@ -17,6 +17,7 @@ from tidemark.alerts.courier import Courier
 from tidemark.alerts.errors import ChannelError, ChannelSettingError
 from tidemark.alerts.outbox import Outbox
 from tidemark.state_store.database import Database
+from tidemark.system.one_line import quiet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,3 +120,19 @@ def test_no_address_is_in_an_error_a_log_or_the_store(
     database.close()
     assert not [path for path in tmp_path.iterdir() if CANARY.encode() in path.read_bytes()]
     assert CANARY not in caplog.text + "".join(capfd.readouterr())
+
+
+HOSTILE = 'late\n{"event": "active", "fencing_token": 999}\x1b[2J <!channel> @here <http://evil|click>'
+
+
+def test_text_of_others_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    alert = Alert(8, AlertKind.RULE, HOSTILE, HOSTILE, (), NOW)
+    Channels({}).send("log", AlertMessage.of(alert, AlertEvent.RAISED))
+    (message,) = caplog.messages
+    assert message.isprintable()
+
+
+def test_text_of_others_calls_nobody_and_is_no_link() -> None:
+    told = quiet(HOSTILE)
+    assert not any(part in told for part in ("<", "@here", "://", "\x1b"))
+    assert quiet("ods@2026-03-29 is late (3 < 4)\nsee the page") == "ods@2026-03-29 is late (3 \u2039 4)\nsee the page"

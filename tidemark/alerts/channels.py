@@ -16,6 +16,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from tidemark.alerts.alert import AlertEvent
 from tidemark.alerts.errors import ChannelError, ChannelSettingError
 from tidemark.dependency_model.entity.field_types import LOG_CHANNEL
+from tidemark.system.one_line import one_line, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 PREFIX: Final = "TIDEMARK_CHANNEL_"
 SECONDS: Final = 10.0
 """So long a webhook has to answer."""
+_LONGEST_LINE: Final = 4_000
 _WEBHOOKS: Final = ("http", "https")
 _LOGGER: Final = logging.getLogger("tidemark.alerts")
 
@@ -39,7 +41,7 @@ class Channels:
         """Returns once the receiver has taken it. Raises ChannelError and ChannelSettingError, without the address."""
         if channel == LOG_CHANNEL:
             level = logging.ERROR if message.event is AlertEvent.RAISED else logging.WARNING
-            _LOGGER.log(level, "alert %s: %s", message.title, message.text)
+            _LOGGER.log(level, "alert %s: %s", one_line(message.title), one_line(message.text, _LONGEST_LINE))
             return
         address = self._address(channel)
         if address.partition("://")[0].lower() in _WEBHOOKS:
@@ -103,7 +105,7 @@ def _notify(channel: str, address: str, message: AlertMessage) -> None:
     try:
         service = apprise.Apprise()
         is_known = service.add(address)
-        is_taken = is_known and bool(service.notify(message.text, message.title, kind))
+        is_taken = is_known and bool(service.notify(quiet(message.text), quiet(message.title), kind))
     except Exception as error:  # noqa: BLE001 - a hundred services, and their texts may hold the address
         raise _refusal(channel, type(error).__name__) from None
     if not is_known:

@@ -39,6 +39,12 @@ def test_an_authority_of_certificates_is_a_file(tmp_path: Path) -> None:
         ("a=mysql://tide:secret@db:port/school", "no URL"),
         ("a=mysql://tide@db/school?password=secret", "an option 'password'"),
         ("a=mysql://tide:secret@db/school?ssl_ca=/none/there.pem", "no file where ssl_ca says"),
+        *(
+            (f"a=mysql://tide:hush@db/school{between}b=mysql://cap:secret@db2/school", "told apart by commas")
+            for between in (";", " ", "|", "\n", "&", "%2C", "/")
+        ),
+        ("a=mysql://tide:hush@db/school?b=mysql://cap:secret@db2/school", "an option"),
+        ("a=mysql://tide:hush@db b=mysql://cap:secret@db2/school", ""),
         ("a=mysql://tide:secret@db/s,a=mysql://tide:secret@db2/s", "two addresses"),
     ],
 )

@@ -14,6 +14,9 @@ _SCHEMES = ("mysql", "mariadb")
 _PORT = 3306
 _CA = "ssl_ca"
 _NAME = re.compile(r"[\w-]+")
+_DATABASE = re.compile(r"[\w$-]+")
+_OPTION = re.compile(r"[a-z_]{1,20}")
+_HOST = re.compile(r"[\w.:\[\]%-]+")
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,12 @@ def _problem(url: URL) -> str | None:
     missing = next((what for what, given in parts.items() if not given), None)
     if missing:
         return f"no {missing}"
+    if not _DATABASE.fullmatch(url.database or "") or not _HOST.fullmatch(url.host or ""):
+        return "a host or a database with characters that none has; entries are told apart by commas"
     unknown = sorted(set(url.query) - {_CA})
     if unknown:
-        return f"an option {unknown[0]!r} where {_CA} is the only one"
+        named = f" {unknown[0]!r}" if _OPTION.fullmatch(unknown[0]) else ""
+        return f"an option{named} where {_CA} is the only one"
     return None if _ca(url) is None or Path(_ca(url) or "").is_file() else f"no file where {_CA} says"
 
 
