@@ -20,6 +20,7 @@ LARGE = "{" + "version " * 202 + "}"
 DEEP: Any = "[" * 900 + "]" * 900
 MALFORMED: tuple[Any, ...] = (
     *([], [{"query": QUERY}], 1, None, "text", {}, {"query": None}, {"query": 1}, {"query": [QUERY]}),
+    *({"query": QUERY, "operationName": "\ud800"}, {"query": QUERY, "variables": {"tags": ["\udfff"]}}),
     *({"query": QUERY, "variables": []}, {"query": QUERY, "variables": "["}, {"query": QUERY, "variables": DEEP}),
     *({"query": QUERY, "variables": {"tags": json.loads(DEEP)}}, {"query": QUERY, "operationName": {}}),
 )

@@ -95,6 +95,7 @@ def _json(text: str | bytes) -> Any:
     """None for what is no JSON, or nested too deeply."""
     try:
         value = json.loads(text)
+        json.dumps(value, ensure_ascii=False).encode()  # no half of a character, which `\\ud800` in JSON is
     except (ValueError, RecursionError):
         return None
     return value if _is_flat(value) else None

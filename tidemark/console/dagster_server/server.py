@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from tidemark.console.dagster_server.errors import DagsterStartError
 from tidemark.console.dagster_server.stop_process_session import stop_session
+from tidemark.system.bounded_logs import bound_log
 from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class DagsterServer:
             "--host", HOST, "--port", str(port), *(word for name in allowed_hosts for word in ("--allowed-host", name)),
         ]  # fmt: skip
         private_directory(log.parent)
-        with log.open("wb") as output:
+        log.unlink(missing_ok=True)
+        with log.open("ab") as output:
             process = subprocess.Popen(
                 command,
                 cwd=root,
@@ -81,7 +83,8 @@ class DagsterServer:
         return False
 
     def check_running(self) -> None:
-        """Raise DagsterStartError when the process has ended by itself."""
+        """Raise DagsterStartError when the process has ended by itself; its log is kept small meanwhile."""
+        bound_log(self.log)
         status = self.process.poll()
         if status is not None:
             raise DagsterStartError(f"ended by itself with status {status}", self.log, self.last_lines())
