@@ -12,6 +12,7 @@ from tidemark.center.detectors.late_counts import LateCountsDetector
 from tidemark.center.detectors.observed_in_dagster import MaterializedAssets, show_observation
 from tidemark.center.detectors.outside import OutsideDetector
 from tidemark.crawl.all_probes import look_at
+from tidemark.crawl.bounded_sight import bounded
 from tidemark.crawl.crawler import Crawler
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
@@ -50,7 +51,7 @@ def look_once(
     if probe is None:
         raise ProbeError("the entity has no probe", found=slice_.entity)
     context = ProbeContext(secrets, utc_now, assets, counts, probe.timeout_seconds)
-    return look_at(probe, ProbedSlice.of(graph, slice_), context)
+    return bounded(look_at(probe, ProbedSlice.of(graph, slice_), context))
 
 
 class OutsideWorld:
