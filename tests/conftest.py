@@ -64,6 +64,15 @@ def _kept_inferences() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def _own_rights() -> Iterator[None]:
+    """A command keeps the files of its process private; servers of other tests run as other accounts."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    yield
+    os.umask(mask)
+
+
+@pytest.fixture(autouse=True)
 def _no_hidden_session(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who starts Spark says so by a marker: the JVM stays in the process, and its CPU seconds in each run of tests."""
     if not _starts_spark(request.node):
