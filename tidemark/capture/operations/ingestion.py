@@ -54,6 +54,7 @@ from tidemark.capture.source.unrouted import Unrouted
 from tidemark.capture.source_table import SourceTable, instances_of, topic_of
 from tidemark.delta.delta_rs_table import current_version
 from tidemark.dependency_model.time import Calendar
+from tidemark.errors import TidemarkError
 from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.crash_points import crash_point
@@ -250,6 +251,12 @@ class Ingestion:
             return before, True
         try:
             after = self._take_in(before, step, scan, active, due)
+        except TidemarkError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the boundary of tables that are read together: the others go on
+            after = before
+            for source in active:
+                step.stop(source.name, error)
         finally:
             scan.close()
         if any(source.name in step.stopped for source in active):

@@ -85,6 +85,8 @@ def _statements(
             continue
         if order.was_read(*place, statement.position):
             continue
+        if not statement.may_concern(source.shards.base.partition(".")[0]):
+            continue
         for effect in statement.effects:
             for physical in _touched(source, statement.instance, effect, shards):
                 yield _change(statement, effect, physical)

@@ -192,7 +192,7 @@ class Summary:
         ended = [
             (group["instance"], group["first_offset"], *group["load_problem"].rsplit(" ", 1))
             for group in self.groups
-            if group["load_problem"] is not None
+            if " " in (group["load_problem"] or "")  # one that names no table is of none
         ]
         return tuple(FailedLoad(*failed) for failed in sorted(ended))
 

@@ -130,12 +130,20 @@ def _is_modified(words: Cursor) -> bool:
 
 
 def _is_option(words: Cursor) -> bool:
-    if words.take("ENGINE"):
-        words.take_sign("=")
-        return words.next().is_(*_ENGINES) and _is_end_of_options(words)
-    if words.take_any("ENABLE", "DISABLE"):
-        return words.take("KEYS")
-    return _is_rewritten(words) or _is_setting(words)
+    """Options of a table may follow one another without a comma, as many as somebody likes."""
+    while True:
+        if words.take_any("ENABLE", "DISABLE"):
+            return words.take("KEYS")
+        if words.take("ENGINE"):
+            words.take_sign("=")
+            if not words.next().is_(*_ENGINES):
+                return False
+        elif _is_rewritten(words):
+            return True
+        elif not _is_setting(words):
+            return False
+        if words.is_at_end:
+            return True
 
 
 def _is_rewritten(words: Cursor) -> bool:
@@ -151,12 +159,7 @@ def _is_setting(words: Cursor) -> bool:
         return False
     words.take_sign("=")
     words.next()
-    return _is_end_of_options(words)
-
-
-def _is_end_of_options(words: Cursor) -> bool:
-    """Options of a table may follow one another without a comma."""
-    return words.is_at_end or _is_option(words)
+    return True
 
 
 def _cascades(words: Iterable[Word]) -> bool:

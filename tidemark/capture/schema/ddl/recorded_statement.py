@@ -6,7 +6,7 @@ from functools import cached_property
 
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.schema.ddl.statement import statement_effects
-from tidemark.capture.schema.ddl.unlogged_row_effects import StatementEffect
+from tidemark.capture.schema.ddl.unlogged_row_effects import StatementEffect, Unproven
 
 _SHOWN = 200
 
@@ -23,8 +23,19 @@ class RecordedStatement:
 
     @cached_property
     def effects(self) -> Sequence[StatementEffect]:
-        """What it does to rows that no row event tells of."""
-        return statement_effects(self.sql, self.database)
+        """What it does to rows that no row event tells of.
+
+        The boundary of a statement: one that breaks its reader may have changed every table of its database.
+        """
+        try:
+            return statement_effects(self.sql, self.database)
+        except Exception as error:  # noqa: BLE001 - the text is somebody else's; other statements are read
+            return [Unproven(f"{self.database}.*", f"the statement cannot be read: {type(error).__name__}")]
+
+    def may_concern(self, database: str) -> bool:
+        """Whether it can be on tables of a database: it is executed there, or names it somewhere."""
+        name = database.lower()
+        return self.database.lower() == name or "`" in name or name in self.sql.lower()
 
     @property
     def short_text(self) -> str:

@@ -9,11 +9,11 @@ import sqlglot.errors
 from sqlglot.dialects.mysql import MySQL
 from sqlglot.tokens import TokenType  # type: ignore[attr-defined]  # sqlglot names it there
 
-MAX_CHARACTERS: Final = 1_000_000
-"""Of a statement that is looked into."""
+MAX_CHARACTERS: Final = 256 * 1024
+"""Of a statement that is looked into; more is not read from where it lies."""
 
 # What servers execute although it is a comment: `/*!50100 PARTITION BY ... */`, MariaDB's also `/*M! ... */`.
-_EXECUTED: Final = re.compile(r"/\*M?!\d*(.*?)\*/", re.DOTALL)
+_EXECUTED: Final = re.compile(r"/\*M?!\d*")
 _WORD: Final = re.compile(r"[\w$]+")
 _NUMBERS: Final = frozenset({TokenType.NUMBER})
 _TEXTS: Final = frozenset({TokenType.STRING})
@@ -48,10 +48,22 @@ def words_of(sql: str) -> list[Word]:
         raise UnreadableStatementError(f"a statement of {len(sql):,} characters")
     try:
         # Behind a word of its own: the tokenizer takes what follows a few first words (RENAME) for one text.
-        tokens = MySQL().tokenize("_ " + _EXECUTED.sub(r" \1 ", sql).rstrip("; \t\r\n"))[1:]
+        tokens = MySQL().tokenize("_ " + _with_executed_comments(sql).rstrip("; \t\r\n"))[1:]
     except sqlglot.errors.SqlglotError as error:
         raise UnreadableStatementError(str(error).splitlines()[0]) from error
     return [word for token in tokens for word in _split(Word(_kind(token.token_type, token.text), token.text))]
+
+
+def _with_executed_comments(sql: str) -> str:
+    """The text with what stands in comments that servers execute, in one go through it."""
+    parts, at = [], 0
+    while opening := _EXECUTED.search(sql, at):
+        end = sql.find("*/", opening.end())
+        if end < 0:
+            break  # nor does a later one end
+        parts += [sql[at : opening.start()], f" {sql[opening.end() : end]} "]
+        at = end + 2
+    return "".join([*parts, sql[at:]])
 
 
 def _split(word: Word) -> list[Word]:

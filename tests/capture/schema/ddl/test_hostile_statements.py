@@ -1,0 +1,115 @@
+"""Statements that were made to stop their reader: bounded time and depth, whatever the text."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidemark.capture.initial_load.load_events import parse_load_request
+from tidemark.capture.schema.ddl import recorded_statement
+from tidemark.capture.schema.ddl.recorded_statement import RecordedStatement
+from tidemark.capture.schema.ddl.statement import statement_effects
+from tidemark.capture.schema.ddl.tokens import MAX_CHARACTERS, _with_executed_comments
+from tidemark.capture.schema.ddl.unlogged_row_effects import Emptied, Unproven
+
+SECONDS = 20.0
+"""Of processor time, on a machine with other work; the slow ways took minutes for these sizes."""
+LONG = 200_000
+FOR_EVER: tuple[str, ...] = (
+    "CREATE VIEW v AS SELECT '" + "/*!" * (LONG // 3) + "'",
+    "/*!" + "1" * LONG,
+    "/*!" * (LONG // 3),
+    "/*M!" * (LONG // 4) + "*/",
+    "ALTER TABLE t " + "COMMENT 'x' " * 16_000,
+    "ALTER TABLE t " + "ENGINE=InnoDB " * 14_000,
+    "ALTER TABLE t " + "," * LONG,
+    "ALTER TABLE t ADD c INT DEFAULT " + "-" * LONG,
+    "ALTER TABLE t ADD (" + "(" * LONG,
+    "ALTER TABLE t ADD c INT " + "NOT NULL " * 20_000,
+    "ALTER TABLE " + "x." * (LONG // 2),
+    "RENAME TABLE " + "a TO b, " * 25_000,
+    "SELECT " + "(" * LONG,
+    "DROP TABLE " + "`" * LONG,
+)
+
+
+@pytest.mark.parametrize("sql", FOR_EVER, ids=lambda sql: sql[:30])
+def test_a_long_statement_is_read_in_bounded_time(sql: str) -> None:
+    begun = time.process_time()
+    assert isinstance(statement_effects(sql, "school"), list)
+    assert time.process_time() - begun < SECONDS
+
+
+def test_any_number_of_options_is_read() -> None:
+    for count in (1, 200, 400, 5_000):
+        assert statement_effects("ALTER TABLE other.nothing " + "COMMENT 'x' ROW_FORMAT=DYNAMIC " * count, "x") == []
+    (held,) = statement_effects("ALTER TABLE t " + "COMMENT 'x' " * 400 + "ENGINE=unknown COMMENT 'y'", "school")
+    assert isinstance(held, Unproven)
+
+
+def test_a_longer_statement_is_not_read() -> None:
+    (held,) = statement_effects("TRUNCATE t -- " + "x" * MAX_CHARACTERS, "school")
+    assert isinstance(held, Unproven)
+    assert held.physical == "school.*"
+
+
+PIECES = st.sampled_from(
+    ["/*", "/*!", "/*M!", "/*!50100", "*/", "*", "/", "!", "M", "12", "a", " ", "'", "\n", "--", "٣"]
+)
+
+
+@given(st.lists(PIECES, max_size=24).map("".join))
+def test_executed_comments_are_what_the_pattern_found(sql: str) -> None:
+    assert _with_executed_comments(sql) == re.sub(r"/\*M?!\d*(.*?)\*/", r" \1 ", sql, flags=re.DOTALL)
+
+
+def test_a_reader_that_breaks_holds_the_database_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RecursionError
+
+    statement = RecordedStatement("a", 1, "TRUNCATE t", "school")
+    monkeypatch.setattr(recorded_statement, "statement_effects", broken)
+    assert statement.effects == [Unproven("school.*", "the statement cannot be read: RecursionError")]
+
+
+@pytest.mark.parametrize(
+    ("sql", "database", "concerns"),
+    [
+        ("TRUNCATE t", "school", True),
+        ("TRUNCATE t", "School", True),
+        ("TRUNCATE `SCHOOL`.t", "other", True),
+        ("TRUNCATE other.t", "other", False),
+        ("DROP DATABASE school", "", True),
+    ],
+)
+def test_a_statement_of_other_databases_is_not_parsed(sql: str, database: str, *, concerns: bool) -> None:
+    assert RecordedStatement("a", 1, sql, database).may_concern("school") is concerns
+    if concerns and "TRUNCATE" in sql:
+        assert statement_effects(sql.lower(), database.lower()) == [Emptied("school.t")]
+
+
+MATCHING = ("(.*)*" * 50,)
+
+
+@pytest.mark.parametrize("pattern", [r"\S*" * 40 + "X", "(a+)+$" * 20, "(.*)*" * 50, "(?=x)", "(", "a{1,100000}", ""])
+def test_a_pattern_of_a_record_takes_no_time(pattern: str) -> None:
+    request = parse_load_request("a", 1, f'{{"data-collections": [{_json(pattern)}]}}')
+    begun = time.process_time()
+    assert request.asks_for("school.orders_" + "a" * 200) is (pattern in MATCHING)
+    assert time.process_time() - begun < SECONDS
+
+
+def test_names_and_patterns_ask_for_tables() -> None:
+    request = parse_load_request("a", 1, r'{"data-collections": ["school.users", "school\\.orders_[0-9]+", 5]}')
+    asked = [name for name in ("school.users", "school.orders_12", "school.orders_x") if request.asks_for(name)]
+    assert asked == ["school.users", "school.orders_12"]
+
+
+def _json(text: str) -> str:
+    import json
+
+    return json.dumps(text)
