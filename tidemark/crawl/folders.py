@@ -54,7 +54,7 @@ class Folder:
         return [info for info in infos if info.type is fs.FileType.File]
 
     def _local_files(self) -> list[fs.FileInfo]:
-        """Arrow follows links to folders, in circles as well, and to files of others: who fills a folder makes them.
+        """Arrow follows links to folders, for ever where they lead back, and to files of others.
 
         The folder itself may be a link of the operator's; below it a link stays within, and is to a file.
         """
