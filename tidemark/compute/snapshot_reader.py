@@ -7,28 +7,26 @@ snapshots.sql("SELECT count(*) FROM snapshot('ods_orders', '2026-01-03') WHERE a
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, Self
-
-import sqlglot
-from sqlglot import TokenType
 
 from tidemark.compute.input_views import Inputs
 from tidemark.compute.past_slices import PastSlices
 from tidemark.compute.results_table import RESULTS_TABLE, results_as_arrow
+from tidemark.dependency_model.lineage.sql_text import code_of
 from tidemark.dependency_model.slice import Slice
 from tidemark.quoting.spark import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from datetime import datetime
 
     from pyspark.sql import DataFrame, SparkSession
-    from sqlglot import Token
 
     from tidemark.compute.runtime import Runtime
 
 FUNCTION: Final = "snapshot"
-_CALL: Final = (TokenType.L_PAREN, TokenType.STRING, TokenType.COMMA, TokenType.STRING, TokenType.R_PAREN)
+_CALL: Final = re.compile(rf"\b{FUNCTION}\s*\(\s*'([^'\\]*)'\s*,\s*'([^'\\]*)'\s*\)", re.IGNORECASE)
 
 
 class Snapshots:
@@ -78,9 +76,8 @@ class Snapshots:
 
 
 def _calls(text: str) -> Iterator[tuple[int, int, str, str]]:
-    """Where a call begins and ends in the text, with its arguments: tokens, so that no literal or comment is one."""
-    tokens: Sequence[Token] = sqlglot.tokenize(text, read="spark")
-    for at, token in enumerate(tokens):
-        call = tokens[at + 1 : at + 1 + len(_CALL)]
-        if token.text.lower() == FUNCTION and tuple(part.token_type for part in call) == _CALL:
-            yield token.start, call[-1].end + 1, call[1].text, call[3].text
+    """Where a call begins and ends in the text, with its arguments: in strings and comments there is none."""
+    code = code_of(text)
+    for match in _CALL.finditer(text):
+        if code[match.start()] != " ":
+            yield match.start(), match.end(), match[1], match[2]

@@ -16,7 +16,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from tidemark.dependency_model.code_change.select_list import SelectList
-from tidemark.dependency_model.code_change.sql_words import sql_words, without_comments
+from tidemark.dependency_model.code_change.sql_words import sql_words
+from tidemark.dependency_model.lineage.sql_text import without_comments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,6 +11,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from tidemark.dependency_model.lineage.sql_pieces import sql_pieces
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -34,31 +36,19 @@ _OPERATORS: Final = (
     *("<=>", ">>>", "<>", "<=", ">=", "!=", "==", "||", "->", "=>", "::", "<<", ">>", "!<", "!>", "&&", "|>", ":="),
 )
 _WORD: Final = re.compile(
-    r"""(?P<space>\s+)
-    |(?P<line>--(?:\\\r?\n|[^\r\n])*)
-    |(?P<block>/\*)
-    |(?P<string>[rR]'[^']*'|[rR]"[^"]*"|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`)
-    |(?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?\w*)
+    r"""(?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?\w*)
     |(?P<word>\w+)
-    |(?P<operator>"""
+    |(?P<sign>/\*|"""
     + "|".join(map(re.escape, _OPERATORS))
-    + r""")
-    |(?P<sign>.)""",
-    re.VERBOSE | re.DOTALL,
+    + r"""|\S)""",
+    re.VERBOSE,
 )
-_BLOCK: Final = re.compile(r"/\*|\*/")
-_HINT: Final = "/*+"
-_DOLLARS: Final = re.compile(r"\$\w*\$")
+"""`/*` in code begins a hint."""
 
 
 @lru_cache(maxsize=4096)
 def sql_words(text: str) -> tuple[str, ...]:
-    """The words and signs of a query in order, such as `select`, `amount`, `'a b'`, `<=`.
-
-    A text with strings in dollars is one word: what stands in them is not looked at.
-    """
-    if _DOLLARS.search(text):
-        return (text,)
+    """The words and signs of a query in order, such as `select`, `amount`, `'a b'`, `<=`."""
     kinds = list(_kinds(text))
     words = [word.lower() if kind == "word" else word for kind, word in kinds]
     return tuple(
@@ -69,34 +59,13 @@ def sql_words(text: str) -> tuple[str, ...]:
     )
 
 
-def without_comments(text: str) -> str:
-    """The text with a space for each comment: parsers trip over some of them."""
-    return "".join(" " if kind in ("line", "block") else piece for kind, piece in _pieces(text))
-
-
 def _kinds(text: str) -> Iterator[tuple[str, str]]:
-    return ((kind, piece) for kind, piece in _pieces(text) if kind not in ("space", "line", "block"))
-
-
-def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """All of a text, piece by piece; a comment is a `line` or a `block`, a hint is none."""
-    at = 0
-    while match := _WORD.match(text, at):
-        kind, end = str(match.lastgroup), match.end()
-        if kind == "block":
-            is_hint = text.startswith(_HINT, at)
-            kind, end = ("sign", end) if is_hint else (kind, _end_of_block(text, end))
-        yield kind, text[at:end]
-        at = end
-
-
-def _end_of_block(text: str, at: int) -> int:
-    """Behind a comment in `/* */`: in Spark comments stand in comments."""
-    depth = 1
-    while depth and (match := _BLOCK.search(text, at)):
-        depth += 1 if match[0] == "/*" else -1
-        at = match.end()
-    return at if not depth else len(text)
+    for piece in sql_pieces(text):
+        if piece.kind == "code":
+            for match in _WORD.finditer(text, piece.start, piece.end):
+                yield str(match.lastgroup), match[0]
+        elif piece.kind != "comment":
+            yield piece.kind, text[piece.start : piece.end]
 
 
 def _spelled(word: str, before: str, after: str) -> str:

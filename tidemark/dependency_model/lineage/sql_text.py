@@ -8,14 +8,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage.bound_expression import Place
+from tidemark.dependency_model.lineage.sql_pieces import sql_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_COMMENT: Final = r"--[^\n]*|/\*.*?\*/"
-_STRING: Final = r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\""
-_NO_CODE: Final = re.compile(rf"{_STRING}|`[^`]*`|{_COMMENT}", re.DOTALL)
-_NO_NAME: Final = re.compile(rf"({_STRING})|{_COMMENT}", re.DOTALL)
+    from tidemark.dependency_model.lineage.sql_pieces import PieceKind
+
 _WORD: Final = re.compile(r"\w+|[^\w\s]")
 
 
@@ -37,13 +36,32 @@ def place_at(text: str, position: int) -> Place:
 @lru_cache(maxsize=16)
 def code_of(text: str) -> str:
     """The text with spaces for strings, names in back quotes and comments."""
-    return _NO_CODE.sub(lambda match: spaces(match[0]), text)
+    return _with_spaces_for(text, "string", "name", "comment")
 
 
 @lru_cache(maxsize=16)
 def code_and_names_of(text: str) -> str:
     """The text with spaces for strings and comments."""
-    return _NO_NAME.sub(lambda match: spaces(match[0]), text)
+    return _with_spaces_for(text, "string", "comment")
+
+
+def _with_spaces_for(text: str, *kinds: PieceKind) -> str:
+    return "".join(spaces(part) if kind in kinds else part for kind, part in _parts(text))
+
+
+def without_comments(text: str) -> str:
+    """The text with a space for each comment: parsers trip over some of them."""
+    return "".join(" " if kind == "comment" else part for kind, part in _parts(text))
+
+
+def on_one_line(text: str) -> str:
+    """The text with a space for each comment and end of line; what stands in quotes stays."""
+    parts = [(kind, " " if kind == "comment" else part) for kind, part in _parts(text)]
+    return "".join(part.replace("\n", " ") if kind == "code" else part for kind, part in parts).strip()
+
+
+def _parts(text: str) -> Iterator[tuple[PieceKind, str]]:
+    return ((piece.kind, text[piece.start : piece.end]) for piece in sql_pieces(text))
 
 
 def spaces(text: str) -> str:

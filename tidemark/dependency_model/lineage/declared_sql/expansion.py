@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.lineage.sql_text import code_of, place_at, words
+from tidemark.dependency_model.lineage.sql_text import code_of, on_one_line, place_at, words
 from tidemark.errors import QueryError
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 LONGEST: Final = 256 * 1024
 """Characters of a query with everything put in its place."""
 _DEEPEST: Final = 32
-_COMMENT: Final = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)|--[^\n]*|/\*.*?\*/", re.DOTALL)
 _SIMPLE: Final = re.compile(r"\s*(?::?\w+(?:\.\w+)?|'[^'\\]*')\s*")
 _VARIABLE: Final = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
 
@@ -109,7 +108,7 @@ class _Calls:
                 expected=f"{function.name}({', '.join(function.arguments)})",
                 found=" ".join(text[match.start() : end].split())[:80],
             )
-        given = tuple(_bracketed(self._nested(_plain(text[start:stop]), around)) for start, stop in spans)
+        given = tuple(_bracketed(self._nested(on_one_line(text[start:stop]), around)) for start, stop in spans)
         becomes = function.text(self._nested(function.expression, (*around, function.name)), given)
         if len(becomes) > LONGEST:
             raise QueryError("query too long", expected=f"at most {LONGEST} characters with its functions put in")
@@ -127,11 +126,6 @@ def _arguments(code: str, start: int, name: str) -> tuple[int, list[tuple[int, i
             is_empty = not spans and not code[begin : word.start].strip() and begin == start
             return word.end, [] if is_empty else [*spans, (begin, word.start)]
     raise QueryError(f"the brackets of {name} do not close", expected=")")
-
-
-def _plain(text: str) -> str:
-    """The text on one line, without comments."""
-    return " ".join(_COMMENT.sub(lambda match: match[1] or " ", text).split("\n")).strip()
 
 
 def _bracketed(text: str) -> str:

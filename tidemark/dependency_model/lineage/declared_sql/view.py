@@ -9,14 +9,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.lineage.sql_text import code_and_names_of, code_of, words
+from tidemark.dependency_model.lineage.sql_text import code_and_names_of, code_of, on_one_line, words
 from tidemark.errors import QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _WORD: Final = re.compile(r"\w+")
-_COMMENT: Final = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)|--[^\n]*|/\*.*?\*/|\n", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def with_views(text: str, used: list[SqlView], file: str) -> str:
             raise QueryError(
                 f"both a table of WITH and a view are named {view.name}", where=f"{file}:1:1", hint="rename one of them"
             )
-    definitions = ", ".join(f"{view.name} AS ({_on_one_line(view.runs)})" for view in used)
+    definitions = ", ".join(f"{view.name} AS ({on_one_line(view.runs)})" for view in used)
     if first.text != "WITH":
         return f"{text[: first.start]}WITH {definitions} {text[first.start :]}"
     at = first.end
@@ -79,7 +78,3 @@ def with_views(text: str, used: list[SqlView], file: str) -> str:
     if following is not None and following.text == "RECURSIVE":
         at = following.end
     return f"{text[:at]} {definitions},{text[at:]}"
-
-
-def _on_one_line(text: str) -> str:
-    return _COMMENT.sub(lambda match: match[1] or " ", text).strip()
