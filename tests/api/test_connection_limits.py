@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-import time
+from asyncio import TimerHandle
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from threading import Event
@@ -13,17 +13,18 @@ import pytest
 
 from tests.api.client import GOOD, TOKEN, Client, serving
 from tests.center.test_center import CHAIN, CenterWorld
+from tests.until import until
 from tidemark.api.connection_limits import Connections, Phase, connection_limit
 from tidemark.api.options import ApiOptions
 from tidemark.api.server import serve_in_thread
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
 QUICK: Mapping[Phase, float] = {Phase.HEADERS: 0.5, Phase.BODY: 0.5, Phase.ANSWER: 60.0}
-PATIENT: Mapping[Phase, float] = dict.fromkeys(Phase, 600.0)
+PATIENT: Mapping[Phase, float] = dict.fromkeys(Phase, 100_000.0)
 HEAD = (
     "POST /v1/reports HTTP/1.1",
     "Host: localhost",
@@ -63,13 +64,16 @@ def test_what_trickles_in_ends_by_the_deadline(tmp_path: Path, sent: bytes, answ
 
 
 def test_a_second_request_on_a_connection_has_its_own_deadline(tmp_path: Path) -> None:
-    with serving(tmp_path, connections=Connections(deadlines=QUICK)) as client, client.open() as opened:
+    connections = Connections(deadlines=PATIENT)
+    with serving(tmp_path, connections=connections) as client, client.open() as opened:
+        (connection,) = until(lambda: list(connections.opened))
+        timers = list[TimerHandle | None]([None])
         for _ in range(3):
-            time.sleep(0.3)
+            until(lambda: connection.phase is Phase.HEADERS and connection._timer not in timers)
+            timers.append(connection._timer)
             opened.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert opened.recv(65_536).startswith(b"HTTP/1.1 200 ")
-        opened.sendall(b"GET /he")
-        assert answer_to_trickle(opened) == b""
+        until(lambda: all(timer.cancelled() for timer in timers if timer is not None), "a deadline for each")
 
 
 @pytest.mark.slow
@@ -108,25 +112,15 @@ def test_requests_that_are_answered_do_not_give_way(tmp_path: Path) -> None:
 
 
 def test_half_sent_requests_do_not_keep_the_server_from_ending(tmp_path: Path) -> None:
+    """Their deadlines are later than a test may last."""
     connections = Connections(deadlines=PATIENT)
-    with ExitStack() as opened:
-        with serving(tmp_path, connections=connections) as client:
-            for sent in (b"", b"GET /he", HALF_SENT) * 5:
-                opened.enter_context(client.open()).sendall(sent)
-            until(lambda: sum(connection.phase is Phase.BODY for connection in connections.opened) == 5)
-            begun = time.monotonic()
-        assert time.monotonic() - begun < 10
+    with ExitStack() as opened, serving(tmp_path, connections=connections) as client:
+        for sent in (b"", b"GET /he", HALF_SENT) * 5:
+            opened.enter_context(client.open()).sendall(sent)
+        until(lambda: sum(connection.phase is Phase.BODY for connection in connections.opened) == 5)
 
 
 def test_the_limit_follows_the_files_that_may_be_open(monkeypatch: pytest.MonkeyPatch) -> None:
     for files, limit in ((1 << 20, 1_000), (1_024, 448), (256, 64), (64, 16)):
         monkeypatch.setattr(resource, "getrlimit", lambda _, files=files: (files, files))
         assert connection_limit() == limit
-
-
-def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
-    """Wait until something holds, and fail where it does not in time."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)

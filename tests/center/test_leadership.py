@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.warm_runs.warm_home import until
+from tests.until import until
 from tidemark.center import leadership
 from tidemark.center.leadership import Leadership, holder_name
 from tidemark.state_store.database import Database

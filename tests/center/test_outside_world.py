@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
 from tests.center.test_center import CenterWorld
+from tests.until import until
 from tidemark.center.outside_world import OutsideWorld
 from tidemark.crawl.connection_secrets import ConnectionSecrets
 from tidemark.dependency_model.slice import Slice
@@ -48,12 +48,12 @@ def test_a_window_that_lacks_records_is_plotted_once_with_what_is_missing(tmp_pa
         assert world.center.status(second).run_state is RunState.WAITING
 
 
-def _poll(outside: OutsideWorld, instance: dg.DagsterInstance, holds: Callable[[], bool], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, "it did not come about in time"
+def _poll(outside: OutsideWorld, instance: dg.DagsterInstance, holds: Callable[[], bool]) -> None:
+    def holds_after_a_poll() -> bool:
         outside.poll(instance)
-        time.sleep(0.02)
+        return holds()
+
+    until(holds_after_a_poll)
 
 
 def _observed(instance: dg.DagsterInstance) -> list[tuple[Any, ...]]:

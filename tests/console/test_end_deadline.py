@@ -5,10 +5,10 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
+from tests.until import GUARD_SECONDS
 from tidemark.console.exit_codes import ExitCode
 
 # A lock that this thread has already is waited for by it in C for ever; no signal ends the wait.
@@ -46,22 +46,20 @@ def test_who_waits_in_c_ends_after_the_deadline(signum: signal.Signals) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "there\n"
         process.send_signal(signum)
-        said, errors = process.communicate(timeout=60)
+        said, errors = process.communicate(timeout=GUARD_SECONDS)
     assert (process.returncode, said, errors) == (ExitCode.TRY_AGAIN, "", "it did not answer\n")
 
 
 def test_who_hears_the_signal_ends_at_once() -> None:
-    with _process(_IN_PYTHON, 300) as process:
+    with _process(_IN_PYTHON, 100_000) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "there\n"
-        begun = time.monotonic()
         process.send_signal(signal.SIGTERM)
-        said, errors = process.communicate(timeout=60)
+        said, errors = process.communicate(timeout=GUARD_SECONDS)
     assert (process.returncode, said, errors) == (0, "ended by itself\n", "")
-    assert time.monotonic() - begun < 60
 
 
 def test_nothing_ends_without_a_signal() -> None:
     with _process("print('there')", 0.0) as process:
-        said, errors = process.communicate(timeout=60)
+        said, errors = process.communicate(timeout=GUARD_SECONDS)
     assert (process.returncode, said, errors) == (0, "there\nended by itself\n", "")

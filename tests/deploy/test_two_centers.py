@@ -22,7 +22,7 @@ import yaml
 
 from tests.deploy.chart import rendered
 from tests.project import CHECKOUT
-from tests.warm_runs.warm_home import until
+from tests.until import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from tests.dagster.kinds import other_location
 from tests.project import CHECKOUT
+from tests.until import until
 from tidemark.console.dagster_server.server import graphql
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ QUERIES = {
 RELOAD = """mutation { reloadRepositoryLocation(repositoryLocationName: "tidemark") { __typename
   ... on WorkspaceLocationEntry { locationOrLoadError { __typename ... on PythonError { message } } } } }"""
 RUNS = "{ runsOrError(limit: 100) { ... on Runs { results { id status } } } }"
-SECONDS = 420.0
 
 
 @dataclass(frozen=True)
@@ -136,22 +135,24 @@ def statuses(port: int) -> dict[str, str]:
 
 def wait_for(project: Project, port: int, table: str, expected: list[int]) -> None:
     """Until a table has these values; a run that fails meanwhile is the end."""
-    deadline = time.monotonic() + SECONDS
-    while project.rows(table) != expected:
+
+    def is_there() -> bool:
         runs = statuses(port)
         assert "FAILURE" not in runs.values(), runs
-        assert time.monotonic() < deadline, f"{table} has {project.rows(table)}, runs are {runs}"
-        time.sleep(1)
+        return project.rows(table) == expected
+
+    until(is_there, lambda: f"{expected}: {table} has {project.rows(table)}, runs are {statuses(port)}", pause=1)
 
 
 def wait_until_green(port: int) -> None:
     """Until every run has ended well: a table has its rows before its run is over."""
-    deadline = time.monotonic() + SECONDS
-    while set(statuses(port).values()) != {"SUCCESS"}:
-        runs = statuses(port)
-        assert "FAILURE" not in runs.values(), runs
-        assert time.monotonic() < deadline, runs
-        time.sleep(1)
+
+    def all_succeeded() -> bool:
+        runs = set(statuses(port).values())
+        assert "FAILURE" not in runs, statuses(port)
+        return runs == {"SUCCESS"}
+
+    until(all_succeeded, lambda: statuses(port), pause=1)
 
 
 @pytest.mark.long

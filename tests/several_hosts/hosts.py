@@ -19,7 +19,7 @@ import psutil
 import yaml
 
 from tests.project import CHECKOUT
-from tests.warm_runs.warm_home import until
+from tests.until import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -203,7 +203,7 @@ class SeveralHosts:
             return condition()
 
         try:
-            until(holds, what, SECONDS)
+            until(holds, what)
         except AssertionError as error:
             told = "\n".join(f"--- {machine.name}\n{machine.told}" for machine in self.machines.values())
             raise AssertionError(f"{error}\n{told}") from None

@@ -6,15 +6,17 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import make_url
 
-from tidemark.state_store.errors import FencedError
-from tidemark.state_store.held_leases import holding
+from tests.until import GUARD_SECONDS, until
+from tidemark.state_store.errors import FencedError, StateStoreDownError
+from tidemark.state_store.held_leases import HeldLeases, holding, renewed
 from tidemark.state_store.lease import Lease
 from tidemark.state_store.notes import Notes
 from tidemark.state_store.version_claims import VersionClaim, claims_of_readers, reading
@@ -89,24 +91,47 @@ def take(database: Database) -> None:
         pass
 
 
-def test_a_holder_keeps_it_for_longer_than_its_seconds(database: Database, url: str) -> None:
-    with holder(url, 1.0) as process:
-        until = time.monotonic() + 3
-        while time.monotonic() < until:
-            # On another machine, as it were: by time alone.
-            assert Lease(database, "another", 1.0, "it").hold().fencing_token is None
-            assert claims_of_readers(database, "/t")
-            time.sleep(0.1)
-        tell(process)
-        assert (said(process), said(process)) == ("still", "written")
+def test_a_holder_keeps_it_for_longer_than_its_seconds(database: Database) -> None:
+    """Another one on another machine, as it were: by time alone."""
+    now = [1_000.0]
+
+    def lease(holder: str) -> Lease:
+        return Lease(database, holder, 30.0, "it", clock=lambda: now[0])
+
+    held, other = HeldLeases(database, [lease("holder")], 30.0, lambda: now[0]), lease("another")
+    held.take("testing")
+    for _ in range(5):
+        now[0] += 20
+        held.renew()
+        held.require()
+        assert other.hold().fencing_token is None
+    now[0] += 31
+    with pytest.raises(FencedError, match="'it' is lost"):
+        held.require()
+    assert other.hold().fencing_token == 2
+    held.renew()
+    with pytest.raises(FencedError, match="'it' is lost"):
+        held.require()
+
+
+def test_leases_are_renewed_beside_the_work_also_after_the_store_was_down(url: str) -> None:
+    renewals, again = list[int](), threading.Event()
+
+    def renew() -> None:
+        renewals.append(1)
+        if len(renewals) == 1:
+            raise StateStoreDownError.of(make_url(url), OSError("gone"))
+        again.set()
+
+    with renewed(renew, 0.01):
+        assert again.wait(GUARD_SECONDS)
 
 
 def test_who_was_stopped_for_too_long_writes_nothing_when_it_goes_on(database: Database, url: str) -> None:
     with holder(url, 1.0) as process:
         process.send_signal(signal.SIGSTOP)
         other = Lease(database, "another", 60.0, "it")
-        while other.hold().fencing_token is None:
-            time.sleep(0.1)
+        until(lambda: other.hold().fencing_token, "the end of the stopped one's time")
         process.send_signal(signal.SIGCONT)
         tell(process)
         assert (said(process), said(process)) == ("lost", "refused")
@@ -127,13 +152,15 @@ def test_of_several_leases_all_or_none(database: Database) -> None:
 
 
 def test_what_was_not_renewed_in_time_may_be_lost(database: Database) -> None:
-    with holding(database, "a", "testing", 3_600) as held:
+    now = [0.0]
+    held = HeldLeases(database, [Lease(database, "holder", 30.0, "a")], 30.0, lambda: now[0])
+    held.take("testing")
+    held.require()
+    now[0] = 31.0
+    with pytest.raises(FencedError, match="'a' is lost"):
         held.require()
-        held._until = time.monotonic() - 1
-        with pytest.raises(FencedError, match="'a' is lost"):
-            held.require()
-        held.renew()
-        held.require()
+    held.renew()
+    held.require()
 
 
 def test_a_version_is_claimed_as_long_as_it_is_read(database: Database) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import http.client
-import time
 from dataclasses import dataclass
 from typing import Any
 
+from tests.until import until
 from tidemark.console.dagster_server.server import graphql
 
 _POLL_SECONDS = 1.0
@@ -49,26 +49,27 @@ class RunsByGraphql:
 
     def new_run_succeeds(self, known: set[str], timeout_seconds: float) -> str:
         """Wait for a run that is not among the known ones, and for its success; returns its id."""
-        deadline = time.monotonic() + timeout_seconds
-        while True:
+
+        def ended() -> str:
             runs = self.runs()
             new = [run for run in runs if run not in known]
-            if new and runs[new[0]] in _RUN_OVER:
-                assert runs[new[0]] == "SUCCESS", f"run {new[0]}: {runs[new[0]]}\n{self.failures(new[0])}"
-                return new[0]
-            _wait(deadline, f"a new run's success, runs are {runs}")
+            return new[0] if new and runs[new[0]] in _RUN_OVER else ""
+
+        run = until(ended, lambda: f"a new run's success, runs are {self.runs()}", timeout_seconds, _POLL_SECONDS)
+        assert self.runs()[run] == "SUCCESS", f"run {run}: {self.runs()[run]}\n{self.failures(run)}"
+        return run
 
     def new_backfill_succeeds(self, known: set[str], timeout_seconds: float) -> str:
         """Wait for a backfill that is not among the known ones, and for its success; returns its id."""
-        deadline = time.monotonic() + timeout_seconds
-        while True:
-            backfills = self.backfills()
-            new = [backfill for name, backfill in backfills.items() if name not in known]
-            if new and new[0]["status"] in _BACKFILL_OVER:
-                failed = "\n".join(self.failures(run) for run, status in self.runs().items() if status == "FAILURE")
-                assert new[0]["status"] == "COMPLETED_SUCCESS", f"{new[0]}\n{failed}"
-                return str(new[0]["id"])
-            _wait(deadline, f"a new backfill's success, backfills are {backfills}, runs are {self.runs()}")
+
+        def ended() -> dict[str, Any]:
+            new = [backfill for name, backfill in self.backfills().items() if name not in known]
+            return new[0] if new and new[0]["status"] in _BACKFILL_OVER else {}
+
+        backfill = until(ended, lambda: f"{self.backfills()}, runs are {self.runs()}", timeout_seconds, _POLL_SECONDS)
+        failed = "\n".join(self.failures(run) for run, status in self.runs().items() if status == "FAILURE")
+        assert backfill["status"] == "COMPLETED_SUCCESS", f"{backfill}\n{failed}"
+        return str(backfill["id"])
 
     def failures(self, run_id: str) -> str:
         """The error messages of a run."""
@@ -83,8 +84,3 @@ class RunsByGraphql:
         assert "errors" not in answer, answer
         data: dict[str, Any] = answer["data"]
         return data
-
-
-def _wait(deadline: float, what: str) -> None:
-    assert time.monotonic() < deadline, f"waited too long for {what}"
-    time.sleep(_POLL_SECONDS)

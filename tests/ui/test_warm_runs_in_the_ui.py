@@ -11,7 +11,8 @@ import pytest
 from tests.project import CHECKOUT
 from tests.ui.dagster_pages import DagsterPages
 from tests.ui.dagster_runs import RunsByGraphql
-from tests.warm_runs.warm_home import LOCATION, WarmHome, until, write_home
+from tests.until import until
+from tests.warm_runs.warm_home import LOCATION, WarmHome, write_home
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.system.free_port import free_port
 from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor

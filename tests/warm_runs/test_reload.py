@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.project import CHECKOUT
-from tests.warm_runs.warm_home import WarmHome, until, warm_home, write_home
+from tests.until import until
+from tests.warm_runs.warm_home import WarmHome, warm_home, write_home
 from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ import pytest
 from dagster._core.events import DagsterEvent, DagsterEventType
 from dagster._core.launcher.base import LaunchRunContext, WorkerStatus
 
-from tests.warm_runs.warm_home import WarmHome, until, warm_home, write_home
+from tests.until import until
+from tests.warm_runs.warm_home import WarmHome, warm_home, write_home
 from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
 from tidemark.warm_runs.launcher import RUN_TAG, WarmRunLauncher

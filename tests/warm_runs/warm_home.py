@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,16 +14,16 @@ from dagster._core.definitions.reconstruct import ReconstructableRepository
 from dagster._core.origin import JobPythonOrigin
 
 from tests.project import CHECKOUT
+from tests.until import until
 from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
 from tidemark.warm_runs.worker_options import host_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 LOCATION = "tests.warm_runs.location"
-SECONDS = 150.0
 
 
 def write_home(home: Path, module: str = LOCATION, **options: Any) -> None:
@@ -84,11 +83,3 @@ class WarmHome:
 def warm_home(home: Path) -> Iterator[WarmHome]:
     with dg.DagsterInstance.from_config(str(home)) as instance:
         yield WarmHome(home, instance)
-
-
-def until(condition: Callable[[], Any], what: str, seconds: float = SECONDS) -> None:
-    """Wait for a true value."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited too long for {what}"
-        time.sleep(0.02)

@@ -41,10 +41,16 @@ _RENEWALS: Final = 4
 
 
 class HeldLeases:
-    """Those that a block holds."""
+    """Those that a block holds, by this process's `clock`."""
 
-    def __init__(self, database: Database, leases: Iterable[Lease], seconds: float) -> None:
-        self._database, self._leases, self._seconds = database, tuple(leases), seconds
+    def __init__(
+        self,
+        database: Database,
+        leases: Iterable[Lease],
+        seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._database, self._leases, self._seconds, self._clock = database, tuple(leases), seconds, clock
         self._until = 0.0
         self._lost: Fence | None = None
         self._changing = threading.Lock()
@@ -58,12 +64,12 @@ class HeldLeases:
         """Raise FencedError where one of them is lost, or may be: it was not renewed in time."""
         if self._lost is not None:
             raise FencedError.of(self._lost, 0, "another process")
-        if time.monotonic() > self._until and self._leases:
+        if self._clock() > self._until and self._leases:
             raise FencedError.of(self._leases[0].fence, 0, "")
 
     def take(self, what: str, taken_over: Callable[[Connection], None] | None = None) -> None:
         """All of them, or none, and in the same transaction what `taken_over` writes. Raises AlreadyRunningError."""
-        begun = time.monotonic()
+        begun = self._clock()
         with self._database.writing() as connection:
             for lease in self._leases:
                 state = lease.hold_in(connection)
@@ -76,7 +82,7 @@ class HeldLeases:
     def renew(self) -> None:
         """For another `seconds`; what is lost is not taken again. Raises StateStoreDownError."""
         with self._changing:
-            begun = time.monotonic()
+            begun = self._clock()
             with self._database.writing() as connection:
                 for lease in self._leases:
                     if not lease.renew_in(connection):

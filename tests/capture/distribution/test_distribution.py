@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +11,7 @@ from confluent_kafka import Producer
 from tests.capture.distribution.reading import committed_messages, numbers
 from tests.capture.distribution.stream import PARTITIONS, SHARDS, Numbered, instances, message, tables
 from tests.capture.source.kafka.topics import send
+from tests.until import until
 from tidemark.capture.distribution.errors import NotTakenError, SessionLostError
 from tidemark.capture.distribution.prepare_topics import UNREADABLE, prepare
 from tidemark.capture.distribution.routes import Routes, logical_topic
@@ -21,7 +21,6 @@ from tidemark.capture.source_table import SourceTable
 from tidemark.state_store.database import Database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from tidemark.capture.distribution.topic_reader import MessageBatch
@@ -73,13 +72,6 @@ def read(session: DistributionSession, most: int) -> MessageBatch:
     while not batch.messages:
         batch = session.reader.read(most, 0.2)
     return batch
-
-
-def until(holds: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_every_message_once_and_in_order_while_members_come_go_and_die(kafka_server: Kafka, tmp_path: Path) -> None:

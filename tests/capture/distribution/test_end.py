@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from threading import Event
 from typing import TYPE_CHECKING
 
 import psutil
@@ -16,6 +17,7 @@ from tests.capture.distribution.reading import committed_messages, numbers
 from tests.capture.distribution.stream import PARTITIONS, SHARDS, Numbered, instances, tables
 from tests.capture.distribution.stuck_member import IN_TRANSACTION
 from tests.capture.source.kafka.topics import send
+from tests.until import GUARD_SECONDS
 from tidemark.capture.distribution.client_close import close_within
 from tidemark.capture.distribution.routes import logical_topic
 from tidemark.capture.distribution.service import Distribution, distribute
@@ -39,11 +41,10 @@ def test_sigterm_in_a_transaction_of_a_silent_broker(kafka_server: Kafka, tmp_pa
         kafka_server.create_topic(f"cdc.{stream.instance}")
         send(kafka_server, f"cdc.{stream.instance}", [stream.next(SHARDS[n % len(SHARDS)]) for n in range(COUNT)])
 
-    seconds, code, said = _ended(kafka_server, tmp_path)
+    code, said = _ended(kafka_server, tmp_path)
     assert code == ExitCode.TRY_AGAIN, said
     assert "the broker did not answer within 8 s" in said
     assert "Traceback" not in said
-    assert seconds < 10
 
     folder = tmp_path / "capture" / "distribution"
     what = Distribution(kafka_server.bootstrap_servers, tables(DATABASE), Database.at(folder), PARTITIONS)
@@ -56,8 +57,8 @@ def test_sigterm_in_a_transaction_of_a_silent_broker(kafka_server: Kafka, tmp_pa
     }
 
 
-def _ended(broker: Kafka, folder: Path) -> tuple[float, int, str]:
-    """How long it took from the signal on, the exit code, and what was said."""
+def _ended(broker: Kafka, folder: Path) -> tuple[int, str]:
+    """The exit code, and what was said."""
     environment = {**os.environ, "TIDEMARK_KAFKA": broker.bootstrap_servers, "TIDEMARK_DATA": str(folder)}
     command = [sys.executable, "-m", "tests.capture.distribution.stuck_member", DATABASE, "capture", "distribute"]
     command += ["--json", "--partitions", str(PARTITIONS)]
@@ -72,17 +73,16 @@ def _ended(broker: Kafka, folder: Path) -> tuple[float, int, str]:
             member.stdin.flush()
             # It asks the broker now; what it was before that is another case, and ends as well.
             time.sleep(0.5)
-            begun = time.monotonic()
             member.send_signal(signal.SIGTERM)
             said = member.stderr.read()
-            return time.monotonic() - begun, member.wait(), said
+            return member.wait(), said
         finally:
             server.resume()
             member.kill()
 
 
 def test_what_cannot_be_closed_holds_nobody_up() -> None:
-    begun = time.monotonic()
-    assert not close_within(0.05, lambda: time.sleep(2))
-    assert close_within(30, lambda: None)
-    assert time.monotonic() - begun < 2
+    never = Event()
+    assert not close_within(0.05, never.wait)
+    assert close_within(GUARD_SECONDS, lambda: None)
+    never.set()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ import pytest
 from tests.components import test_both_captures as typed
 from tests.components.availability import MARIADB, require
 from tests.lake_folder import lake_folder
+from tests.until import until
 from tidemark.capture.commits.commit_state import last_commit
 from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
 from tidemark.capture.heartbeat.writer import write_heartbeat
@@ -32,7 +32,6 @@ from tidemark.system.free_port import LOOPBACK
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -159,13 +158,6 @@ def initial_load_pending(settings: Settings) -> tuple[str, ...]:
     return () if commit is None else commit.state.initial_load_pending
 
 
-def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not holds():
-        assert time.monotonic() < deadline, "it did not come about in time"
-        time.sleep(0.2)
-
-
 def test_a_load_is_asked_for_in_the_signal_table_and_refused_in_words(mariadb_server: MariaDb) -> None:
     database = HeartbeatDatabase("a", LOOPBACK, mariadb_server.port, "asking", USER, mariadb_server.password)
     source = SourceTable("ods_kept", "asking.kept_*", ("a",), ("id",), None, ())
@@ -214,7 +206,5 @@ def test_a_load_makes_the_servers_rows_of_every_type(spark: SparkSession, kafka_
         until(lambda: message_count(broker, "typed") > 0 or bool(captured()))
         request_load(database, source)
         expected = typed.stored_rows(sql)
-        deadline = time.monotonic() + SECONDS
-        while (rows := captured()).keys() != expected.keys() and time.monotonic() < deadline:
-            time.sleep(0.5)
-    assert typed.differences(rows, expected) == {}
+        rows = until(lambda: rows if (rows := captured()).keys() == expected.keys() else None, "all rows")
+    assert typed.differences(rows or {}, expected) == {}

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from time import process_time
 
 import pytest
 
@@ -56,13 +55,11 @@ LAST_MS = 2**32 * 1000 - 1
 
 
 @pytest.mark.parametrize(("period", "start"), [("5min", "2026-03-28T00:00"), ("hour", "2026-03-28T00")])
-def test_a_time_of_another_century_stops_the_table_after_seconds(period: str, start: str) -> None:
+def test_a_time_of_another_century_stops_the_table(period: str, start: str) -> None:
     table = replace(TABLE, snapshot_series=(("ods_orders", "day", "2026-03-28"), ("fine", period, start)))
-    begun = process_time()
     with pytest.raises(TooManySlicesError, match=r"ods_orders: an event of 2106-.* too many slices of fine: .*100,000"):
         open_slice_ends(table, PARIS, {}, 0, LAST_MS)
     missed = missed_slice_ends(table, PARIS, {}, LAST_MS)
-    assert process_time() - begun < 20
     assert [slice_end.entity for slice_end in missed].count("fine") == 100_000
 
 

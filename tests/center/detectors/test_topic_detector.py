@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.center.test_center import CHAIN, CenterWorld
-from tests.warm_runs.warm_home import until
+from tests.until import until
 from tidemark.center.detectors import topic_detector
 from tidemark.center.detectors.topic_detector import TopicDetector, TopicMessage
 from tidemark.center.topic_subscription_thread import TopicSubscription, subscription_of

@@ -6,17 +6,19 @@ import json
 import os
 import signal
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
+from tests.until import GUARD_SECONDS, until
 from tidemark.console.cdc_demo.child_command import ChildCommand, children
 from tidemark.console.dagster_server.stop_process_session import session_members
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tidemark.console.servers.server_process import ServerProcess
 
 PROGRAM = "import json, os; print(json.dumps(dict(os.environ)), flush=True)"
 
@@ -55,14 +57,27 @@ def test_the_token_is_given(tmp_path: Path) -> None:
     assert _environment(tmp_path / "log", {"TIDEMARK_TOKEN": "canary"})["TIDEMARK_TOKEN"] == "canary"
 
 
-def test_all_are_told_at_once_and_those_that_go_on_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _replace("trap '' TERM INT\necho there\nwhile :; do sleep 0.1; done", tmp_path, monkeypatch)
-    commands = [ChildCommand(name, [], 2.0, {}) for name in ("a", "b", "c")]
-    with children(commands, tmp_path) as started:
+def _started(grace_seconds: float, folder: Path) -> list[ServerProcess]:
+    """Three that were there, after all were told to end."""
+    commands = [ChildCommand(name, [], grace_seconds, {}) for name in ("a", "b", "c")]
+    with children(commands, folder) as started:
         for server in started:
-            server.wait_until(lambda log=server.log: "there" in log.read_text(), 60)  # type: ignore[misc]
-        begun = time.monotonic()
-    assert 2 <= time.monotonic() - begun < 5.5
+            until(lambda log=server.log: "there" in log.read_text(), server.name)  # type: ignore[misc]
+    return [*started]
+
+
+def test_all_are_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each ends when all have heard it."""
+    heard = "while ! [ -e ../a/told -a -e ../b/told -a -e ../c/told ]; do sleep 0.05; done"
+    _replace(
+        f"trap 'touch told; {heard}; exit 0' TERM\necho there\nwhile :; do sleep 0.05; done", tmp_path, monkeypatch
+    )
+    assert [server.process.poll() for server in _started(GUARD_SECONDS, tmp_path)] == [0, 0, 0]
+
+
+def test_those_that_go_on_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _replace("trap '' TERM INT\necho there\nwhile :; do sleep 0.1; done", tmp_path, monkeypatch)
+    started = _started(0.1, tmp_path)
     assert [server.process.poll() for server in started] == [-signal.SIGKILL] * 3
     assert [session_members(server.pid) for server in started] == [[], [], []]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -61,14 +60,12 @@ def test_nothing_of_the_session_remains_and_others_live(program: str, bystander:
 def test_in_a_hurry_nobody_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "tidemark.console.dagster_server.stop_process_session._STEPS",
-        ((signal.SIGINT, 60.0), (signal.SIGTERM, 60.0), (signal.SIGKILL, 10.0)),
+        ((signal.SIGINT, 100_000.0), (signal.SIGTERM, 100_000.0), (signal.SIGKILL, 100_000.0)),
     )
     leader = _start(_STUBBORN)
-    started = time.monotonic()
 
     stop_session(leader, in_a_hurry=lambda: True)
 
-    assert time.monotonic() - started < 30
     assert leader.poll() == -signal.SIGKILL
     leader.communicate()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 import urllib.request
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ import dagster as dg
 import pytest
 
 from tests.dagster.sensors.external_program import DAY, releases_its_day_alone, run_program
+from tests.until import until
 from tidemark.system.free_port import free_port
 
 if TYPE_CHECKING:
@@ -76,10 +76,7 @@ def web_server(folder: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "--directory", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
-            deadline = time.monotonic() + 60
-            while not _answers(f"http://127.0.0.1:{port}/"):
-                assert time.monotonic() < deadline, "the web server does not answer"
-                time.sleep(0.05)
+            until(lambda: _answers(f"http://127.0.0.1:{port}/"), "the web server's answer")
             yield f"http://127.0.0.1:{port}"
         finally:
             process.kill()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from dagster._core.event_api import PartitionKeyFilter
 from tests.alerts.receiver import receiving
 from tests.compute.small_warehouse import DECLARED, small_warehouse
 from tests.dagster.sensors.test_readiness import run
+from tests.until import until
 from tidemark.center.fact import Fact
 from tidemark.center.sensor_host import SensorHost
 from tidemark.dagster.sensors.readiness import readiness_sensor
@@ -91,14 +91,19 @@ class Daemon:
         self._sensor = readiness_sensor(self.warehouse)
 
     def tick_until(self, holds: Callable[[], bool]) -> None:
-        until = time.monotonic() + _WITHIN_SECONDS
-        while not holds():
-            assert time.monotonic() < until
-            result = self._sensor(dg.build_sensor_context(instance=self.instance))
-            requests = result.run_requests if isinstance(result, dg.SensorResult) else ()
-            self.asked |= {
-                key.to_user_string(): request for request in requests or () for key in request.asset_selection or ()
-            }
+        def holds_after_a_tick() -> bool:
+            self._tick()
+            return holds()
+
+        if not holds():
+            until(holds_after_a_tick)
+
+    def _tick(self) -> None:
+        result = self._sensor(dg.build_sensor_context(instance=self.instance))
+        requests = result.run_requests if isinstance(result, dg.SensorResult) else ()
+        self.asked |= {
+            key.to_user_string(): request for request in requests or () for key in request.asset_selection or ()
+        }
 
     def checks(self, name: str, day: str) -> list[str]:
         """What the check of a partition told, the newest first."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -13,6 +12,7 @@ import pymysql
 
 from tests.components.chain.story_clock import DATED, SURVIVES
 from tests.components.chain.tables import INSTANCES
+from tests.until import until
 from tidemark.capture.binlog.accepted_findings import AcceptedFindings
 from tidemark.capture.binlog.finding import FindingKind
 from tidemark.capture.binlog.halted_sources import HaltedSources
@@ -24,7 +24,6 @@ from tidemark.system.free_port import LOOPBACK
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable
 
     from tests.components.chain.injections.ground import Ground
 
@@ -117,7 +116,7 @@ class FailOver:
         world.settle()
         written = self._written(ground)
         ground.move()
-        _until("the connector has read all", lambda: self._place_of(world.offsets(name)) >= written)
+        until(lambda: self._place_of(world.offsets(name)) >= written, "the connector has read all")
         world.connect.ask("PUT", f"{name}/stop")
         world.connect.wait_until("STOPPED", name)
         topic = f"schema-history.{self.instance}.{FailOver.number}"
@@ -127,7 +126,7 @@ class FailOver:
         world.connect.ask("PUT", f"{name}/resume")
         world.settle()
         ground.move()
-        _until("the connector goes on", lambda: self._place_of(world.offsets(name)) > written)
+        until(lambda: self._place_of(world.offsets(name)) > written, "the connector goes on")
         world.connect.configure(name, {"snapshot.mode": before})
         world.settle()
 
@@ -150,13 +149,6 @@ class FailOver:
         read = [state.positions[self.instance] for state in states if self.instance in state.positions]
         origins = {origin for progress in read for origin in progress.gtids}
         return max((int(origin.partition("-")[2]) for origin in origins), default=0)
-
-
-def _until(what: str, holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _CATCH_UP_SECONDS
-    while not holds():
-        assert time.monotonic() < deadline, f"not {what}"
-        time.sleep(_PAUSE_SECONDS)
 
 
 def _execute(server: MariaDb, *statements: str) -> Any:
