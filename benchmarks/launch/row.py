@@ -12,9 +12,10 @@ from statistics import quantiles
 from typing import TYPE_CHECKING, Any, Final
 
 import dagster as dg
+from sqlalchemy import create_engine, make_url
 
 from benchmarks.launch.location import START
-from benchmarks.launch.world import LaunchWorld, cpu_seconds, resident_megabytes
+from benchmarks.launch.world import Host, LaunchWorld, cpu_seconds, resident_megabytes
 from tidemark.center.launchers.run_tags import PARTITION, RANGE_END, RANGE_START
 from tidemark.center.service import ACROSS
 from tidemark.dagster_internals.long_lived_connections import keep_connections
@@ -54,27 +55,27 @@ def measure_row(row: Row) -> dict[str, Any]:
     """The figures of one measurement."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
-        url = stack.enter_context(_database()) if row.db == "postgresql" else ""
-        world = LaunchWorld(folder, url, row.workers, row.launcher, spark=row.spark, across=row.across)
+        url, state = stack.enter_context(_databases()) if row.db == "postgresql" else ("", "")
+        world = LaunchWorld(folder, url, state, row.workers, row.launcher, spark=row.spark, across=row.across)
         world.write(_PAIRS)
         # First of all: two processes that make a new storage at once spoil it.
         instance = stack.enter_context(dg.DagsterInstance.from_config(str(world.home)))
         keep_connections(instance)
-        pids = stack.enter_context(world.center() if row.host == "center" else world.sensor())
+        host = stack.enter_context(world.center() if row.host == "center" else world.sensor())
         about = {
             name: value for name, value in asdict(row).items() if name in ("host", "launcher", "db", "spark", "across")
         }
-        return {**about, **_measured(instance, pids, row)}
+        return {**about, **_measured(instance, host, row)}
 
 
-def _measured(instance: dg.DagsterInstance, pids: list[int], row: Row) -> dict[str, Any]:
+def _measured(instance: dg.DagsterInstance, host: Host, row: Row) -> dict[str, Any]:
     slices = _slices()
-    _warm_up(instance, slices, row)
-    cpu_before, begun = cpu_seconds(pids), time.time()
+    _warm_up(instance, host, slices, row)
+    cpu_before, begun = cpu_seconds(host.pids), time.time()
     told = _tell(instance, slices, row)
     seconds = time.time() - begun
-    runs = _wait(instance, set(told), _LAST_SECONDS)
-    cpu = cpu_seconds(pids) - cpu_before
+    runs = _wait(instance, host, set(told), _LAST_SECONDS)
+    cpu = cpu_seconds(host.pids) - cpu_before
     recorded = _recorded(instance, {feed for feed, _ in told})
     started = [1_000 * ((runs[slice_].start_time or 0.0) - recorded[slice_]) for slice_ in told if slice_ in runs]
     finished = [1_000 * ((runs[slice_].end_time or 0.0) - recorded[slice_]) for slice_ in told if slice_ in runs]
@@ -89,20 +90,21 @@ def _measured(instance: dg.DagsterInstance, pids: list[int], row: Row) -> dict[s
         "finished_ms_p90": _percentile(finished, 90),
         "cpu_s_per_run": round(cpu / len(told), 3),
         "failed": failed + len(told) - len(started),
-        "rss_mb": round(resident_megabytes(pids)),
+        "rss_mb": round(resident_megabytes(host.pids)),
     }
 
 
-def _warm_up(instance: dg.DagsterInstance, slices: Iterator[tuple[str, str]], row: Row) -> None:
+def _warm_up(instance: dg.DagsterInstance, host: Host, slices: Iterator[tuple[str, str]], row: Row) -> None:
     """Every worker is ready and has run something."""
     deadline = time.monotonic() + _READY_SECONDS
     while row.launcher == "warm" and _ready_workers(instance) < row.workers and time.monotonic() < deadline:
+        host.child.require()
         time.sleep(0.5)
     for _ in range(_WARM_UPS):
         warmed = [next(slices) for _ in range(row.workers)]
         for slice_ in warmed:
             _arrive(instance, *slice_)
-        _wait(instance, set(warmed), _READY_SECONDS)
+        _wait(instance, host, set(warmed), _READY_SECONDS)
 
 
 def _ready_workers(instance: dg.DagsterInstance) -> int:
@@ -139,9 +141,9 @@ def _arrive(instance: dg.DagsterInstance, number: str, day: str) -> None:
 
 
 def _wait(
-    instance: dg.DagsterInstance, wanted: set[tuple[str, str]], seconds: float
+    instance: dg.DagsterInstance, host: Host, wanted: set[tuple[str, str]], seconds: float
 ) -> dict[tuple[str, str], dg.RunRecord]:
-    """The runs of these slices, once they have ended, or the time is over."""
+    """The runs of these slices, once they have ended, or the time is over. Raises ChildEndedError."""
     deadline = time.monotonic() + seconds
     while True:
         records = {
@@ -149,6 +151,7 @@ def _wait(
         }
         if wanted <= records.keys() or time.monotonic() > deadline:
             return {slice_: record for slice_, record in records.items() if slice_ in wanted}
+        host.child.require()
         time.sleep(0.5)
 
 
@@ -178,8 +181,13 @@ def _percentile(values: list[float], percent: int) -> int:
 
 
 @contextmanager
-def _database() -> Iterator[str]:
+def _databases() -> Iterator[tuple[str, str]]:
+    """Dagster's, and the state store's: both have a table of one name."""
     from tests.components.postgres import postgres  # noqa: PLC0415 - only where it is asked for
 
     with postgres(fsync=True) as server:
-        yield server.url
+        engine = create_engine(server.url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.exec_driver_sql("CREATE DATABASE tidemark")
+        engine.dispose()
+        yield server.url, make_url(server.url).set(database="tidemark").render_as_string(hide_password=False)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import psutil
 import yaml
 
+from benchmarks._child import Child
 from benchmarks.launch.location import MODULE, SENSOR, SPARK, write_declarations
 from tidemark.center.service import ACROSS
 from tidemark.console.dagster_server.server import DagsterServer
@@ -29,12 +30,24 @@ _AHEAD: Final = 1
 """So many more runs are asked for than there are workers: what comes meanwhile shares the next one."""
 
 
+@dataclass(frozen=True)
+class Host:
+    """What decides and runs: the ids of the processes whose work is counted, and the one that must not end."""
+
+    pids: list[int]
+    child: Child
+
+
 @dataclass
 class LaunchWorld:
-    """Everything is below `folder`; `url` is a PostgreSQL database for the store and for Dagster, or empty (SQLite)."""
+    """Everything is below `folder`.
+
+    `url` is a PostgreSQL database for Dagster and `state` one for the state store, or both are empty (SQLite).
+    """
 
     folder: Path
     url: str = ""
+    state: str = ""
     workers: int = 2
     launcher: str = "warm"
     retry_seconds: float = 0.0
@@ -73,7 +86,7 @@ class LaunchWorld:
             "TIDEMARK_DATA": str(self.folder / "data"),
             "TIDEMARK_POOLS": f"default={self.workers + _AHEAD}",
             "PYTHONPATH": str(project_root()),
-            **({"TIDEMARK_STATE": self.url} if self.url else {}),
+            **({"TIDEMARK_STATE": self.state} if self.state else {}),
             **({SPARK: "1"} if self.spark else {}),
         }
 
@@ -98,11 +111,11 @@ class LaunchWorld:
             )
 
     @contextmanager
-    def center(self) -> Iterator[list[int]]:
-        """The ids of the processes whose work is counted."""
+    def center(self) -> Iterator[Host]:
+        """A center, until the block ends."""
         process = self.start_center()
         try:
-            yield [process.pid]
+            yield Host([process.pid], Child(process, self.folder / "center.log"))
         finally:
             process.terminate()
             try:
@@ -112,14 +125,14 @@ class LaunchWorld:
                 process.wait()
 
     @contextmanager
-    def sensor(self) -> Iterator[list[int]]:
-        """Dagster's daemon with the readiness sensor."""
+    def sensor(self) -> Iterator[Host]:
+        """Dagster's daemon with the readiness sensor, until the block ends."""
         env = {**self.environment, SENSOR: "1"}
         server = DagsterServer.start(self.folder, self.home, free_port(), self.folder / "dagster.log", env)
         try:
             server.wait_until_ready()
             with WorkerHostSupervisor(self.home, self.folder / "workers.log", env) as workers:
-                yield [server.process.pid, workers.pid]
+                yield Host([server.process.pid, workers.pid], Child(server.process, self.folder / "dagster.log"))
         finally:
             stop_session(server.process)
 

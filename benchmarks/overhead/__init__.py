@@ -51,16 +51,17 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=5, help="so many that count, after two that warm up")
     parser.add_argument("--warm", type=int, default=2)
     parser.add_argument("--entities", nargs="*", default=[], help="these alone")
+    parser.add_argument("--until", default=_DAY, help="the day that is measured, the last one of the demo's")
     parser.add_argument("--computed", type=Path, help="the folder of a demo that is computed; it is written to")
 
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     """The ratios, the seconds of each slice, and the phases."""
     hide_notices()
-    with _computed(arguments.computed) as folder:
+    with _computed(arguments.computed, arguments.until) as folder:
         settings = Settings.load({**os.environ, "TIDEMARK_DATA": str(folder / "data")})
         warehouse = load_warehouse(settings)
-        slices = _slices(warehouse, arguments.entities)
+        slices = _slices(warehouse, arguments.entities, arguments.until)
         with dg.DagsterInstance.from_config(str(folder / "home")) as instance:
             runtime, phases = Runtime(warehouse), PhaseTimes()
             ways: dict[str, Callable[[Slice], object]] = {
@@ -119,11 +120,12 @@ def _figures(timers: Mapping[Slice, Mapping[str, Timer]], phases: PhaseTimes) ->
     return {**figures, "phases": phases.shares(), "wall_by_slice": wall_by_slice}
 
 
-def _slices(warehouse: Warehouse, chosen: list[str]) -> list[Slice]:
-    """One of each daily entity that is computed by SQL."""
+def _slices(warehouse: Warehouse, chosen: list[str], day: str) -> list[Slice]:
+    """Those of each daily entity that is computed by SQL, as they are launched: of one with parts each part's."""
     return [
-        Slice(name, _DAY)
+        Slice(name, day, sub)
         for name in warehouse.graph.topological()
+        for sub in warehouse.graph.node(name).subs
         if name in warehouse.queries
         and str(warehouse.entities[name].period) == "day"
         and not warehouse.is_made_here(name)
@@ -132,7 +134,7 @@ def _slices(warehouse: Warehouse, chosen: list[str]) -> list[Slice]:
 
 
 @contextmanager
-def _computed(given: Path | None) -> Iterator[Path]:
+def _computed(given: Path | None, day: str) -> Iterator[Path]:
     """A folder with the data and the Dagster home of a demo."""
     if given is not None:
         yield given
@@ -140,7 +142,7 @@ def _computed(given: Path | None) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         env = {**os.environ, "TIDEMARK_DATA": str(folder / "data"), "DAGSTER_HOME": str(folder / "home")}
-        command = [sys.executable, "-m", "tidemark.console", "demo", "--until", _DAY, "--json"]
+        command = [sys.executable, "-m", "tidemark.console", "demo", "--until", day, "--json"]
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
         assert json.loads(done.stdout)["differences"] == []
         yield folder
