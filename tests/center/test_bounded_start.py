@@ -133,7 +133,7 @@ def test_the_past_is_known_when_somebody_asks(tmp_path: Path) -> None:
     store.write.append(past(40), after=0)
     center = DependencyCenter(world(), store, since=SINCE, clock=lambda: now)
     center.checkpoint()
-    center.forget_memory()
+    center._forget()
     day = Slice("dwd", "2024-01-20")
     assert center.status(day) == DONE
     assert day not in DependencyCenter(world(), store, since=SINCE, clock=lambda: now).memory.index.statuses

@@ -176,7 +176,7 @@ def test_a_run_that_read_what_was_replaced_meanwhile_is_repeated(world: CenterWo
     world.center.launch([ads], "r2", "default")
     world.tell("dwd@2024-06-02", "completed", run="by hand in the UI")
     assert world.center.status(ads).run_state is RunState.LAUNCHED
-    world.center.forget_memory()
+    world.center._forget()
     world.tell("ads@2024-06-02", "completed", run="r2")
     assert world.events("ads@2024-06-02").endswith("started completed quality_passed backfill_requested released")
     world.run("ads@2024-06-02", "r3")

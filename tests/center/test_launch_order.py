@@ -92,7 +92,7 @@ def test_durations_are_those_of_the_last_runs(tmp_path: Path) -> None:
     world.center.tick()
     groups = [[slice_] for slice_ in world.center.ready()]
     assert [group[0].entity for group in order.sort(groups)] == ["slow", "quick"]
-    assert order.latest_start(Slice("slow", "2024-06-02")) == world.now + timedelta(hours=2)
+    assert order._latest.get(Slice("slow", "2024-06-02")) == world.now + timedelta(hours=2)
 
 
 def test_a_step_looks_at_so_many_slices_and_the_next_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +133,7 @@ def test_latest_starts_are_those_of_a_slow_recursion(
         return min(told) - timedelta(seconds=seconds[name]) if told else None
 
     if len(ready) > 1:
-        assert {slice_.entity: order.latest_start(slice_) for slice_ in ready} == {
+        assert {slice_.entity: order._latest.get(slice_) for slice_ in ready} == {
             slice_.entity: latest(slice_.entity) for slice_ in ready
         }
 

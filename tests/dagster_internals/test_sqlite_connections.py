@@ -11,7 +11,7 @@ import dagster as dg
 import sqlalchemy as db
 
 from tidemark.dagster_internals.long_lived_connections import keep_connections
-from tidemark.dagster_internals.sqlite_connections import open_files
+from tidemark.dagster_internals.sqlite_connections import _OPEN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,9 +72,9 @@ def test_few_files_stay_open_however_many_runs_there_are(tmp_path: Path) -> None
         for number in range(RUNS):
             run = instance.create_run_for_job(_job, tags={"number": str(number)})
             instance.report_engine_event("here", run)
-        ours = [file for file in open_files() if file.startswith(str(tmp_path))]
+        ours = [file for file in _OPEN.names() if file.startswith(str(tmp_path))]
         assert str(tmp_path / "history" / "runs.db") in ours
-        assert len(ours) <= len(open_files()) < RUNS
+        assert len(ours) <= len(_OPEN.names()) < RUNS
         assert len(instance.get_runs()) == RUNS
 
 
@@ -85,7 +85,7 @@ def test_files_of_others_are_opened_as_ever(tmp_path: Path) -> None:
         keep_connections(instance)
         with db.create_engine(f"sqlite:///{elsewhere}").connect() as connection:
             assert connection.execute(db.text("PRAGMA journal_mode")).scalar() == "delete"
-        assert str(elsewhere) not in open_files()
+        assert str(elsewhere) not in _OPEN.names()
 
 
 @dg.job

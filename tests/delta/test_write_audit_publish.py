@@ -28,13 +28,6 @@ MONDAY, TUESDAY = {"dt": date(2026, 3, 23)}, {"dt": date(2026, 3, 24)}
 DAYS: tuple[Partition, ...] = (MONDAY, TUESDAY)
 
 
-@pytest.fixture(params=["private", pytest.param("public", marks=pytest.mark.long)])
-def way(request: pytest.FixtureRequest) -> str:
-    if request.param == "public":
-        request.getfixturevalue("public_ways")
-    return str(request.param)
-
-
 def rows(spark: SparkSession, *ids: int) -> DataFrame:
     return spark.range(1).select(sf.explode(sf.array(*map(sf.lit, ids)).cast("array<bigint>")).alias("id"))
 
@@ -57,7 +50,7 @@ def write(spark: SparkSession, path: TableLocation, monday: list[int], tuesday: 
     return replace_partitions([(MONDAY, rows(spark, *monday)), (TUESDAY, rows(spark, *tuesday))], path, no_negative())
 
 
-def test_what_is_refused_leaves_the_table_as_it_was(spark: SparkSession, way: str, lake: TableLocation) -> None:
+def test_what_is_refused_leaves_the_table_as_it_was(spark: SparkSession, lake: TableLocation) -> None:
     path = lake
     assert write(spark, path, [-1], [-2]).published == (False, False)
     assert not table_exists(path)
@@ -87,7 +80,7 @@ def test_files_of_what_is_refused_stay_until_a_vacuum(spark: SparkSession, lake:
     assert (ids(path, MONDAY), ids(path, TUESDAY)) == ([1], [6])
 
 
-def test_columns_of_a_refused_write_are_not_added(spark: SparkSession, way: str, lake: TableLocation) -> None:
+def test_columns_of_a_refused_write_are_not_added(spark: SparkSession, lake: TableLocation) -> None:
     path = lake
     write(spark, path, [1], [2])
     wider = [
@@ -100,7 +93,7 @@ def test_columns_of_a_refused_write_are_not_added(spark: SparkSession, way: str,
     assert {tuple(row) for row in read_table(spark, path).select("id", "rate").collect()} == {(1, None), (3, 1.5)}
 
 
-def test_a_table_without_partitions_is_published_as_a_whole(spark: SparkSession, way: str, lake: TableLocation) -> None:
+def test_a_table_without_partitions_is_published_as_a_whole(spark: SparkSession, lake: TableLocation) -> None:
     path, nothing = lake, dict[str, date]()
     for number, is_good, expected in ((1, True, 1), (2, False, 1), (3, True, 3)):
         replaced = replace_partitions([(nothing, rows(spark, number))], path, lambda _, good=is_good: [good])  # type: ignore[misc]

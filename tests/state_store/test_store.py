@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.state_store.examples import DAY, HOUR, NOON, chain
+from tests.state_store.examples import DAY, HOUR, chain
 from tidemark.dependency_model.readiness.checkpoint import Checkpoint
 from tidemark.dependency_model.readiness.release import Reason
 from tidemark.dependency_model.readiness.slice_manifest import ManifestClause, SliceManifest, UsedSlice
 from tidemark.dependency_model.slice import Slice
-from tidemark.dependency_model.status import RunState, SliceStatus
+from tidemark.dependency_model.status import SliceStatus
 from tidemark.state_store.database import Database
 from tidemark.state_store.errors import EventKnownError, StateConflictError
 from tidemark.state_store.store import StateStore
@@ -87,17 +86,6 @@ def test_the_projection_follows_the_last_transition_and_keeps_the_last_run(store
     }
     assert (by_slice[DAY].run_id, by_slice[DAY].cluster, by_slice[HOUR].run_id) == ("4b1", "etl", None)
     assert store.read.current(DAY) == by_slice[DAY]
-
-
-def test_the_status_at_any_time_is_the_one_recorded_by_then(store: StateStore) -> None:
-    store.write.append(chain(DAY, LIFE), after=0)
-    run_states = [store.read.status_at(DAY, NOON + timedelta(seconds=second)) for second in (0.5, 1, 2.5, 99)]
-    assert [current and current.run_state for current in run_states] == [
-        None,
-        RunState.READY,
-        RunState.LAUNCHED,
-        RunState.COMPLETED,
-    ]
 
 
 def test_the_last_launch_is_found_by_its_slice(store: StateStore) -> None:

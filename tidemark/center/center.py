@@ -180,11 +180,6 @@ class DependencyCenter:
                 memory.apply(transitions)
             return len(transitions)
 
-    def forget_memory(self) -> None:
-        """Build everything again from the store at the next call."""
-        with self._lock:
-            self._forget()
-
     def status(self, slice_: Slice) -> SliceStatus:
         """A slice as it is."""
         with self._lock:

@@ -72,10 +72,6 @@ class MarginOrder:
         self._look(slice_ for group in groups for slice_ in group)
         return sorted(groups, key=lambda group: self._key(group, now))
 
-    def latest_start(self, slice_: Slice) -> datetime | None:
-        """By then it has to start, as of the last step; None where nothing is promised, or where it is not known."""
-        return self._latest.get(slice_)
-
     def _key(self, group: Sequence[Slice], now: datetime) -> tuple[int, float, tuple[float, datetime]]:
         known = [latest for slice_ in group if (latest := self._latest.get(slice_)) is not None]
         chain = self._chain.key(group[0])

@@ -38,11 +38,6 @@ def slice_values(entity: Entity, slice_: Slice) -> dict[str, PartitionValue]:
     return {**time_values(entity, slice_), **dict(slice_.sub)}
 
 
-def slice_columns(entity: Entity) -> tuple[str, ...]:
-    """The names of the partition columns of an entity's table."""
-    return tuple(slice_column_types(entity))
-
-
 def slice_column_types(entity: Entity) -> dict[str, str]:
     """The types of the partition columns of an entity's table, by name, in Spark's words."""
     times = {column.name: column.type for column in entity.times}

@@ -66,11 +66,6 @@ def keep_sqlite_open(folder: Path) -> None:
     _OPEN.add_folder(folder.resolve())
 
 
-def open_files() -> tuple[str, ...]:
-    """The files that are kept open, the one used last at the end."""
-    return _OPEN.names()
-
-
 def _connect(
     dialect: Dialect, _: ConnectionPoolEntry, arguments: list[Any], options: dict[str, Any]
 ) -> DBAPIConnection | None:

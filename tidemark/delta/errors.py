@@ -8,8 +8,7 @@ TerminalError
 ├── ConditionRefusedError   a condition on rows that cannot be evaluated
 ├── TableFeatureError       a feature of the table that an operation knows nothing of
 ├── UnreadableLogError      a log of which not everything can be read
-├── ForeignCommitError      somebody else committed where a transaction belongs
-└── InterfaceMissingError   an operation that the installed Delta has no way for
+└── ForeignCommitError      somebody else committed where a transaction belongs
 
 TransientError
 ├── CommitConflictError     other writers won every attempt
@@ -172,19 +171,6 @@ class ForeignCommitError(TerminalError):
             found=f"transaction {newest}{by}",
             where=str(path),
             hint="only one may write: stop the other one; the next attempt begins at what is in the table",
-        )
-
-
-class InterfaceMissingError(TerminalError):
-    """An operation that the installed Delta has no way for."""
-
-    @classmethod
-    def of(cls, operation: str, missing: Sequence[str], version: str) -> Self:
-        return cls(
-            f"{operation} is not possible with this version of Delta",
-            expected="interfaces that no public one stands for",
-            found=f"Delta {version} without {', '.join(missing)}",
-            hint="install the version that Tidemark was released with; merges, partitions and clustering go on",
         )
 
 

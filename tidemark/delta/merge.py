@@ -16,7 +16,6 @@ from tidemark.delta.commit_info import Transaction
 from tidemark.delta.delta_rs_table import applied_transaction
 from tidemark.delta.errors import ColumnsDifferError
 from tidemark.delta.file_statistics import FileStatistics, file_statistics
-from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.merge_report import MergeReport
 from tidemark.delta.merge_statement import run_merge_statement
 from tidemark.delta.merge_strategy import MergeDecision, Strategy, summary
@@ -57,8 +56,6 @@ def merge_changes(
     look = file_statistics(target.path)
     check_columns(target, look)
     reason = _needs_statement(look)
-    if reason is None and not has_private_interfaces(changes.sparkSession):
-        reason = "this version of Delta has no faster way"
     batch = read_batch(changes, target)
     if reason:
         return _by_statement(batch, target, partitions, transaction, reason, back_off)

@@ -10,7 +10,6 @@ from pyspark.sql import SparkSession
 from tidemark.delta.delta_rs_table import Partition
 from tidemark.delta.errors import ColumnsDifferError, TableFeatureError, VersionGoneError
 from tidemark.delta.file_statistics import FileStatistics, file_statistics, require_table
-from tidemark.delta.internals.probe import require_private_interfaces
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.delta.live_file import LiveFile, bytes_of, rows_of
 from tidemark.system.errors import SchemaChangedError
@@ -52,11 +51,10 @@ def plan_repair(spark: SparkSession, path: TableLocation, partition: Partition, 
     """Compare a partition now with how it was at version `source`; None: it is to be computed anew. Nothing is written.
 
     Raises NotADeltaTableError, TableFeatureError (column mapping), ColumnsDifferError (not the table's partition
-    columns), VersionGoneError, InterfaceMissingError, and SchemaChangedError where columns of that version are not in
+    columns), VersionGoneError, and SchemaChangedError where columns of that version are not in
     the table any more.
     """
     require_table(path)
-    require_private_interfaces(spark, "repairing a partition")
     return plan_in_transaction(OptimisticTransaction(spark, path), path, partition, source)
 
 

@@ -9,12 +9,9 @@ from delta.exceptions import MetadataChangedException, ProtocolChangedException
 from pyspark.sql import DataFrame
 
 from tidemark.delta.commit_conflict import BackOff, StaleReadError, with_retries
-from tidemark.delta.delta_rs_table import Partition, read_table, table_exists
-from tidemark.delta.file_statistics import file_statistics
+from tidemark.delta.delta_rs_table import Partition
 from tidemark.delta.internals.overwrite_transaction import OverwriteTransaction
-from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.live_file import LiveFile, files_of, rows_of, write_counts
-from tidemark.delta.overwrite_by_statement import overwrite_by_statement
 from tidemark.delta.partition_overwrite import (
     PartitionOverwrite,
     Release,
@@ -55,9 +52,7 @@ def replace_partitions(
     whole = functools.reduce(DataFrame.unionByName, [_with_columns(df, path, partition) for partition, df in parts])
     partitions = [partition for partition, _ in parts]
     overwrite = PartitionOverwrite(whole, path, partitions, release or release_all(partitions), still_allowed)
-    is_private = has_private_interfaces(whole.sparkSession)
-    attempt = _Attempts(overwrite) if is_private else functools.partial(_public_attempt, overwrite)
-    replaced, _ = with_retries(path, attempt, BackOff())
+    replaced, _ = with_retries(path, _Attempts(overwrite), BackOff())
     crash_point("delta.after_replace")
     return replaced
 
@@ -152,18 +147,6 @@ def _by_spark(txn: OverwriteTransaction, overwrite: PartitionOverwrite) -> Repla
         kept = written.only(let.texts) if let.columns else written
         version = txn.commit_overwrite(kept, let.predicate, write_counts(kept.added))
     return overwrite.replaced(written.added, version, rows, released, is_named_otherwise=is_named_otherwise)
-
-
-def _public_attempt(overwrite: PartitionOverwrite) -> Replaced:
-    """By Spark's overwrite alone, where the interfaces of a transaction are missing."""
-    path, whole = overwrite.path, overwrite.whole
-    if not table_exists(path):
-        with _as_first():
-            return overwrite_by_statement(overwrite)
-    _require_partitioned(path, file_statistics(path).partition_columns, overwrite.partitions)
-    new_columns(path, read_table(whole.sparkSession, path).schema, whole.schema)
-    crash_point("delta.before_replace")
-    return overwrite_by_statement(overwrite)
 
 
 def _require_partitioned(

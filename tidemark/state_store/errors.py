@@ -153,20 +153,6 @@ class DatabaseOfOthersError(TerminalError):
         )
 
 
-class ImportLineError(TerminalError):
-    """A line of an export that cannot be read."""
-
-    @classmethod
-    def of(cls, number: int, line: str, error: Exception) -> Self:
-        return cls(
-            "this is no exported transition",
-            expected="a JSON object as the export writes it",
-            found=f"{line[:80]!r} ({error})",
-            where=f"line {number}",
-            hint="nothing was imported; export again, or take the line out",
-        )
-
-
 class SnapshotTagTakenError(TerminalError):
     """A tag that stands for another version."""
 

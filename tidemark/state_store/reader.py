@@ -14,23 +14,20 @@ from tidemark.state_store.row_codec import (
     CURRENT,
     TRANSITION,
     current_of,
-    readable_status,
     sub_of,
     sub_text,
     transition_of,
 )
 from tidemark.state_store.schema import CURSORS, IS_OPEN, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
 from tidemark.state_store.slice_lookup import alternatives_of, raw, slices_before, slices_of, versions_of
-from tidemark.state_store.transition import FailureCount, instant_of, microseconds
+from tidemark.state_store.transition import FailureCount, instant_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
     from sqlalchemy import Connection, Table
 
     from tidemark.dependency_model.entity.sub_partition import Sub
-    from tidemark.dependency_model.status import SliceStatus
     from tidemark.state_store.database import Database
     from tidemark.state_store.transition import Current, Transition
 
@@ -64,9 +61,6 @@ class StateReader(Protocol):
 
     def slices_of_run(self, run_id: str) -> list[Slice]:
         """The slices whose last run it was, in order."""
-
-    def status_at(self, slice_: Slice, when: datetime) -> SliceStatus | None:
-        """The status of a slice as it was recorded at an instant."""
 
     def history(self, slice_: Slice) -> list[Transition]:
         """Everything that happened to a slice, oldest first."""
@@ -142,18 +136,6 @@ class SqlStateReader:
         query = _of(SLICES, ("entity", "key", "sub")).where(SLICES.c.run_id == run_id)
         with self._database.reading() as connection:
             return sorted(Slice(entity, key, sub_of(sub)) for entity, key, sub in connection.execute(query))
-
-    def status_at(self, slice_: Slice, when: datetime) -> SliceStatus | None:
-        columns = TRANSITIONS.c
-        query = (
-            _of(TRANSITIONS, TRANSITION[10:16])
-            .where(_is(TRANSITIONS, slice_), columns.record_time <= microseconds(when))
-            .order_by(columns.seq.desc())
-            .limit(1)
-        )
-        with self._database.reading() as connection:
-            row = connection.execute(query).one_or_none()
-            return None if row is None else readable_status(row)[0]
 
     def history(self, slice_: Slice) -> list[Transition]:
         query = _of(TRANSITIONS, TRANSITION).where(_is(TRANSITIONS, slice_)).order_by(TRANSITIONS.c.seq)

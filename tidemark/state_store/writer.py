@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -32,21 +32,6 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
     from tidemark.state_store.fence import Fence
     from tidemark.state_store.transition import Transition
-
-
-class StateWriter(Protocol):
-    """What writes the state."""
-
-    def append(self, transitions: Sequence[Transition], *, after: int, cursors: Mapping[str, str] | None = None) -> int:
-        """Write transitions numbered from `after` + 1 on, and positions of detectors, in one transaction.
-
-        Returns the number of the last one. Raises StateConflictError where `after` is not the last one there is,
-        FencedError where the writer's lease is no longer its own, EventKnownError where one of the event ids is written
-        already, and StateStoreDownError: then all of it is there or nothing, and `known_ids` tells which.
-        """
-
-    def note(self, checkpoint: Checkpoint, *, after: int) -> None:
-        """Write a part of a checkpoint of the readiness index; its errors are those of `append`."""
 
 
 class SqlStateWriter:

@@ -14,7 +14,6 @@ TerminalError
 ├── StateDiskError           a SQLite file on a network disk      (tidemark.state_store.errors)
 ├── StateStoreDamagedError   a state store that cannot be read    (tidemark.state_store.errors)
 ├── SchemaTooNewError        a state store of a later version    (tidemark.state_store.errors)
-├── ImportLineError          a line that is no exported transition (tidemark.state_store.errors)
 └── CaptureError             what came in cannot be taken in (tree in tidemark.capture.errors)
 
 TransientError

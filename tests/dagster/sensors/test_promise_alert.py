@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from tidemark.warehouse.warehouse import Warehouse
 
-_WITHIN_SECONDS = 150.0
 _PROMISED_IN = timedelta(minutes=10)
 _DAYS = 8
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.delta.clustering.errors import ClusterColumnError
-from tidemark.delta.clustering.layout import Between, depths_at, estimate_files_read, files_read, layout_of
+from tidemark.delta.clustering.layout import Between, depths_at, files_read, layout_of
 from tidemark.delta.open_table import delta_rs_options
 from tidemark.system.table_location import TableLocation
 
@@ -52,11 +52,3 @@ def test_what_a_filter_reads(lake: TableLocation) -> None:
 def test_an_unknown_column_is_named(lake: TableLocation) -> None:
     with pytest.raises(ClusterColumnError, match="found nope"):
         layout_of(table(lake), ["nope"])
-
-
-def test_what_clustering_would_give() -> None:
-    chance = np.random.default_rng(3)
-    sample = {name: pa.chunked_array([chance.integers(0, 10**6, 20_000)]) for name in ("a", "b")}
-    layout = estimate_files_read(sample, [1.0, 1.0], 64)
-    assert 7 < layout["a"] < 10
-    assert 7 < layout["b"] < 10

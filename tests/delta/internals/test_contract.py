@@ -1,19 +1,17 @@
 """The contract with private interfaces: the installed version has all of it, the adapter uses it, and nobody else."""
 
 import ast
-import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.delta.internals.missing_interfaces import missing_interfaces
 from tidemark.delta.internals import contract
-from tidemark.delta.internals.probe import has_private_interfaces, missing_interfaces
 from tidemark.spark.internals import Jvm
 from tidemark.system.table_location import TableLocation
 
@@ -124,7 +122,6 @@ def _fill(node: ast.JoinedStr) -> str:
 @pytest.mark.spark
 def test_the_installed_version_has_all_of_it(spark: SparkSession) -> None:
     assert missing_interfaces(Jvm(spark).view, contract.CLASSES) == ()
-    assert {name: version(name) for name in contract.PROVEN_WITH} == contract.PROVEN_WITH
 
 
 @pytest.mark.spark
@@ -188,13 +185,3 @@ def test_the_log_is_read_by_hand_in_the_adapter_alone() -> None:
     assert {name for name in readers if name.startswith("tidemark/")} == {"tidemark/delta/log_folder.py"}
     for module in contract.LOG_FILES:
         assert (ROOT / "tidemark/delta/internals" / f"{module}.py").is_file()
-
-
-@pytest.mark.spark
-def test_the_choice_is_made_once_and_logged(
-    spark: SparkSession, public_ways: None, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.INFO, "tidemark.delta.internals.probe"):
-        assert [has_private_interfaces(spark), has_private_interfaces(spark)] == [False, False]
-    (record,) = caplog.records
-    assert f"lacks {contract.DELTA}.NoSuchClass: merges, partitions and clustering go by" in record.getMessage()

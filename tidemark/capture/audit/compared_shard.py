@@ -61,9 +61,5 @@ class ComparedShard:
         values = zip(self.columns, source.split(","), lake.split(","), strict=True)
         return tuple(column.name for column, at_source, in_lake in values if at_source != in_lake)
 
-    def shown_key(self, text: str) -> str:
-        """A key's text for people: `7`, `7, 2026-03-01`; what is text in it is hexadecimal digits."""
-        return ", ".join(text.split(","))
-
 
 Shards = Mapping[str, ComparedShard]

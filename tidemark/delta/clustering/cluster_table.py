@@ -11,14 +11,11 @@ from pyspark.sql import SparkSession
 from tidemark.delta.clustering.clusterable_columns import ClusterColumn, cluster_columns, require_clusterable
 from tidemark.delta.clustering.commit_with_conflicts import Committed, Label, commit_groups, source_files
 from tidemark.delta.clustering.file_groups import FileGroup, batches, files_to_cluster, groups_of, partition_key
-from tidemark.delta.clustering.optimize_zorder_fallback import zorder_table
 from tidemark.delta.clustering.report import ClusterReport
 from tidemark.delta.clustering.rewrite import Rewritten, rewrite_groups
 from tidemark.delta.commit_conflict import BackOff, StaleReadError
-from tidemark.delta.delta_rs_table import read_table
 from tidemark.delta.errors import CommitConflictError
 from tidemark.delta.file_statistics import file_statistics
-from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.internals.transaction import OptimisticTransaction
 from tidemark.spark.temporary_settings import COMPILED
 from tidemark.system.table_location import TableLocation
@@ -76,10 +73,6 @@ def cluster_table(
     look = file_statistics(path)
     require_clusterable(path, look.properties, look.features)
     session = _session(spark, look.size_bytes)
-    if not has_private_interfaces(spark):
-        schema = read_table(session, path).schema
-        columns = cluster_columns(path, schema, look.partition_columns, look.properties, clustering.weights)
-        return zorder_table(session, path, [column.name for column in columns], where, back_off or BackOff())
     txn = OptimisticTransaction(session, path)
     columns = cluster_columns(path, txn.schema, txn.partition_columns, look.properties, clustering.weights)
     label = Label(tuple(column.name for column in columns), where, f"{clustering.spec}#{uuid.uuid4().hex}")

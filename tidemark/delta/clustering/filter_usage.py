@@ -6,7 +6,6 @@ from urllib.parse import unquote, urlparse
 
 from pyspark.sql import DataFrame
 
-from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.internals.query_plan import FileScan, file_scans
 
 # Conditions by which bounds can exclude a file, as Spark prints them for data sources.
@@ -23,9 +22,7 @@ class ScanUsage:
 
 
 def usages_of(frame: DataFrame) -> list[ScanUsage]:
-    """The scans of a query, from its physical plan; nothing is run. Empty where there is no way to a plan."""
-    if not has_private_interfaces(frame.sparkSession):
-        return []
+    """The scans of a query, from its physical plan; nothing is run."""
     return [usage for scan in file_scans(frame) if (usage := _usage(scan)) is not None]
 
 

@@ -1,6 +1,6 @@
 """How well a table's files are clustered by its columns: from the log's bounds alone, without reading a row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +9,6 @@ import pyarrow.compute as pc
 
 from tidemark.delta.clustering.column_ranks import Positions, rank_column
 from tidemark.delta.clustering.errors import ClusterColumnError
-from tidemark.delta.clustering.split_tree import assign_files
-from tidemark.delta.clustering.tile_shape import Points
-from tidemark.delta.clustering.tree_builder import build_tree
 from tidemark.delta.file_statistics import file_statistics
 from tidemark.system.table_location import TableLocation
 
@@ -92,20 +89,3 @@ def files_read(path: TableLocation, filters: Sequence[Between]) -> tuple[int, in
         inside = pc.and_(pc.less_equal(least, high), pc.greater_equal(most, low))
         files = files.filter(pc.fill_null(inside, fill_value=True))
     return files.num_rows, int(pc.sum(files["size_bytes"]).as_py() or 0)
-
-
-def estimate_files_read(
-    sample: Mapping[str, pa.ChunkedArray], weights: Sequence[float], files: int
-) -> dict[str, float]:
-    """Files that a filter on one value of each column would read if rows were clustered into `files` files."""
-    keys = [rank_column(name, column)[1] for name, column in sample.items()]
-    tree = build_tree(keys, weights, files)
-    file_of = assign_files(tree, keys, np.arange(len(keys[0])))
-    points = Points.of(keys)
-    order = np.argsort(file_of, kind="stable")
-    starts = np.flatnonzero(np.diff(file_of[order], prepend=-1))
-    extents = (
-        np.maximum.reduceat(upto[order], starts) - np.minimum.reduceat(below[order], starts)
-        for below, upto in zip(points.below, points.upto, strict=True)
-    )
-    return dict(zip(sample, (float(extent.sum()) for extent in extents), strict=True))

@@ -1,7 +1,7 @@
 """Everything private of Delta and Spark that is used, name by name: the contract with the installed version.
 
 A class is followed by its methods as `name/number of parameters`, `new/n` for a constructor. The test of this contract
-proves that the version at hand has all of it, and that the adapter uses nothing else.
+proves that the version that pyproject.toml pins has all of it, and that the adapter uses nothing else.
 """
 
 from collections.abc import Mapping
@@ -9,9 +9,6 @@ from typing import Final
 
 DELTA: Final = "org.apache.spark.sql.delta"
 SPARK: Final = "org.apache.spark.sql"
-
-PROVEN_WITH: Final = {"delta-spark": "4.4.0", "pyspark": "4.2.0"}
-"""The versions that the test of this contract passed with: with them nothing is asked again when a process starts."""
 
 CLASSES: Final[Mapping[str, tuple[str, ...]]] = {
     f"{DELTA}.DeltaLog": (

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from pyspark.sql import DataFrame
 
 from tidemark.delta.internals.contract import DELTA, SPARK
-from tidemark.delta.internals.probe import has_private_interfaces
 from tidemark.delta.internals.scala_json import python_of
 from tidemark.delta.live_file import LiveFile
 from tidemark.spark.internals import Jvm, java_session
@@ -45,8 +44,6 @@ class ListedTable:
     @classmethod
     def newest(cls, spark: SparkSession, path: TableLocation) -> Self | None:
         """None where there is no table, or where the checksum does not list its files, or lists too many."""
-        if not has_private_interfaces(spark):
-            return None
         jvm = Jvm(spark)
         jvm(f"{SPARK}.classic.SparkSession").setActiveSession(java_session(spark))
         none = jvm("scala.Option").empty()

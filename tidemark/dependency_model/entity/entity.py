@@ -29,7 +29,7 @@ from tidemark.dependency_model.entity.field_types import (
 )
 from tidemark.dependency_model.entity.probe import Probe
 from tidemark.dependency_model.entity.profile_settings import Anomalies, ProfileField, ProfileSettings
-from tidemark.dependency_model.entity.quality_rules import QualityField, QualityRule
+from tidemark.dependency_model.entity.quality_rules import QualityField
 from tidemark.dependency_model.entity.sub_partition import SubPartitionsField
 from tidemark.dependency_model.time.local_calendar import Calendar
 from tidemark.dependency_model.time.partition_columns import PartitionColumn, time_columns
@@ -202,11 +202,6 @@ class Entity:
     def is_project(self) -> bool:
         """A canvas of other entities, with a root and an end."""
         return self.kind is EntityKind.PROJECT
-
-    @property
-    def all_rules(self) -> tuple[QualityRule, ...]:
-        """Those of each slice, and those of slices with an anomaly."""
-        return self.quality + self.quality_on_anomaly
 
     @property
     def has_blocking_rules(self) -> bool:

@@ -95,11 +95,6 @@ class ReadinessIndex:
         """Every known slice; those in memory, where one goes through them."""
         return self._statuses
 
-    @property
-    def waiting_count(self) -> int:
-        """How many slices are not launched yet, and counted."""
-        return len(self._waiting)
-
     def waiting_since(self, instant: datetime, most: int) -> tuple[int, list[Slice]]:
         """How many slices wait for inputs though their earliest time came by then, and the newest of them, so many."""
         limit = seconds_of(instant)

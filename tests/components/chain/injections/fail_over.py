@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _CATCH_UP_SECONDS: Final = 300
 _MOST_FILES: Final = 4
-_PAUSE_SECONDS: Final = 0.5
 _OF_OTHER_FILES: Final = (FindingKind.OTHER_LOG, FindingKind.FILES_MISSING)
 """What the names of the new primary's files look like, where its first transaction is not the very next one."""
 
