@@ -43,7 +43,7 @@ def _by_character(text: str) -> str:
 
 
 def _by_spark(text: str, jvm: Jvm) -> str:
-    """The same by Spark; the end of a line that ends a comment is no part of the comment."""
+    """The same by Spark; the end of the line that ends a comment is no part of it, unless it is escaped."""
     stream = jvm("org.antlr.v4.runtime.CharStreams").fromString(text)
     lexer = jvm(f"{_PARSER}.SqlBaseLexer")(jvm(f"{_PARSER}.UpperCaseCharStream")(stream))
     lexer.removeErrorListeners()
@@ -51,7 +51,7 @@ def _by_spark(text: str, jvm: Jvm) -> str:
     for token in lexer.getAllTokens():
         start, end = token.getStartIndex(), token.getStopIndex() + 1
         name = names.getSymbolicName(token.getType())
-        if name == "SIMPLE_COMMENT":
+        if name == "SIMPLE_COMMENT" and not text[start:end].endswith("\\\n"):
             end = start + len(text[start:end].removesuffix("\n").removesuffix("\r"))
         said[start:end] = _KINDS.get(name, "c") * (end - start)
     return "".join(said)
