@@ -214,6 +214,8 @@ _LOOPBACK_DRIVER = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host"
 # What fits small jobs on few cores. A cluster's number of partitions is Spark's, which adapts it to what a stage holds.
 _LOCAL = {
     **_LOOPBACK_DRIVER,
+    # Every account of the machine reaches loopback: each session makes a secret of its own, which nobody else has.
+    "spark.authenticate": "true",
     "spark.sql.shuffle.partitions": "2",
     "spark.default.parallelism": "2",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",

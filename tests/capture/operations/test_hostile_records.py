@@ -142,6 +142,16 @@ ONE_RECORD = [
     with_change(("after", "c0"), "@").replace('"@"', "1e1000000000"),
     *(with_change(("after", f"c{at}"), sign * (2**63 - 1)) for at in (2, 3, 5) for sign in (-1, 1)),
     with_change(("after", "c4"), "+294247-01-10T04:00:54Z"),
+    *(
+        json.dumps({"aggregate_type": "x", "type": "TABLE_SCAN_COMPLETED", "additional_data": data})
+        for data in (
+            {"status": "SQL_EXCEPTION"},
+            {"status": "SUCCEEDED"},
+            {"status": "SQL_EXCEPTION", "scanned_collection": ""},
+            {"status": "a b c", "scanned_collection": " "},
+            {"status": "", "scanned_collection": "school.orders_0"},
+        )
+    ),
     with_change(("source", "ts_ms"), 2**63 - 1),
     with_change(("source", "ts_ms"), -(2**63)),
     with_change(("source", "ts_ms"), 7_258_118_400_000),

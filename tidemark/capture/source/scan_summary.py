@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
@@ -26,10 +26,13 @@ from tidemark.capture.initial_load.load_events import FailedLoad, LoadEvent, Loa
 from tidemark.capture.initial_load.signal_table import LOAD
 from tidemark.capture.initial_load.signal_table import TABLE as SIGNAL
 from tidemark.capture.schema.ddl.recorded_statement import RecordedStatement
+from tidemark.capture.schema.ddl.tokens import MAX_CHARACTERS
 from tidemark.capture.schema.recorded_schema import RecordDeclarations, parse_declarations
 from tidemark.capture.schema.schema_changes import RecordedSchemaChange
 from tidemark.capture.source.possible_event_time import is_event_time
 
+_LONGEST_DECLARATION: Final = 4_000_000
+"""That of a table with MySQL's 4,096 columns is some 2 MB."""
 Group = Mapping[str, Any]
 
 
@@ -192,7 +195,7 @@ class Summary:
         ended = [
             (group["instance"], group["first_offset"], *group["load_problem"].rsplit(" ", 1))
             for group in self.groups
-            if " " in (group["load_problem"] or "")  # one that names no table is of none
+            if group["load_problem"] is not None
         ]
         return tuple(FailedLoad(*failed) for failed in sorted(ended))
 
@@ -248,20 +251,27 @@ def _group(records: DataFrame) -> DataFrame:
     is_beat = sf.col("table") == TABLE
     # Aggregates over numbers alone are summed up in hash tables; others would sort the records first.
     names = ("instance", "path", "physical", "changes", "is_load", "loaded", "ddl", "ddl_database")
-    return records.groupBy(*names, streamed, _alone(is_beat | _is_request()).alias("alone")).agg(
-        sf.min("offset").alias("first_offset"),
-        sf.max("offset").alias("last_offset"),
-        sf.min(sf.when(sf.col("op").isNotNull(), sf.col("offset"))).alias("first_change"),
-        sf.max("load_file").alias("load_file"),
-        sf.max("load_problem").alias("load_problem"),
-        sf.max(sf.when(sf.col("is_load"), sf.col("binlog_pos"))).alias("load_pos"),
-        sf.max("event_ms").alias("newest"),
-        sf.count("*").alias("records"),
-        sf.count_if(sf.col("raw").isNotNull() & sf.col("problem").isNull()).alias("unrouted"),
-        sf.count("problem").alias("bad"),
-        sf.min(sf.when(is_beat, _beat_ms())).alias("beat_ms"),
-        sf.min(sf.when(is_beat & _is_null_replaced(), sf.col("offset"))).alias("null_replaced"),
-        sf.min(sf.when(_is_request(), sf.get_json_object("after", "$.data"))).alias("requested"),
+    # What comes to this process has a size: a text that is cut is too long for its reader, who says so.
+    longest = {"ddl": MAX_CHARACTERS + 1, "changes": _LONGEST_DECLARATION}
+    cut = {name: sf.substring(name, 1, length) for name, length in longest.items()}
+    return (
+        records.withColumns(cut)
+        .groupBy(*names, streamed, _alone(is_beat | _is_request()).alias("alone"))
+        .agg(
+            sf.min("offset").alias("first_offset"),
+            sf.max("offset").alias("last_offset"),
+            sf.min(sf.when(sf.col("op").isNotNull(), sf.col("offset"))).alias("first_change"),
+            sf.max("load_file").alias("load_file"),
+            sf.max("load_problem").alias("load_problem"),
+            sf.max(sf.when(sf.col("is_load"), sf.col("binlog_pos"))).alias("load_pos"),
+            sf.max("event_ms").alias("newest"),
+            sf.count("*").alias("records"),
+            sf.count_if(sf.col("raw").isNotNull() & sf.col("problem").isNull()).alias("unrouted"),
+            sf.count("problem").alias("bad"),
+            sf.min(sf.when(is_beat, _beat_ms())).alias("beat_ms"),
+            sf.min(sf.when(is_beat & _is_null_replaced(), sf.col("offset"))).alias("null_replaced"),
+            sf.min(sf.when(_is_request(), sf.get_json_object("after", "$.data"))).alias("requested"),
+        )
     )
 
 

@@ -29,7 +29,7 @@ def route(records: DataFrame, tables: Sequence[SourceTable]) -> DataFrame:
     """The change records of an adapter: those columns, less `table` and `raw`, and `line`, the record as it came."""
     is_well = sf.col("problem").isNull()
     # A record with a problem is a dead letter and nothing else: no change, and no declaration.
-    effects = {name: sf.when(is_well, sf.col(name)) for name in ("op", "changes", "ddl")}
+    effects = {name: sf.when(is_well, sf.col(name)) for name in ("op", "changes", "ddl", "loaded", "load_problem")}
     named = records.withColumns(effects).withColumn("table", _table(tables))
     unrouted = sf.col("op").isNotNull() & sf.col("table").isNull()
     return named.withColumn("raw", sf.when(unrouted | sf.col("problem").isNotNull(), sf.col("line"))).drop("line")

@@ -79,6 +79,7 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
         sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "no record of Debezium's")
         .when(timeless, "no source.ts_ms")
         .when(~is_event_time(written), "a source.ts_ms that no binlog has")
+        .when(_is_load_end() & ~_names_table_of_load(), "the end of a load of no table")
         .alias("problem"),
         _binlog_file().alias("binlog_file"),
         sf.col("r.value.source.pos").alias("binlog_pos"),
@@ -138,6 +139,10 @@ def _problem_of_load() -> Column:
     return sf.when(
         _is_load_end() & ~data["status"].isin(*_READ), sf.concat_ws(" ", data["scanned_collection"], data["status"])
     )
+
+
+def _names_table_of_load() -> Column:
+    return sf.length(sf.coalesce(sf.col("r.value.additional_data")["scanned_collection"], sf.lit(""))) > 0
 
 
 def _is_load_end() -> Column:
