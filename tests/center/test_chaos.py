@@ -28,6 +28,7 @@ def trials(url: str, folder: Path, seeds: range) -> int:
     return kills
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BOTH)
 def test_killed_at_any_point(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     server = request.getfixturevalue("postgres_server").url if kind == "postgresql" else ""

@@ -50,6 +50,7 @@ def check(world: GatedSeries) -> None:
     assert list(world.asks_in_vain()) == []
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.booleans(), steps)
 def test_a_slice_starts_exactly_when_its_inputs_are_good_and_everything_heals(

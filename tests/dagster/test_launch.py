@@ -43,6 +43,7 @@ def test_every_asset_resolves_for_a_selection_of_partitions(job: dg.JobDefinitio
             assert all(partition < start for partition in missing), (key, parent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_run_is_planned_for_every_asset(job: dg.JobDefinition, count: int) -> None:
     with dg.DagsterInstance.ephemeral() as instance:

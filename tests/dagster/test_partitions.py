@@ -38,6 +38,7 @@ def test_slices_are_dagsters_partitions(period: str, zone: str, start: str, unti
     assert [slice_key(period, key) for key in theirs] == [slice_.key for slice_ in graph.slices("e", until=moment)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("period", "end"), [*((case[0], case[3]) for case in CASES), ("hour", "2026-03-29T12")])
 def test_an_entity_that_came_to_rest_has_no_partitions_after_its_end(period: str, end: str) -> None:
     start = "2026-01-01" if period == "10min" else "2019-12-28"  # else three hundred thousand partitions

@@ -72,6 +72,7 @@ def _slices(random: Random, graph: DependencyGraph) -> list[Slice]:
     return [graph.slice_at("down", datetime.fromtimestamp(moment, UTC)) for moment in moments]
 
 
+@pytest.mark.slow
 def test_dagster_maps_a_random_offset_to_our_slices() -> None:
     assert sum(compare(seed) for seed in range(20)) == 20 * SLICES
 

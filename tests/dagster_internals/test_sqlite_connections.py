@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import dagster as dg
+import pytest
 import sqlalchemy as db
 
 from tidemark.dagster_internals.long_lived_connections import keep_connections
@@ -43,6 +44,7 @@ def _partitions(home: str) -> list[str | None]:
     return [record.partition_key for record in records]
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_stored_is_there(tmp_path: Path) -> None:
     """The only writer dies with its files open: their logs are read by whoever opens them next."""
     home = _home(tmp_path)
@@ -51,6 +53,7 @@ def test_what_a_killed_process_stored_is_there(tmp_path: Path) -> None:
     assert _partitions(home) == [str(number) for number in reversed(range(20))]
 
 
+@pytest.mark.slow
 def test_another_process_reads_while_the_files_are_open(tmp_path: Path) -> None:
     home = _home(tmp_path)
     with dg.DagsterInstance.from_config(home) as instance:
@@ -66,6 +69,7 @@ def test_another_process_reads_while_the_files_are_open(tmp_path: Path) -> None:
     assert read.stdout.strip() == "today"
 
 
+@pytest.mark.slow
 def test_few_files_stay_open_however_many_runs_there_are(tmp_path: Path) -> None:
     with dg.DagsterInstance.from_config(_home(tmp_path)) as instance:
         keep_connections(instance)

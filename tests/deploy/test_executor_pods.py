@@ -51,6 +51,7 @@ def executor_pod(spark: SparkSession, folder: Path, scenario: str, *settings: st
     return pod
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scenario", "settings"),
     [("whole", ()), ("google", ()), ("azure", ()), ("azure", ("secretVariables[0]=AZURE_STORAGE_ACCOUNT_KEY",))],

@@ -245,6 +245,7 @@ def run_machine(database: Database, examples: int) -> None:
     run_state_machine_as_test(machine, settings=given)
 
 
+@pytest.mark.slow
 def test_each_run_is_executed_by_one_host_and_none_is_lost() -> None:
     database = Database("sqlite://")
     run_machine(database, 60)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,6 +56,7 @@ def batch(instance: str, records: Sequence[Placed]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([dict(zip(COLUMNS, row, strict=True)) for row in rows], SCHEMA)
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # the first example loads what Arrow computes with
 @given(st.dictionaries(st.sampled_from("ab"), placed()), st.data())
 def test_columns_are_cut_as_records_are_in_whatever_batches_they_come(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,6 +51,7 @@ def stream(records: list[Record]) -> TopicStream:
     return TopicStream("a", 0, len(records), outcome.marks, None, outcome.sure_until)
 
 
+@pytest.mark.slow
 @given(topics())
 def test_what_comes_after_a_closed_boundary_really_happened_after_it(records: list[Record]) -> None:
     outcome = stream(records)
@@ -59,11 +61,13 @@ def test_what_comes_after_a_closed_boundary_really_happened_after_it(records: li
         assert all(record.true_ms >= BOUNDARY - 2 * TOLERANCE_MS for record in records[cut:])
 
 
+@pytest.mark.slow
 @given(topics())
 def test_a_boundary_closes_with_the_first_heartbeat_past_it(records: list[Record]) -> None:
     assert stream(records).has_passed(BOUNDARY) >= any(record.beat and record.true_ms >= BOUNDARY for record in records)
 
 
+@pytest.mark.slow
 @given(topics())
 def test_more_records_never_move_a_cut(records: list[Record]) -> None:
     for end in range(1, len(records), 7):

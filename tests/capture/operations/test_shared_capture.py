@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -110,6 +111,7 @@ def test_members_share_the_instances_and_take_over_what_one_had(tmp_path: Path) 
         assert step(first, first_taken) == everything
 
 
+@pytest.mark.slow
 def test_what_a_killed_member_had_is_taken_over_at_once(tmp_path: Path) -> None:
     database = Database.at(tmp_path / "state.db")
     with ExitStack() as stack:

@@ -91,6 +91,7 @@ def test_what_was_told_but_not_noted_is_told_again_in_its_place(shown: Shown, mo
     assert [result.passed for result in shown.results()] == [False]
 
 
+@pytest.mark.slow
 def test_many_are_told_some_at_a_time(shown: Shown) -> None:
     days = [f"2024-05-{day:02}" for day in range(1, 31)]
     shown.watched.world.graph.put(replace(shown.watched.world.graph.entity("ads"), start="2024-01-01"))

@@ -100,6 +100,7 @@ def test_an_anomaly_is_no_rule_and_as_a_warning_holds_nothing_back(
     assert poll_state(world, instance)[1] is quality
 
 
+@pytest.mark.slow
 def test_checks_of_another_asset_do_not_count(world: CenterWorld, instance: dg.DagsterInstance) -> None:
     run(instance, ALL, name="other")
     run(instance, ())

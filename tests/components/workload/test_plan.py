@@ -49,6 +49,7 @@ def row_changes(changes: list[Change]) -> list[RowChange]:
     return [change for change in changes if isinstance(change, RowChange)]
 
 
+@pytest.mark.slow
 @given(any_settings)
 @settings(max_examples=12, deadline=None)
 def test_time_never_goes_back_and_ends_with_the_last_heartbeats(chosen: Settings) -> None:
@@ -76,6 +77,7 @@ def test_only_rows_that_are_there_change_and_only_others_are_inserted(chosen: Se
             there.remove(row)
 
 
+@pytest.mark.slow
 @given(any_settings)
 @settings(max_examples=12, deadline=None)
 def test_rows_go_to_the_shard_of_their_user(chosen: Settings) -> None:
@@ -136,6 +138,7 @@ def test_every_hour_of_the_last_two_days_has_changes_of_both_hourly_tables() -> 
     assert all((table.name, hour // clock.HOUR) in changed for hour in wanted for table in (ORDERS, ATTENDANCE))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("day", clock.days(date(2026, 3, 24), 8), ids=str)
 def test_both_hourly_tables_change_in_the_seconds_around_each_midnight(day: date) -> None:
     border = clock.midnight(day)
@@ -179,6 +182,7 @@ def test_keys_are_inserted_again_after_their_deletion_within_the_second_and_days
     assert max(wait for times in waits.values() for wait in times) >= 8 * clock.HOUR
 
 
+@pytest.mark.slow
 def test_partition_columns_change_and_change_back() -> None:
     moves: dict[tuple[str, int], list[object]] = defaultdict(list)
     for change in row_changes(recorded_plan()):

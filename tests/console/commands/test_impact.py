@@ -69,6 +69,7 @@ def test_a_run_stands_for_its_slices(settings: Settings) -> None:
     assert run("--run", RUN, "ods_orders").exit_code == 2
 
 
+@pytest.mark.slow
 def test_a_wrong_slice_names_the_input_that_failed_its_rules(settings: Settings) -> None:
     report(settings, events=(*DONE, Event.QUALITY_FAILED)[:1])
     report(settings, ["ods_courses@2026-03-29"], [Event.QUALITY_FAILED])
@@ -92,6 +93,7 @@ def test_what_there_is_not_is_a_clear_answer(settings: Settings, arguments: tupl
     assert words in result.output
 
 
+@pytest.mark.slow
 def test_ten_years_of_hours_by_mistake_are_asked_about_first(tmp_path: Path) -> None:
     root = write_project(tmp_path, {"clicks.yaml": "{period: hour, start: 2016-01-01, kind: Virtual}\n"})
     asked = ("--root", str(root), "clicks", "2016-01-01..2025-12-31")

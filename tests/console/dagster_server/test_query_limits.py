@@ -70,6 +70,7 @@ def test_what_is_no_query_is_for_the_server_to_tell(text: str) -> None:
     check_query(text)
 
 
+@pytest.mark.slow
 def test_own_pages_need_less_than_half(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CHARACTERS", "DEFINITIONS", "LEVELS", "SELECTIONS", "ALIASES", "PAIRS"):
         monkeypatch.setattr(query_limits, f"MOST_{name}", getattr(query_limits, f"MOST_{name}") // 2)

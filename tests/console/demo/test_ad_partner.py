@@ -32,6 +32,7 @@ def partitions(warehouse: Warehouse) -> set[tuple[str, str]]:
     return {(part["dt"], part["region"]) for part in open_table(warehouse.table_path(TABLE)).partitions()}
 
 
+@pytest.mark.slow
 def test_each_region_is_written_after_its_own_midnight_and_once(warehouse: Warehouse) -> None:
     with AdPartner(warehouse, LAST) as partner:
         assert partner.pass_time(datetime(2026, 3, 23, 20, 59, tzinfo=PARIS)) == 0

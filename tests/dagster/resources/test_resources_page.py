@@ -72,6 +72,7 @@ def test_the_engines_resources_are_there_with_their_settings(page: Mapping[str, 
     assert all(resource["description"] for resource in page.values())
 
 
+@pytest.mark.slow
 def test_addresses_with_passwords_are_environment_variables(answer: str, page: Mapping[str, Any]) -> None:
     assert _configuration(page["state_store"])["url"] == ("ENV_VAR", "TIDEMARK_STATE")
     assert _configuration(page["olap"])["url"] == ("ENV_VAR", "TIDEMARK_OLAP")

@@ -41,6 +41,7 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
         yield opened
 
 
+@pytest.mark.slow
 def test_a_delta_table_that_delta_rs_writes(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     table = tmp_path / "feed"
     run_program(DELTA, str(table), "2026-03-22")

@@ -88,6 +88,7 @@ def follow(warehouse: Warehouse, instance: dg.DagsterInstance, request: dg.RunRe
     run(warehouse, instance, key.to_user_string(), request.tags[PARTITION], request.tags)
 
 
+@pytest.mark.slow
 def test_each_slice_is_asked_for_when_its_last_input_is_there(
     warehouse: Warehouse, instance: dg.DagsterInstance
 ) -> None:
@@ -140,6 +141,7 @@ def waits(result: dg.SensorResult) -> set[tuple[str, str, str]]:
     }
 
 
+@pytest.mark.slow
 def test_a_promise_that_was_not_kept_is_observed_once(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     (tmp_path / "promised").mkdir()
     yaml = DECLARED["totals"][0] + 'end: 2026-03-25\nready_by: "00:30"\n'
@@ -161,6 +163,7 @@ def promises(result: dg.SensorResult) -> list[tuple[object, str | None]]:
     ]
 
 
+@pytest.mark.slow
 def test_a_request_that_the_daemon_lost_is_made_again_under_the_same_key(
     warehouse: Warehouse, instance: dg.DagsterInstance
 ) -> None:
@@ -171,6 +174,7 @@ def test_a_request_that_the_daemon_lost_is_made_again_under_the_same_key(
     assert first[0].run_key not in [request.run_key for request in tick(warehouse, instance)]
 
 
+@pytest.mark.slow
 def test_a_materialization_from_the_ui_counts_like_any_other(
     warehouse: Warehouse, instance: dg.DagsterInstance
 ) -> None:
@@ -183,6 +187,7 @@ def test_a_materialization_from_the_ui_counts_like_any_other(
     )  # not launched yet: asked for again
 
 
+@pytest.mark.slow
 def test_a_materialization_without_a_run_releases_nothing_that_asks_for_quality(
     warehouse: Warehouse, instance: dg.DagsterInstance
 ) -> None:
@@ -192,6 +197,7 @@ def test_a_materialization_without_a_run_releases_nothing_that_asks_for_quality(
     assert runs_of(tick(warehouse, instance)) == [("olap_totals", "2026-03-23")]
 
 
+@pytest.mark.slow
 def test_a_backfill_from_the_ui_reaches_those_that_used_the_slice(
     warehouse: Warehouse, instance: dg.DagsterInstance
 ) -> None:
@@ -204,6 +210,7 @@ def test_a_backfill_from_the_ui_reaches_those_that_used_the_slice(
     assert sorted(runs_of(tick(warehouse, instance))) == [("olap_totals", "2026-03-23"), ("running", "2026-03-23")]
 
 
+@pytest.mark.slow
 def test_a_failed_run_holds_what_is_below_and_is_tried_again_later(
     warehouse: Warehouse, instance: dg.DagsterInstance
 ) -> None:
@@ -214,6 +221,7 @@ def test_a_failed_run_holds_what_is_below_and_is_tried_again_later(
     assert SensorHost(warehouse).center.status(Slice("totals", "2026-03-23")).run_state is RunState.FAILED
 
 
+@pytest.mark.slow
 def test_what_is_wiped_is_absent_and_holds_its_users(warehouse: Warehouse, instance: dg.DagsterInstance) -> None:
     arrive(instance, "2026-03-23")
     (totals,) = tick(warehouse, instance)

@@ -56,6 +56,7 @@ def _forecast(tasks: list[Task], capacity: list[int]) -> Forecast:
     return Forecast.of(network, durations, capacity, days=3)
 
 
+@pytest.mark.slow
 def test_a_thousand_graphs_are_forecast_as_they_are_simulated() -> None:
     seed = random.randrange(2**32)
     chance = random.Random(seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -86,6 +87,7 @@ def released_slices(graph: DependencyGraph, world: Projects, done: set[tuple[str
     return {(task, day) for task, day in waiting if is_met(Slice(task, DAYS[day]))}
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=120, deadline=None)
 def test_project_level_and_task_level_release_the_same(random: Random) -> None:

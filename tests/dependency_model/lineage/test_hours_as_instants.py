@@ -19,6 +19,7 @@ SHANGHAI = f"to_date(from_utc_timestamp({HOUR}, 'Asia/Shanghai'))"
 NOW = "unix_timestamp(:period_start)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("down", "condition", "offset"),
     [

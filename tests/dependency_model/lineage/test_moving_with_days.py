@@ -25,6 +25,7 @@ _FORMS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(16))
 def test_what_is_moved_is_what_would_be_found(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(seed)

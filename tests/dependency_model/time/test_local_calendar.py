@@ -58,6 +58,7 @@ def test_windows_overlap_where_they_share_an_instant() -> None:
     assert Window(day.start, next_day.end).duration == day.duration * 2
 
 
+@pytest.mark.slow
 def test_every_change_of_every_zone_is_found() -> None:
     """The table is found by looking every six days: compared with the changes that the database lists (to 2037)."""
     different = {_data(name): name for name in sorted(zone_names(), reverse=True)}

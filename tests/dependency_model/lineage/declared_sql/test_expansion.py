@@ -94,6 +94,7 @@ def test_a_function_does_not_call_itself() -> None:
         Expansion(ring).runs("f(1)", "q.sql")
 
 
+@pytest.mark.slow
 def test_text_that_doubles_at_each_call_is_stopped() -> None:
     bomb = {f"f{at}": _function(f"f{at}", "x", f"f{at + 1}(x) + f{at + 1}(x)") for at in range(30)}
     bomb["f30"] = _function("f30", "x", "x * x")
