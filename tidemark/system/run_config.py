@@ -2,8 +2,8 @@
 
 A run's configuration comes from whoever reaches Dagster's pages. Dagster lets it replace every field of a resource,
 takes `{"env": NAME}` for the value of a variable, and reads inputs from pickled files: secrets, another lake and code.
-Tags of a run can hold a whole pod. So `resources`, `execution`, `loggers` and `inputs` stay empty, and no value names a
-variable.
+Tags of a run can hold a whole pod. So `resources`, `execution`, `loggers` (but the console's level) and `inputs` stay
+empty, and no value names a variable.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MOST_CHARACTERS: Final = 64 * 1024
 MOST_VALUES: Final = 100_000
 """With every alias of a YAML text spread."""
+_LEVELS: Final = ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG")
 _OPERATORS_TAGS: Final = ("dagster-k8s/", "dagster-celery", "dagster-docker", "dagster/image", "ecs/", ".dagster/grpc")
 """How the tags begin by which a launcher takes an image, a command or a server."""
 
@@ -43,7 +44,7 @@ def check_run_config(given: object) -> None:
     for section, value in _mapping(config, "the run's configuration").items():
         if section == "ops":
             _check_nodes(value)
-        elif not _is_empty(value):
+        elif not _is_empty(value) and not (section == "loggers" and _is_console_level(value)):
             raise RunConfigRefusedError.of(f"values below {section!r}")
 
 
@@ -92,6 +93,12 @@ def _check_plain(config: object) -> None:
     for value in _values(config):
         if isinstance(value, dict) and value.keys() == {"env"}:
             raise RunConfigRefusedError.of("the name of a variable of the environment, by {'env': ...}")
+
+
+def _is_console_level(loggers: object) -> bool:
+    """Whether it says nothing but how much of a run the console of its process shows."""
+    levels = [{"console": {"config": {"log_level": level}}} for level in _LEVELS]
+    return loggers in levels
 
 
 def _is_empty(value: object) -> bool:
