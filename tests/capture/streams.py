@@ -53,6 +53,7 @@ class Stream:
         self.lines: list[str] = []
         self._file, self._written = 1, 0
         self._transaction: int | None = None
+        self._stands = False
 
     def declare(self, table: str, columns: Mapping[str, str], when: datetime, snapshot: str = "false") -> None:
         """The table is made, or with another `snapshot` was found with rows of an initial load.
@@ -132,6 +133,14 @@ class Stream:
         yield
         self._transaction = None
 
+    @contextmanager
+    def one_statement(self) -> Iterator[None]:
+        """The records of the block have one place: the connector makes one of each table of a statement."""
+        self._written += 1
+        self._stands = True
+        yield
+        self._stands = False
+
     def lose_file(self) -> None:
         """The server's next records are two binlog files on; of the one between a transaction is missing."""
         self._file += 2
@@ -154,7 +163,7 @@ class Stream:
         return path
 
     def _source(self, table: str, when: datetime) -> dict[str, Any]:
-        self._written += 1
+        self._written += not self._stands
         source = {
             "ts_ms": int(when.timestamp() * 1000),
             "db": "school",

@@ -5,15 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from hypothesis import strategies as st
 
+from tidemark.capture.binlog.columnar_binlog import COLUMNS, Binlog, binlogs_of
 from tidemark.capture.binlog.consecutive_records import Seen
 from tidemark.capture.binlog.position import Gtid, Position
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Iterable
 
 SECOND = 1000
+TYPES = {"offset": pa.int64(), "event_ms": pa.int64(), "binlog_pos": pa.int64(), "binlog_row": pa.int32()}
+SCHEMA = pa.schema([(name, TYPES.get(name, pa.string())) for name in COLUMNS])
+
+
+def binlog_of(records: Iterable[Seen], instance: str = "a") -> Binlog:
+    """As a pass has them, of MariaDB's domain 1."""
+    columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
+    for seen in records:
+        gtid = seen.gtid and f"{seen.gtid.origin}-{seen.gtid.sequence}"
+        row = (instance, seen.offset, seen.event_ms, f"{seen.base}.{seen.position.file:06d}", *seen.position[1:], gtid)
+        for name, value in zip(COLUMNS, row, strict=True):
+            columns[name].append(value)
+    return binlogs_of(pa.table(columns, SCHEMA))[instance]
 
 
 @dataclass

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.capture.binlog.logs import Log, logs
+from tests.capture.binlog.logs import SCHEMA, Log, logs
 from tidemark.capture.binlog.columnar_binlog import COLUMNS, binlogs_of
 from tidemark.capture.binlog.consecutive_records import runs_of
 from tidemark.capture.binlog.gtid_policy import BinlogPolicy
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 SERVER = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
 FORMS = ("1-7-{}", "2-7-{}", SERVER + ":{}", "1-{}", None)
-TYPES = {"offset": pa.int64(), "event_ms": pa.int64(), "binlog_pos": pa.int64(), "binlog_row": pa.int32()}
-SCHEMA = pa.schema([(name, TYPES.get(name, pa.string())) for name in COLUMNS])
-
 Placed = tuple["Seen", str | None]
 """A record and its GTID as the server writes it."""
 

@@ -8,9 +8,9 @@ SHARD = "a.school.orders_0"
 HELD = HoldEvent("a", 5, SHARD, "held", detail="RENAME")
 
 
-def event(offset: int, what: str) -> HoldEvent:
-    assert what in ("asked", "asked in part", "loaded", "held")
-    return HoldEvent("a", offset, SHARD, what)  # type: ignore[arg-type]
+def event(offset: int, what: str, load: str = "1") -> HoldEvent:
+    assert what in ("asked", "asked in part", "loaded", "loaded early", "failed", "held")
+    return HoldEvent("a", offset, SHARD, what, load=load)  # type: ignore[arg-type]
 
 
 def after(*events: HoldEvent) -> Holds:
@@ -19,8 +19,45 @@ def after(*events: HoldEvent) -> Holds:
 
 def test_a_load_that_was_asked_for_after_the_hold_ends_it() -> None:
     assert after(HELD, event(6, "asked"), event(9, "loaded")) == Holds()
-    assert after(HELD, event(9, "loaded")) == Holds()
     assert [hold.offset for hold in after(HELD, event(6, "asked")).open] == [5]
+
+
+def test_a_load_that_nobody_asked_for_ends_no_hold() -> None:
+    assert after(HELD, event(9, "loaded")) == after(HELD)
+
+
+def test_of_what_was_empty_the_end_comes_before_who_asked() -> None:
+    """Debezium reads no rows at once, and sends the signal's own record behind that."""
+    in_part = after(HELD, event(6, "loaded early"), event(7, "asked in part"))
+    assert (in_part.open, in_part.loading, in_part.ended) == (after(HELD).open, {}, {})
+    assert after(HELD, event(6, "loaded early"), event(7, "asked")) == Holds()
+    other = after(HELD, event(6, "loaded early"), event(7, "asked", "2"))
+    assert [hold.offset for hold in other.open] == [5]
+
+
+def test_an_end_that_names_a_later_load_of_some_rows_is_not_one_of_all() -> None:
+    """The connector names the signal that it took last; the load that was asked for first may be lost."""
+    both = (HELD, event(6, "asked"), event(7, "asked in part", "2"), event(9, "loaded", "2"))
+    assert [hold.offset for hold in after(*both).open] == [5]
+    assert [load.id for load in after(*both).loading[SHARD]] == ["2"]
+    whole = (HELD, event(6, "asked"), event(7, "asked", "2"), event(9, "loaded", "2"))
+    assert after(*whole).open == ()
+
+
+def test_a_load_that_failed_is_none_that_goes_on() -> None:
+    assert after(HELD, event(6, "asked"), event(8, "failed")) == after(HELD)
+    again = (event(9, "asked", "2"), event(10, "loaded", "2"))
+    assert after(HELD, event(6, "asked"), event(8, "failed"), *again) == Holds()
+
+
+def test_an_empty_tables_end_names_the_load_of_another_shard() -> None:
+    other = HoldEvent("a", 7, "a.school.orders_1", "asked", load="2")
+    assert after(HELD, event(6, "asked"), other, event(8, "loaded early", "2")).open == ()
+
+
+def test_loads_in_older_commits_have_no_id() -> None:
+    older = {"holds": [[SHARD, 5, "rows changed without row events", "", 1]], "loading": {SHARD: [True]}}
+    assert Holds.from_json(older).after(event(9, "loaded")) == Holds()
 
 
 def test_a_load_that_may_have_begun_before_the_hold_does_not_end_it() -> None:
@@ -60,6 +97,7 @@ def test_the_number_of_holds_is_bounded() -> None:
 
 
 def test_holds_travel_in_a_commit() -> None:
-    holds = after(HELD, event(6, "asked"), HoldEvent("a", 7, SHARD, "held", FindingKind.QUARANTINED, "2"))
+    quarantined = HoldEvent("a", 7, SHARD, "held", FindingKind.QUARANTINED, "2")
+    holds = after(HELD, event(6, "asked"), quarantined, event(8, "loaded early", "7"))
     state = CommitState(holds=holds)
     assert CommitState.from_json(state.to_json()) == state

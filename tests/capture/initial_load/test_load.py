@@ -90,6 +90,7 @@ def test_no_snapshot_is_tagged_before_the_initial_load_is_complete(spark: SparkS
     assert second.closed == ()
     assert world.initial_load_pending() == ("a.school.orders_1",)
     stream.loaded("orders_1", status="EMPTY")
+    stream.ask("orders_1", at("2026-03-23 09:29"))
     stream.change("orders_1", None, order(3, "3.00", 23), at("2026-03-23 09:30"))
     beat(stream, at("2026-03-23 10:00"))
     third = world.step()

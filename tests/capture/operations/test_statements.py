@@ -184,3 +184,49 @@ def test_a_connector_that_sends_defaults_for_nulls_holds_the_tags_until_a_load(w
     assert world.held() == []
     assert world.rows() == {("0", 1), ("1", 1)}
     assert world.tagged() == ["2026-03-24"]
+
+
+def test_shards_that_vanish_in_the_midst_of_a_minute_halt_the_table_until_each_is_accepted(
+    world: StatementWorld,
+) -> None:
+    """What came behind them in the same minute is read then."""
+    with world.stream.one_statement():
+        gone = [world.stream.drop(shard, TEN) for shard in ("orders_0", "orders_1")]
+    world.stream.declare("orders_2", ORDERS, TEN)
+    world.stream.change("orders_2", None, order(1, "1.00", 23), TEN)
+    accepted = AcceptedFindings(Database.of(world.settings))
+    for offset in gone:
+        for _ in range(2):
+            assert [finding.offset for finding in world.step().halted] == [offset]
+            world.stream.heartbeat(NOON)
+        accepted.add("a", offset, datetime.now(UTC), "somebody", "its rows stay")
+    assert world.step().halted == ()
+    assert world.rows() == {("0", 1), ("0", 2), ("1", 1), ("1", 2), ("2", 1)}
+
+
+def test_of_a_statement_on_several_tables_each_is_looked_at(world: StatementWorld) -> None:
+    with world.stream.one_statement():
+        world.stream.execute("RENAME TABLE archive_8 TO archive_9", NOON)
+        renamed = world.stream.execute("RENAME TABLE staging TO orders_1", NOON)
+    world.stream.heartbeat(NEXT)
+    world.step()
+    assert world.held() == [("a.school.orders_1", renamed)]
+    assert world.tagged() == []
+
+
+def test_a_load_of_rows_that_are_not_there_sweeps_nothing(world: StatementWorld) -> None:
+    """The connector says that it has read them before it says that somebody asked."""
+    world.stream.execute("ALTER TABLE orders_0 DROP PARTITION p9", NOON, ORDERS)
+    world.step()
+    world.stream.loaded("orders_0", "EMPTY")
+    world.stream.ask("orders_0", NOON, in_part=True)
+    world.stream.heartbeat(NEXT)
+    world.step()
+    assert world.rows() == {("0", 1), ("0", 2), ("1", 1), ("1", 2)}
+    assert world.tagged() == []
+    world.stream.ask("orders_0", NEXT)
+    world.stream.read("orders_0", order(2, "2.00", 23), NEXT)
+    world.stream.loaded("orders_0")
+    world.step()
+    assert world.held() == []
+    assert world.rows() == {("0", 2), ("1", 1), ("1", 2)}

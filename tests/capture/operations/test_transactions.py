@@ -59,3 +59,17 @@ def test_one_that_was_merged_in_part_before_its_end_was_read_is_of_the_day(spark
     world.stream.heartbeat(NEXT)
     world.step()
     assert tagged_rows(world) == {("0", 1, "0.00"), ("0", 2, "2.00"), ("1", 1, "9.00"), ("1", 2, "2.00")}
+
+
+def test_one_that_waits_for_its_slices_end_is_read_with_it(spark: SparkSession, tmp_path: Path) -> None:
+    """In the minute in which it begins there are records before it, and no heartbeat says yet that the day is over."""
+    world = StatementWorld(spark, tmp_path)
+    world.stream.heartbeat(at("2026-03-23 10:01"), beat_at=at("2026-03-23 10:01"))
+    world.stream.change("orders_0", None, order(3, "3.00", 23), at("2026-03-23 22:59:58"))
+    transfer(world)
+    assert world.step().closed == ()
+    world.stream.heartbeat(NEXT, beat_at=NEXT)
+    world.step()
+    assert tagged_rows(world) == {*OLD, ("0", 3, "3.00")}
+    after = {(*row[:2], str(row[2])) for row in world.rows("amount")}
+    assert after == {("0", 1, "0.00"), ("0", 2, "2.00"), ("0", 3, "3.00"), ("1", 1, "9.00"), ("1", 2, "2.00")}

@@ -50,7 +50,7 @@ def test_status_of_a_warehouse_into_which_nothing_came_but_a_gap_was_found(setti
     assert orders["streams"]["a"]["halted"][0]["offset"] == 40
     shown = run("capture", "status").stdout
     assert "ods_orders\ta\tnothing yet\t?\tunknown: no heartbeat of a has arrived yet\tnone\t0.0" in shown
-    assert f"halted: {GAP}; tidemark capture accept a 40 goes on" in shown
+    assert f"halted: {GAP}; tidemark capture accept a 40 goes on, and holds its tables" in shown
 
 
 def test_late_changes_are_shown_by_the_slices_that_they_are_dated_in(settings: Settings) -> None:

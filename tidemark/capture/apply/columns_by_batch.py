@@ -1,11 +1,13 @@
 """The columns of a table at the end of each planned batch, and which batches can be merged together."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.errors import DeclarationError, DeclaredKeyError
 from tidemark.capture.planning.commit_planner import PlannedBatch
 from tidemark.capture.planning.continuity_of_scan import BinlogOrder
+from tidemark.capture.planning.table_forms import table_forms
 from tidemark.capture.schema.column_names import ColumnNamesError, lake_name
 from tidemark.capture.schema.recorded_schema import TableSchema
 from tidemark.capture.schema.schema_changes import evolve
@@ -22,12 +24,15 @@ def columns_by_batch(
     begun = {**first, **dict.fromkeys(state.watermarks, 0)}
     mine = [change for change in scan.summary.schema_changes if table.holds(change.instance, change.schema.physical)]
     new = [change for change in mine if not order.is_repeated(change.instance, change.offset, change.position)]
+    forms = table_forms(table, scan.summary, order, state.columns.forms)
     by_batch, known = [], state.columns
     for batch in batches:
         here = [change for change in new if change.offset in batch.spans[change.instance]]
         for change in here:
             check_key(table, change.schema)
         known = evolve(known, here, begun, table.excluded)
+        if forms.turns:
+            known = replace(known, forms=forms.at({name: span.end for name, span in batch.spans.items()}))
         by_batch.append(known)
     return by_batch
 

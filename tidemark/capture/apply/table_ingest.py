@@ -20,6 +20,7 @@ from tidemark.capture.planning.commit_planner import PlannedBatch, fold_empty
 from tidemark.capture.planning.continuity_of_scan import BinlogOrder
 from tidemark.capture.planning.cuts_at_unlogged_effects import cut_at
 from tidemark.capture.planning.slice_ends import waits_of
+from tidemark.capture.planning.table_loads import loads_of_table
 from tidemark.capture.planning.unlogged_effects import RowEffect, table_effects
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.capture.schema.table_evolution import ensure_table, merge_target
@@ -107,7 +108,7 @@ class TableIngest:
         effects = table_effects(self._table, scan, order, state)
         order = replace(
             order,
-            loads=[event for event in order.loads if self._table.holds(event.instance, event.physical)],
+            loads=loads_of_table(self._table, scan.summary, state, order.loads),
             holds=effects.holds,
         )
         batches = cut_at(batches, (effect[:2] for effect in effects.rows))

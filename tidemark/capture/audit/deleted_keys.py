@@ -9,6 +9,7 @@ from pyspark.sql import functions as sf
 
 from tidemark.capture.apply.image_values import ImageValues
 from tidemark.capture.errors import ChangeFileError
+from tidemark.capture.schema.ddl.statement import undeclared
 from tidemark.capture.schema.row_encodings_of_scan import row_encodings
 
 if TYPE_CHECKING:
@@ -98,5 +99,5 @@ def _has_statement(scan: Scan, patch: Patch) -> bool:
         effect.physical.lower() == patch.physical.lower() or effect.physical.endswith(".*")
         for statement in scan.summary.statements
         if statement.instance == patch.instance
-        for effect in statement.effects
+        for effect in statement.effects(undeclared, undeclared)
     )

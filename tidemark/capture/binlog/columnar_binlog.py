@@ -5,7 +5,8 @@ order of their offsets. They come from tasks that read a file each, which need n
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,14 +34,33 @@ class Binlog:
 
     def before(self, end: int) -> "Binlog":
         """Those before offset `end`."""
-        return Binlog(self.records.slice(0, int(np.searchsorted(_numbers(self.records, "offset"), end))))
+        return Binlog(self.records.slice(0, int(np.searchsorted(self._offsets, end))))
+
+    def part(self, run: Run, end: int) -> Run:
+        """The records of a run before offset `end`, which is behind its start and not behind the next run's."""
+        start, stop = np.searchsorted(self._offsets, [run.start, end])
+        (last,) = self.records.slice(int(stop) - 1, 1).to_pylist()
+        newest_ms = int(self._times[start:stop].max())
+        return replace(run, last=_position(last), newest_ms=newest_ms, last_sequence=last["sequence"] or 0)
 
     def positions(self, offsets: Sequence[int]) -> list[Position | None]:
         """Where those records are; None for one that is not here."""
-        mine = _numbers(self.records, "offset")
+        mine = self._offsets
         places = np.searchsorted(mine, offsets)
         rows = pa.array(places, mask=np.append(mine, -1)[places] != offsets)
         return [None if record["pos"] is None else _position(record) for record in self.records.take(rows).to_pylist()]
+
+    def first_at_place(self, offset: int) -> tuple[int, bool]:
+        """From which offset on the records up to `offset` are at one place, and whether these records begin there."""
+        at = int(np.searchsorted(self._offsets, offset))
+        place = self._place(at)
+        while at and self._place(at - 1) == place:
+            at -= 1
+        return int(self._offsets[at]), at == 0
+
+    def _place(self, at: int) -> tuple[str, Position]:
+        (record,) = self.records.slice(at, 1).to_pylist()
+        return record["log"], _position(record)
 
     @property
     def has_gtids(self) -> bool:
@@ -52,6 +72,14 @@ class Binlog:
         records = self.before(end).records
         last = records.slice(max(len(records) - 1, 0)).to_pylist()
         return BinlogPlace(last[0]["log"], _position(last[0])) if last else None
+
+    @cached_property
+    def _offsets(self) -> npt.NDArray[np.int64]:
+        return _numbers(self.records, "offset")
+
+    @cached_property
+    def _times(self) -> npt.NDArray[np.int64]:
+        return _numbers(self.records, "event_ms")
 
     def runs(self, policy: BinlogPolicy, known: Mapping[str, int]) -> list[Run]:
         """As `runs_of` cuts them."""

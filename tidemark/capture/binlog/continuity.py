@@ -11,6 +11,7 @@ than all that were read is never skipped, wherever it is. The last one may have 
 from another server it is taken in again, which changes nothing, as nothing newer was.
 """
 
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -67,18 +68,46 @@ class Again:
         return self.start <= offset and (self.end is None or offset < self.end) and position <= self.until
 
 
+class _Verdict(Enum):
+    """What a run is to what was read: more of its log (or some of it again), the next log, or a copy of what was."""
+
+    GOES_ON = "goes on"
+    NEXT_LOG = "next log"
+    READ_BEFORE = "read before"
+
+
+@dataclass(frozen=True)
+class JudgedRun:
+    """A run and what it is to the progress before it."""
+
+    run: Run
+    before: BinlogProgress | None
+    verdict: _Verdict
+
+    def progress_after(self, part: Run) -> BinlogProgress:
+        """How far the log is read behind `part`: the run, or its first records."""
+        if self.before is None or self.verdict is _Verdict.NEXT_LOG:
+            return _begin(part, self.before)
+        return self.before if self.verdict is _Verdict.READ_BEFORE else _after(self.before, part)
+
+
 @dataclass(frozen=True)
 class Judged:
-    """`steps` are (start of a run, progress after it) in order; `finding` is where reading ends, None if nowhere."""
+    """`steps` are the runs in order; `finding` is where reading ends, None if nowhere, `gaps` are accepted findings."""
 
-    steps: Sequence[tuple[int, BinlogProgress]]
+    steps: Sequence[JudgedRun]
     again: Sequence[Again]
     finding: BinlogFinding | None
+    gaps: Sequence[BinlogFinding] = ()
 
-    def progress_at(self, end: int, before: BinlogProgress | None) -> BinlogProgress | None:
-        """How far the log was read before offset `end`, which is the start of a run or past all; `before` if none."""
-        reached = [progress for start, progress in self.steps if start < end]
-        return reached[-1] if reached else before
+    def step_at(self, end: int) -> JudgedRun | None:
+        """The run of the last record before offset `end`, which may lie inside of the run; None if there is none."""
+        count = bisect_left(self.steps, end, key=lambda step: step.run.start)
+        return self.steps[count - 1] if count else None
+
+    def progress(self, before: BinlogProgress | None) -> BinlogProgress | None:
+        """How far the log was read by all runs; `before` if there is none."""
+        return self.steps[-1].progress_after(self.steps[-1].run) if self.steps else before
 
 
 def judge(
@@ -92,26 +121,24 @@ def judge(
 
     An accepted run is what someone said to go on with: it is taken in as if the log began with it.
     """
-    steps: list[tuple[int, BinlogProgress]] = []
+    steps: list[JudgedRun] = []
     again: list[Again] = []
+    gaps: list[BinlogFinding] = []
     progress = before
     for place, (run, end) in enumerate(zip(runs, [*(run.start for run in runs[1:]), None], strict=False)):
-        if progress is None or run.start in accepted:
-            progress = _begin(run, progress)
-        else:
-            verdict = _verdict(instance, progress, runs, place, policy)
-            if isinstance(verdict, BinlogFinding):
-                return Judged(steps, again, verdict)
-            if verdict is _Verdict.NEXT_LOG:
-                progress = _begin(run, progress)
-            elif verdict is _Verdict.READ_BEFORE:
-                _repeat(again, Again(run.start, end, _ANY))
-            else:
-                if run.first <= progress.position:
-                    _repeat(again, Again(run.start, end, progress.position))
-                progress = _after(progress, run)
-        steps.append((run.start, progress))
-    return Judged(steps, again, None)
+        verdict = _Verdict.NEXT_LOG if progress is None else _verdict(instance, progress, runs, place, policy)
+        if isinstance(verdict, BinlogFinding):
+            if run.start not in accepted:
+                return Judged(steps, again, verdict, gaps)
+            gaps.append(verdict)
+            verdict = _Verdict.NEXT_LOG
+        if verdict is _Verdict.READ_BEFORE:
+            _repeat(again, Again(run.start, end, _ANY))
+        elif verdict is _Verdict.GOES_ON and progress is not None and run.first <= progress.position:
+            _repeat(again, Again(run.start, end, progress.position))
+        steps.append(JudgedRun(run, progress, verdict))
+        progress = steps[-1].progress_after(run)
+    return Judged(steps, again, None, gaps)
 
 
 def _repeat(again: list[Again], skipped: Again) -> None:
@@ -134,14 +161,6 @@ def _after(progress: BinlogProgress, run: Run) -> BinlogProgress:
     if run.origin is not None:
         gtids[run.origin] = max(run.last_sequence, gtids.get(run.origin, 0))
     return BinlogProgress(progress.base, max(progress.position, run.last), max(progress.event_ms, run.newest_ms), gtids)
-
-
-class _Verdict(Enum):
-    """What a run is to what was read: more of its log (or some of it again), the next log, or a copy of what was."""
-
-    GOES_ON = "goes on"
-    NEXT_LOG = "next log"
-    READ_BEFORE = "read before"
 
 
 def _verdict(

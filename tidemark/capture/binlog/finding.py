@@ -17,6 +17,7 @@ class FindingKind(StrEnum):
     QUARANTINED = "changes are quarantined"
     DIFFERS = "rows differ from the source"
     NULLS_REPLACED = "NULL comes as a column's default"
+    CHANGES_MISSING = "changes may be missing"
 
     @property
     def holds_tags(self) -> bool:
@@ -29,6 +30,7 @@ _OF_TAGS: Final = {
     FindingKind.QUARANTINED,
     FindingKind.DIFFERS,
     FindingKind.NULLS_REPLACED,
+    FindingKind.CHANGES_MISSING,
 }
 
 

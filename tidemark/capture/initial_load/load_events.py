@@ -33,6 +33,25 @@ class LoadEvent(NamedTuple):
         return f"{self.instance}.{self.physical}"
 
 
+class LoadEnd(NamedTuple):
+    """At `offset` of its instance's topic the connector says that a load has read a physical table.
+
+    `load` is the id of the signal that the connector took last. Where it found no rows (`is_empty`) the record of the
+    signal itself may come behind this one.
+    """
+
+    instance: str
+    offset: int
+    physical: str
+    load: str
+    is_empty: bool
+
+    @property
+    def shard(self) -> str:
+        """`a.school.orders_3`."""
+        return f"{self.instance}.{self.physical}"
+
+
 class FailedLoad(NamedTuple):
     """At `offset` of its instance's topic the connector gave a load up: Debezium's `SQL_EXCEPTION` and its like."""
 
@@ -51,12 +70,16 @@ class FailedLoad(NamedTuple):
 
 
 class LoadRequest(NamedTuple):
-    """At `offset` of its instance's topic a load of tables was asked for; where it `is_partial`, of some rows alone."""
+    """At `offset` of its instance's topic a load of tables was asked for; where it `is_partial`, of some rows alone.
+
+    `load` is the id of the signal.
+    """
 
     instance: str
     offset: int
     tables: tuple[str, ...]
     is_partial: bool
+    load: str = ""
 
     def asks_for(self, physical: str) -> bool:
         """Whether that physical table is among those; they are named, or matched by patterns."""
@@ -68,7 +91,7 @@ class LoadRequest(NamedTuple):
         return [name for name in self.tables if not _NAME.fullmatch(name)][:_MOST_PATTERNS]
 
 
-def parse_load_request(instance: str, offset: int, data: str) -> LoadRequest:
+def parse_load_request(instance: str, offset: int, data: str, load: str = "") -> LoadRequest:
     """The `data` of a signal; one that cannot be read asks for nothing."""
     try:
         request = parse_json(data)
@@ -78,7 +101,7 @@ def parse_load_request(instance: str, offset: int, data: str) -> LoadRequest:
     tables = asked.get("data-collections")
     texts = (name for name in tables if isinstance(name, str)) if isinstance(tables, list) else ()
     names = tuple(name for name in texts if len(name) <= _LONGEST_NAME)
-    return LoadRequest(instance, offset, names, bool(asked.get("additional-conditions")))
+    return LoadRequest(instance, offset, names, bool(asked.get("additional-conditions")), load)
 
 
 def _matches(pattern: str, physical: str) -> bool:

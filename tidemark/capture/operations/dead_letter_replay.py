@@ -125,7 +125,7 @@ class DeadLetterReplay:
         places = [(letter.offset, letter.row) for letter in waiting]
         try:
             _check_others(scan, topic_of(instance), places)
-            order = judge_binlogs(scan.summary.runs(SPARSE), {}, SPARSE, AcceptedFindings(self._database).offsets())
+            order = judge_binlogs(scan.summary, {}, SPARSE, AcceptedFindings(self._database).offsets())
             return {place for table in tables for place in self._table(*table, scan, order, places)}
         finally:
             scan.close()

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tidemark.capture.binlog.consecutive_records import Run
+from tidemark.capture.binlog.columnar_binlog import Binlog
 from tidemark.capture.binlog.continuity import Again, BinlogProgress, Judged, judge
 from tidemark.capture.binlog.finding import BinlogFinding
 from tidemark.capture.binlog.gtid_policy import BinlogPolicy
@@ -12,17 +12,21 @@ from tidemark.capture.commits.holds import HoldEvent
 from tidemark.capture.heartbeat.heartbeat_record import Beat
 from tidemark.capture.heartbeat.slow_clock import Spans, is_slow, slow_spans
 from tidemark.capture.initial_load.load_events import LoadEvent
+from tidemark.capture.source.scan_summary import Summary
 
 
 @dataclass(frozen=True)
 class BinlogOrder:
     """Per instance how its binlog goes on in a pass, and its heartbeats; without positions it is not in `judged`.
 
+    `binlogs` are the records that were judged: a cut may lie between any two of them.
+
     `loads` say where tables lack rows, `holds` what keeps tags back and what ends that; both are of one table where it
     is merged. `accepted` are per instance the offsets of findings that a person accepted.
     """
 
     judged: Mapping[str, Judged] = field(default_factory=dict)
+    binlogs: Mapping[str, Binlog] = field(default_factory=dict)
     beats: Mapping[str, Sequence[Beat]] = field(default_factory=dict)
     loads: Sequence[LoadEvent] = ()
     holds: Sequence[HoldEvent] = ()
@@ -46,8 +50,18 @@ class BinlogOrder:
         )
 
     def was_read(self, instance: str, offset: int, position: Position | None) -> bool:
-        """Whether what the topic has there came before, be it the last thing that did."""
-        return position is not None and any(skipped.holds(offset, position) for skipped in self.again.get(instance, ()))
+        """Whether the statement that the topic has there came before, be it the last thing that did.
+
+        A statement on several tables is several records at one position: they are read if the first of them is. What a
+        pass begins with may be the next one of those that the pass before it ended with.
+        """
+        if position is None:
+            return False
+        first, is_begin = self.binlogs[instance].first_at_place(offset)
+        return any(
+            skipped.holds(first, position) and (position < skipped.until or not is_begin)
+            for skipped in self.again.get(instance, ())
+        )
 
     def end_offset(self, instance: str, default: int) -> int:
         """Where reading ends: before a finding, else at `default`."""
@@ -55,9 +69,10 @@ class BinlogOrder:
         return default if judged is None or judged.finding is None else min(default, judged.finding.offset)
 
     def progress_at(self, instance: str, end: int, before: BinlogProgress | None) -> BinlogProgress | None:
-        """How far the binlog is read before offset `end`, a cut of the planner's."""
+        """How far the binlog is read before offset `end`, wherever that is: up to the last record before it."""
         judged = self.judged.get(instance)
-        return before if judged is None else judged.progress_at(end, before)
+        step = None if judged is None else judged.step_at(end)
+        return before if step is None else step.progress_after(self.binlogs[instance].part(step.run, end))
 
     @property
     def newest_beats(self) -> Mapping[str, int]:
@@ -81,15 +96,14 @@ class BinlogOrder:
 
 
 def judge_binlogs(
-    runs: Mapping[str, Sequence[Run]],
+    summary: Summary,
     before: Mapping[str, BinlogProgress],
     policy: BinlogPolicy,
     accepted: Mapping[str, Collection[int]],
 ) -> BinlogOrder:
-    """Judge each instance's runs after what was read of it."""
-    return BinlogOrder(
-        {
-            instance: judge(instance, before.get(instance), instance_runs, policy, accepted.get(instance, ()))
-            for instance, instance_runs in runs.items()
-        }
-    )
+    """Judge each instance's records after what was read of it."""
+    judged = {
+        instance: judge(instance, before.get(instance), runs, policy, accepted.get(instance, ()))
+        for instance, runs in summary.runs(policy, before).items()
+    }
+    return BinlogOrder(judged, summary.binlogs)

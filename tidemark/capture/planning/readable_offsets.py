@@ -11,10 +11,11 @@ from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.heartbeat.distinct_heartbeats import beats_once
 from tidemark.capture.heartbeat.judged_clocks import JudgedClocks, judge_clocks
 from tidemark.capture.heartbeat.trusted_times import trust_times
-from tidemark.capture.initial_load.load_events import LoadEvent, missing
+from tidemark.capture.initial_load.load_events import missing
 from tidemark.capture.planning.commit_planner import ReadTransaction, TopicStream
 from tidemark.capture.planning.continuity_of_scan import BinlogOrder, judge_binlogs
 from tidemark.capture.planning.recovered_shards import loads_of_missing_rows
+from tidemark.capture.planning.table_loads import loads_of_table
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
 
@@ -58,7 +59,11 @@ class ReadableScan:
             merged_ms=state.watermarks.get(instance),
             sure_until=trust.sure_until,
             transactions=self._transactions(instance, state, end),
-            missing=missing(instance, state.initial_load_pending, self._loads(source, start)),
+            missing=missing(
+                instance,
+                state.initial_load_pending,
+                loads_of_table(source, self.scan.summary, state, self.order.loads),
+            ),
         )
 
     def _transactions(self, instance: str, state: CommitState, end: int) -> list[ReadTransaction]:
@@ -74,14 +79,6 @@ class ReadableScan:
             )
             for transaction in self.scan.summary.transactions.get(instance, ())
             if start <= transaction.last and transaction.first < end
-        ]
-
-    def _loads(self, source: SourceTable, start: int) -> list[LoadEvent]:
-        """Those of the table's shards from offset `start` of their topics on."""
-        return [
-            event
-            for event in self.order.loads
-            if event.offset >= start and source.holds(event.instance, event.physical)
         ]
 
     def _end(self, source: SourceTable, instance: str, start: int) -> int:
@@ -103,7 +100,7 @@ def readable_scan(
 ) -> ReadableScan:
     """Judge the scan after what the tables have read; `reached` are the next offsets of the instances."""
     progress = _progress(states, reached)
-    order = judge_binlogs(scan.summary.runs(policy, progress), progress, policy, accepted)
+    order = judge_binlogs(scan.summary, progress, policy, accepted)
     clocks = judge_clocks(beats_once(scan.summary.beats, order.again))
     loads = loads_of_missing_rows(
         scan.summary, progress, {shard for state in states.values() for shard in state.watermarks}

@@ -16,13 +16,11 @@ from tidemark.capture.source.scan_summary import Summary
 def loads_of_missing_rows(
     summary: Summary, progress: Mapping[str, BinlogProgress], captured: Collection[str]
 ) -> tuple[LoadEvent, ...]:
-    """The scan's loads without the declarations of shards whose changes were read up to where the connector goes on.
+    """Where tables lack rows: not the shards whose changes were read up to where the connector goes on.
 
     `progress` is how far each instance was read before the scan, `captured` are the shards with changes in the lake.
     """
-    return tuple(
-        event for event in summary.loads if event.is_loaded or not _goes_on(event, summary, progress, captured)
-    )
+    return tuple(event for event in summary.missing_rows if not _goes_on(event, summary, progress, captured))
 
 
 def _goes_on(

@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from tidemark.capture.binlog.finding import FindingKind
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.commits.holds import HoldEvent
 from tidemark.capture.planning.continuity_of_scan import BinlogOrder
+from tidemark.capture.planning.table_forms import TableForms, table_forms
+from tidemark.capture.planning.table_loads import asked_and_ended
+from tidemark.capture.schema.column_form import TableForm
 from tidemark.capture.schema.ddl.recorded_statement import RecordedStatement
 from tidemark.capture.schema.ddl.unlogged_row_effects import ColumnsSet, Emptied, StatementEffect, Unproven
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
 
-Asked = Literal["asked", "asked in part"]
 NULLS_REPLACED: Final = (
     "set value.converter.replace.null.with.default=false for the connector, restart it, then reload the table "
     "(tidemark capture reload)"
@@ -56,8 +58,9 @@ def table_effects(source: SourceTable, scan: Scan, order: BinlogOrder, state: Co
     events = sorted(
         [
             *(change for change in changed if isinstance(change, HoldEvent)),
-            *_loads(source, scan, state, shards),
+            *asked_and_ended(source, scan.summary, state, shards),
             *_nulls_replaced(scan, state, shards),
+            *_accepted_gaps(order, state, shards),
         ],
         key=lambda event: event[:3],
     )
@@ -79,6 +82,7 @@ def _known_shards(source: SourceTable, scan: Scan, state: CommitState) -> dict[s
 def _statements(
     source: SourceTable, scan: Scan, order: BinlogOrder, state: CommitState, shards: Mapping[str, Sequence[str]]
 ) -> Iterator[RowEffect | HoldEvent]:
+    forms = table_forms(source, scan.summary, order, state.columns.forms)
     for statement in scan.summary.statements:
         place = statement.instance, statement.offset
         if place[0] not in source.instances or place[1] < state.offsets.get(topic_of(place[0]), 0):
@@ -87,9 +91,25 @@ def _statements(
             continue
         if not statement.may_concern(source.shards.base.partition(".")[0]):
             continue
-        for effect in statement.effects:
+        for effect in _effects(source, statement, forms):
             for physical in _touched(source, statement.instance, effect, shards):
                 yield _change(statement, effect, physical)
+
+
+def _effects(source: SourceTable, statement: RecordedStatement, forms: TableForms) -> Sequence[StatementEffect]:
+    """What the statement does, by how the table's shards were and are declared."""
+
+    def before(table: str) -> TableForm | None:
+        return forms.before(_shard(table), statement.offset)
+
+    def after(table: str) -> TableForm | None:
+        return forms.after(_shard(table), statement.offset)
+
+    def _shard(table: str) -> str:
+        physical = table if source.holds(statement.instance, table) else table.lower()
+        return f"{statement.instance}.{physical}"
+
+    return statement.effects(before, after)
 
 
 def _touched(
@@ -113,23 +133,6 @@ def _change(statement: RecordedStatement, effect: StatementEffect, physical: str
     return RowEffect(*place, ColumnsSet(physical, effect.values))
 
 
-def _loads(
-    source: SourceTable, scan: Scan, state: CommitState, shards: Mapping[str, Sequence[str]]
-) -> Iterator[HoldEvent]:
-    for request in scan.summary.requests:
-        if request.offset >= state.offsets.get(topic_of(request.instance), 0):
-            exact = [name for name in request.tables if source.holds(request.instance, name)]
-            matched = [name for name in shards.get(request.instance, ()) if request.asks_for(name)]
-            for physical in dict.fromkeys([*exact, *matched]):
-                shard = f"{request.instance}.{physical}"
-                what: Asked = "asked in part" if request.is_partial else "asked"
-                yield HoldEvent(request.instance, request.offset, shard, what)
-    for event in scan.summary.loads:
-        is_new = event.offset >= state.offsets.get(topic_of(event.instance), 0)
-        if event.is_loaded and is_new and source.holds(event.instance, event.physical):
-            yield HoldEvent(event.instance, event.offset, event.shard, "loaded")
-
-
 def _nulls_replaced(scan: Scan, state: CommitState, shards: Mapping[str, Sequence[str]]) -> Iterator[HoldEvent]:
     """Of each shard that is not held for that already."""
     kind = FindingKind.NULLS_REPLACED
@@ -138,6 +141,26 @@ def _nulls_replaced(scan: Scan, state: CommitState, shards: Mapping[str, Sequenc
         if offset >= state.offsets.get(topic_of(instance), 0):
             names = {f"{instance}.{physical}" for physical in shards.get(instance, ())} - held
             yield from (HoldEvent(instance, offset, name, "held", kind, NULLS_REPLACED) for name in sorted(names))
+
+
+def _accepted_gaps(order: BinlogOrder, state: CommitState, shards: Mapping[str, Sequence[str]]) -> Iterator[HoldEvent]:
+    """Who goes on behind a gap may lack what was in it: of each shard, until it is read again or somebody knows better.
+
+    That is another answer than to go on, so it has an offset of its own.
+    """
+    for instance, judged in order.judged.items():
+        for gap in judged.gaps:
+            if gap.offset >= state.offsets.get(topic_of(instance), 0):
+                for physical in shards.get(instance, ()):
+                    yield HoldEvent(
+                        instance,
+                        gap.offset,
+                        f"{instance}.{physical}",
+                        "held",
+                        FindingKind.CHANGES_MISSING,
+                        f"{gap.kind}: {gap.detail}",
+                        known_by=gap.offset + 1,
+                    )
 
 
 def _swept(state: CommitState, events: Sequence[HoldEvent]) -> Iterator[RowEffect]:

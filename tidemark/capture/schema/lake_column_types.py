@@ -87,13 +87,12 @@ class SourceColumn:
         return f"{quote(self.source_name)} {self.encoding.wire}"
 
 
-_SIGNED: Final = {"MEDIUMINT": "INT", "INTEGER": "INT"}
+_SIGNED: Final = {"MEDIUMINT": "INT"}
 _UNSIGNED: Final = {
     "TINYINT": "SMALLINT",
     "SMALLINT": "INT",
     "MEDIUMINT": "INT",
     "INT": "BIGINT",
-    "INTEGER": "BIGINT",
     "BIGINT": "DECIMAL(20,0)",
 }
 # Delta's limit.

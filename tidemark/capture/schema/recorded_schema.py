@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from tidemark.capture.bounded_json import UnreadableJsonError, parse_json
 from tidemark.capture.errors import DeclarationError, UnknownColumnTypeError
+from tidemark.capture.schema.column_form import ColumnForm, TableForm
 from tidemark.capture.schema.column_names import ColumnNamesError, check_distinct
 from tidemark.capture.schema.lake_column_types import SourceColumn, source_column
 
@@ -49,6 +50,15 @@ class TableSchema:
             return self._declared(excluded)
         except (UnreadableJsonError, ColumnNamesError) as error:
             raise DeclarationError.of(self.physical, str(error)) from error
+
+    @property
+    def form(self) -> TableForm | None:
+        """How each column is declared; None where the record says too little of it, as Canal's do."""
+        listed = self.listed if isinstance(self.listed, list) else []
+        columns = [column for column in listed if isinstance(column, dict) and isinstance(column.get("name"), str)]
+        if not columns or len(columns) < len(listed) or not any("optional" in column for column in columns):
+            return None
+        return {column["name"].lower(): ColumnForm.of(column) for column in columns}
 
     def _declared(self, excluded: Collection[str]) -> DeclaredColumns:
         if self.problem is not None:

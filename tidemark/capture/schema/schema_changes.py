@@ -66,7 +66,8 @@ class _Evolving:
 
     def columns(self) -> TableColumns:
         """What came of it."""
-        return TableColumns(tuple(self._lake.values()), self._first, tuple(self._shapes), self._quarantined)
+        shapes, forms = tuple(self._shapes), self._known.forms
+        return TableColumns(tuple(self._lake.values()), self._first, shapes, self._quarantined, forms)
 
     def quarantine(self, name: str, error: UnknownColumnTypeError) -> None:
         """A column whose type the lake has no twin for; one that had another type before stops the table."""

@@ -4,11 +4,12 @@ The limits are MySQL's and MariaDB's: https://mariadb.com/kb/en/data-types/
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-INTEGERS: Final = frozenset({"TINYINT", "SMALLINT", "MEDIUMINT", "INT", "INTEGER", "BIGINT"})
-DECIMALS: Final = frozenset({"DECIMAL", "NUMERIC"})
+INTEGERS: Final = frozenset({"TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT"})
+DECIMALS: Final = frozenset({"DECIMAL"})
 TIMES: Final = frozenset({"TIME", "DATETIME", "TIMESTAMP"})
 TEXTS: Final = frozenset(
     {"CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT", "ENUM", "SET", "JSON", "UUID"}
@@ -16,7 +17,38 @@ TEXTS: Final = frozenset(
 BINARIES: Final = frozenset({"BINARY", "VARBINARY", "TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB"})
 OTHERS: Final = frozenset({"DATE", "YEAR", "FLOAT", "DOUBLE", "BOOLEAN", "BIT"})
 _WORDS: Final = INTEGERS | DECIMALS | TIMES | TEXTS | BINARIES | OTHERS
-_MODIFIERS: Final = frozenset({"UNSIGNED", "SIGNED", "ZEROFILL", "PRECISION", "BINARY"})
+_OTHER_NAMES: Final = {
+    "BOOL": "BOOLEAN",
+    "CHAR VARYING": "VARCHAR",
+    "CHARACTER": "CHAR",
+    "CHARACTER VARYING": "VARCHAR",
+    "DEC": "DECIMAL",
+    "DOUBLE PRECISION": "DOUBLE",
+    "FIXED": "DECIMAL",
+    "FLOAT4": "FLOAT",
+    "FLOAT8": "DOUBLE",
+    "INT1": "TINYINT",
+    "INT2": "SMALLINT",
+    "INT3": "MEDIUMINT",
+    "INT4": "INT",
+    "INT8": "BIGINT",
+    "INTEGER": "INT",
+    "LONG": "MEDIUMTEXT",
+    "LONG VARBINARY": "MEDIUMBLOB",
+    "LONG VARCHAR": "MEDIUMTEXT",
+    "MIDDLEINT": "MEDIUMINT",
+    "NATIONAL CHAR": "CHAR",
+    "NATIONAL CHARACTER": "CHAR",
+    "NATIONAL VARCHAR": "VARCHAR",
+    "NCHAR": "CHAR",
+    "NUMERIC": "DECIMAL",
+    "NVARCHAR": "VARCHAR",
+    "REAL": "DOUBLE",
+    "VARCHARACTER": "VARCHAR",
+}
+"""What a statement may call a type: the server keeps the other name."""
+_LONGEST_NAME: Final = 2
+_MODIFIERS: Final = frozenset({"UNSIGNED", "SIGNED", "ZEROFILL", "BINARY"})
 
 _TYPE_WORDS: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}( [A-Za-z0-9_]{1,31}){0,4}")
 _MAX_LENGTH: Final = 2**32 - 1
@@ -24,6 +56,8 @@ _MAX_SCALE: Final = 38
 _MAX_DIGITS: Final = 65
 _MAX_SECOND_DIGITS: Final = 6
 _MAX_BITS: Final = 64
+_FLOAT_BITS: Final = 24
+"""Of a FLOAT(n): with more it is a DOUBLE."""
 
 
 class SourceTypeError(ValueError):
@@ -48,10 +82,12 @@ class SourceType:
         """A type as it is declared. Raises SourceTypeError."""
         if not isinstance(name, str):
             raise SourceTypeError(f"a type name that is no text: {_cut(name)}")
-        word, *modifiers = name.upper().split() or [""]
+        word, modifiers = known_name(name.upper().split())
         if word not in _WORDS or not _MODIFIERS.issuperset(modifiers):
             kind = UnknownWordError if _TYPE_WORDS.fullmatch(name) else SourceTypeError
             raise kind(_cut(name))
+        if word == "FLOAT" and scale is None and isinstance(length, int):
+            word, length = "DOUBLE" if length > _FLOAT_BITS else "FLOAT", None
         parsed = cls(word, tuple(modifiers), _size(length, "length", _MAX_LENGTH), _size(scale, "scale", _MAX_SCALE))
         parsed._check_sizes()
         return parsed
@@ -65,6 +101,11 @@ class SourceType:
     def is_unsigned(self) -> bool:
         """Whether a number has no negative values."""
         return "UNSIGNED" in self.modifiers
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether a number has no negative values, also where that is not said."""
+        return self.is_unsigned or "ZEROFILL" in self.modifiers
 
     @property
     def digits(self) -> int:
@@ -87,6 +128,15 @@ class SourceType:
             raise SourceTypeError(f"{self}: a time has 0 to {_MAX_SECOND_DIGITS} digits behind the point")
         if self.word == "BIT" and (self.length or 0) > _MAX_BITS:
             raise SourceTypeError(f"{self}: no more than {_MAX_BITS} bits")
+
+
+def known_name(words: Sequence[str]) -> tuple[str, list[str]]:
+    """The server's name of the type that words in capitals begin with, and the words behind it."""
+    for count in range(_LONGEST_NAME, 0, -1):
+        name = " ".join(words[:count])
+        if name in _OTHER_NAMES:
+            return _OTHER_NAMES[name], list(words[count:])
+    return (words[0], list(words[1:])) if words else ("", [])
 
 
 def _size(given: object, what: str, highest: int) -> int | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
+from tidemark.capture.schema.column_form import ColumnForm, TableForm
 from tidemark.capture.schema.lake_column_types import SourceColumn, source_column
 from tidemark.capture.schema.type_widening import conversion
 
@@ -27,13 +28,15 @@ class TableColumns:
     """`lake` are the table's columns, in the order in which it got them; the types are the widest of all shards.
 
     `first` are the columns that became wider as they were before: shards that say nothing in `shapes` write them so.
-    `quarantined` are columns of the source that the lake has no type for: name -> name and type in words.
+    `quarantined` are columns of the source that the lake has no type for: name -> name and type in words. `forms` are
+    the shards' declarations (`a.school.orders_0`), as far as they are known.
     """
 
     lake: tuple[SourceColumn, ...] = ()
     first: Mapping[str, SourceColumn] = field(default_factory=dict)
     shapes: tuple[ColumnShape, ...] = ()
     quarantined: Mapping[str, str] = field(default_factory=dict)
+    forms: Mapping[str, TableForm] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.lake)
@@ -93,6 +96,7 @@ class TableColumns:
             "first": [_as_list(waiting) for waiting in self.first.values()],
             "shapes": [[shape.shard, shape.offset, *_as_list(shape.column)] for shape in self.shapes],
             **({"quarantined": dict(self.quarantined)} if self.quarantined else {}),
+            **({"forms": _forms_as_json(self.forms)} if self.forms else {}),
         }
 
     @classmethod
@@ -107,6 +111,7 @@ class TableColumns:
             first={column.name: column for column in first},
             shapes=tuple(ColumnShape(shard, offset, in_lake(column, names)) for shard, offset, column in shapes),
             quarantined=entry.get("quarantined", {}),
+            forms=_forms_of_json(entry.get("forms", {})),
         )
 
 
@@ -121,3 +126,23 @@ def _as_list(column: SourceColumn) -> list[Any]:
 
 def _column(listed: Sequence[Any]) -> SourceColumn:
     return source_column("", *listed)
+
+
+def _forms_as_json(forms: Mapping[str, TableForm]) -> dict[str, Any]:
+    """Shards are declared alike: each declaration once, and which shard has which."""
+    distinct: list[dict[str, Any]] = []
+    places: dict[str, int] = {}
+    for shard, form in forms.items():
+        said = {name: column.to_json() if column else None for name, column in form.items()}
+        if said not in distinct:
+            distinct.append(said)
+        places[shard] = distinct.index(said)
+    return {"distinct": distinct, "of": places}
+
+
+def _forms_of_json(entry: Mapping[str, Any]) -> dict[str, TableForm]:
+    distinct = [
+        {name: ColumnForm.from_json(said) if said else None for name, said in columns.items()}
+        for columns in entry.get("distinct", ())
+    ]
+    return {shard: distinct[place] for shard, place in entry.get("of", {}).items()}

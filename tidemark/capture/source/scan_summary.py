@@ -22,7 +22,7 @@ from tidemark.capture.binlog.long_transactions import LongTransaction, long_tran
 from tidemark.capture.binlog.position import BinlogPlace, Position
 from tidemark.capture.binlog.spark_positions import with_positions
 from tidemark.capture.heartbeat.heartbeat_record import COLUMN, NULL_COLUMN, TABLE, Beat
-from tidemark.capture.initial_load.load_events import FailedLoad, LoadEvent, LoadRequest, parse_load_request
+from tidemark.capture.initial_load.load_events import FailedLoad, LoadEnd, LoadEvent, LoadRequest, parse_load_request
 from tidemark.capture.initial_load.signal_table import LOAD
 from tidemark.capture.initial_load.signal_table import TABLE as SIGNAL
 from tidemark.capture.schema.ddl.recorded_statement import RecordedStatement
@@ -156,7 +156,7 @@ class Summary:
     def requests(self) -> tuple[LoadRequest, ...]:
         """Where loads were asked for."""
         return tuple(
-            parse_load_request(group["instance"], group["first_offset"], group["requested"])
+            parse_load_request(group["instance"], group["first_offset"], group["requested"], group["load"] or "")
             for group in self.groups
             if group["requested"] is not None
         )
@@ -173,21 +173,26 @@ class Summary:
         )
 
     @cached_property
-    def loads(self) -> tuple[LoadEvent, ...]:
-        """Where tables were found whose initial load is pending, and where it is complete."""
-        declared = [
+    def missing_rows(self) -> tuple[LoadEvent, ...]:
+        """Where tables were found whose initial load is pending."""
+        return tuple(
             LoadEvent(group["instance"], group["first_offset"], schema.physical, is_loaded=False, place=place)
             for group in self.groups
             if group["is_load"] and group["changes"] is not None
             for place in [BinlogPlace.parse(group["load_file"], group["load_pos"])]
             for schema in parse_declarations(group["changes"]).schemas
-        ]
-        done = [
-            LoadEvent(group["instance"], group["first_offset"], group["loaded"], is_loaded=True)
+        )
+
+    @cached_property
+    def load_ends(self) -> tuple[LoadEnd, ...]:
+        """Where loads of tables have read them."""
+        return tuple(
+            LoadEnd(
+                group["instance"], group["first_offset"], group["loaded"], group["load"] or "", bool(group["is_empty"])
+            )
             for group in self.groups
             if group["loaded"] is not None
-        ]
-        return (*declared, *done)
+        )
 
     @cached_property
     def failed_loads(self) -> tuple[FailedLoad, ...]:
@@ -263,6 +268,8 @@ def _group(records: DataFrame) -> DataFrame:
             sf.min(sf.when(sf.col("op").isNotNull(), sf.col("offset"))).alias("first_change"),
             sf.max("load_file").alias("load_file"),
             sf.max("load_problem").alias("load_problem"),
+            sf.max(sf.coalesce("load", sf.when(_is_request(), sf.get_json_object("after", "$.id")))).alias("load"),
+            sf.bool_or("is_empty").alias("is_empty"),
             sf.max(sf.when(sf.col("is_load"), sf.col("binlog_pos"))).alias("load_pos"),
             sf.max("event_ms").alias("newest"),
             sf.count("*").alias("records"),

@@ -69,6 +69,12 @@ def test_a_column_that_an_initial_load_reads_otherwise_is_a_warning() -> None:
     ]
 
 
+def test_a_table_at_which_the_connector_fails_is_a_problem_whoever_captures_it() -> None:
+    (finding,) = captured_tables("a", SOUND._replace(unreadable=[("x.audit", "is system-versioned")]), SOURCES)
+    assert (finding.subject, finding.verdict) == ("table a.x.audit", "problem")
+    assert "table.exclude.list (x.audit)" in (finding.to_do or "")
+
+
 def test_a_table_that_is_named_like_a_shard_is_told() -> None:
     names = ("cataloged.seats_20260323", "cataloged.seats_old", "cataloged.seatsx")
     assert told(SOUND._replace(tables=(*SOUND.tables, *names))) == [
@@ -90,6 +96,8 @@ def test_a_real_servers_catalog(mariadb_server: MariaDb) -> None:
         f"CREATE TABLE cataloged.seats_0 (user_id INT, PRIMARY KEY (lesson_id, user_id), {foreign} ON DELETE CASCADE)",
         f"CREATE TABLE cataloged.seats_1 (user_id INT, PRIMARY KEY (lesson_id), {foreign})",
         "CREATE TABLE cataloged.seats_old (user_id INT)",
+        "CREATE TABLE cataloged.past (id INT PRIMARY KEY) WITH SYSTEM VERSIONING",
+        "CREATE TABLE cataloged.small (id INT PRIMARY KEY, v VARCHAR(500) COMPRESSED)",
     )
     with mariadb_server.connect() as session, session.cursor() as cursor:
         for statement in statements:
@@ -103,7 +111,11 @@ def test_a_real_servers_catalog(mariadb_server: MariaDb) -> None:
     zero_dates = [column for table, column in catalog.dates if table == "cataloged.lessons"]
     assert zero_dates == ([] if "NO_ZERO_DATE" in mode else ["at"])
     assert catalog.loaded_otherwise == [("cataloged.lessons", "a", False), ("cataloged.lessons", "d", True)]
-    catalog = catalog._replace(dates=(), loaded_otherwise=())
+    assert [table for table in catalog.unreadable if table[0].startswith("cataloged.")] == [
+        ("cataloged.past", "is system-versioned"),
+        ("cataloged.small", "has a COMPRESSED column"),
+    ]
+    catalog = catalog._replace(dates=(), loaded_otherwise=(), unreadable=())
     subjects = {finding.subject: finding.verdict for finding in captured_tables("a", catalog, SOURCES)}
     assert subjects == {
         "table a.cataloged.seats_0": "problem",

@@ -40,6 +40,12 @@ LOADED_OTHERWISE: Final = """
     WHERE (extra LIKE '%%INVISIBLE%%' OR data_type = 'time' AND datetime_precision BETWEEN 1 AND 5)
       AND table_schema NOT IN %s
 """
+UNREADABLE: Final = """
+    SELECT table_schema, table_name, 'is system-versioned' FROM information_schema.tables
+    WHERE table_type = 'SYSTEM VERSIONED' AND table_schema NOT IN %s
+    UNION SELECT table_schema, table_name, 'has a COMPRESSED column' FROM information_schema.columns
+    WHERE column_type LIKE '%%COMPRESSED%%' AND table_schema NOT IN %s
+"""
 _LIKE_A_SHARD: Final = "_.*"
 
 
@@ -65,10 +71,11 @@ class SourceCatalog(NamedTuple):
     cascades: Sequence[Cascade]
     dates: Sequence[tuple[str, str]] = ()
     loaded_otherwise: Sequence[tuple[str, str, bool]] = ()
+    unreadable: Sequence[tuple[str, str]] = ()
 
 
 def read_catalog(cursor: Cursor) -> SourceCatalog:
-    """Five questions to information_schema; names are `<database>.<table>`."""
+    """Six questions to information_schema; names are `<database>.<table>`."""
     cursor.execute(TABLES, (_OWN,))
     tables = sorted(f"{schema}.{table}" for schema, table in cursor.fetchall())
     cursor.execute(KEYS, (_OWN,))
@@ -83,7 +90,9 @@ def read_catalog(cursor: Cursor) -> SourceCatalog:
     otherwise = sorted(
         (f"{schema}.{table}", str(name), bool(hidden)) for schema, table, name, hidden in cursor.fetchall()
     )
-    return SourceCatalog(tables, keys, sorted(cascades), dates, otherwise)
+    cursor.execute(UNREADABLE, (_OWN, _OWN))
+    unreadable = sorted((f"{schema}.{table}", str(why)) for schema, table, why in cursor.fetchall())
+    return SourceCatalog(tables, keys, sorted(cascades), dates, otherwise, unreadable)
 
 
 def captured_tables(instance: str, catalog: SourceCatalog, sources: Sequence[SourceTable]) -> list[Finding]:
@@ -94,6 +103,7 @@ def captured_tables(instance: str, catalog: SourceCatalog, sources: Sequence[Sou
         *_cascades(instance, catalog.cascades, {name for _, name in captured}),
         *_zero_dates(instance, catalog.dates, {name for _, name in captured}),
         *_loaded_otherwise(instance, catalog.loaded_otherwise, {name for _, name in captured}),
+        *_unreadable(instance, catalog.unreadable),
         *_strangers(instance, catalog.tables, sources, {name for _, name in captured}),
     ]
 
@@ -153,6 +163,19 @@ def _loaded_otherwise(instance: str, columns: Iterable[tuple[str, str, bool]], c
         )
         for physical, column, is_invisible in columns
         if physical in captured
+    ]
+
+
+def _unreadable(instance: str, tables: Iterable[tuple[str, str]]) -> list[Finding]:
+    """One such table stops all of the instance."""
+    return [
+        Finding(
+            f"table {instance}.{physical}",
+            "problem",
+            f"it {why}, and Debezium 3.5 fails at its first change: nothing of the instance goes on, captured or not",
+            f"name it in the connector's table.exclude.list ({physical}), or alter the table",
+        )
+        for physical, why in tables
     ]
 
 

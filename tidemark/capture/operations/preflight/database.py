@@ -37,7 +37,8 @@ def database(address: HeartbeatDatabase, sources: Sequence[SourceTable] = ()) ->
         with session(address) as opened, opened.cursor() as cursor:
             settings, catalog = _settings(cursor), read_catalog(cursor)
             tables = captured_tables(address.instance, catalog, sources)
-            return [_reach(address), *binlog(address.instance, settings), *_grants(address, cursor), *tables]
+            server = [*binlog(address.instance, settings), *_rolled_back(address, cursor)]
+            return [_reach(address), *server, *_grants(address, cursor), *tables]
     except pymysql.err.MySQLError as error:
         return [_refusal(address, error)]
 
@@ -59,6 +60,19 @@ def _refusal(address: HeartbeatDatabase, error: pymysql.err.MySQLError) -> Findi
 def _settings(cursor: Cursor) -> dict[str, str]:
     cursor.execute("SHOW GLOBAL VARIABLES WHERE Variable_name IN %s", (SETTINGS,))
     return {str(name).lower(): str(value) for name, value in cursor.fetchall()}
+
+
+def _rolled_back(address: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
+    """Whether prepared transactions are rolled back here: their rows are in the binlog all the same."""
+    cursor.execute("SHOW GLOBAL STATUS LIKE 'Com_xa_rollback'")
+    (_, count) = cursor.fetchone() or ("", 0)
+    if not int(count):
+        return []
+    problem = (
+        f"XA ROLLBACK was executed {count} times: MariaDB writes a transaction's rows at XA PREPARE, and they stay"
+    )
+    to_do = "find the rows with tidemark audit, and reload them; see docs/capture.md, XA transactions"
+    return [Finding(f"database {address.instance}: XA", "warning", problem, to_do)]
 
 
 def _grants(address: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:

@@ -1,11 +1,18 @@
-"""The clauses of an ALTER TABLE, by a closed list; what is not in it may have changed rows."""
+"""The clauses of an ALTER TABLE, by a closed list; what is not in it may have changed rows.
+
+The text alone does not say what the server did: a clause with IF NOT EXISTS may do nothing, and a column's new type may
+change values or not. That depends on how the table was declared before.
+"""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
+from tidemark.capture.schema.column_form import UNKNOWN_CHARSET, ColumnForm, TableForm
 from tidemark.capture.schema.ddl.column_definition import ColumnDefinition, UnknownDefinitionError
-from tidemark.capture.schema.ddl.tokens import Cursor, Word, between_commas
-from tidemark.capture.schema.ddl.unlogged_row_effects import ColumnsSet, StatementEffect, Unproven
+from tidemark.capture.schema.ddl.tokens import Cursor, Word, between_commas, mentioned_tables
+from tidemark.capture.schema.ddl.unlogged_row_effects import ColumnsSet, FormOf, StatementEffect, Unproven
+from tidemark.capture.schema.kept_values import keeps_values
 
 _INDEXES: Final = ("INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL")
 _OPTIONS: Final = (
@@ -35,13 +42,83 @@ _REWRITING: Final = (
     ("PARTITION", "BY"),
     ("REMOVE", "PARTITIONING"),
     ("FORCE",),
-    ("CONVERT", "TO"),
     ("ORDER", "BY"),
 )
 
 
-def alter_effects(words: Cursor, database: str) -> list[StatementEffect]:
-    """What `ALTER ... TABLE` does, read from behind `ALTER`."""
+class _Alteration:
+    """What the clauses of one ALTER do, in any order: `before` and `after` are how the table is declared then."""
+
+    def __init__(self, before: TableForm | None, after: TableForm | None) -> None:
+        self._before = before
+        self._after = after or {}
+        self._added: dict[str, str | None] = {}
+        self._missing: set[str] = set()
+        self._dropped: set[str] = set()
+
+    def values(self) -> dict[str, str | None]:
+        """The columns of which all rows have other values then. What is dropped goes first, wherever that is said."""
+        for name in self._missing:
+            if self._before is None or name.lower() in {dropped.lower() for dropped in self._dropped}:
+                raise UnknownDefinitionError(f"whether {name} was there before the statement")
+        there = {name for name in self._added if name.lower() in (self._before or {})}
+        for name in there.difference(self._missing):
+            if name.lower() not in {dropped.lower() for dropped in self._dropped}:
+                raise UnknownDefinitionError(f"a column {name} that is there already")
+        added = {name: value for name, value in self._added.items() if name not in there & self._missing}
+        set_ = {name: value for name, value in added.items() if value is not None}
+        names = {name.lower() for name in set_}
+        return {**{name: None for name in sorted(self._dropped) if name.lower() not in names}, **set_}
+
+    def add(self, words: Cursor, *, is_conditional: bool) -> None:
+        """A column with its definition; where it is there already a conditional clause does nothing."""
+        column = ColumnDefinition(words)
+        form = self._after.get(column.name.lower())
+        if column.charset is None and form is not None:
+            column.charset = form.charset
+        self._added[column.name] = column.value()
+        if is_conditional:
+            self._missing.add(column.name)
+
+    def drop(self, name: str) -> None:
+        """A column of that name."""
+        self._dropped.add(name)
+
+    def modify(self, words: Cursor) -> None:
+        """A column gets another definition, which begins with its name. Raises UnknownDefinitionError."""
+        column = ColumnDefinition(words)
+        old = (self._before or {}).get(column.name.lower())
+        new = self._after.get(column.name.lower())
+        if old is None or new is None:
+            raise UnknownDefinitionError(f"how {column.name} was declared before, or is now")
+        if not keeps_values(old, _as_said(new, column)):
+            raise UnknownDefinitionError(f"values of {column.name} may change, from {old} to {new}")
+
+    def convert(self, charset: str) -> None:
+        """All texts get other characters. Raises UnknownDefinitionError where some may not be there."""
+        if charset != "utf8mb4":
+            raise UnknownDefinitionError(f"characters that {charset} may not have")
+
+    def key(self, columns: Iterable[Word]) -> None:
+        """What is a primary key may not be NULL. Raises UnknownDefinitionError."""
+        for word in columns:
+            form = (self._before or {}).get(word.text.lower())
+            if word.is_name and (form is None or form.may_be_null is not False):
+                raise UnknownDefinitionError(f"whether {word.text} was NULL")
+
+
+def _as_said(form: ColumnForm, column: ColumnDefinition) -> ColumnForm:
+    """The new form, with what the statement itself says."""
+    charset = column.charset or form.charset
+    if column.collation is not None and not column.collation.startswith(f"{charset}_"):
+        charset = UNKNOWN_CHARSET
+    may_be_null = form.may_be_null is not False and column.is_null_allowed
+    return replace(form, may_be_null=may_be_null, charset=charset, counts_up=form.counts_up or column.counts_up)
+
+
+def alter_effects(words: Cursor, database: str, before: FormOf, after: FormOf) -> list[StatementEffect]:
+    """What `ALTER ... TABLE` does, read from behind `ALTER`; what it does is not known of any table that it names."""
+    named = words.rest
     words.take_any("ONLINE", "OFFLINE")
     is_ignoring = words.take("IGNORE")
     words.take("TABLE")
@@ -54,44 +131,50 @@ def alter_effects(words: Cursor, database: str) -> list[StatementEffect]:
     words.take("NOWAIT")
     if is_ignoring:
         return [Unproven(table, "IGNORE drops rows")]
-    values: dict[str, str | None] = {}
+    done = _Alteration(before(table), after(table))
     for clause in between_commas(words.rest):
-        reason = _clause(Cursor(clause), values)
-        if reason is not None:
-            return [Unproven(table, reason)]
+        shown = " ".join(word.text for word in clause)[:120]
+        try:
+            is_known = _clause(Cursor(clause), done)
+        except UnknownDefinitionError as error:
+            return [Unproven(table, f"{shown}: {error}")]
+        if not is_known:
+            others = [other for other in mentioned_tables(named, database) if other != table]
+            return [Unproven(name, shown) for name in (table, *others)]
+    try:
+        values = done.values()
+    except UnknownDefinitionError as error:
+        return [Unproven(table, str(error))]
     return [ColumnsSet(table, values)] if values else []
 
 
-def _clause(words: Cursor, values: dict[str, str | None]) -> str | None:
-    """Why nobody knows what the clause does; None for a known one, whose values are added to `values`."""
-    shown = " ".join(word.text for word in words.rest)[:120]
-    try:
-        if _is_added(words, values) or _is_dropped(words, values) or _keeps_rows(words):
-            return None
-    except UnknownDefinitionError as error:
-        return f"{shown}: {error}"
-    return shown
+def _clause(words: Cursor, done: _Alteration) -> bool:
+    """Whether the clause is a known one, of which `done` has taken note. Raises UnknownDefinitionError."""
+    return _is_added(words, done) or _is_dropped(words, done) or _keeps_rows(words, done)
 
 
-def _is_added(words: Cursor, values: dict[str, str | None]) -> bool:
+def _is_added(words: Cursor, done: _Alteration) -> bool:
     if not words.take("ADD"):
         return False
-    if words.take_any(*_INDEXES, "CHECK", "PRIMARY", "PARTITION"):
+    if words.take_any(*_INDEXES, "CHECK", "PARTITION"):
         return True
-    if words.take("CONSTRAINT") or words.peek().is_("FOREIGN"):
-        return not _cascades(words.rest)
+    is_constraint = words.take("CONSTRAINT")
+    if is_constraint and words.peek().is_name and not words.peek().is_("PRIMARY", "FOREIGN", "UNIQUE", "CHECK"):
+        words.next()
+    if words.take("PRIMARY", "KEY"):
+        done.key(word for word in words.rest if not word.is_("USING", "BTREE", "HASH"))
+        return True
+    if is_constraint or words.peek().is_("FOREIGN"):
+        return not cascades(words.rest)
     words.take("COLUMN")
-    words.take("IF", "NOT", "EXISTS")
+    is_conditional = words.take("IF", "NOT", "EXISTS")
     inside = words.parentheses()
     for definition in between_commas(words.rest if inside is None else inside):
-        column = ColumnDefinition(Cursor(definition))
-        value = column.value()
-        if value is not None:
-            values[column.name] = value
+        done.add(Cursor(definition), is_conditional=is_conditional)
     return inside is None or words.is_at_end
 
 
-def _is_dropped(words: Cursor, values: dict[str, str | None]) -> bool:
+def _is_dropped(words: Cursor, done: _Alteration) -> bool:
     if not words.take("DROP"):
         return False
     if words.take_any(*_INDEXES, "CONSTRAINT", "CHECK", "PRIMARY") or words.take("FOREIGN", "KEY"):
@@ -104,29 +187,31 @@ def _is_dropped(words: Cursor, values: dict[str, str | None]) -> bool:
     words.take_any("RESTRICT", "CASCADE")
     if not column.is_name or not words.is_at_end:
         return False
-    values[column.text] = None
+    done.drop(column.text)
     return True
 
 
-def _keeps_rows(words: Cursor) -> bool:
-    """Clauses that change no value; a column's new type is judged by its declaration (`schema_changes.py`)."""
-    if words.take("MODIFY"):
-        return _is_modified(words)
-    if words.take("CHANGE"):
-        words.take("COLUMN")
-        words.take("IF", "EXISTS")
-        old = words.next().text
-        return old.lower() == words.peek().text.lower() and _is_modified(words)
+def _keeps_rows(words: Cursor, done: _Alteration) -> bool:
+    """Clauses that change no value."""
+    if words.peek().is_("MODIFY", "CHANGE"):
+        return _is_modified(words, done)
     if words.take("RENAME"):
         return words.take_any("INDEX", "KEY")
-    if words.take("ALTER"):
+    if words.take("CONVERT", "TO", "CHARACTER", "SET") or words.take("CONVERT", "TO", "CHARSET"):
+        done.convert(words.next().text.lower())
         return True
-    return _is_option(words)
+    return words.take("ALTER") or _is_option(words)
 
 
-def _is_modified(words: Cursor) -> bool:
-    """Not where values are computed anew."""
-    return not any(word.is_("AS", "GENERATED", "AUTO_INCREMENT", "PARTITION") for word in words.rest)
+def _is_modified(words: Cursor, done: _Alteration) -> bool:
+    """Whether it is another definition of a column that keeps its name."""
+    is_changed = words.next().is_("CHANGE")
+    words.take("COLUMN")
+    words.take("IF", "EXISTS")
+    if is_changed and words.next().text.lower() != words.peek().text.lower():
+        return False
+    done.modify(words)
+    return True
 
 
 def _is_option(words: Cursor) -> bool:
@@ -147,7 +232,7 @@ def _is_option(words: Cursor) -> bool:
 
 
 def _is_rewritten(words: Cursor) -> bool:
-    """The same rows, in other places or other characters."""
+    """The same rows, in other places."""
     if words.take_any(*_KEEPING_PARTITIONS):
         return words.take("PARTITION")
     return any(words.take(*clause) for clause in _REWRITING)
@@ -162,10 +247,9 @@ def _is_setting(words: Cursor) -> bool:
     return True
 
 
-def _cascades(words: Iterable[Word]) -> bool:
+def cascades(words: Sequence[Word]) -> bool:
     """Whether a foreign key changes rows of the child without row events: ON DELETE or ON UPDATE with an action."""
-    listed: Sequence[Word] = list(words)
     return any(
-        word.is_("CASCADE") or (word.is_("SET") and at + 1 < len(listed) and listed[at + 1].is_("NULL", "DEFAULT"))
-        for at, word in enumerate(listed)
+        word.is_("ON") and verb.is_("DELETE", "UPDATE") and action.is_("CASCADE", "SET")
+        for word, verb, action in zip(words, words[1:], words[2:], strict=False)
     )

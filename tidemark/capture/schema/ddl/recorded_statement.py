@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from tidemark.capture.binlog.position import Position
 from tidemark.capture.schema.ddl.statement import statement_effects
-from tidemark.capture.schema.ddl.unlogged_row_effects import StatementEffect, Unproven
+from tidemark.capture.schema.ddl.unlogged_row_effects import FormOf, StatementEffect, Unproven
 
 _SHOWN = 200
 
@@ -21,14 +20,13 @@ class RecordedStatement:
     database: str
     position: Position | None = None
 
-    @cached_property
-    def effects(self) -> Sequence[StatementEffect]:
-        """What it does to rows that no row event tells of.
+    def effects(self, before: FormOf, after: FormOf) -> Sequence[StatementEffect]:
+        """What it does to rows that no row event tells of; `before` and `after` say how tables are declared.
 
         The boundary of a statement: one that breaks its reader may have changed every table of its database.
         """
         try:
-            return statement_effects(self.sql, self.database)
+            return statement_effects(self.sql, self.database, before, after)
         except Exception as error:  # noqa: BLE001 - the text is somebody else's; other statements are read
             return [Unproven(f"{self.database}.*", f"the statement cannot be read: {type(error).__name__}")]
 

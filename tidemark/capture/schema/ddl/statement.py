@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from tidemark.capture.schema.ddl.alter import alter_effects
+from tidemark.capture.schema.column_form import TableForm
+from tidemark.capture.schema.ddl.alter import alter_effects, cascades
 from tidemark.capture.schema.ddl.column_definition import UnknownDefinitionError
-from tidemark.capture.schema.ddl.tokens import Cursor, UnreadableStatementError, Word, mentioned_tables, words_of
-from tidemark.capture.schema.ddl.unlogged_row_effects import Emptied, StatementEffect, Unproven
+from tidemark.capture.schema.ddl.tokens import Cursor, UnreadableStatementError, Word, mentioned_tables, readings_of
+from tidemark.capture.schema.ddl.unlogged_row_effects import Emptied, FormOf, StatementEffect, Unproven
 
 # Statements whose changes of rows, if any, are row events.
 _HARMLESS: Final = (
@@ -42,17 +43,33 @@ _OBJECTS: Final = (
 """What is made, altered or dropped without a row's changing."""
 
 
-def statement_effects(sql: str, database: str) -> list[StatementEffect]:
+def undeclared(_: str) -> TableForm | None:
+    """Of tables of which nobody knows how they are declared."""
+    return None
+
+
+def statement_effects(
+    sql: str, database: str, before: FormOf = undeclared, after: FormOf = undeclared
+) -> list[StatementEffect]:
     """What the statement does to rows without row events; `database` is that of names without one.
 
-    Of a statement that is not known, every table that it could name may have changed.
+    `before` and `after` say how tables are declared. Of a statement that is not known, or that may be read in more than
+    one way, every table that it could name may have changed.
     """
     try:
-        words = words_of(sql)
+        readings = readings_of(sql)
     except UnreadableStatementError as error:
         return [Unproven(f"{database}.*", f"the statement cannot be read: {error}")]
+    first, *others = ([*_effects(words, database, before, after)] for words in readings)
+    if all(other == first for other in others):
+        return first
+    named = dict.fromkeys(table for words in readings for table in mentioned_tables(words, database))
+    return [Unproven(table, "the statement may be read in more than one way") for table in named]
+
+
+def _effects(words: Sequence[Word], database: str, before: FormOf, after: FormOf) -> list[StatementEffect]:
     try:
-        known = _known(Cursor(words), database)
+        known = _known(Cursor(words), database, before, after)
     except UnknownDefinitionError:
         known = None
     if known is not None:
@@ -60,8 +77,11 @@ def statement_effects(sql: str, database: str) -> list[StatementEffect]:
     return [Unproven(table, "the statement is not known") for table in mentioned_tables(words, database)]
 
 
-def _known(words: Cursor, database: str) -> list[StatementEffect] | None:
+def _known(words: Cursor, database: str, before: FormOf, after: FormOf) -> list[StatementEffect] | None:
     """None for a statement that is not in the list."""
+    if words.take("SET", "STATEMENT"):
+        while not words.is_at_end and not words.take("FOR"):
+            words.next()
     if words.take_any(*_HARMLESS):
         return []
     if words.take("TRUNCATE"):
@@ -70,7 +90,10 @@ def _known(words: Cursor, database: str) -> list[StatementEffect] | None:
         return None if table is None else [Emptied(table)]
     if words.take("RENAME"):
         return _renamed(words, database) if words.take_any("TABLE", "TABLES") else None
-    if words.peek().is_("CREATE", "DROP", "ALTER"):
+    if words.peek().is_("ALTER"):
+        words.next()
+        return _altered(words, database, before, after)
+    if words.peek().is_("CREATE", "DROP"):
         return _defined(words.next().text.upper(), words, database)
     return None
 
@@ -81,18 +104,26 @@ def _renamed(words: Cursor, database: str) -> list[StatementEffect] | None:
     return [Unproven(table, reason) for table in mentioned_tables(names, database)]
 
 
+def _altered(words: Cursor, database: str, before: FormOf, after: FormOf) -> list[StatementEffect] | None:
+    kind = _object(words.rest)
+    if kind == "TABLE":
+        return alter_effects(words, database, before, after)
+    return [] if kind in {*_OBJECTS, "DATABASE", "SCHEMA"} else None
+
+
 def _defined(verb: str, words: Cursor, database: str) -> list[StatementEffect] | None:
-    rest = words.rest
     is_replacing = words.take("OR", "REPLACE")
     if _object(words.rest) in _OBJECTS:
         return []
     words.take("TEMPORARY")
-    if verb == "ALTER" and _object(rest) == "TABLE":
-        return alter_effects(Cursor(rest), database)
     if words.take_any("DATABASE", "SCHEMA"):
         return _database(verb, words, database)
-    if not words.take_any("TABLE", "TABLES") or is_replacing or verb == "ALTER":
+    if not words.take_any("TABLE", "TABLES") or is_replacing:
         return None
+    if verb == "CREATE" and cascades(words.rest):
+        words.take("IF", "NOT", "EXISTS")
+        table = words.table(database)
+        return None if table is None else [Unproven(table, "a foreign key that cascades writes no row events")]
     # A table that is made has no rows; of one that is dropped its declaration tells (dropped_shards.py).
     return []
 

@@ -12,13 +12,22 @@ from sqlglot.tokens import TokenType  # type: ignore[attr-defined]  # sqlglot na
 MAX_CHARACTERS: Final = 256 * 1024
 """Of a statement that is looked into; more is not read from where it lies."""
 
-# What servers execute although it is a comment: `/*!50100 PARTITION BY ... */`, MariaDB's also `/*M! ... */`.
-_EXECUTED: Final = re.compile(r"/\*M?!\d*")
+# What servers execute although it is a comment, `/*!50100 PARTITION BY ... */` or MariaDB's `/*M! ... */`, outside of
+# texts, names and other comments.
+_PIECE: Final = re.compile(
+    r"""'(?:[^'\\]++|\\.|'')*+'|"(?:[^"\\]++|\\.|"")*+"|`[^`]*+`"""
+    r"""|(?P<executed>/\*(?P<mariadb>M?)!(?P<version>\d{0,6})(?P<inside>(?:[^*]++|\*(?!/))*+)(?:\*/|\Z))"""
+    r"""|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)|(?:--(?=\s|$)|\#)[^\n]*+""",
+    re.DOTALL,
+)
+_EVERY_SERVER: Final = 50_700
+"""MySQL and MariaDB execute what is for servers up to this version; what is for later ones, some of them."""
 _WORD: Final = re.compile(r"[\w$]+")
 _NUMBERS: Final = frozenset({TokenType.NUMBER})
 _TEXTS: Final = frozenset({TokenType.STRING})
+_BITS: Final = frozenset({TokenType.BIT_STRING})
 
-Kind = Literal["word", "name", "text", "number", "sign"]
+Kind = Literal["word", "name", "text", "number", "bits", "sign"]
 
 
 class UnreadableStatementError(ValueError):
@@ -27,7 +36,7 @@ class UnreadableStatementError(ValueError):
 
 @dataclass(frozen=True)
 class Word:
-    """One token: `word` may be a keyword or a name, `name` is a quoted one, `sign` everything else."""
+    """One token: `word` may be a keyword or a name, `name` is a quoted one, `bits` are `b'1'`, `sign` is the rest."""
 
     kind: Kind
     text: str
@@ -42,28 +51,46 @@ class Word:
         return self.kind in {"word", "name"}
 
 
-def words_of(sql: str) -> list[Word]:
-    """The words of a statement without its comments. Raises UnreadableStatementError."""
+def readings_of(sql: str) -> list[list[Word]]:
+    """What the words of a statement may be, without its comments: it depends on the server and on its sql_mode.
+
+    Raises UnreadableStatementError where it cannot be read in any way.
+    """
     if len(sql) > MAX_CHARACTERS:
         raise UnreadableStatementError(f"a statement of {len(sql):,} characters")
-    try:
-        # Behind a word of its own: the tokenizer takes what follows a few first words (RENAME) for one text.
-        tokens = MySQL().tokenize("_ " + _with_executed_comments(sql).rstrip("; \t\r\n"))[1:]
-    except sqlglot.errors.SqlglotError as error:
-        raise UnreadableStatementError(str(error).splitlines()[0]) from error
+    # By NO_BACKSLASH_ESCAPES one stands for itself.
+    written = {sql, sql.replace("\\", "\\\\")}
+    texts = {_executed(text, is_newest=is_newest) for text in written for is_newest in (True, False)}
+    readings: list[list[Word]] = []
+    problem = ""
+    for text in sorted(texts):
+        try:
+            words = _words(text)
+        except sqlglot.errors.SqlglotError as error:
+            problem = str(error).splitlines()[0]
+        else:
+            readings += [words] if words not in readings else []
+    if not readings:
+        raise UnreadableStatementError(problem)
+    return readings
+
+
+def _executed(sql: str, *, is_newest: bool) -> str:
+    """The statement as a server executes it that has all that comments are for, or only what every server has."""
+
+    def inside(piece: re.Match[str]) -> str:
+        if piece["executed"] is None:
+            return piece[0]
+        is_everywhere = not piece["mariadb"] and int(piece["version"] or 0) <= _EVERY_SERVER
+        return f" {piece['inside']} " if is_newest or is_everywhere else " "
+
+    return _PIECE.sub(inside, sql)
+
+
+def _words(sql: str) -> list[Word]:
+    # Behind a word of its own: the tokenizer takes what follows a few first words (RENAME) for one text.
+    tokens = MySQL().tokenize("_ " + sql.rstrip("; \t\r\n"))[1:]
     return [word for token in tokens for word in _split(Word(_kind(token.token_type, token.text), token.text))]
-
-
-def _with_executed_comments(sql: str) -> str:
-    """The text with what stands in comments that servers execute, in one go through it."""
-    parts, at = [], 0
-    while opening := _EXECUTED.search(sql, at):
-        end = sql.find("*/", opening.end())
-        if end < 0:
-            break  # nor does a later one end
-        parts += [sql[at : opening.start()], f" {sql[opening.end() : end]} "]
-        at = end + 2
-    return "".join([*parts, sql[at:]])
 
 
 def _split(word: Word) -> list[Word]:
@@ -77,6 +104,8 @@ def _kind(token_type: TokenType, text: str) -> Kind:
         return "text"
     if token_type in _NUMBERS:
         return "number"
+    if token_type in _BITS:
+        return "bits"
     if token_type is TokenType.IDENTIFIER:
         return "name"
     return "word" if _WORD.fullmatch(text) else "sign"
@@ -167,7 +196,7 @@ def mentioned_tables(words: Sequence[Word], database: str) -> list[str]:
     """Everything that could be the name of a table, also what is none."""
     names: list[str] = []
     for at, word in enumerate(words):
-        if word.kind in {"sign", "number"}:
+        if word.kind in {"sign", "number", "bits"}:
             continue
         names.append(f"{database}.{word.text}")
         is_qualified = at >= 2 and words[at - 1] == Word("sign", ".")

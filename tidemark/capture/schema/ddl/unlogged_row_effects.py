@@ -1,7 +1,9 @@
 """What a statement does to the rows of a physical table that no row event tells of."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+
+from tidemark.capture.schema.column_form import TableForm
 
 
 @dataclass(frozen=True)
@@ -28,3 +30,6 @@ class Unproven:
 
 
 StatementEffect = Emptied | ColumnsSet | Unproven
+
+FormOf = Callable[[str], TableForm | None]
+"""How a physical table was declared; None where nobody said it."""

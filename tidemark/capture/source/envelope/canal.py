@@ -2,7 +2,8 @@
 
 https://github.com/alibaba/canal/wiki/Canal-Kafka-RocketMQ-QuickStart. All values are text as the server prints them,
 `old` has the changed columns only, and there is no binlog position: identity and order are topic, partition, offset and
-the row's place in the message. Every message says its columns' types; statements in text (`QUERY`) say nothing.
+the row's place in the message. Every message says its columns' types; statements that Canal cannot read come in text
+(`QUERY`).
 """
 
 from pyspark.sql import Column, DataFrame
@@ -17,6 +18,11 @@ _VALUE = """
 """
 _KINDS = {"INSERT": "c", "UPDATE": "u", "DELETE": "d"}
 _DROP = "ERASE"
+# A transaction's marks, and what the server notes of row changes (annotated row events).
+_CHANGING = (
+    r"(?i)^\s{0,100}(begin|commit|rollback|savepoint|release|xa|insert|update|delete|replace|load|with|select|call)\b"
+)
+_READ = 2_000
 # As many as a SET may have.
 _SET_MEMBERS = 64
 
@@ -47,7 +53,7 @@ def read_messages(messages: DataFrame) -> DataFrame:
             sf.when(sf.col("op").isin("c", "u"), sf.to_json("data")).alias("after"),
             sf.lit(col=True).alias("text"),
             _changes().alias("changes"),
-            sf.when(_is_ddl(), sf.col("v.sql")).alias("ddl"),
+            sf.when(_is_ddl() | _is_other_statement(), sf.col("v.sql")).alias("ddl"),
             sf.col("v.database").alias("ddl_database"),
             _problem().alias("problem"),
             sf.lit(None).cast("string").alias("binlog_file"),
@@ -58,6 +64,8 @@ def read_messages(messages: DataFrame) -> DataFrame:
             sf.lit(None).cast("string").alias("load_file"),
             sf.lit(None).cast("string").alias("loaded"),
             sf.lit(None).cast("string").alias("load_problem"),
+            sf.lit(None).cast("string").alias("load"),
+            sf.lit(None).cast("boolean").alias("is_empty"),
         )
     )
 
@@ -85,6 +93,12 @@ def _is_moved(at: Column) -> Column:
 
 def _is_ddl() -> Column:
     return sf.coalesce("v.isDdl", sf.lit(col=False))
+
+
+def _is_other_statement() -> Column:
+    """Whether it is a statement that Canal could not read, not the text of changes whose rows come by themselves."""
+    begin = sf.regexp_replace(sf.substring("v.sql", 1, _READ), r"^\s{0,100}/\*[^*]{0,1000}\*/", "")
+    return (sf.col("v.type") == "QUERY") & ~sf.coalesce(begin.rlike(_CHANGING), sf.lit(col=True))
 
 
 def _kind() -> Column:

@@ -12,7 +12,8 @@ binlog_pos, binlog_row (grows with the records of one event), gtid, is_load (whe
 first load, and not from the binlog: its time is that of the reading), load_file (the binlog file behind which the
 connector goes on after that load, its place in it is binlog_pos; NULL for what is of no load), loaded (the physical
 table of which that load has come to its end; NULL for all others), load_problem (the physical table of which a load
-has not read all, and how the connector names the reason).
+has not read all, and how the connector names the reason), load (the id of the signal that such an end names), is_empty
+(whether it has found no rows).
 """
 
 from collections.abc import Sequence

@@ -15,14 +15,15 @@ from tidemark.capture.source_table import topic_of
 
 _VALUE = """
     op: STRING, before: STRING, after: STRING, tableChanges: STRING, ddl: STRING, databaseName: STRING,
-    aggregate_type: STRING, type: STRING, additional_data: MAP<STRING, STRING>,
+    id: STRING, aggregate_type: STRING, type: STRING, additional_data: MAP<STRING, STRING>,
     source: STRUCT<
         ts_ms: BIGINT, db: STRING, table: STRING, snapshot: STRING, file: STRING, pos: BIGINT, row: INT, gtid: STRING
     >
 """
 _OPTIONS = {"columnNameOfCorruptRecord": "_corrupt"}
 
-_READ = ("SUCCEEDED", "EMPTY")
+_EMPTY = "EMPTY"
+_READ = ("SUCCEEDED", _EMPTY)
 """How the load of a table ends that was read."""
 
 
@@ -89,6 +90,8 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
         sf.when(_is_load(), sf.col("r.value.source.file")).alias("load_file"),
         _table_of_load().alias("loaded"),
         _problem_of_load().alias("load_problem"),
+        sf.when(_is_load_end(), sf.col("r.value.id")).alias("load"),
+        _is_empty_end().alias("is_empty"),
     )
 
 
@@ -131,6 +134,12 @@ def _table_of_load() -> Column:
     """The physical table of which a load has read the last row."""
     data = sf.col("r.value.additional_data")
     return sf.when(_is_load_end() & data["status"].isin(*_READ), data["scanned_collection"])
+
+
+def _is_empty_end() -> Column:
+    """Whether a load that a signal asked for has found no rows."""
+    is_asked = sf.col("r.value.aggregate_type") == "Incremental Snapshot"
+    return _is_load_end() & is_asked & (sf.col("r.value.additional_data")["status"] == _EMPTY)
 
 
 def _problem_of_load() -> Column:

@@ -74,9 +74,16 @@ def status(*, as_json: bool) -> None:
 def _told(finding: BinlogFinding) -> str:
     accept = f"tidemark capture accept {finding.instance} {finding.offset}"
     if not finding.kind.holds_tags:
-        return f"halted: {finding}; {accept} goes on"
+        return f"halted: {finding}; {accept} goes on{_behind_a_gap(finding)}"
     ways_out = f"tidemark capture load or reload reads the table anew, {accept} tags it as it is"
     return f"held, no slice is tagged: {finding}; {ways_out}"
+
+
+def _behind_a_gap(finding: BinlogFinding) -> str:
+    """A shard that vanished is another matter."""
+    if finding.shard is not None:
+        return ""
+    return ", and holds its tables: tidemark capture reload TABLE then brings what is missing"
 
 
 def _late(tables: Sequence[TableStatus]) -> Iterator[str]:
