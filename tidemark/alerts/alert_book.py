@@ -12,6 +12,7 @@ from tidemark.state_store.held_lease import require_lease
 from tidemark.state_store.positions import set_position
 from tidemark.state_store.schema import ALERT_DELIVERIES, ALERTS, CURSORS
 from tidemark.state_store.transition import instant_of, microseconds
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -118,7 +119,7 @@ def _raise(connection: Connection, kind: AlertKind, trouble: Trouble, now: datet
             kind=kind.value,
             cause=trouble.cause,
             message=trouble.message,
-            slices=json.dumps(trouble.slices[:NAMED]),
+            slices=json_text(trouble.slices[:NAMED]),
             raised_at=microseconds(now),
             recovered_at=_OPEN,
         )
@@ -129,7 +130,7 @@ def _raise(connection: Connection, kind: AlertKind, trouble: Trouble, now: datet
 def _update(connection: Connection, alert: Alert, trouble: Trouble) -> None:
     slices = tuple(dict.fromkeys((*alert.slices, *trouble.slices)))[:NAMED]
     if (slices, trouble.message) != (alert.slices, alert.message):
-        values = {"slices": json.dumps(slices), "message": trouble.message}
+        values = {"slices": json_text(slices), "message": trouble.message}
         connection.execute(ALERTS.update().where(ALERTS.c.number == alert.number).values(values))
 
 

@@ -6,7 +6,6 @@ A channel is a name. Its address stands in an environment variable and nowhere e
 from __future__ import annotations
 
 import base64
-import json
 import logging
 from typing import TYPE_CHECKING, Final
 from urllib.error import HTTPError, URLError
@@ -16,6 +15,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from tidemark.alerts.alert import AlertEvent
 from tidemark.alerts.errors import ChannelError, ChannelSettingError
 from tidemark.dependency_model.entity.field_types import LOG_CHANNEL
+from tidemark.strict_json import json_text
 from tidemark.system.one_line import one_line, quiet
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class _NoRedirects(HTTPRedirectHandler):
 
 def _post(channel: str, address: str, message: AlertMessage) -> None:
     headers = {"Content-Type": "application/json", "User-Agent": "tidemark", "Idempotency-Key": message.id}
-    body = json.dumps(message.as_data()).encode()
+    body = json_text(message.as_data()).encode()
     try:
         url, credentials = _without_credentials(address)
         if credentials:

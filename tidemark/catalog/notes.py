@@ -15,6 +15,7 @@ from tidemark.state_store.bulk_write import Rows
 from tidemark.state_store.notes import Notes
 from tidemark.state_store.row_codec import sub_of, sub_text
 from tidemark.state_store.schema import CATALOG_PARTITIONS, CATALOG_SCHEMAS, CATALOG_TABLES
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -136,7 +137,7 @@ class CatalogNotes:
         key = ("entity", "key", "sub")
         rows = [_partition_row(slice_, contents) for slice_, contents in update.partitions.items()]
         schemas = [
-            (update.entity, schema.version, schema.at, json.dumps(dict(schema.columns))) for schema in update.schemas
+            (update.entity, schema.version, schema.at, json_text(dict(schema.columns))) for schema in update.schemas
         ]
         with self._database.writing() as connection:
             if update.is_anew:

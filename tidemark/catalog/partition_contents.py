@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
+from tidemark.strict_json import json_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -199,7 +201,7 @@ class PartitionContents:
 
     def to_json(self) -> str:
         """Text that `of_json` reads back."""
-        return json.dumps([self.files, self.contents, self.missing, self.is_other_table], separators=(",", ":"))
+        return json_text([self.files, self.contents, self.missing, self.is_other_table], separators=(",", ":"))
 
     @classmethod
     def of_json(cls, text: str) -> Self:

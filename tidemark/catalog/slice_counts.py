@@ -13,6 +13,7 @@ from sqlalchemy import case, func, select
 
 from tidemark.state_store.bulk_write import Rows
 from tidemark.state_store.schema import CATALOG_COUNTS, SLICES, TRANSITIONS
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -68,7 +69,7 @@ def note_counts(database: Database) -> int:
     if not counts:
         return 0
     # The entity without a name holds up to where everything was counted.
-    rows = [(name, count.changed, json.dumps(asdict(count))) for name, count in counts.items()]
+    rows = [(name, count.changed, json_text(asdict(count))) for name, count in counts.items()]
     with database.writing() as connection:
         Rows(CATALOG_COUNTS, ("entity", "seq", "counts"), [*rows, ("", last, "{}")], ("entity",)).write(connection)
     return len(counts)

@@ -5,7 +5,6 @@ A captured table's partitions are no slices: theirs are noted under their values
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +14,7 @@ from tidemark.catalog.slice_of_partition import slice_of_partition
 from tidemark.delta.own_commit import is_own
 from tidemark.delta.table_changes import LogPosition, changes_after, has_log, position_at
 from tidemark.dependency_model.slice import Slice
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -155,4 +155,4 @@ class _Look:
     def _slice(self, values: dict[str, str | None]) -> Slice | None:
         if self._table.is_computed:
             return slice_of_partition(self._table.entity, values)
-        return Slice(self._table.entity.name, json.dumps(values, sort_keys=True))
+        return Slice(self._table.entity.name, json_text(values, sort_keys=True))

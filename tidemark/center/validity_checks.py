@@ -22,6 +22,7 @@ from tidemark.dependency_model.status.flaws import VALID, VALIDITY_CHECK
 from tidemark.errors import ParseError
 from tidemark.state_store.invalidated_slices import invalidated_slices
 from tidemark.state_store.positions import note_position
+from tidemark.strict_json import json_text
 from tidemark.system.due_times import DueTimes
 from tidemark.warehouse.dagster_partition_keys import partition_of
 
@@ -101,7 +102,7 @@ class ValidityChecks:
 
     def _note(self, told: Mapping[Slice, Told], until: int) -> None:
         values = {"until": until, "told": {str(slice_): list(said) for slice_, said in told.items()}}
-        note_position(self._store, CURSOR, json.dumps(values))
+        note_position(self._store, CURSOR, json_text(values))
         self._noted_until = until
 
     def _gather(self, last: int, now: datetime) -> None:

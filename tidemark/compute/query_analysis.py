@@ -19,6 +19,7 @@ from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.open_table import open_table
 from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.errors import EntityError
+from tidemark.strict_json import json_text
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 from tidemark.warehouse.dagster_partition_keys import first_slice
 
@@ -112,7 +113,7 @@ class QueryAnalysis:
     def _key(self, name: str, query: str, upstreams: Mapping[str, Schema]) -> str:
         parameters = sorted(sql_parameters(self._warehouse.graph, first_slice(self._warehouse.graph, name)))
         rules = [repr(rule) for rule in self._warehouse.entities[name].quality]
-        text = json.dumps([_FORMAT, query, parameters, upstreams, rules], sort_keys=True)
+        text = json_text([_FORMAT, query, parameters, upstreams, rules], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @cached_property

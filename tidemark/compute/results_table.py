@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 from deltalake import write_deltalake
 
 from tidemark.delta.open_table import answer_for, delta_rs_options
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def results_as_arrow(results: Sequence[StoredRuleResult]) -> pa.Table:
             "outcome": result.outcome,
             "expected": result.expected,
             "reason": result.reason,
-            "measured": json.dumps(dict(result.measured), default=str),
+            "measured": json_text(dict(result.measured), default=str),
             "rows": result.rows,
             "version": result.version,
             "judged_at": result.judged_at,

@@ -6,7 +6,6 @@ shown instead: names and values come from databases, topics and other systems (C
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
@@ -16,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tidemark.errors import TidemarkError, TransientError
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -66,7 +66,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], styles: S
 
 def print_json(value: Mapping[str, Any]) -> None:
     """One JSON object on one line of standard output."""
-    click.echo(json.dumps(value, ensure_ascii=False, default=str).translate(_SHOWN_IN_JSON))
+    click.echo(json_text(value, ensure_ascii=False, default=str).translate(_SHOWN_IN_JSON))
 
 
 def print_error(error: TidemarkError) -> None:

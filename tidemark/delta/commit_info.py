@@ -9,6 +9,7 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from tidemark.spark.temporary_settings import settings
+from tidemark.strict_json import json_text
 
 LAST_VERSION = "spark.databricks.delta.lastCommitVersionInSession"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
@@ -38,7 +39,7 @@ class Transaction:
             entries = json.loads(self.metadata or "{}")
         except json.JSONDecodeError:
             return self.metadata
-        return json.dumps({**entries, **more}) if isinstance(entries, dict) else self.metadata
+        return json_text({**entries, **more}) if isinstance(entries, dict) else self.metadata
 
 
 def commit_with(spark: SparkSession, transaction: Transaction, action: Callable[[], object]) -> int:

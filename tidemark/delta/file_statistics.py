@@ -17,6 +17,7 @@ from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.errors import NotADeltaTableError
 from tidemark.delta.live_file import file_name
 from tidemark.delta.open_table import open_table
+from tidemark.strict_json import json_text
 from tidemark.system.table_location import TableLocation
 
 # Types whose text is the same in the log and here.
@@ -117,7 +118,7 @@ def file_statistics(path: TableLocation, version: int | None = None) -> FileStat
 
 
 def _type_text(kind: object) -> str:
-    return kind if isinstance(kind, str) else json.dumps(kind, sort_keys=True)
+    return kind if isinstance(kind, str) else json_text(kind, sort_keys=True)
 
 
 def _files(table: DeltaTable, partition_columns: Sequence[str]) -> pa.Table:

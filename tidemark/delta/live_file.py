@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tidemark.strict_json import json_text
+
 _UNIQUE = ("storageType", "pathOrInlineDv", "offset")
 
 
@@ -27,7 +29,7 @@ class LiveFile:
     @property
     def identity(self) -> tuple[str, str]:
         """The same content has the same name and the same vector; it changes when rows are hidden."""
-        return self.name, json.dumps([self._vector.get(name) for name in _UNIQUE])
+        return self.name, json_text([self._vector.get(name) for name in _UNIQUE])
 
     @property
     def has_vector(self) -> bool:

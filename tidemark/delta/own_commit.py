@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.delta.commit_info import IDENTITY
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 WRITE: Final = "write"
 """The key of the mark that a write of slices leaves in its commit's metadata."""
 REPAIR: Final = "repair"
-OWN_COMMIT: Final = json.dumps({WRITE: ""})
+OWN_COMMIT: Final = json_text({WRITE: ""})
 """What a commit says that has nothing else to say."""
 _OWN: Final = frozenset({WRITE, REPAIR, IDENTITY})
 

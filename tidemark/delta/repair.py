@@ -4,7 +4,6 @@ Afterwards every other partition is as it was, and so are all versions before. A
 between plan and commit makes the repair fail instead of being overwritten: its rows were not in what was shown.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ from tidemark.delta.own_commit import REPAIR
 from tidemark.delta.partition_predicate import literal, partition_predicate, partitions_last
 from tidemark.delta.repair_plan import RepairPlan, plan_in_transaction
 from tidemark.state_store.database import Database
+from tidemark.strict_json import json_text
 from tidemark.system.crash_points import crash_point
 
 
@@ -92,7 +92,7 @@ def _commit(txn: OptimisticTransaction, plan: RepairPlan, added: Sequence[Any]) 
     actions = [*txn.removal(file.handle for file in plan.removed), *added]
     try:
         with require_same_definition(plan.path):
-            version = txn.commit(actions, operation, None, json.dumps({REPAIR: _said(plan, rows)}))
+            version = txn.commit(actions, operation, None, json_text({REPAIR: _said(plan, rows)}))
     except RETRYABLE as error:
         raise PartitionChangedError.of(plan.path, plan.partition, plan.at, None) from error
     crash_point("repair.after_commit")

@@ -17,6 +17,7 @@ from tidemark.delta.internals.log_files import LogFiles, commit_actions
 from tidemark.delta.internals.vector_path import vector_path
 from tidemark.delta.log_folder import LOG, commit_file
 from tidemark.storage.stored_files import stored_files
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -168,6 +169,6 @@ def _file(action: Mapping[str, Any]) -> TableFile:
 def _columns(schema: str) -> dict[str, str]:
     fields = json.loads(schema)["fields"]
     return {
-        field["name"]: field["type"] if isinstance(field["type"], str) else json.dumps(field["type"], sort_keys=True)
+        field["name"]: field["type"] if isinstance(field["type"], str) else json_text(field["type"], sort_keys=True)
         for field in fields
     }

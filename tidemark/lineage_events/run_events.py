@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from importlib.metadata import version
+from math import isfinite
 from typing import TYPE_CHECKING, Final, cast
 
 from openlineage.client.event_v2 import Job, Run, RunEvent, RunState
@@ -190,7 +191,8 @@ def _metrics(figures: SliceFigures) -> DataQualityMetricsDatasetFacet:
             nullCount=figures.rows - column.values,
             distinctCount=None if column.distinct is None else round(column.distinct),
             count=float(column.values),
-            quantiles={str(rank): value for rank, value in zip(RANKS, column.quantiles, strict=False)},
+            # JSON has no number that is infinite, and the specification wants numbers.
+            quantiles={str(at): value for at, value in zip(RANKS, column.quantiles, strict=False) if isfinite(value)},
         )
         for name, column in figures.columns.items()
     }

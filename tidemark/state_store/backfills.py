@@ -21,6 +21,7 @@ from tidemark.state_store.errors import BackfillPhaseError, NoSuchBackfillError
 from tidemark.state_store.row_codec import sub_of, sub_text
 from tidemark.state_store.schema import BACKFILL_SLICES, BACKFILLS
 from tidemark.state_store.transition import instant_of, microseconds
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -224,7 +225,7 @@ def _rows(number: int, plan: BackfillPlan) -> Iterable[tuple[Any, ...]]:
         }
         slice_ = member.slice
         named = (slice_.entity, slice_.key, sub_text(slice_.sub), member.wave, member.policy.value)
-        yield (number, place, *named, json.dumps(inputs, separators=(",", ":")), SliceProgress.PENDING.value, "")
+        yield (number, place, *named, json_text(inputs, separators=(",", ":")), SliceProgress.PENDING.value, "")
 
 
 def _plan_of(rows: Iterable[Any]) -> tuple[BackfillPlan, Mapping[Slice, SliceProgress]]:

@@ -12,6 +12,7 @@ from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.bulk_write import text_array
 from tidemark.state_store.row_codec import sub_of
 from tidemark.state_store.slice_lookup import raw
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,7 +45,7 @@ def launch_reads(
     for start in range(0, len(wanted), _CHUNK):
         chunk = wanted[start : start + _CHUNK]
         is_sqlite = connection.dialect.name == "sqlite"
-        values = (json.dumps(chunk),) if is_sqlite else tuple(map(text_array, zip(*chunk, strict=True)))
+        values = (json_text(chunk),) if is_sqlite else tuple(map(text_array, zip(*chunk, strict=True)))
         rows = raw(connection, _LAUNCHES[connection.dialect.name], values)
         details.update(((entity, key, sub), told) for entity, key, sub, told in rows)
     for (entity, key, sub), told in details.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import CompoundSelect, Select, and_, func, select
@@ -21,6 +20,7 @@ from tidemark.state_store.row_codec import (
 from tidemark.state_store.schema import CURSORS, IS_OPEN, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
 from tidemark.state_store.slice_lookup import alternatives_of, raw, slices_before, slices_of, versions_of
 from tidemark.state_store.transition import FailureCount, instant_of
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -188,7 +188,7 @@ class SqlStateReader:
         with self._database.reading() as connection:
             text = "SELECT event_id FROM transitions WHERE event_id "
             if self._database.is_sqlite:
-                rows = connection.exec_driver_sql(text + "IN (SELECT value FROM json_each(?))", (json.dumps(wanted),))  # noqa: S608
+                rows = connection.exec_driver_sql(text + "IN (SELECT value FROM json_each(?))", (json_text(wanted),))  # noqa: S608
             else:
                 rows = connection.exec_driver_sql(text + "= ANY(%s::text[])", (text_array(wanted),))
             return {row[0] for row in rows}

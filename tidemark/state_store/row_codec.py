@@ -19,6 +19,7 @@ from tidemark.state_store.transition import (
     instant_of,
     microseconds,
 )
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -166,7 +167,7 @@ def _details(facts: Facts) -> str | None:
         )
         if value
     }
-    return json.dumps(fields, separators=(",", ":"), sort_keys=True) if fields else None
+    return json_text(fields, separators=(",", ":"), sort_keys=True) if fields else None
 
 
 def _facts(row: Sequence[Any]) -> tuple[Facts, str]:

@@ -17,6 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.row_codec import sub_of, sub_text
 from tidemark.state_store.schema import QUALITY_RESULTS
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -121,7 +122,7 @@ def _row(result: StoredRuleResult) -> dict[str, Any]:
         "outcome": result.outcome,
         "expected": result.expected,
         "reason": result.reason,
-        "measured": json.dumps(dict(result.measured), default=str),
+        "measured": json_text(dict(result.measured), default=str),
         "rows": result.rows,
         "version": result.version,
         "late_batch": result.late_batch,

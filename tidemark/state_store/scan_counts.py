@@ -10,6 +10,7 @@ from sqlalchemy import delete, func, select
 
 from tidemark.state_store.database_clock import database_now
 from tidemark.state_store.schema import SCAN_COUNTS
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +35,7 @@ class ScanCounts:
         with self._database.writing() as connection:
             day = database_now(connection) // _DAY
             for (location, columns), number in scans.items():
-                key = {"location": location, "columns": json.dumps(sorted(columns)), "day": day}
+                key = {"location": location, "columns": json_text(sorted(columns)), "day": day}
                 mine = [SCAN_COUNTS.c[name] == value for name, value in key.items()]
                 more = SCAN_COUNTS.update().where(*mine).values(scans=SCAN_COUNTS.c.scans + number)
                 if not connection.execute(more).rowcount:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import and_, or_
 
 from tidemark.state_store.bulk_write import text_array
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -76,7 +76,7 @@ def _rows(connection: Connection, texts: Mapping[str, str], wanted: Sequence[tup
     for start in range(0, len(wanted), _CHUNK):
         chunk = wanted[start : start + _CHUNK]
         if connection.dialect.name == "sqlite":
-            rows += raw(connection, texts["sqlite"], (json.dumps(chunk),))
+            rows += raw(connection, texts["sqlite"], (json_text(chunk),))
         else:
             rows += raw(connection, texts["postgresql"], tuple(map(text_array, zip(*chunk, strict=True))))
     return rows

@@ -25,6 +25,7 @@ from tidemark.state_store.row_codec import sub_of, sub_text
 from tidemark.state_store.schema import PROFILES
 from tidemark.state_store.slice_lookup import alternatives_of
 from tidemark.state_store.transition import instant_of, microseconds
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -130,10 +131,10 @@ def _row(stored: StoredProfile, profile: SliceProfile) -> dict[str, Any]:
         "sub": sub_text(slice_.sub),
         "measured_at": microseconds(stored.measured_at),
         "version": stored.version,
-        "figures": json.dumps(figures_as_data(stored.figures)),
+        "figures": json_text(figures_as_data(stored.figures)),
         "sketches": encode_profile(profile),
         "history": stored.history.value,
-        "anomalies": json.dumps(anomalies) if anomalies else "",
+        "anomalies": json_text(anomalies) if anomalies else "",
     }
 
 
@@ -145,7 +146,9 @@ def _stored(row: Any) -> StoredProfile:
         version,
         figures_from_data(json.loads(figures)),
         History(history),
-        tuple(Anomaly(*fields) for fields in json.loads(anomalies)) if anomalies else (),
+        tuple(Anomaly(name, actual, expected, float(score)) for name, actual, expected, score in json.loads(anomalies))
+        if anomalies
+        else (),
     )
 
 

@@ -4,13 +4,13 @@ Credentials are not read here. Spark, delta-rs and the file store each find them
 file that GOOGLE_APPLICATION_CREDENTIALS names, else those of the machine.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 from urllib.parse import urlsplit
 
+from tidemark.strict_json import json_text
 from tidemark.system.endpoint import known_endpoint
 from tidemark.system.location_error import LocationError
 
@@ -57,5 +57,5 @@ class GcsAccess:
             return {}
         # The library's own way to another server: what has the form of a key holds none.
         nobody = dict.fromkeys(("client_email", "private_key", "private_key_id"), "")
-        key = json.dumps({"gcs_base_url": self.emulator, "disable_oauth": True, **nobody})
+        key = json_text({"gcs_base_url": self.emulator, "disable_oauth": True, **nobody})
         return {"google_service_account_key": key, "google_allow_http": "true"}

@@ -20,12 +20,13 @@ CSRF cheat sheet.
 from __future__ import annotations
 
 import hmac
-import json
 import re
 import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, urlsplit
+
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
@@ -60,7 +61,7 @@ class Refusal:
     def body(self) -> bytes:
         """The form that all errors over HTTP have."""
         words = {"message": self.message, "expected": self.expected, "found": self.found, "where": None, "hint": None}
-        return json.dumps({"error": words}).encode()
+        return json_text({"error": words}).encode()
 
 
 def host_names(bound: str, extra: Iterable[str] = ()) -> frozenset[str]:

@@ -11,6 +11,7 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from tidemark.strict_json import json_text
 from tidemark.system.files import replace_text
 
 if TYPE_CHECKING:
@@ -41,4 +42,4 @@ def write_cache(path: Path | None, entries: Mapping[str, Any]) -> None:
         return
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        replace_text(path, json.dumps(entries))
+        replace_text(path, json_text(entries))

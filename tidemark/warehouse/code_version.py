@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tidemark.dependency_model.code_change.sql_words import sql_words
+from tidemark.strict_json import json_text
 from tidemark.warehouse.function_code import function_code
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class EntityCode:
             "rules": self.rules,
             "outside": self.outside,
         }
-        return json.dumps(kept, sort_keys=True)
+        return json_text(kept, sort_keys=True)
 
     @classmethod
     def of_json(cls, text: str) -> EntityCode:

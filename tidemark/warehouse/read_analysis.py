@@ -26,6 +26,7 @@ from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.dependency_model.time.period import Period
 from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.errors import EntityError, QueryError
+from tidemark.strict_json import json_text
 from tidemark.warehouse.known_columns import declared_columns
 from tidemark.warehouse.query_text import reads_as_json, reads_from_json
 
@@ -118,7 +119,7 @@ def _analyse_task() -> None:
             reads_by_name[name] = reads_as_json(analysis.reads(entities[name], texts))
         except EntityError:
             continue
-    json.dump(reads_by_name, sys.stdout)
+    sys.stdout.write(json_text(reads_by_name))
 
 
 def _refuse_unknown_parameters(query: Query, known: Sequence[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +12,7 @@ from tidemark.dependency_model.entity.quality_rules import SLICE_ROWS, NoRows, Q
 from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import EntityError
+from tidemark.strict_json import json_text
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class RuleTexts:
                 yield _Wrong("no_rows", error.message, error.found or rule.no_rows[:_SHOWN], error.hint)
 
     def _wrong_text(self, entity: Entity, name: str, text: str) -> Iterator[_Wrong]:
-        told = json.dumps([_code_version(), name, text, sorted(_reads(entity))])
+        told = json_text([_code_version(), name, text, sorted(_reads(entity))])
         key = hashlib.sha256(told.encode()).hexdigest()
         wrong = () if key in self._old else tuple(_wrong_text(entity, name, text))
         if not wrong:

@@ -21,6 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tidemark.strict_json import json_text
 from tidemark.system.files import replace_text
 from tidemark.warm_runs.errors import WorkersDownError
 
@@ -41,7 +42,7 @@ def ask(folder: Path, question: Mapping[str, Any], seconds: float = _SECONDS) ->
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(seconds)
             connection.connect(path)
-            connection.sendall(json.dumps(question).encode() + b"\n")
+            connection.sendall(json_text(question).encode() + b"\n")
             with connection.makefile("rb") as lines:
                 answer: dict[str, Any] = json.loads(lines.readline(MOST_BYTES))
                 return answer

@@ -21,6 +21,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
+from tidemark.strict_json import json_text
 from tidemark.system.bounded_logs import bound_log
 from tidemark.system.files import private_directory
 from tidemark.system.project_root import make_project_importable
@@ -142,7 +143,7 @@ def _answer_one(connection: socket.socket, service: HostService) -> None:
     with connection, connection.makefile("rb") as lines:
         try:
             asked = json.loads(lines.readline(MOST_BYTES))
-            connection.sendall(json.dumps(service.answer(asked)).encode() + b"\n")
+            connection.sendall(json_text(service.answer(asked)).encode() + b"\n")
         except (OSError, ValueError):  # the caller has gone, or did not send a question
             return
         except Exception:  # noqa: BLE001 - the caller gets no answer, and the next one is served

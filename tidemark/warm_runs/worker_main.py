@@ -22,6 +22,7 @@ from dagster import DagsterInstance
 
 from tidemark.dagster_internals.execution import capture_interrupts, pop_captured_interrupt
 from tidemark.dagster_internals.long_lived_connections import keep_connections
+from tidemark.strict_json import json_text
 from tidemark.system.files import keep_files_private
 from tidemark.system.garbage_collection import freeze_live_objects
 from tidemark.system.project_root import make_project_importable
@@ -80,7 +81,7 @@ def _is_jvm_gone() -> bool:
 
 def _say(control: socket.socket, what: Mapping[str, Any]) -> None:
     with _SAYING:
-        control.sendall(json.dumps(what).encode() + b"\n")
+        control.sendall(json_text(what).encode() + b"\n")
 
 
 def _live(control: socket.socket) -> None:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 import psutil
 
+from tidemark.strict_json import json_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -42,7 +44,7 @@ class WorkerProcess:
 
     def run(self, run_id: str) -> None:
         try:
-            self.control.sendall(json.dumps({"run": run_id}).encode() + b"\n")
+            self.control.sendall(json_text({"run": run_id}).encode() + b"\n")
         except OSError:  # it has just died: the reader tells the host, which closes the run
             return
 
@@ -106,7 +108,7 @@ def starter(
     options: WarmWorkerOptions, home: Path, log: Path, lock: int, life: int
 ) -> Callable[[WarmWorkers], WorkerProcess]:
     """What starts workers: `lock` is the descriptor of the host's lock, `life` the reading end of its pipe."""
-    given = json.dumps({"modules": options.modules, "spark": options.spark})
+    given = json_text({"modules": options.modules, "spark": options.spark})
 
     def start(warm_workers: WarmWorkers) -> WorkerProcess:
         ours, theirs = socket.socketpair()

@@ -5,7 +5,6 @@ no snapshot is tagged until the source has sent every row again. Older versions,
 tagged, stay as they are; other tables go on.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -26,6 +25,7 @@ from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.empty_commit import commit_nothing
 from tidemark.delta.table_features import allow_types
 from tidemark.quoting.spark import sql_literal
+from tidemark.strict_json import json_text
 from tidemark.system.table_location import TableLocation
 
 _REMEMBERED = 20
@@ -95,8 +95,8 @@ def _columns(table: SourceTable, request: ReloadRequest) -> TableColumns:
 def _declared(request: ReloadRequest) -> Iterable[RecordedSchemaChange]:
     for shard, types in request.columns.items():
         instance, _, physical = shard.partition(".")
-        said = {"physical": physical, "types": json.dumps(types)}
-        for schema in parse_declarations(json.dumps(said)).schemas:
+        said = {"physical": physical, "types": json_text(types)}
+        for schema in parse_declarations(json_text(said)).schemas:
             yield RecordedSchemaChange(instance, request.starts.get(instance, 0), schema)
 
 

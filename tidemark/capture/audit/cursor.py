@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
 from tidemark.state_store.notes import Notes
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from tidemark.state_store.database import Database
@@ -41,7 +42,7 @@ class KeptAuditCursor:
 
     def write(self, cursor: AuditCursor) -> None:
         """In the place of what was there."""
-        self._notes.put({_NAME: json.dumps(asdict(cursor))})
+        self._notes.put({_NAME: json_text(asdict(cursor))})
 
     def clear(self) -> None:
         """The cycle has ended: the next one begins at the start."""

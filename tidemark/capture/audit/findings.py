@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from tidemark.capture.audit.audited_range import AuditedRange, Patch
 from tidemark.capture.audit.row_comparison import DifferenceKind
 from tidemark.state_store.notes import Notes
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,7 +104,7 @@ class AuditFindings:
 
     def put(self, finding: AuditFinding) -> None:
         """Entered now, or looked at again."""
-        self._notes.put({finding.id: json.dumps(finding.to_json(), ensure_ascii=False)})
+        self._notes.put({finding.id: json_text(finding.to_json(), ensure_ascii=False)})
 
     def remove(self, id_: str) -> None:
         """Its rows are the source's now."""

@@ -17,6 +17,7 @@ from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.delta.empty_commit import commit_nothing
 from tidemark.state_store.database import Database
 from tidemark.state_store.journal import StoredJournal
+from tidemark.strict_json import json_text
 from tidemark.system.table_location import TableLocation
 
 _REMEMBERED = 20
@@ -43,7 +44,7 @@ class HoldEntries:
 
     def add(self, entry: HoldEntry) -> None:
         """To be taken in by the next step."""
-        self._entries.add(entry.table, json.dumps(asdict(entry), ensure_ascii=False))
+        self._entries.add(entry.table, json_text(asdict(entry), ensure_ascii=False))
 
     def after(self, table: str, done: Sequence[str]) -> list[HoldEntry]:
         """Those of a table that came after the last one that was `done` (ids), in order."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from tidemark.state_store.database import Database
 from tidemark.state_store.journal import StoredJournal
+from tidemark.strict_json import json_text
 
 JOURNAL: Final = "capture accepted"
 """The kind of the entries; their subjects are instances."""
@@ -30,4 +31,4 @@ class AcceptedFindings:
     def add(self, instance: str, offset: int, at: datetime, who: str, why: str) -> None:
         """Go on at the offset of a finding."""
         answer = {"instance": instance, "offset": offset, "at": at.isoformat(), "who": who, "why": why}
-        self._entries.add(instance, json.dumps(answer, ensure_ascii=False))
+        self._entries.add(instance, json_text(answer, ensure_ascii=False))

@@ -9,6 +9,7 @@ from tidemark.capture.binlog.finding import BinlogFinding, FindingKind
 from tidemark.state_store.database import Database
 from tidemark.state_store.fence import Fence
 from tidemark.state_store.notes import Notes
+from tidemark.strict_json import json_text
 
 NOTES: Final = "capture halted"
 """The kind of the notes: per instance its findings."""
@@ -33,4 +34,4 @@ class HaltedSources:
 def content_of(instance: str, findings: Sequence[BinlogFinding]) -> str:
     """What is noted of an instance."""
     mine = [asdict(finding) for finding in findings if finding.instance == instance]
-    return json.dumps(mine, ensure_ascii=False)
+    return json_text(mine, ensure_ascii=False)

@@ -24,6 +24,7 @@ from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.open_table import answer_for, delta_rs_options, open_table
 from tidemark.state_store.database import Database
 from tidemark.state_store.notes import Notes
+from tidemark.strict_json import json_text
 from tidemark.system.settings import Settings
 from tidemark.system.table_location import TableLocation
 
@@ -110,7 +111,7 @@ class _Remembered:
 
     @property
     def text(self) -> str:
-        return json.dumps(asdict(self))
+        return json_text(asdict(self))
 
 
 def remember_lease(settings: Settings, database: Database, fields: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from tidemark.capture.commits.slice_end import SliceEnd
 from tidemark.capture.schema.table_columns import TableColumns
 from tidemark.delta.commit_info import IDENTITY, Transaction
 from tidemark.delta.open_table import open_if_there
+from tidemark.strict_json import json_text
 from tidemark.system.table_location import TableLocation
 
 APP = "tidemark.capture"
@@ -91,7 +92,7 @@ class CommitState:
         So another capture's batch of the same number is another one. The offsets before it are in the commit before it.
         """
         lease = [self.lease.holder, self.lease.fencing_token] if self.lease else []
-        said = json.dumps([table, self.identity, self.batch, sorted(self.offsets.items()), lease])
+        said = json_text([table, self.identity, self.batch, sorted(self.offsets.items()), lease])
         return replace(self, identity=hashlib.sha256(said.encode()).hexdigest()[:32])
 
     def transaction(self, table: str) -> Transaction:
@@ -110,7 +111,7 @@ class CommitState:
 
     def to_json(self) -> str:
         """The userMetadata text."""
-        return json.dumps(
+        return json_text(
             {
                 "app": APP,
                 "batch": self.batch,

@@ -14,6 +14,7 @@ from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.state_store.database import Database
 from tidemark.state_store.fence import Fence
 from tidemark.state_store.notes import Notes
+from tidemark.strict_json import json_text
 
 NOTES: Final = "capture progress"
 """The kind of the notes: per table what it has read of each instance."""
@@ -62,7 +63,7 @@ class ReadProgress:
             for source in sources
             if source.name in states
         }
-        self._notes.put({table: json.dumps(entries) for table, entries in progress.items()}, fences)
+        self._notes.put({table: json_text(entries) for table, entries in progress.items()}, fences)
 
     def read(self, table: str) -> Mapping[str, InstanceProgress]:
         """Per instance of a table; nothing before the first step."""

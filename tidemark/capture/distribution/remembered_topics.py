@@ -11,6 +11,7 @@ from typing import Final, Self
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
+from tidemark.strict_json import json_text
 from tidemark.system.kafka_client import librdkafka
 
 NOTES: Final = "tidemark.distribution"
@@ -26,7 +27,7 @@ class Topic:
     partitions: int
 
     def encode(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
+        return json_text(asdict(self)).encode()
 
     @classmethod
     def decode(cls, value: bytes) -> Self | None:

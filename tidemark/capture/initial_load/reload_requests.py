@@ -11,6 +11,7 @@ from typing import Final
 from tidemark.capture.initial_load.key_range import KeyRange
 from tidemark.state_store.database import Database
 from tidemark.state_store.journal import StoredJournal
+from tidemark.strict_json import json_text
 
 JOURNAL: Final = "capture reloads"
 """The kind of the entries; their subjects are tables."""
@@ -46,7 +47,7 @@ class ReloadRequests:
 
     def add(self, request: ReloadRequest) -> None:
         """To be taken in by the next step."""
-        self._entries.add(request.table, json.dumps(asdict(request), ensure_ascii=False))
+        self._entries.add(request.table, json_text(asdict(request), ensure_ascii=False))
 
     def after(self, table: str, done: Sequence[str]) -> list[ReloadRequest]:
         """Those of a table that came after the last one that was `done` (ids), in order."""

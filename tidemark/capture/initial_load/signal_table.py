@@ -4,9 +4,10 @@ https://debezium.io/documentation/reference/configuration/signalling.html; Debez
 which it reads a chunk there, too. Its changes come with the others and are no data.
 """
 
-import json
 from collections.abc import Sequence
 from typing import Final
+
+from tidemark.strict_json import json_text
 
 TABLE: Final = "tidemark_signal"
 CREATE: Final = f"CREATE TABLE IF NOT EXISTS {TABLE} (id VARCHAR(42) PRIMARY KEY, type VARCHAR(32), data VARCHAR(2048))"
@@ -31,4 +32,4 @@ def requests(tables: Sequence[str], condition: str = "") -> list[str]:
 def _data(tables: Sequence[str], condition: str) -> str:
     conditions = [{"data-collection": table, "filter": condition} for table in tables] if condition else []
     some = {"additional-conditions": conditions} if conditions else {}
-    return json.dumps({"data-collections": list(tables), "type": "INCREMENTAL", **some})
+    return json_text({"data-collections": list(tables), "type": "INCREMENTAL", **some})

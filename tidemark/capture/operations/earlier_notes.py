@@ -15,6 +15,7 @@ from tidemark.capture.commits.capture_lease import remember_lease
 from tidemark.capture.initial_load.reload_requests import JOURNAL as RELOADS
 from tidemark.state_store.journal import StoredJournal
 from tidemark.state_store.notes import Notes
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +53,7 @@ def take_in_earlier_notes(settings: Settings, database: Database) -> None:
     findings = folder / "audit" / "findings.json"
     if findings.exists():
         entries = json.loads(findings.read_text(encoding="utf-8"))
-        Notes(database, FINDINGS).put({entry["id"]: json.dumps(entry, ensure_ascii=False) for entry in entries})
+        Notes(database, FINDINGS).put({entry["id"]: json_text(entry, ensure_ascii=False) for entry in entries})
         _done(findings)
 
 

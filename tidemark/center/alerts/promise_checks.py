@@ -16,6 +16,7 @@ from tidemark.dagster_internals.partition_checks import report_check
 from tidemark.dependency_model.baseline.promise import BASELINE_CHECK, PromiseState
 from tidemark.dependency_model.slice import Slice
 from tidemark.errors import ParseError
+from tidemark.strict_json import json_text
 from tidemark.warehouse.dagster_partition_keys import partition_of
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class PromiseChecks:
                 reported_as, severity = f"{BASELINE_CHECK}-{number}-recovered", dg.AssetCheckSeverity.WARN
                 self._tell(instance, slice_, reported_as, severity, "it is there, or safe again", {}, passed=True)
         if over or new:
-            self._book.note(CURSOR, json.dumps(self._told))
+            self._book.note(CURSOR, json_text(self._told))
         return min(len(over) + len(new), _AT_ONCE)
 
     def _tell(

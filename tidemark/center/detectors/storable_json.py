@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from tidemark.center.errors import RequestError
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -34,7 +35,7 @@ def check_event(value: Any, where: str, what: str = "event") -> None:
     if not isinstance(value, dict):
         raise RequestError(f"the {what} is no object", found=type(value).__name__, where=where)
     _check_depth(value, where, what)
-    size = len(json.dumps(value, ensure_ascii=False).encode())
+    size = len(json_text(value, ensure_ascii=False).encode())
     if size > MAX_EVENT_BYTES:
         raise RequestError(
             f"the {what} is too large", expected=f"at most {MAX_EVENT_BYTES} bytes", found=f"{size}", where=where

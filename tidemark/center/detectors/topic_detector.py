@@ -14,6 +14,7 @@ from tidemark.center.detectors.external_report import facts_of
 from tidemark.center.errors import RequestError
 from tidemark.dependency_model.subject import MAX_SLICES
 from tidemark.errors import TidemarkError, TransientError
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -129,7 +130,7 @@ class TopicDetector:
     def _report(self, facts: Sequence[Fact], messages: Sequence[TopicMessage]) -> Receipt:
         """The facts, and the positions behind these messages, in one commit."""
         positions = {**self._positions, **{message.partition: message.offset + 1 for message in messages}}
-        cursor = json.dumps({str(partition): offset for partition, offset in sorted(positions.items())})
+        cursor = json_text({str(partition): offset for partition, offset in sorted(positions.items())})
         receipt = self._center.report(facts, cursors={self._name: cursor})
         self._positions = positions
         return receipt

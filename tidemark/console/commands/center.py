@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ import click
 
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.stop_signals import stop_signals
+from tidemark.strict_json import json_text
 
 _DEFAULT_PORT: Final = 3080
 
@@ -109,7 +109,7 @@ def center(
 
 def _tell(event: str, **values: object) -> None:
     line = {"time": datetime.now(UTC).isoformat(), "event": event, **values}
-    sys.stderr.write(json.dumps(line) + "\n")
+    sys.stderr.write(json_text(line) + "\n")
     sys.stderr.flush()
 
 

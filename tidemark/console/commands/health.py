@@ -12,6 +12,7 @@ import click
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.service_beat import seconds_since_beat
+from tidemark.strict_json import json_text
 
 _PORTS: Final = {"up": 3000, "center": 3080}
 _SECONDS: Final = 5.0
@@ -101,7 +102,7 @@ def _asked(port: int, method: str, path: str, body: object = None) -> tuple[int,
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_SECONDS)
     headers = {"Content-Type": "application/json"} if body else {}
     try:
-        connection.request(method, path, json.dumps(body) if body else None, headers)
+        connection.request(method, path, json_text(body) if body else None, headers)
         response = connection.getresponse()
         return response.status, json.loads(response.read())
     except (OSError, http.client.HTTPException, ValueError) as error:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.console.dagster_server.launch_guard import check_launches
 from tidemark.console.dagster_server.query_limits import QueryTooLargeError, check_query
+from tidemark.strict_json import json_text
 from tidemark.system.http_guard import Refusal, send_refusal
 from tidemark.system.run_config import RunConfigRefusedError
 
@@ -95,7 +96,7 @@ def _json(text: str | bytes) -> Any:
     """None for what is no JSON, or nested too deeply."""
     try:
         value = json.loads(text)
-        json.dumps(value, ensure_ascii=False).encode()  # no half of a character, which `\\ud800` in JSON is
+        json_text(value, ensure_ascii=False).encode()  # no half of a character, which `\\ud800` in JSON is
     except (ValueError, RecursionError):
         return None
     return value if _is_flat(value) else None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from tidemark.console.dagster_server.errors import DagsterStartError
 from tidemark.console.dagster_server.stop_process_session import stop_session
+from tidemark.strict_json import json_text
 from tidemark.system.bounded_logs import bound_log
 from tidemark.system.files import private_directory
 
@@ -120,7 +121,7 @@ def graphql(port: int, query: str, variables: Mapping[str, Any] | None = None) -
     # http.client: no proxy of the environment comes between us and our own server.
     connection = http.client.HTTPConnection(HOST, port, timeout=30)
     try:
-        body = json.dumps({"query": query, "variables": dict(variables or {})})
+        body = json_text({"query": query, "variables": dict(variables or {})})
         connection.request("POST", "/graphql", body, {"Content-Type": "application/json"})
         answer: dict[str, Any] = json.loads(connection.getresponse().read())
         return answer

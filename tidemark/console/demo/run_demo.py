@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import logging
 import os
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from tidemark.console.demo.progress_display import LiveDisplay, PlainDisplay
 from tidemark.console.demo.source_database_answers import OracleAnswers, compare_metrics, compare_snapshots, load_oracle
 from tidemark.console.project_files import SAMPLE
 from tidemark.state_store.database import Database
+from tidemark.strict_json import json_text
 from tidemark.system.files import writable_directory
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
@@ -62,7 +62,7 @@ def run_demo(last: date, console: Console, *, as_json: bool) -> int:
             **_of_outside(replay, last),
         }
     if as_json:
-        console.file.write(json.dumps(_figures(result, comparisons)) + "\n")
+        console.file.write(json_text(_figures(result, comparisons)) + "\n")
     else:
         print_metrics(console, oracle.metrics, replay.warehouse, replay.runtime.olap)
         print_summary(console, result, comparisons, replay.warehouse)

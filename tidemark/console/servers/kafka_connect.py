@@ -19,6 +19,7 @@ from tidemark.capture.source_table import topic_of
 from tidemark.console.servers import mariadb
 from tidemark.console.servers.kafka import lines
 from tidemark.console.servers.server_process import ServerProcess, start
+from tidemark.strict_json import json_text
 from tidemark.system.files import private_directory
 from tidemark.system.free_port import LOOPBACK, free_port
 
@@ -64,7 +65,7 @@ class Connect:
 
     def ask(self, method: str, what: str, body: object = None) -> Any:
         """One call of the worker's interface about its connectors; None where it has nothing to say."""
-        sent = None if body is None else json.dumps(body).encode()
+        sent = None if body is None else json_text(body).encode()
         headers = {"Content-Type": "application/json"}
         address = f"http://{LOOPBACK}:{self.port}/connectors/{what}"
         request = urllib.request.Request(address, sent, headers, method=method)

@@ -12,6 +12,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from tidemark.crawl.errors import ProbeError, ProbeSettingError
 from tidemark.dependency_model.arrival.sighting import Sight
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
@@ -50,7 +51,7 @@ def _sight(source: HttpProbe, document: Any) -> Sight:
     rows = _rows(document, source.rows)
     why = why if rows is None else f"{why}, {rows} rows"
     return Sight(
-        is_there=True, why=why, content=json.dumps(document, sort_keys=True)[:_PART] * (rows is None), rows=rows
+        is_there=True, why=why, content=json_text(document, sort_keys=True)[:_PART] * (rows is None), rows=rows
     )
 
 

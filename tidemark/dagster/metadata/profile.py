@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import dagster as dg
 
+from tidemark.dagster.metadata.number import as_number
+
 if TYPE_CHECKING:
     from tidemark.dependency_model.profile.figures import ColumnFigures, SliceFigures
 
@@ -24,7 +26,7 @@ def profile_metadata(figures: SliceFigures) -> dict[str, dg.MetadataValue[Any]]:
         if column.distinct is not None:
             metadata[f"distinct {name}"] = dg.IntMetadataValue(round(column.distinct))
         if column.quantiles and column.kind.value == "number":
-            metadata[f"median {name}"] = dg.FloatMetadataValue(column.quantiles[_MIDDLE])
+            metadata[f"median {name}"] = as_number(column.quantiles[_MIDDLE])
     return metadata
 
 

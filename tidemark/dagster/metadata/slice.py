@@ -10,6 +10,7 @@ import dagster as dg
 
 from tidemark.dagster.metadata.ads_slice_chart import SHOWN_AT_ONCE, Series, bars, lines
 from tidemark.dagster.metadata.column_types import table_schema
+from tidemark.dagster.metadata.number import as_number
 from tidemark.dagster.metadata.profile import profile_metadata
 from tidemark.delta.open_table import open_table
 
@@ -82,7 +83,7 @@ class SliceDrawings:
         drawn = [Series(name, history[name].astype(float).fillna(0.0).tolist()) for name in measures]
         first = " ".join(map(str, history[self._columns].iloc[0]))
         known = current[measures].iloc[0].dropna()
-        values: Metadata = {str(name): dg.FloatMetadataValue(float(value)) for name, value in known.items()}
+        values: Metadata = {str(name): as_number(float(value)) for name, value in known.items()}
         return {"plot": dg.MarkdownMetadataValue(lines(title, first, drawn)), **values}
 
     def _stretch(self, table: DeltaTable, partitions: Sequence[Mapping[str, object]]) -> list[object]:
@@ -132,7 +133,7 @@ def _figure(value: object) -> dg.MetadataValue[Any]:
         case int():
             return dg.IntMetadataValue(value)
         case float() | decimal.Decimal():
-            return dg.FloatMetadataValue(float(value))
+            return as_number(float(value))
         case _:
             return dg.TextMetadataValue(str(value))
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tidemark.compute.runtime import Runtime
 from tidemark.dagster.resources.spark import SparkResource
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from tidemark.system.settings import Settings
@@ -36,7 +36,7 @@ class Runtimes:
         said = {name: value for resource in resources for name, value in resource.as_settings().items()}
         settings = self._warehouse.settings.model_copy(update=said)
         spark = next((resource for resource in resources if isinstance(resource, SparkResource)), None)
-        key = settings, json.dumps(spark.spark_config if spark else {}, sort_keys=True)
+        key = settings, json_text(spark.spark_config if spark else {}, sort_keys=True)
         if key not in self._known:
             warehouse = replace(self._warehouse, settings=settings)
             self._known[key] = Runtime(warehouse, spark.start) if spark else Runtime(warehouse)

@@ -13,6 +13,7 @@ from tidemark.center.sensor_host import SensorHost
 from tidemark.dagster.sensors.lateness import late_observations, late_slices, promised_entities
 from tidemark.dagster.sensors.waiting_slices import WaitingSlices, observations
 from tidemark.errors import TransientError
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from tidemark.warehouse.warehouse import Warehouse
@@ -58,7 +59,7 @@ def readiness_sensor(warehouse: Warehouse) -> dg.SensorDefinition:
                 *observations(warehouse.graph, waiting.new_reasons(told.get("waiting", {}))),
                 *late_observations(changed),
             ],
-            cursor=json.dumps({"waiting": waiting.told_reasons(), "late": keys}),
+            cursor=json_text({"waiting": waiting.told_reasons(), "late": keys}),
         )
 
     return evaluate

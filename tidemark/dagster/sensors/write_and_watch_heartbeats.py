@@ -11,6 +11,7 @@ import dagster as dg
 from tidemark.capture.heartbeat.source_databases import databases
 from tidemark.dagster.heartbeat_checks import NAME as CHECK
 from tidemark.dagster.heartbeat_checks import broken_by_entity, describe_broken, heard, metadata
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,7 +56,7 @@ def heartbeat_sensor(sources: Sequence[HeartbeatDatabase], warehouse: Warehouse)
         return dg.SensorResult(
             skip_reason=summary,
             asset_events=list(_evaluations(changed)),
-            cursor=json.dumps({entity: _names(broken) for entity, broken in broken_now.items()}),
+            cursor=json_text({entity: _names(broken) for entity, broken in broken_now.items()}),
         )
 
     return beat

@@ -1,6 +1,5 @@
 """Which columns of a table rows can be clustered by, and what a table must not have: said before any work."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +23,7 @@ from pyspark.sql.types import (
 )
 
 from tidemark.delta.clustering.errors import ClusterColumnError, ClusterTableError
+from tidemark.strict_json import json_text
 from tidemark.system.table_location import TableLocation
 
 _NUMBERS = (ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType, DecimalType)
@@ -110,7 +110,7 @@ def _leaf_columns(kind: DataType) -> int:
 
 def _statistics_properties(properties: Mapping[str, str]) -> str:
     said = {name: value for name, value in properties.items() if name.startswith("delta.dataSkipping")}
-    return json.dumps(said) if said else f"bounds of the first {_DEFAULT_INDEXED} columns"
+    return json_text(said) if said else f"bounds of the first {_DEFAULT_INDEXED} columns"
 
 
 _REFUSED = {

@@ -1,6 +1,5 @@
 """Which files are clustered together: those of one partition, of the whole table where it has none."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from tidemark.delta.clustering.clusterable_columns import ClusterColumn
 from tidemark.delta.clustering.files_to_recluster import FileKeyRanges, spans_of
 from tidemark.delta.live_file import LiveFile
+from tidemark.strict_json import json_text
 
 CLUSTERED = "tidemark.clustered"
 # A pass makes at most so many files of so many partitions: what the driver plans at a time is bounded.
@@ -47,7 +47,7 @@ class FileGroup:
 
 
 def partition_key(partition: Mapping[str, str | None]) -> str:
-    return json.dumps(partition, sort_keys=True)
+    return json_text(partition, sort_keys=True)
 
 
 def groups_of(files: Iterable[LiveFile], target_bytes: int) -> list[FileGroup]:

@@ -1,12 +1,12 @@
 """Rows of a file marked as gone, without rewriting the file: Delta's deletion vectors, all of a commit in one file."""
 
-import json
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
 from tidemark.delta.internals.contract import DELTA
 from tidemark.spark.internals import Jvm
+from tidemark.strict_json import json_text
 
 
 class DeletionVectorFile:
@@ -50,7 +50,7 @@ class DeletionVectorFile:
         """As one text instead of a call a position: a call takes a tenth of a millisecond."""
         longs = self._jvm("java.lang.Class").forName("[J")
         mapper = self._jvm("com.fasterxml.jackson.databind.ObjectMapper")()
-        array = mapper.readValue(json.dumps(list(positions)), longs)
+        array = mapper.readValue(json_text(list(positions)), longs)
         wrapped = self._jvm("scala.collection.immutable.ArraySeq").unsafeWrapArray(array)
         bitmap = self._jvm(f"{DELTA}.deletionvectors.RoaringBitmapArray")()
         bitmap.addAll(wrapped)

@@ -25,6 +25,7 @@ from tidemark.delta.own_commit import OWN_COMMIT
 from tidemark.delta.transaction_chain import is_replay
 from tidemark.quoting.spark import quote, sql_literal
 from tidemark.spark.internals import Jvm, java_frame, java_session
+from tidemark.strict_json import json_text
 from tidemark.system.table_location import TableLocation
 
 
@@ -181,7 +182,7 @@ class OptimisticTransaction:
         return self._add({**described, "dataChange": True})
 
     def _add(self, described: Mapping[str, Any]) -> Any:
-        return self._jvm.scala_object(f"{DELTA}.actions.Action").fromJson(json.dumps({"add": described}))
+        return self._jvm.scala_object(f"{DELTA}.actions.Action").fromJson(json_text({"add": described}))
 
     def unchanging_removal(self, files: Iterable[Any]) -> list[Any]:
         """The same, where other files of the commit have the same content."""

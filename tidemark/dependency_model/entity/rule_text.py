@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING
+
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.entity.quality_rules import QualityRule
@@ -19,7 +20,7 @@ def rule_text(rule: QualityRule) -> str:
         for field in fields(rule)
         if field.name not in _TOLD_ELSEWHERE and _is_told(getattr(rule, field.name), field.default)
     }
-    return f"{rule.NAME}: {json.dumps(told, default=str, sort_keys=True)}"
+    return f"{rule.NAME}: {json_text(told, default=str, sort_keys=True)}"
 
 
 def _is_told(value: object, default: object) -> bool:

@@ -80,7 +80,7 @@ def figures_from_data(data: Mapping[str, Any]) -> SliceFigures:
             column.get("distinct"),
             column.get("minimum"),
             column.get("maximum"),
-            tuple(column.get("quantiles", ())),
+            tuple(map(float, column.get("quantiles", ()))),
             tuple(FrequentValue(value, rows) for value, rows in column.get("frequent", ())),
         )
         for name, column in data["columns"].items()

@@ -8,6 +8,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from tidemark.dependency_model.profile.slice_profile import ColumnKind, ColumnProfile, SliceProfile
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +27,7 @@ def encode_profile(profile: SliceProfile) -> bytes:
         ]
         for column in profile.columns
     ]
-    return zlib.compress(json.dumps({"rows": profile.rows, "columns": columns}).encode(), 6)
+    return zlib.compress(json_text({"rows": profile.rows, "columns": columns}).encode(), 6)
 
 
 def decode_profile(encoded: bytes) -> SliceProfile:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tidemark.dependency_model.readiness.release import Reason
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status.input_read import InputRead
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -90,7 +91,7 @@ class SliceManifest:
             [clause.entity, clause.reason.name, _rows(clause.used), [*map(str, clause.missing)]]
             for clause in self.clauses
         ]
-        return json.dumps(
+        return json_text(
             {"slice": str(self.slice), "state": self.state, "forced": self.forced, "clauses": clauses},
             separators=(",", ":"),
         )

@@ -5,7 +5,6 @@ a table that failed could not be behind the others. A pass is what a streaming q
 `availableNow`; called every few minutes it is the continuous trigger.
 """
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -22,6 +21,7 @@ from tidemark.capture.source.scan import Scan, open_scan
 from tidemark.capture.source.scan_summary import summarize
 from tidemark.capture.source_table import SourceTable, topic_of
 from tidemark.errors import TidemarkError
+from tidemark.strict_json import json_text
 from tidemark.system.errors import CaptureError
 from tidemark.system.kafka_client import KafkaSecurity
 from tidemark.system.settings import Settings
@@ -102,9 +102,9 @@ class KafkaIntake:
         options = {
             "kafka.bootstrap.servers": self._broker.bootstrap_servers,
             **KafkaSecurity.load().java("kafka."),
-            "assign": json.dumps({topic: [0] for topic in topics}),
-            "startingOffsets": json.dumps({topic: {"0": span.first_offset} for topic, span in topics.items()}),
-            "endingOffsets": json.dumps({topic: {"0": span.end} for topic, span in topics.items()}),
+            "assign": json_text({topic: [0] for topic in topics}),
+            "startingOffsets": json_text({topic: {"0": span.first_offset} for topic, span in topics.items()}),
+            "endingOffsets": json_text({topic: {"0": span.end} for topic, span in topics.items()}),
             "failOnDataLoss": "true",
             # A task reads one topic: by default no more than 1 MB at a time, and 500 records of that.
             "kafka.max.partition.fetch.bytes": "16777216",
