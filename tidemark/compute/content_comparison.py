@@ -10,6 +10,7 @@ from pyspark.sql import functions as sf
 
 from tidemark.delta.delta_rs_table import read_table
 from tidemark.delta.partition_predicate import partition_predicate
+from tidemark.delta.schema_evolution import is_same
 from tidemark.dependency_model.entity import Reprocess
 from tidemark.quoting.spark import quote
 
@@ -45,7 +46,7 @@ def is_same_content(
         old, new = (
             read_table(session, path, version).where(partition_predicate(partition)) for version in (int(before), now)
         )
-        return old.schema == new.schema and _differences(old, new).isEmpty()
+        return is_same(old.schema, new.schema) and _differences(old, new).isEmpty()
     except (PySparkException, Py4JError):  # files that VACUUM took, columns that cannot be grouped by
         return False
 

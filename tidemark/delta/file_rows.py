@@ -41,8 +41,12 @@ def first_rows_written(
 
 def first_rows_of(rows: DataFrame, partition: Partition, count: int) -> pa.Table:
     """At most `count` of the rows that are in a partition, by a query of Spark."""
-    own = rows.where(partition_predicate(partition)).limit(count)
-    return _as_declared(own.toArrow(), _columns(rows), {})
+    return as_arrow(rows.where(partition_predicate(partition)).limit(count))
+
+
+def as_arrow(rows: DataFrame) -> pa.Table:
+    """All of the rows, in the types by which delta-rs reads a table: instants in UTC, whatever the session's clock."""
+    return _as_declared(rows.toArrow(), _columns(rows), {})
 
 
 def _columns(rows: DataFrame) -> pa.Schema:
@@ -72,8 +76,10 @@ def _rows_of(store: FileStore, file: LiveFile, names: Sequence[str], count: int)
     with pq.ParquetFile(source, buffer_size=_PIECE, coerce_int96_timestamp_unit="us") as opened:
         there = [column for column in names if column in opened.schema_arrow.names]
         first = next(opened.iter_batches(batch_size=count, columns=there), None)
-        schema = pa.schema([opened.schema_arrow.field(column) for column in there])
-        return pa.Table.from_batches([] if first is None else [first], schema)
+        if first is None:
+            return pa.schema([opened.schema_arrow.field(column) for column in there]).empty_table()
+        # `a.b` names a field of a struct and a column alike: Arrow reads both, in the file's order.
+        return pa.Table.from_batches([first]).select(there)
 
 
 def _as_declared(rows: pa.Table, columns: pa.Schema, partition: Partition) -> pa.Table:

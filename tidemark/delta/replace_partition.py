@@ -3,10 +3,11 @@
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from delta.exceptions import MetadataChangedException, ProtocolChangedException
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 from tidemark.delta.commit_conflict import BackOff, StaleReadError, with_retries
 from tidemark.delta.delta_rs_table import Partition
@@ -21,7 +22,8 @@ from tidemark.delta.partition_overwrite import (
     release_all,
 )
 from tidemark.delta.partition_predicate import literal, partitions_last
-from tidemark.delta.schema_evolution import new_columns
+from tidemark.delta.schema_evolution import fitted, grown_schema, is_same
+from tidemark.delta.table_features import allow_types, sql_kinds
 from tidemark.system.crash_points import crash_point
 from tidemark.system.errors import SchemaChangedError
 from tidemark.system.table_location import TableLocation
@@ -68,7 +70,8 @@ def _as_first() -> Iterator[None]:
 
 
 def _with_columns(df: DataFrame, path: TableLocation, partition: Partition) -> DataFrame:
-    clash = sorted(set(partition) & set(df.columns))
+    own = {name.lower() for name in partition}
+    clash = sorted(name for name in df.columns if name.lower() in own)
     if clash:
         raise SchemaChangedError.partition_columns_given(path, clash)
     return df.withColumns({name: literal(value) for name, value in partition.items()})
@@ -101,18 +104,27 @@ class _Attempts:
         overwrite = self._overwrite
         txn = OverwriteTransaction(overwrite.whole.sparkSession, overwrite.path)
         if txn.version < 0:
+            grown_schema(overwrite.path, StructType([]), overwrite.whole.schema)
             with _as_first():
                 return _by_spark(txn, overwrite)
         if self._judged is None or self._judged.definition != txn.definition:
             _require_partitioned(overwrite.path, txn.partition_columns, overwrite.partitions)
-            grows = new_columns(overwrite.path, txn.schema, overwrite.whole.schema)
+            grown = grown_schema(overwrite.path, txn.schema, overwrite.whole.schema)
+            overwrite = replace(overwrite, whole=fitted(overwrite.whole, grown))
             crash_point("delta.before_replace")
+            grows = not is_same(txn.schema, grown)
             if grows or txn.property("delta.columnMapping.mode"):
-                return _by_spark(txn, overwrite)
+                return _by_spark(_allowing(txn, overwrite, grown) if grows else txn, overwrite)
             self._judged = _judge(txn, overwrite)
         else:
             overwrite.still_allowed()
         return _publish(txn, overwrite, self._judged)
+
+
+def _allowing(txn: OverwriteTransaction, overwrite: PartitionOverwrite, grown: StructType) -> OverwriteTransaction:
+    """The transaction, on a table that knows the types of all its columns to be."""
+    allow_types(overwrite.whole.sparkSession, overwrite.path, sql_kinds(grown) - sql_kinds(txn.schema))
+    return OverwriteTransaction(overwrite.whole.sparkSession, overwrite.path)
 
 
 def _judge(txn: OverwriteTransaction, overwrite: PartitionOverwrite) -> _Judged:

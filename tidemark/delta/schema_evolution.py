@@ -1,24 +1,158 @@
-"""Schemas may grow: what a write may add to a table's columns, and what it must not change."""
+"""What a write may do to a table's columns: nothing, add and widen some, or too much, which is refused.
 
-from pyspark.sql.types import DataType, StructField, StructType
+Types are merged as Delta merges them for `mergeSchema`: whether parts of a type may be NULL is nothing, names differ in
+more than their case, VOID gives way to any type, structs get fields, and whole numbers of up to 32 bits are one type in
+files. Unlike Delta a table keeps its own columns: rows that lack one are refused.
+"""
+
+from collections.abc import Iterator
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    ByteType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    MapType,
+    NullType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+    VariantType,
+)
 
 from tidemark.system.errors import SchemaChangedError
 from tidemark.system.table_location import TableLocation
 
+_WHOLE = (ByteType(), ShortType(), IntegerType())
+_STORED = (
+    BinaryType(),
+    BooleanType(),
+    DateType(),
+    DoubleType(),
+    FloatType(),
+    LongType(),
+    StringType(),
+    TimestampNTZType(),
+    TimestampType(),
+    VariantType(),
+    *_WHOLE,
+)
 
-def new_columns(path: TableLocation, table: StructType, incoming: StructType) -> list[str]:
-    """The columns that `table` lacks. Raises SchemaChangedError unless `incoming` has all of its, of the same types."""
-    new = {field.name: field.dataType for field in incoming}
-    lost = [field.name for field in table if field.name not in new]
-    changed = [_change(field, new[field.name].simpleString()) for field in table if _differs(field, new)]
-    if lost or changed:
+
+def grown_schema(path: TableLocation, table: StructType, incoming: StructType) -> StructType:
+    """The table's columns once rows of `incoming` are in it, the new ones last; all of them may be NULL.
+
+    Raises SchemaChangedError where `incoming` lacks a column of the table, has one of a type that does not merge with
+    the table's, or has a type that Delta does not store.
+    """
+    known = {field.name.lower(): field.dataType for field in incoming}
+    lost = [field.name for field in table if field.name.lower() not in known]
+    grown = _merged(table, incoming)
+    changed = [_change(field, known.get(field.name.lower())) for field in table if _differs(field, known)]
+    if lost or changed or not isinstance(grown, StructType):
         raise SchemaChangedError.of(path, lost, changed)
-    return [name for name in new if name not in table.names]
+    foreign = [f"{field.name} {field.dataType.simpleString()}" for field in grown if not _is_stored(field.dataType)]
+    if foreign:
+        raise SchemaChangedError.of_foreign_types(path, foreign)
+    return grown
 
 
-def _differs(field: StructField, new: dict[str, DataType]) -> bool:
-    return field.name in new and new[field.name] != field.dataType
+def fitted(rows: DataFrame, schema: StructType) -> DataFrame:
+    """The rows with these columns, by name at every depth, in these types."""
+    return rows if is_same(rows.schema, schema) else rows.to(schema)
 
 
-def _change(field: StructField, incoming: str) -> str:
-    return f"{field.name} {field.dataType.simpleString()} -> {incoming}"
+def is_same(left: DataType, right: DataType) -> bool:
+    """Whether two types are one, whatever of them may be NULL and is noted beside."""
+    return bool(_plain(left) == _plain(right))
+
+
+def leaf_types(kind: DataType) -> Iterator[DataType]:
+    """The types without parts that a type is made of."""
+    parts = _parts(kind)
+    if not parts:
+        yield kind
+    for part in parts:
+        yield from leaf_types(part)
+
+
+def _differs(field: StructField, known: dict[str, DataType]) -> bool:
+    new = known.get(field.name.lower())
+    return new is not None and _merged(field.dataType, new) is None
+
+
+def _change(field: StructField, incoming: DataType | None) -> str:
+    return f"{field.name} {field.dataType.simpleString()} -> {incoming.simpleString() if incoming else 'nothing'}"
+
+
+def _merged(there: DataType, new: DataType) -> DataType | None:
+    """The type that holds values of both; None where there is none."""
+    if isinstance(there, StructType) and isinstance(new, StructType):
+        return _merged_fields(there, new)
+    if isinstance(there, ArrayType) and isinstance(new, ArrayType):
+        element = _merged(there.elementType, new.elementType)
+        return element and ArrayType(element)
+    if isinstance(there, MapType) and isinstance(new, MapType):
+        key, value = _merged(there.keyType, new.keyType), _merged(there.valueType, new.valueType)
+        return MapType(key, value) if key is not None and value is not None else None
+    if there in _WHOLE and new in _WHOLE:
+        return max(there, new, key=_WHOLE.index)
+    if isinstance(there, NullType) or is_same(there, new):
+        return _plain(new)
+    return _plain(there) if isinstance(new, NullType) else None
+
+
+def _merged_fields(there: StructType, new: StructType) -> StructType | None:
+    fields = {field.name.lower(): StructField(field.name, _plain(field.dataType)) for field in there}
+    for field in new:
+        known = fields.get(field.name.lower(), field)
+        kind = _merged(known.dataType, field.dataType)
+        if kind is None:
+            return None
+        fields[field.name.lower()] = StructField(known.name, kind)
+    return StructType(list(fields.values()))
+
+
+def _plain(kind: DataType) -> DataType:
+    """The type, all of whose parts may be NULL."""
+    match kind:
+        case StructType():
+            return StructType([StructField(field.name, _plain(field.dataType)) for field in kind])
+        case ArrayType():
+            return ArrayType(_plain(kind.elementType))
+        case MapType():
+            return MapType(_plain(kind.keyType), _plain(kind.valueType))
+    return kind
+
+
+def _parts(kind: DataType) -> list[DataType]:
+    match kind:
+        case StructType():
+            return [field.dataType for field in kind]
+        case ArrayType():
+            return [kind.elementType]
+        case MapType():
+            return [kind.keyType, kind.valueType]
+    return []
+
+
+def _is_stored(kind: DataType) -> bool:
+    """Whether Delta stores it: VOID as a column, or as a field beside others."""
+    match kind:
+        case StructType():
+            is_more = any(not isinstance(leaf, NullType) for leaf in leaf_types(kind))
+            return is_more and all(map(_is_stored, _parts(kind)))
+        case ArrayType() | MapType():
+            return all(_is_stored(leaf) and not isinstance(leaf, NullType) for leaf in leaf_types(kind))
+    return kind in _STORED or isinstance(kind, (NullType, DecimalType))

@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 
 from pyspark.sql import SparkSession
+from pyspark.sql.types import DataType
 
 from tidemark.delta.file_statistics import file_statistics
+from tidemark.delta.schema_evolution import leaf_types
 from tidemark.quoting.spark import path_table, text_literal
 from tidemark.system.table_location import TableLocation
 
@@ -21,3 +23,8 @@ def allow_types(spark: SparkSession, path: TableLocation, kinds: Iterable[str]) 
     if missing:
         named = ", ".join(f"{text_literal(f'delta.feature.{feature}')} = 'supported'" for feature in missing)
         spark.sql(f"ALTER TABLE {path_table(path)} SET TBLPROPERTIES ({named})")
+
+
+def sql_kinds(kind: DataType) -> set[str]:
+    """Spark SQL's names of the types that a type is made of."""
+    return {leaf.simpleString().upper() for leaf in leaf_types(kind)}

@@ -50,5 +50,5 @@ def widen_columns(
 
 
 def _column(there: StructField, wider: tuple[str, str] | None) -> Column:
-    kind, convert = wider or (there.dataType.simpleString(), "{}")
+    kind, convert = wider or (there.dataType, "{}")
     return sf.expr(convert.format(quote(there.name))).cast(kind).alias(there.name, metadata=there.metadata or {})

@@ -153,6 +153,16 @@ class SchemaChangedError(TerminalError):
         )
 
     @classmethod
+    def of_foreign_types(cls, path: TableLocation, columns: Sequence[str]) -> Self:
+        return cls(
+            "the rows have types that Delta does not store",
+            expected="numbers, texts, BINARY, BOOLEAN, DATE, TIMESTAMP(_NTZ), VARIANT, and ARRAY, MAP, STRUCT of these",
+            found="; ".join(columns),
+            where=str(path),
+            hint="cast them: an empty array() to ARRAY<STRING>, an INTERVAL or a TIME to STRING",
+        )
+
+    @classmethod
     def partition_columns_given(cls, path: TableLocation, columns: Sequence[str]) -> Self:
         return cls(
             "the writer itself adds the partition's columns",

@@ -48,11 +48,13 @@ def can_be_read(fields: Sequence[types.StructField]) -> bool:
 
 def _profile(path: Path, fields: Sequence[types.StructField]) -> SliceProfile:
     texts = [field.name for field in fields if isinstance(field.dataType, StringType)]
-    columns = [column_of(field) for field in fields]
+    columns = {field.name: column_of(field) for field in fields}
     with pq.ParquetFile(
         path, read_dictionary=texts, coerce_int96_timestamp_unit="us", pre_buffer=False, buffer_size=_BUFFER_BYTES
     ) as file:
-        for batch in file.iter_batches(_BATCH_ROWS, columns=[field.name for field in fields], use_threads=False):
-            for field, column in zip(fields, columns, strict=True):
-                column.add(batch.column(field.name))
-        return SliceProfile(file.metadata.num_rows, tuple(column.profile() for column in columns))
+        # A column of VOID is in no file.
+        there = [name for name in columns if name in file.schema_arrow.names]
+        for batch in file.iter_batches(_BATCH_ROWS, columns=there, use_threads=False):
+            for name in there:
+                columns[name].add(batch.column(name))
+        return SliceProfile(file.metadata.num_rows, tuple(column.profile() for column in columns.values()))
