@@ -9,11 +9,27 @@ TerminalError
 
 from __future__ import annotations
 
+import re
+from typing import Final, Self
+
 from tidemark.errors import TerminalError, TransientError
+
+_QUOTING: Final = re.compile(r": |, got |\bgot \d|'")
+"""Behind it a message quotes values or lines."""
+_ROW: Final = re.compile(r"Row #\d+")
 
 
 class ProbeError(TransientError):
     """A source did not answer, or answered what nobody can read."""
+
+    @classmethod
+    def of_rows(cls, error: Exception) -> Self:
+        """Of rows that lie in files. A reader may quote what it read: only its kind and the row's number are told."""
+        text = str(error)
+        row = _ROW.search(text)
+        first = _QUOTING.split((text.splitlines() or [""])[0])[0]
+        told = f"{type(error).__name__}: {first}"[:300]
+        return cls("the rows could not be read for the rules", found=f"{told}, {row[0].lower()}" if row else told)
 
 
 class ProbeSettingError(TerminalError):

@@ -85,11 +85,14 @@ class Folder:
         return [info for info in files if not any(part[:1] in ("_", ".") for part in self.relative(info).split("/"))]
 
     def rows(self, files: Sequence[fs.FileInfo]) -> int | None:
-        """The rows of Parquet files, by their footers; None for others. Raises ProbeError for one that is none."""
+        """The rows of Parquet files, by their footers; None for others. Raises ProbeError for one that is none.
+
+        A file without a byte has no rows.
+        """
         if not files or len(files) > MOST_COUNTED or not all(info.path.endswith(".parquet") for info in files):
             return None
         try:
-            return sum(int(pq.read_metadata(info.path, filesystem=self.system).num_rows) for info in files)
+            return sum(int(pq.read_metadata(info.path, filesystem=self.system).num_rows) for info in files if info.size)
         except (OSError, ValueError) as error:
             raise ProbeError("a Parquet file cannot be read yet", found=str(error)[:200]) from error
 

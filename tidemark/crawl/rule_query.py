@@ -1,13 +1,14 @@
 """Rules of an external slice, counted by its own source (A5): one figure a rule, all of them in one query.
 
-Every name is quoted and every value is bound. Values are compared as the source writes them in text.
+Every name is quoted and every value is bound. Rules mean what they mean in Spark's SQL: texts are compared letter by
+letter, whatever a collation says, numbers by their value, 10 as 10.00 and 0.0 as -0.0.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tidemark.crawl.watermark import instant_of
 from tidemark.dependency_model.entity.quality_rules import (
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from tidemark.crawl.probed_slice import ProbedSlice
+    from tidemark.dependency_model.entity.quality_rules import Accepted
 
 _OF_MYSQL = frozenset({"mysql", "mariadb"})
+_NUMBER: Final = "^[-+]?[0-9]+([.][0-9]*)?([eE][-+]?[0-9]+)?$"
 
 
 class Figure(NamedTuple):
@@ -37,12 +40,16 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SourceRows:
-    """The rows of one slice: `table` and `where` in the dialect's SQL, with the values that are bound in `where`."""
+    """The rows of one slice: `table` and `where` in the dialect's SQL, with the values that are bound in `where`.
+
+    `texts` are the columns that are known to hold texts, in small letters: numbers and times are read from them.
+    """
 
     dialect: str
     table: str
     where: str
     values: tuple[object, ...]
+    texts: frozenset[str] = frozenset()
 
     def query(self, figures: Sequence[Figure]) -> tuple[str, tuple[object, ...]]:
         """One row of these figures, and the values that are bound to the query."""
@@ -66,21 +73,26 @@ def columns_of(rules: Mapping[str, QualityRule]) -> set[str]:
 
 
 def measured(
-    rules: Mapping[str, QualityRule], names: Iterable[str], values: Sequence[Any], probed: ProbedSlice
+    rules: Mapping[str, QualityRule],
+    names: Iterable[str],
+    values: Sequence[Any],
+    probed: ProbedSlice,
+    wall_clock: str = "UTC",
 ) -> dict[str, float | None]:
     """What the source answered, by rule: rows that break it, or seconds from the newest time to the slice's end.
 
-    None where no row has a time. Raises ProbeError for a time that is none.
+    None where no row has a time. A time without a zone is of the zone `wall_clock`. Raises ProbeError for a time that
+    is none.
     """
-    return {name: _number(rules[name], value, probed) for name, value in zip(names, values, strict=True)}
+    return {name: _number(rules[name], value, probed, wall_clock) for name, value in zip(names, values, strict=True)}
 
 
-def _number(rule: QualityRule, value: Any, probed: ProbedSlice) -> float | None:
+def _number(rule: QualityRule, value: Any, probed: ProbedSlice, wall_clock: str) -> float | None:
     if not isinstance(rule, Freshness):
         return int(value or 0)
     if value is None or probed.window is None:
         return None
-    return (probed.window.end - instant_of(value, probed.time_zone)).total_seconds()
+    return (probed.window.end - instant_of(value, probed.time_zone, wall_clock)).total_seconds()
 
 
 def _figure(rule: QualityRule, rows: SourceRows) -> Figure | None:
@@ -88,20 +100,19 @@ def _figure(rule: QualityRule, rows: SourceRows) -> Figure | None:
         case NotNull(columns=columns):
             return _breaking(" OR ".join(f"{quote_name(column, rows.dialect)} IS NULL" for column in columns))
         case AcceptedValues(column=column, values=values):
-            marks = ", ".join([bound_mark(rows.dialect)] * len(values))
-            accepted = tuple(_text(value, rows.dialect) for value in values)
-            return _breaking(f"{_exact(column, rows.dialect)} NOT IN ({marks})", accepted)
+            return _outside(column, values, rows.dialect)
         case WithinRange(column=column, min=low, max=high):
             ends = [(sign, end) for sign, end in (("<", low), (">", high)) if end is not None]
-            name, mark = quote_name(column, rows.dialect), bound_mark(rows.dialect)
+            is_number = not any(isinstance(end, str) for _, end in ends)
+            name, mark = _value(column, rows, "DOUBLE" if is_number else None), bound_mark(rows.dialect)
             condition = " OR ".join(f"{name} {sign} {mark}" for sign, _ in ends)
             return _breaking(condition, tuple(end for _, end in ends))
         case Unique(columns=columns):
-            keys = ", ".join(_exact(column, rows.dialect) for column in columns)
+            keys = ", ".join(_key(column, rows.dialect) for column in columns)
             groups = f"SELECT count(*) AS n FROM {rows.table} WHERE {rows.where} GROUP BY {keys}"  # noqa: S608 - every name is quoted
             return Figure(f"(SELECT coalesce(sum(n - 1), 0) FROM ({groups}) AS g)", rows.values)  # noqa: S608 - every name is quoted
         case Freshness(column=column):
-            return Figure(f"max({quote_name(column, rows.dialect)})")
+            return Figure(f"max({_value(column, rows, 'TIMESTAMPTZ')})")
     return None
 
 
@@ -119,12 +130,64 @@ def _breaking(condition: str, values: tuple[object, ...] = ()) -> Figure:
     return Figure(f"count(CASE WHEN {condition} THEN 1 END)", values)
 
 
-def _exact(column: str, dialect: str) -> str:
+def _value(column: str, rows: SourceRows, kind: str | None) -> str:
+    """A column, of which a text is read as a value of this type of DuckDB's."""
+    name = quote_name(column, rows.dialect)
+    return f"CAST({name} AS {kind})" if kind and column.lower() in rows.texts else name
+
+
+def _outside(column: str, values: Sequence[Accepted], dialect: str) -> Figure:
+    """How many rows have another value: by its text, and where numbers are accepted, by its value as well."""
+    mark, is_text = bound_mark(dialect), any(isinstance(value, str) for value in values)
+    if dialect == "sqlite":
+        marks = ", ".join([mark] * len(values))
+        return _breaking(f"{_key(column, dialect)} NOT IN ({marks})", tuple(_sqlite_value(value) for value in values))
+    texts = tuple(_text(value, dialect) for value in values)
+    text = _text_of(column, dialect)
+    condition = f"{text} NOT IN ({', '.join([mark] * len(values))})"
+    numbers = () if is_text else tuple(float(value) for value in values if not isinstance(value, bool))
+    if numbers:
+        number = _number_of(text, dialect)
+        condition += f" AND coalesce({number} NOT IN ({', '.join([mark] * len(numbers))}), TRUE)"
+    return _breaking(condition, (*texts, *numbers))
+
+
+def _sqlite_value(value: Accepted) -> object:
+    return int(value) if isinstance(value, bool) else value
+
+
+def _number_of(text: str, dialect: str) -> str:
+    """The number that a text is; NULL where it is none."""
+    if dialect == "duckdb":
+        return f"TRY_CAST({text} AS DOUBLE)"
+    if dialect == "postgresql":
+        return f"CASE WHEN {text} ~ '{_NUMBER}' THEN CAST({text} AS DOUBLE PRECISION) END"
+    return f"CASE WHEN {text} REGEXP '{_NUMBER}' THEN {text} + 0e0 END"
+
+
+def _text_of(column: str, dialect: str) -> str:
     """A column's text, of which no collation takes two for one."""
     name = quote_name(column, dialect)
     if dialect in _OF_MYSQL:
         return f"CAST(CONVERT({name} USING utf8mb4) AS BINARY)"
     return f"CAST({name} AS {'VARCHAR' if dialect == 'duckdb' else 'TEXT'})"
+
+
+def _key(column: str, dialect: str) -> str:
+    """What rows with one value of a column have in common, and no others: of a text its letters, of binaries bytes."""
+    name = quote_name(column, dialect)
+    if dialect == "duckdb":
+        return name
+    if dialect == "sqlite":
+        return f"{name} COLLATE BINARY"
+    if dialect in _OF_MYSQL:
+        return f"CAST({name} AS BINARY)"
+    text = f"CAST({name} AS TEXT)"
+    return (
+        f"CASE CAST(pg_typeof({name}) AS TEXT) WHEN 'numeric' THEN CAST(trim_scale(CAST({text} AS NUMERIC)) AS TEXT) "
+        f"WHEN 'double precision' THEN CAST(CAST({text} AS DOUBLE PRECISION) + 0 AS TEXT) "
+        f"WHEN 'real' THEN CAST(CAST({text} AS DOUBLE PRECISION) + 0 AS TEXT) ELSE {text} END"
+    )
 
 
 def _text(value: object, dialect: str) -> str:

@@ -5,27 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
-from zoneinfo import ZoneInfo
 
 from tidemark.crawl.errors import ProbeError
+from tidemark.dependency_model.time.zone import Zone
 
 if TYPE_CHECKING:
     from tidemark.crawl.probed_slice import ProbedSlice
     from tidemark.dependency_model.arrival.sighting import Sight
 
-
+_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock
 AHEAD: Final = timedelta(minutes=5)
 """A watermark further ahead of our clock is not believed: one wrong row would complete every slice to come."""
 
 
-def by_watermark(seen: Sight, column: str, watermark: object, probed: ProbedSlice, now: datetime) -> Sight:
+def by_watermark(
+    seen: Sight, column: str, watermark: object, probed: ProbedSlice, now: datetime, wall_clock: str = "UTC"
+) -> Sight:
     """The sight, and not there as long as the watermark lies before the window's end. Raises ProbeError.
 
-    A time without a zone is UTC; a date counts from when it begins on the slice's clock.
+    A time without a zone is of the zone `wall_clock`; a date counts from when it begins on the slice's clock.
     """
     if watermark is None:
         return replace(seen, is_there=False, why=f"nothing has a {column} yet")
-    instant = instant_of(watermark, probed.time_zone)
+    instant = instant_of(watermark, probed.time_zone, wall_clock)
     if instant > now + AHEAD:
         raise ProbeError(f"{column} is ahead of our clock", expected=f"at most {now + AHEAD}", found=str(instant))
     seen = replace(seen, watermark=instant.isoformat())
@@ -34,15 +36,22 @@ def by_watermark(seen: Sight, column: str, watermark: object, probed: ProbedSlic
     return seen
 
 
-def instant_of(value: object, time_zone: str) -> datetime:
-    """A time of a source: without a zone it is UTC, and a date begins on the clock given. Raises ProbeError."""
+def instant_of(value: object, time_zone: str, wall_clock: str = "UTC") -> datetime:
+    """A time of a source: without a zone it is of `wall_clock`, and a date begins on the slice's. Raises ProbeError."""
     if isinstance(value, str):
         value = _read(value)
     if isinstance(value, datetime):
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value
+        return value if value.tzinfo else instant_on(Zone.load(wall_clock), value)
     if isinstance(value, date):
-        return datetime(value.year, value.month, value.day, tzinfo=ZoneInfo(time_zone))
+        return instant_on(Zone.load(time_zone), datetime(value.year, value.month, value.day))  # noqa: DTZ001 - a wall clock
     raise ProbeError("what should be a time is none", found=type(value).__name__)
+
+
+def instant_on(zone: Zone, local: datetime) -> datetime:
+    """When a zone's clock shows this time first, or where it skips it, as Java has it: as long after the gap began."""
+    shown = (local - _EPOCH) // timedelta(microseconds=1)
+    seconds, micros = divmod(shown, 1_000_000)
+    return _EPOCH.replace(tzinfo=UTC) + timedelta(seconds=seconds - zone.offset_before(seconds), microseconds=micros)
 
 
 def _read(text: str) -> datetime:

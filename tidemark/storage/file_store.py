@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,13 @@ class StoredFile:
     mark: str
 
 
+CHANGE_DATA: Final = "_change_data"
+"""Where Delta keeps the rows that commits changed, for who reads a table's changes."""
+
+
 def is_hidden(name: str) -> bool:
     """Whether a part of a name says that this is no data: a log, a checksum. A partition of `_column` is data."""
-    return name.startswith(("_", ".")) and "=" not in name
+    return name.startswith(("_", ".")) and "=" not in name and name != CHANGE_DATA
 
 
 class FileStore(Protocol):

@@ -12,7 +12,7 @@ from deltalake.exceptions import TableNotFoundError
 
 from tidemark.crawl.content import content_of
 from tidemark.crawl.errors import ProbeError
-from tidemark.crawl.measured_rows import measure
+from tidemark.crawl.measured_rows import measure, newest_value
 from tidemark.crawl.rule_query import columns_of
 from tidemark.crawl.watermark import by_watermark
 from tidemark.delta.hidden_rows import hidden_rows
@@ -21,7 +21,7 @@ from tidemark.delta.rows_without_spark import QueriedRows, TableQuery, equal_to,
 from tidemark.dependency_model.arrival.sighting import Sight
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     import pyarrow.dataset as ds
 
@@ -50,28 +50,37 @@ def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
     if probed.rules:
         # One of the partition's files: its values have the columns' types.
         values = {name: mine[0][f"partition.{name}"] for name in source.partition}
-        broken = measure(_rows_to_scan(table, source, values, probed), values, probed, context.timeout_seconds)
+        rows, columns = _rows_to_scan(table, source, values, probed), pa.schema(table.schema().to_arrow())
+        broken = measure(rows, columns, values, probed, context.timeout_seconds)
         seen = replace(seen, measured=tuple(broken.items()))
     if source.watermark is None:
         return seen
     newest = _newest(files, source.watermark, stored_name(table, source.watermark))
-    return by_watermark(seen, source.watermark, newest, probed, context.clock())
+    if newest is None:
+        rows = _rows_with(table, source, "", {source.watermark})
+        newest = newest_value(rows, source.watermark, probed, context.timeout_seconds)
+    return by_watermark(seen, source.watermark, newest, probed, context.clock(), probed.time_zone)
 
 
 def _rows_to_scan(
     table: DeltaTable, source: DeltaProbe, values: Mapping[str, Any], probed: ProbedSlice
 ) -> ds.Dataset | QueriedRows:
     """The table's rows for DuckDB, which reads what it needs of plain files. Raises TableFeatureError."""
+    # DuckDB compares values of other types once more.
+    files_of = equal_to({name: value for name, value in values.items() if type(value) in _COMPARABLE})
+    return _rows_with(table, source, files_of, {*values, *columns_of(probed.rules)})
+
+
+def _rows_with(
+    table: DeltaTable, source: DeltaProbe, condition: str, columns: Collection[str]
+) -> ds.Dataset | QueriedRows:
+    """The rows for which a condition holds, or all, with these columns at least."""
     plain = rows_of_plain_files(table)
     if plain is not None:
         return plain
-    # DuckDB compares values of other types once more.
-    files_of = equal_to({name: value for name, value in values.items() if type(value) in _COMPARABLE})
-    needed = {name.lower() for name in (*values, *columns_of(probed.rules))}
-    names = (field.name for field in table.schema().fields)
-    return QueriedRows(
-        TableQuery.of(table, source.table), files_of, tuple(name for name in names if name.lower() in needed)
-    )
+    needed = {name.lower() for name in columns}
+    names = tuple(field.name for field in table.schema().fields if field.name.lower() in needed)
+    return QueriedRows(TableQuery.of(table, source.table), condition, names)
 
 
 def _sight(version: int, mine: list[Mapping[str, Any]], hidden: Mapping[str, HiddenRows]) -> Sight:
@@ -101,10 +110,12 @@ def _is_partition(name: str) -> bool:
 
 
 def _is(value: object, text: str) -> bool:
-    """Whole numbers are equal however many zeros stand before them: hour 3 and `03`."""
-    if isinstance(value, int) and not isinstance(value, bool):
+    """Whole numbers are equal however many zeros stand before them: hour 3 and `03`; no text is NULL."""
+    if isinstance(value, bool):
+        return text == str(value).lower()
+    if isinstance(value, int):
         return text.lstrip("-").isdecimal() and int(text) == value
-    return str(value) == text
+    return value is not None and str(value) == text
 
 
 def _rows(file: Mapping[str, Any], hidden: HiddenRows | None) -> int | None:
@@ -114,7 +125,15 @@ def _rows(file: Mapping[str, Any], hidden: HiddenRows | None) -> int | None:
 
 
 def _newest(files: Iterable[Mapping[str, Any]], column: str, stored: str) -> object:
-    """The greatest value of a column in the statistics, which have it by its name in files."""
-    ends = [file.get(f"max.{stored}", file.get(f"partition.{column}")) for file in files]
-    known: list[Any] = [end for end in ends if end is not None]
-    return max(known, default=None)
+    """The greatest value of a column in the statistics, which have it by its name in files.
+
+    None where they do not tell it of some file: they have the first columns of a table, or those that it names.
+    """
+    ends: list[Any] = []
+    for file in files:
+        end = file.get(f"max.{stored}", file.get(f"partition.{column}"))
+        if end is not None:
+            ends.append(end)
+        elif f"partition.{column}" not in file and file.get(f"null_count.{stored}") != file.get("num_records", -1):
+            return None
+    return max(ends, default=None)

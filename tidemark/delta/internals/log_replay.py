@@ -107,6 +107,9 @@ class _Replay:
             self._end(_paths(remove), version)
         for add in (action["add"] for action in actions if "add" in action):
             self._live.setdefault(_paths(add), (version, add["size"]))
+        # What a commit changed is read with its own version, and is live in none after it.
+        changes = (action["cdc"] for action in actions if "cdc" in action)
+        self._gone += (Lifetime(_paths(cdc), cdc["size"], version, version + 1) for cdc in changes)
 
     def _note_protocol(self, action: Mapping[str, Any]) -> None:
         if action.get("protocol"):
