@@ -4,12 +4,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tidemark.compute.business_time import partition_values, sql_parameters
+from tidemark.compute.slice_clock import clock_of
 from tidemark.dependency_model.entity import parse_entity
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.time import Period
 from tidemark.dependency_model.time.partition_columns import partition_columns
-from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
+from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE, spark_zone
+from tidemark.spark.temporary_settings import settings
 
 
 def test_the_repeated_hour_is_a_partition_of_its_own() -> None:
@@ -48,10 +50,16 @@ def test_parameters_are_business_time_in_the_entitys_zone() -> None:
 
 
 @pytest.mark.spark
-def test_a_session_tells_dates_of_instants_by_the_clock_that_the_analysis_knows(spark: SparkSession) -> None:
-    entity = parse_entity("{period: day, time_zone: Europe/Paris, start: 2026-03-01}", "e")
-    parameters = sql_parameters(DependencyGraph.build([entity]), Slice("e", "2026-03-29"))
-    of_utc, of_paris = "to_date(:period_start)", "to_date(from_utc_timestamp(:period_start, 'Europe/Paris'))"
-    row = spark.sql(f"SELECT {of_utc} AS utc, {of_paris} AS paris", args=parameters).collect()[0]
-    assert spark.conf.get("spark.sql.session.timeZone") == SPARK_TIME_ZONE
-    assert (row.utc, row.paris) == (date(2026, 3, 28), date(2026, 3, 29))
+def test_a_session_on_an_entitys_clock_tells_its_days(spark: SparkSession) -> None:
+    graph = DependencyGraph.build([parse_entity("{period: day, time_zone: Europe/Paris, start: 2026-03-01}", "e")])
+    slice_, session = Slice("e", "2026-03-29"), spark.newSession()
+    query = "SELECT to_date(:period_start) AS start, to_date(:period_end) AS end"
+    with settings(session, clock_of(graph, slice_)):
+        row = session.sql(query, args=sql_parameters(graph, slice_)).collect()[0]
+    assert (row.start, row.end) == (date(2026, 3, 29), date(2026, 3, 30))
+    assert session.conf.get("spark.sql.session.timeZone") == SPARK_TIME_ZONE
+
+
+@pytest.mark.parametrize(("zone", "of_spark"), [("UTC+8", "+08:00"), ("UTC-3:30", "-03:30"), ("UTC", "UTC")])
+def test_a_zone_of_an_offset_is_spelled_as_java_reads_it(zone: str, of_spark: str) -> None:
+    assert spark_zone(zone) == of_spark

@@ -164,12 +164,11 @@ def test_a_table_in_capitals_is_found_by_small_letters(root: Path) -> None:
     ("date", "offset"),
     [
         (":biz_date", "Set 0"),
-        ("to_date(:period_start)", "Set -1"),
-        ("to_date(from_utc_timestamp(:period_start, 'Europe/Paris'))", "Set 0"),
+        ("to_date(:period_start)", "Set 0"),
+        ("to_date(to_utc_timestamp(:period_start, 'Europe/Paris'))", "Set -1"),
     ],
 )
-def test_dates_of_instants_are_those_of_sparks_sessions(root: Path, date: str, offset: str) -> None:
-    """Whatever the project's zone is, sessions have UTC's clock: Paris' day begins in UTC's day before."""
+def test_dates_of_instants_are_those_of_the_entitys_clock(root: Path, date: str, offset: str) -> None:
     (root / "orders.sql").write_text(f"SELECT u.user_id FROM ods_users AS u WHERE u.dt = {date}\n")  # noqa: S608
     checked = read_declarations(root, Settings.at(root.parent / "data", time_zone="Europe/Paris"))
     assert needs(checked.require_no_problems(), "orders") == [("ods_users", offset)]

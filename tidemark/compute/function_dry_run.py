@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from tidemark.compute.entity_query_result import query_result, schema_of
+from tidemark.compute.slice_clock import TIME_ZONE
 from tidemark.dependency_model.lineage.spark_plan.plan_tree import MARK
 from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.time.spark_time_zone import spark_zone
 from tidemark.errors import EntityError
 from tidemark.spark.internals import java_frame
 
@@ -38,6 +40,7 @@ def analyzed_plans(session: SparkSession, warehouse: Warehouse, name: str, ordin
     if entity.period is None:
         return {}
     inner = session.newSession()
+    inner.conf.set(TIME_ZONE, spark_zone(entity.time_zone))
     for table in function.tables:
         empty_input(inner, table, schema_of(session, warehouse, table)).createOrReplaceTempView(table)
     grid = entity.calendar.grid(entity.period)

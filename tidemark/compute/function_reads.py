@@ -10,7 +10,6 @@ import traceback
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.inferred_read import Read
-from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.errors import EntityError, ParseError, TidemarkError
 from tidemark.warehouse.declarations import read_declarations
 from tidemark.warehouse.inference_cache import InferenceCache
@@ -73,9 +72,9 @@ def _reads(session: SparkSession, warehouse: Warehouse, name: str) -> dict[str, 
         for other, entity in warehouse.entities.items()
     }
     texts = analyzed_plans(session, warehouse, name, business_times(subjects[name]))
-    zone = QuerySession(session.conf.get("spark.sql.session.timeZone") or SPARK_TIME_ZONE)
+    clock = QuerySession(warehouse.entities[name].time_zone)
     try:
-        return infer_reads(texts, function.where, subjects[name], subjects, zone)
+        return infer_reads(texts, function.where, subjects[name], subjects, clock)
     except ParseError as error:
         raise EntityError(error.message, found=error.found, where=function.where) from error
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql import functions as sf
 from pyspark.sql import types
 
+from tidemark.compute.file_profile.column_codec import time_text
+from tidemark.compute.slice_clock import UTC
 from tidemark.dependency_model.profile.sketches import LOG_REGISTERS, QUANTILE_K, TRACKED_VALUES, merge_distinct
 from tidemark.dependency_model.profile.slice_profile import (
     ColumnKind,
@@ -20,6 +22,7 @@ from tidemark.dependency_model.profile.slice_profile import (
     without_sketches_over,
 )
 from tidemark.quoting.spark import quote
+from tidemark.spark.temporary_settings import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,7 +47,8 @@ class ProfileAggregates:
 
     def prepare(self, rows: DataFrame) -> DataFrame:
         """The rows with what sketches take of each value: to be aggregated by `expressions`, with `APART` set."""
-        return rows.select("*", *(sf.expr(text).alias(name) for name, text in self._inputs()))
+        with settings(rows.sparkSession, UTC):
+            return rows.select("*", *(sf.expr(text).alias(name) for name, text in self._inputs()))
 
     def expressions(self) -> dict[str, str]:
         """SQL by the name of its value, over prepared rows."""
@@ -96,13 +100,23 @@ def _parts(number: int, field: types.StructField) -> Iterator[tuple[str, str]]:
         f"coalesce(kll_sketch_get_n_double({quantiles}), 0)" if _is_counted(field.dataType) else f"count({column})",
     )
     for end in ("min", "max"):
-        text = f"CAST({end}({column}) AS STRING)"
+        text = end_expression(f"{end}({column})", field.dataType)
         yield end, f"left({text}, {TEXT_LENGTH})" if kind is ColumnKind.TEXT else text
     yield "distinct", f"hll_sketch_agg({quote(_named(number, 'hash'))}, {LOG_REGISTERS})"
     if kind is ColumnKind.TEXT:
         yield "frequent", f"approx_top_k_accumulate({quote(_named(number, 'text'))}, {TRACKED_VALUES})"
     else:
         yield "quantiles", quantiles
+
+
+def end_expression(end: str, data_type: types.DataType) -> str:
+    """What tells the least or the greatest value on every session's clock: `end_text` makes the text of it."""
+    return f"unix_micros({end})" if isinstance(data_type, types.TimestampType) else f"CAST({end} AS STRING)"
+
+
+def end_text(told: int | str | None) -> str | None:
+    """The text of a value that `end_expression` told; instants are in UTC."""
+    return time_text(told) if isinstance(told, int) else told
 
 
 def _is_counted(data_type: types.DataType) -> bool:
@@ -137,8 +151,8 @@ def _column(field: types.StructField, number: int, figures: Mapping[str, Any]) -
         field.name,
         kind_of(field.dataType),
         values,
-        told("min"),
-        told("max"),
+        end_text(told("min")),
+        end_text(told("max")),
         merge_distinct([bytes(distinct)]) if values and distinct is not None else None,
         _bytes(told("quantiles")) if values else None,
         _bytes(frequent["sketch"]) if values and frequent is not None else None,

@@ -15,12 +15,19 @@ import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as sf
+from pyspark.sql.types import TimestampNTZType, TimestampType
 
 from tidemark.compute.anomaly_verdict import CHECK_NAME
 from tidemark.compute.check_result import CheckResult
 from tidemark.compute.drift_rule import judge_drift
 from tidemark.compute.file_profile.file_profile import can_be_read, profile_of_files
-from tidemark.compute.profile_aggregates import APART, ProfileAggregates, profiled_fields
+from tidemark.compute.profile_aggregates import (
+    APART,
+    ProfileAggregates,
+    end_expression,
+    end_text,
+    profiled_fields,
+)
 from tidemark.compute.rule_measures import Judgement, measure
 from tidemark.compute.rule_queries import judge_by_query
 from tidemark.delta.partition_predicate import partition_predicate
@@ -30,11 +37,11 @@ from tidemark.quoting.spark import quote
 from tidemark.spark.temporary_settings import settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructType
 
     from tidemark.compute.anomaly_verdict import AnomalyVerdict
     from tidemark.compute.changed_rows import ChangedRows
@@ -46,7 +53,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
 _LOG: Final = logging.getLogger(__name__)
-_TIME_TYPES: Final = ("timestamp", "timestamp_ntz")
+_TIME_TYPES: Final = (TimestampType, TimestampNTZType)
 _ENDS: Final = ("min", "max")
 _ROWS: Final = "rows of the slice"
 _ANY: Final = "any rows"
@@ -126,7 +133,11 @@ def audit(
     named = dict(zip(check_names(rules), rules, strict=True))
     measures = {name: measured for name, rule in named.items() if (measured := measure(name, rule))}
     partition = rows.columns[len(rows.columns) - len(next(iter(slices))) :]
-    times = [name for name, kind in rows.dtypes if kind in _TIME_TYPES and name not in partition]
+    times = {
+        field.name: field.dataType
+        for field in rows.schema
+        if isinstance(field.dataType, _TIME_TYPES) and field.name not in partition
+    }
     of_files = _profiles_of(files, rows.schema, partition, profiled) if files and profiled else {}
     is_scanned = profiled is not None and not of_files
     profile = ProfileAggregates(rows.schema, tuple(partition), profiled) if profiled and is_scanned else None
@@ -135,7 +146,7 @@ def audit(
         scan = _scan(rows, list(measures.values()), times, told_by, profile)
     else:
         counted = {name: measured for name, measured in measures.items() if not isinstance(named[name], RowCount)}
-        scan = _scan(narrowed.rows, list(counted.values()), (), told_by, None)
+        scan = _scan(narrowed.rows, list(counted.values()), {}, told_by, None)
         scan = replace(scan, figures={key: _of_whole(scan.figures.get(key, {}), named, narrowed) for key in slices})
     around.now_counted({slice_: scan.figures.get(key, {}).get(_ROWS, 0) for key, slice_ in slices.items()})
     audits = {}
@@ -211,12 +222,14 @@ def _unknown(name: str, rule: QualityRule, error: str) -> CheckResult:
 def _scan(
     rows: DataFrame,
     measures: Sequence[Measure],
-    times: Sequence[str],
+    times: Mapping[str, DataType],
     partition: _Partition,
     profile: ProfileAggregates | None,
 ) -> _Scan:
     """All rules at once; where that crashes each by itself, so that the others are told."""
-    spans = {f"{end} {name}": f"CAST({end}({quote(name)}) AS STRING)" for name in times for end in _ENDS}
+    spans = {
+        f"{end} {name}": end_expression(f"{end}({quote(name)})", kind) for name, kind in times.items() for end in _ENDS
+    }
     always = {**spans, **({_ROWS: "count(*)"} if measures else {})}
     of_rules = {measured.name: measured.expression for measured in measures}
     of_profile = profile.expressions() if profile else {}
@@ -255,8 +268,8 @@ def _aggregate(
     }
 
 
-def _span(figures: Mapping[str, Any], times: Sequence[str]) -> tuple[str, str] | None:
-    ends = [figures.get(f"{end} {name}") for name in times for end in _ENDS]
+def _span(figures: Mapping[str, Any], times: Iterable[str]) -> tuple[str, str] | None:
+    ends = [end_text(figures.get(f"{end} {name}")) for name in times for end in _ENDS]
     spanned = [end for end in ends if end is not None]
     return (min(spanned), max(spanned)) if spanned else None
 

@@ -4,36 +4,58 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
 from tidemark.compute.business_time import slice_values
+from tidemark.compute.slice_clock import clock_of
 from tidemark.compute.snapshot_reader import Snapshots
 from tidemark.compute.table_version_tags import readable_snapshot
-from tidemark.delta.delta_rs_table import query_rows
+from tidemark.delta.delta_rs_table import query_rows, read_table
+from tidemark.delta.errors import ConditionRefusedError
+from tidemark.delta.file_rows import as_arrow
 from tidemark.delta.file_statistics import require_table
+from tidemark.delta.partition_predicate import partition_predicate
 from tidemark.delta.rows_without_spark import equal_to
+from tidemark.spark.temporary_settings import settings
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import DataFrame
 
     from tidemark.compute.runtime import Runtime
     from tidemark.dependency_model.slice import Slice
+    from tidemark.system.table_location import TableLocation
 
 
 def slice_rows(runtime: Runtime, slice_: Slice, where: str | None, limit: int) -> pa.Table:
-    """At most so many rows of a slice for which `where`, a condition in SQL, holds. Spark starts for late changes only.
+    """At most so many rows of a slice for which `where`, a condition in Spark's SQL on the entity's clock, holds.
 
-    Raises UnknownEntityError, ParseError, NotADeltaTableError, SnapshotMissingError, and ConditionRefusedError for a
-    condition that cannot be evaluated.
+    Spark starts for a condition, and for late changes. Raises UnknownEntityError, ParseError, NotADeltaTableError,
+    SnapshotMissingError, and ConditionRefusedError for a condition that cannot be evaluated.
     """
     warehouse = runtime.warehouse
     warehouse.graph.window(slice_)
     path = warehouse.table_path(slice_.entity)
     require_table(path)
-    condition = "true" if where is None else where
-    if not warehouse.is_snapshot(slice_.entity):
-        values = slice_values(warehouse.entities[slice_.entity], slice_)
-        own = [equal_to(values)] if values else []
-        return query_rows(path, " AND ".join([*own, f"({condition})"]), limit)
-    tagged = readable_snapshot(warehouse, runtime.registry, slice_)
-    if not tagged.is_restated:
-        return query_rows(path, condition, limit, tagged.version)
-    return Snapshots.of(runtime).read(slice_.entity, slice_.key).where(condition).limit(limit).toArrow()
+    values = {} if warehouse.is_snapshot(slice_.entity) else slice_values(warehouse.entities[slice_.entity], slice_)
+    version, is_restated = None, False
+    if warehouse.is_snapshot(slice_.entity):
+        tagged = readable_snapshot(warehouse, runtime.registry, slice_)
+        version, is_restated = tagged.version, tagged.is_restated
+    if where is None and not is_restated:
+        return query_rows(path, equal_to(values), limit, version)
+    session = runtime.spark.newSession()
+    if is_restated:
+        rows = Snapshots(session, runtime).read(slice_.entity, slice_.key)
+    else:
+        rows = read_table(session, path, version).where(partition_predicate(values))
+    with settings(rows.sparkSession, clock_of(warehouse.graph, slice_)):
+        return _those(rows, path, where or "true", limit)
+
+
+def _those(rows: DataFrame, path: TableLocation, condition: str, limit: int) -> pa.Table:
+    try:
+        return as_arrow(rows.where(condition).limit(limit))
+    except (PySparkException, Py4JError) as error:
+        raise ConditionRefusedError.of(path, condition, error) from error

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidemark.dependency_model.entity.quality_rules import (
+    Accepted,
     AcceptedValues,
     Expression,
     Freshness,
@@ -18,10 +19,10 @@ from tidemark.dependency_model.entity.quality_rules import (
     Unique,
     WithinRange,
 )
-from tidemark.quoting.spark import quote, sql_literal, text_literal
+from tidemark.quoting.spark import quote, sql_literal, text_literal, typed_literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tidemark.compute.rule_surroundings import Surroundings
     from tidemark.dependency_model.slice import Slice
@@ -62,7 +63,9 @@ def measure(name: str, rule: QualityRule) -> Measure | None:
             micros = f"unix_micros(CAST(max({newest}) AS TIMESTAMP))"
             return Measure(name, micros, lambda at, slice_, around: _fresh(rule, at, slice_, around), None)
         case Reconcile(value=value):
-            return Measure(name, value, lambda mine, slice_, around: _reconciled(rule, mine, slice_, around), None)
+            return Measure(
+                name, _typed(value), lambda mine, slice_, around: _reconciled(rule, mine, slice_, around), None
+            )
     return None
 
 
@@ -72,11 +75,10 @@ def breaking_condition(rule: QualityRule) -> str | None:
         case NotNull(columns=columns):
             return " OR ".join(f"{quote(column)} IS NULL" for column in columns)
         case AcceptedValues(column=column, values=values):
-            accepted = ", ".join(sql_literal(str(value)) for value in values)
-            return f"CAST({quote(column)} AS STRING) NOT IN ({accepted})"
+            return f"{quote(column)} NOT IN ({', '.join(map(sql_literal, of_one_type(values)))})"
         case WithinRange(column=column, min=low, max=high):
             ends = ((low, "<"), (high, ">"))
-            return " OR ".join(f"{quote(column)} {sign} {_bound(end)}" for end, sign in ends if end is not None)
+            return " OR ".join(f"{quote(column)} {sign} {sql_literal(end)}" for end, sign in ends if end is not None)
         case Pattern(column=column, matches=pattern):
             return f"NOT (CAST({quote(column)} AS STRING) RLIKE {text_literal(pattern)})"
         case Expression(holds=condition):
@@ -92,8 +94,11 @@ def _count(rule: QualityRule) -> str:
     return "count(*)" if rule.where is None else f"count_if({rule.where})"
 
 
-def _bound(value: float | str) -> str:
-    return text_literal(value) if isinstance(value, str) else repr(value)
+def of_one_type(values: Sequence[Accepted]) -> tuple[Accepted, ...]:
+    """Values as SQL compares a column with them: all as texts where one of them is, as YAML writes them."""
+    if not any(isinstance(value, str) for value in values):
+        return tuple(values)
+    return tuple(str(value).lower() if isinstance(value, bool) else str(value) for value in values)
 
 
 def words(rule: QualityRule) -> str:
@@ -150,14 +155,32 @@ def _fresh(rule: Freshness, at: int | None, slice_: Slice, around: Surroundings)
     return Judgement(age <= rule.within, f"the newest {rule.column} is {newest:%Y-%m-%d %H:%M:%S} UTC, {expected}")
 
 
+def _typed(value: str) -> str:
+    """An expression's value with its text and its type, by which Spark gets the same value again."""
+    text = f"CASE WHEN typeof({value}) = 'binary' THEN hex({value}) ELSE CAST({value} AS STRING) END"
+    return f"named_struct('value', {value}, 'text', {text}, 'type', typeof({value}))"
+
+
 def _reconciled(rule: Reconcile, mine: Any, slice_: Slice, around: Surroundings) -> Judgement:
-    """Two ways to one figure: from the slice, and from what it was made of. NULL (the sum of no rows) equals NULL."""
+    """Two ways to one figure, from the slice and from what it was made of, compared by Spark: NaN is equal to itself.
+
+    NULL (the sum of no rows) equals NULL.
+    """
     around.inputs.register(slice_)
-    row = around.inputs.sql(rule.equals, slice_).first()
-    other = row[0] if row else None
-    passed = mine == other or _near(mine, other, rule.tolerance)
-    reason = f"{rule.value} is {mine}" + ("" if passed else f", the source says {other}")
-    return Judgement(passed, reason, {"value": mine, "source": other})
+    other = around.inputs.sql(rule.equals, slice_).limit(1)
+    own = "NULL" if mine is None else _literal(mine)
+    row = other.toDF(*map(str, range(len(other.columns)))).selectExpr("`0`", f"`0` <=> {own}").first()
+    value, source = (None if mine is None else mine["value"]), (row[0] if row else None)
+    passed = (row[1] if row else value is None) or _near(value, source, rule.tolerance)
+    reason = f"{rule.value} is {value}" + ("" if passed else f", the source says {source}")
+    return Judgement(passed, reason, {"value": value, "source": source})
+
+
+def _literal(typed: Any) -> str:
+    """A value that `_typed` told, as SQL."""
+    if typed["type"] == "binary":
+        return "NULL" if typed["text"] is None else f"X'{typed['text']}'"
+    return typed_literal(typed["text"], typed["type"])
 
 
 def _near(mine: Any, other: Any, tolerance: float) -> bool:

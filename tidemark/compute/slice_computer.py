@@ -19,11 +19,12 @@ from tidemark.compute.quality_checks import Audit
 from tidemark.compute.quarantine import quarantined
 from tidemark.compute.rule_surroundings import Surroundings
 from tidemark.compute.run_fence import pass_always
+from tidemark.compute.slice_clock import by_clock, clock_of
 from tidemark.compute.staged_audit import StagedAudit
 from tidemark.compute.table_version_tags import judged_snapshot
 from tidemark.delta.added_partitions import table_state
 from tidemark.delta.delta_rs_table import TableLog, first_rows, read_table, table_metrics
-from tidemark.delta.file_rows import first_rows_of, first_rows_written
+from tidemark.delta.file_rows import as_arrow, first_rows_of, first_rows_written
 from tidemark.delta.partition_predicate import partition_predicate, partitions_last
 from tidemark.delta.replace_partition import replace_partitions
 from tidemark.dependency_model.entity.quality_rules import check_names
@@ -34,6 +35,7 @@ from tidemark.system.crash_points import crash_point
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     import pyarrow as pa
@@ -125,7 +127,7 @@ class Computer:
         self._inputs.forget()
         path = self._warehouse.table_path(slices[0].entity)
         partitions = [self._partition(slice_) for slice_ in slices]
-        parts = [(part, self._inputs.query(slice_)) for part, slice_ in zip(partitions, slices, strict=True)]
+        parts = [(part, self._query(slice_)) for part, slice_ in zip(partitions, slices, strict=True)]
         by_partition = {tuple(part.values()): slice_ for part, slice_ in zip(partitions, slices, strict=True)}
         audits: dict[Slice, Audit] = {}
 
@@ -135,7 +137,7 @@ class Computer:
             fence()
             return [not audits[slice_].blocks for slice_ in slices]
 
-        with settings(self._session, worth_compiling(self._inputs.written_rows(slices))):
+        with self._clock(slices[0]), settings(self._session, worth_compiling(self._inputs.written_rows(slices))):
             written = replace_partitions(parts, path, release, fence)
         self._usage.ran((slices[0].entity, self._inputs.read_tables), parts[-1][1], len(parts))
         published = (slice_ for slice_, is_there in zip(slices, written.published, strict=True) if is_there)
@@ -152,7 +154,15 @@ class Computer:
     def rows_of(self, slice_: Slice) -> DataFrame:
         """What the slice is computed to be; nothing is written. Raises SnapshotMissingError."""
         self._inputs.forget()
-        return self._inputs.query(slice_)
+        return self._query(slice_)
+
+    def _query(self, slice_: Slice) -> DataFrame:
+        """Analysed on the slice's clock: slices of one run may be of parts with clocks of their own."""
+        with self._clock(slice_):
+            return self._inputs.query(slice_)
+
+    def _clock(self, slice_: Slice) -> AbstractContextManager[None]:
+        return settings(self._session, clock_of(self._warehouse.graph, slice_))
 
     def check_rows(self, slice_: Slice, rows: DataFrame) -> Audit:
         """What the rules say of rows that are to be the slice, partition columns last. Raises SnapshotMissingError."""
@@ -171,8 +181,12 @@ class Computer:
         `files` have the rows of each slice, in this machine's reach; None where they are not known.
         """
         entity = self._entity(next(iter(slices.values())))
-        audits = self._audits.audit(entity, rows, slices, files=files)
-        return quarantined(entity.quality, audits, rows, slices, self._around)
+        audits: dict[Slice, Audit] = {}
+        for some in by_clock(self._warehouse.graph, slices):
+            with self._clock(next(iter(some.values()))):
+                told = self._audits.audit(entity, rows, some, files=files)
+                audits.update(quarantined(entity.quality, told, rows, some, self._around))
+        return audits
 
     def check_stored_slice(self, slice_: Slice, told: Audit | None = None) -> ComputedSlice:
         """Check and describe a slice as it is in storage; nothing is written. Raises SnapshotMissingError.
@@ -245,7 +259,7 @@ class Computer:
 
     def _first_rows(self, path: TableLocation, slice_: Slice, tagged: TaggedSnapshot) -> pa.Table:
         if tagged.is_restated:
-            return self._inputs.snapshots([slice_]).limit(SAMPLE_ROWS).toArrow()
+            return as_arrow(self._inputs.snapshots([slice_]).limit(SAMPLE_ROWS))
         return first_rows(path, SAMPLE_ROWS, version=tagged.version)
 
     def _judged_together(self, slices: Sequence[Slice]) -> list[Sequence[Slice]]:
@@ -266,9 +280,9 @@ class Computer:
         rows, is_narrowed = self._inputs.snapshots(slices), self._is_narrowed(entity.name)
         narrowed = self._changed(entity, judged[slices[0]], rows) if is_narrowed else None
         read = sum(TableLog.of(path, judged[slice_].version).written_rows() for slice_ in slices)
-        with settings(self._session, worth_compiling(read)):
+        with self._clock(slices[0]), settings(self._session, worth_compiling(read)):
             audits = self._audits.audit(entity, rows, by_partition, narrowed)
-        audits = quarantined(entity.quality, audits, rows, by_partition, self._around)
+            audits = quarantined(entity.quality, audits, rows, by_partition, self._around)
         states = {slice_: table_state(path, judged[slice_].version) if is_narrowed else "" for slice_ in slices}
         published = {slice_: judged[slice_].version for slice_ in slices if not audits[slice_].blocks}
         looked_at = {

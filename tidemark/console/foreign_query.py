@@ -34,8 +34,7 @@ def rewrite_query(
     known = {**{name: f":{name}" for name, _ in settings.variables}, **parameters}
     day = next((column for column in times if "dd" in column.units), times[0])
     dates = _date_columns(times, read.entities.values())
-    zone = settings.time_zone
-    origin = QueryOrigin(system, period, known, frozenset(read.entities), dates, _on_slice(day, period), zone)
+    origin = QueryOrigin(system, period, known, frozenset(read.entities), dates, _on_slice(day, period))
     return rewrite_file(text, file, table, origin)
 
 

@@ -1,8 +1,10 @@
 """Names and values in Spark SQL text: the one place that quotes them."""
 
+import math
 from collections.abc import Collection
 from datetime import date
 
+from tidemark.strict_json import float_text
 from tidemark.system.table_location import TableLocation
 
 
@@ -21,10 +23,12 @@ def text_literal(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def sql_literal(value: date | str | int) -> str:
-    """A date, text or number literal."""
+def sql_literal(value: date | str | int | float) -> str:  # noqa: PYI041 - mypy tells int from float by it
+    """A date, text, number or BOOLEAN literal."""
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else f"DOUBLE({text_literal(str(float_text(value)))})"
     if isinstance(value, int):
-        return str(value)
+        return str(value).lower()
     return f"DATE'{value.isoformat()}'" if isinstance(value, date) else text_literal(value)
 
 

@@ -24,7 +24,6 @@ from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.lineage.table_names import refuse_other_names
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.dependency_model.time.period import Period
-from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.errors import EntityError, QueryError
 from tidemark.strict_json import json_text
 from tidemark.warehouse.known_columns import declared_columns
@@ -44,10 +43,9 @@ _log = logging.getLogger(__name__)
 
 
 class ReadAnalysis:
-    """Analyses queries of a project, as Spark's sessions run them."""
+    """Analyses queries of a project, as Spark's sessions run them: each on its entity's clock."""
 
     def __init__(self, entities: Mapping[str, Entity]) -> None:
-        self._session = QuerySession(SPARK_TIME_ZONE)
         self._outlines = {
             entity.name: EntityOutline(
                 entity.name,
@@ -72,7 +70,8 @@ class ReadAnalysis:
             _refuse_unknown_parameters(query, known)
             refuse_other_names(query, names)
         down = EntityOutline(entity.name, None, entity.calendar) if is_view else self._outlines[entity.name]
-        return infer(queries, down, self._outlines, session=self._session, views=of_views)
+        clock = QuerySession(entity.time_zone)
+        return infer(queries, down, self._outlines, session=clock, views=of_views)
 
 
 def analyse_apart(

@@ -46,7 +46,7 @@ def codec_of(data_type: types.DataType) -> ColumnCodec:
     if isinstance(data_type, types.DateType):
         return ColumnCodec(_integers, _hashes, lambda days: days * _MICROS_A_DAY, _ends, _date_text)
     if isinstance(data_type, (types.TimestampType, types.TimestampNTZType)):
-        return ColumnCodec(_micros, _hashes, _doubles, _ends, _time_text)
+        return ColumnCodec(_micros, _hashes, _doubles, _ends, time_text)
     return ColumnCodec(_longs if isinstance(data_type, types.LongType) else _integers, _hashes, _doubles, _ends, str)
 
 
@@ -109,7 +109,8 @@ def _date_text(days: int) -> str:
     return _dated(str(np.datetime64(days, "D")))
 
 
-def _time_text(micros: int) -> str:
+def time_text(micros: int) -> str:
+    """A time in microseconds since 1970, as Spark's CAST writes it on UTC's clock."""
     day, _, time = str(np.datetime64(micros, "us")).partition("T")
     return f"{_dated(day)} {time.rstrip('0').rstrip('.') if '.' in time else time}"
 

@@ -11,7 +11,7 @@ from tidemark.console.output import json_option, print_json, print_line, print_t
 @click.command()
 @entity_argument()
 @click.argument("slice_key", metavar="SLICE")
-@click.option("--where", metavar="CONDITION", help="Only rows for which this holds, in SQL: \"city = 'Lyon'\".")
+@click.option("--where", metavar="CONDITION", help="Only rows for which this holds, in Spark's SQL: \"city = 'Lyon'\".")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(min=1), help="At most so many rows.")
 @json_option
 def show(entity: str, slice_key: str, *, where: str | None, limit: int, as_json: bool) -> None:
@@ -20,6 +20,8 @@ def show(entity: str, slice_key: str, *, where: str | None, limit: int, as_json:
     \b
       tidemark show dws_course_orders_1d 2026-03-29
       tidemark show ods_orders 2026-03-29 --where "status = 'paid'" --limit 5
+
+    A condition is SQL of Spark's as queries and rules are, on the entity's clock; Spark is started for it.
 
     \b
     Exit codes: 0 shown, also where there are no such rows; 1 no such table, slice or snapshot, or the condition cannot

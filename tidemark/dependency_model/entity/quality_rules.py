@@ -21,6 +21,7 @@ Columns = Annotated[tuple[ColumnField, ...], Field(min_length=1)]
 Severity = Literal["block", "warn"]
 SqlField = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Bound = int | float | str
+Accepted = str | int | float | bool
 Share = Annotated[float, Field(gt=0)]
 SLICE_ROWS = "slice_rows"
 """What a rule's query calls the rows of the slice."""
@@ -100,12 +101,15 @@ class RowCount(QualityRule):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class AcceptedValues(QualityRule):
-    """A column holds these values only."""
+    """A column holds these values only, as SQL's IN compares them: 10 is 10.00. NULL passes.
+
+    Where one of them is a text all are texts, to which other columns than texts are compared as SQL does, too.
+    """
 
     NAME: ClassVar[str] = "accepted_values"
     OF_ROWS: ClassVar[bool] = True
     column: ColumnField
-    values: Annotated[tuple[str | int | float | bool, ...], Field(min_length=1)]
+    values: Annotated[tuple[Accepted, ...], Field(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
@@ -174,7 +178,10 @@ class Referential(QualityRule):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Freshness(QualityRule):
-    """The newest time of a column is not longer before the slice's end than `within`."""
+    """The newest time of a column is not longer before the slice's end than `within`.
+
+    A time without a zone (TIMESTAMP_NTZ, DATE, a text) is one of the entity's clock.
+    """
 
     NAME: ClassVar[str] = "freshness"
     column: ColumnField
@@ -214,7 +221,10 @@ class NoRows(QualityRule):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Reconcile(QualityRule):
-    """An expression over the slice's rows equals a query over its inputs, within a relative tolerance."""
+    """An expression over the slice's rows equals a query over its inputs, within a relative tolerance.
+
+    Spark compares: NULL equals NULL, and NaN equals NaN.
+    """
 
     NAME: ClassVar[str] = "reconcile"
     HAS_WHERE: ClassVar[bool] = False

@@ -47,7 +47,7 @@ class ForeignFile:
 
     def rewritten(self) -> RewrittenQuery:
         table = ComputedTable("dws_x", partition_columns(self.period), self.period)
-        origin = QueryOrigin(self.system, self.period, self.parameters, SUBJECTS.keys(), time_zone="Europe/Paris")
+        origin = QueryOrigin(self.system, self.period, self.parameters, SUBJECTS.keys())
         return rewrite_file(self.sql, "dws_x.sql", table, origin)[0]
 
 

@@ -63,10 +63,11 @@ def expected(moment: Moment, start: datetime, end: datetime) -> datetime:
     return months_later(base, moment.months) + timedelta(days=moment.days, hours=moment.hours)
 
 
-def evaluated(sql: str, start: datetime, end: datetime, east: timedelta) -> Value:
-    """In a session of UTC, of a slice whose clock is so far ahead of it; `start` and `end` are by that clock."""
+def evaluated(sql: str, start: datetime, end: datetime, zone: str) -> Value:
+    """In a session of a zone, whose clock is the slice's; `start` and `end` are by that clock."""
+    east = timedelta(hours=_ZONES[zone])
     (relation,) = bind(read_query(f"SELECT {sql} AS v"), Tables({}))
-    evaluator = Evaluator(Conversion(Zone.load("UTC")), {})
+    evaluator = Evaluator(Conversion(Zone.load(zone)), {})
     compute = evaluator.compile(relation.columns["v"])
     instants = {"period_start": start, "period_end": end}
     evaluator.begin(
@@ -99,8 +100,8 @@ def evaluated(sql: str, start: datetime, end: datetime, east: timedelta) -> Valu
 def test_it_has_the_value_of_the_other_system(moment: Moment, period: Period, day: date, hour: int, zone: str) -> None:
     start = slice_start(day, hour, period)
     end = slice_end(start, period)
-    sql = moment.sql(period, zone)
+    sql = moment.sql(period)
     assume(sql is not None)
-    value = evaluated(str(sql), start, end, timedelta(hours=_ZONES[zone]))
+    value = evaluated(str(sql), start, end, zone)
     assert isinstance(value, Range), sql
     assert value.low == value.high == f"{expected(moment, start, end):{_PATTERNS[moment.pattern]}}", sql

@@ -11,7 +11,7 @@ from tidemark.errors import QueryError
 
 D = "date_format(:biz_date, 'yyyyMMdd')"
 ISO = "date_format(:biz_date, 'yyyy-MM-dd')"
-END = "from_utc_timestamp(:period_end, '<time zone>')"
+END = ":period_end"
 BEFORE = "date_format(date_sub(:biz_date, 1), 'yyyy-MM-dd')"
 
 MEANINGS = [

@@ -53,7 +53,7 @@ def test_it_is_written_as_its_place_asks(sql: str, becomes: str) -> None:
         ("a = {{ ds }}", "airflow", ":biz_date"),
         ("a = '${other}'", "dataworks", "--parameter other="),
         ("dateadd(a, 1, 'hh')", "dataworks", "INTERVAL"),
-        ("a = '$[hh24]'", "dataworks", "in an entity of hours date_format(from_utc_timestamp(:period_end, "),
+        ("a = '$[hh24]'", "dataworks", "in an entity of hours date_format(:period_end, "),
     ],
 )
 def test_what_cannot_be_told_stays_with_a_comment(sql: str, system: str, advice: str) -> None:

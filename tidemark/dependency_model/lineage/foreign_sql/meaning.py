@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.lineage.foreign_sql.date_pattern import has_clock
-from tidemark.dependency_model.lineage.foreign_sql.moment import ANY_ZONE
 from tidemark.dependency_model.time.period import Period
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ class Meaning:
     advice: str = ""
     parameter: str = ""
 
-    def to_write(self, period: Period = Period.DAY, time_zone: str = ANY_ZONE) -> str:
+    def to_write(self, period: Period = Period.DAY) -> str:
         """What to write, in words."""
         if self.table:
             return f"the entity's name: {self.table}"
@@ -37,12 +36,12 @@ class Meaning:
             return "nothing: leave it out"
         if self.moment is None:
             return self.advice
-        text = self.moment.sql(period, time_zone)
+        text = self.moment.sql(period)
         if text is None:
-            hourly = self.moment.sql(Period.HOUR, time_zone)
+            hourly = self.moment.sql(Period.HOUR)
             advice = "a time of the slice, as :period_start: at which time of the day it was planned is not known"
             return self.advice or (f"{advice}; in an entity of hours {hourly}" if hourly else advice)
         pattern = self.moment.pattern
         if "dd" not in pattern or has_clock(pattern):
             return text
-        return f"{self.moment.date(period, time_zone)}, a DATE; {text} where a text is compared"
+        return f"{self.moment.date(period)}, a DATE; {text} where a text is compared"

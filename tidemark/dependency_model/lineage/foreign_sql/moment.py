@@ -1,7 +1,7 @@
 """Times that other systems give to a run, in the terms of a slice.
 
-Spark's sessions have UTC's clock. Where a time is shown as a date or text of the project's clock it is shifted there;
-dates are counted from `:biz_date`, which is of that clock, wherever that will do.
+A query runs on its entity's clock: dates and texts of instants are of that clock. Dates are counted from `:biz_date`
+wherever that will do.
 
 A run of another system comes after the data: the run that computes the slice `[start, end)` is planned at `end`. So the
 business date, which is the day before the run, is the day before `end`, and a data interval's start is `start`. The
@@ -15,11 +15,8 @@ from typing import Final, Literal
 
 from tidemark.dependency_model.lineage.foreign_sql.date_pattern import has_clock
 from tidemark.dependency_model.time.period import Period
-from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 
 Base = Literal["business date", "run", "start", "end", "last day"]
-ANY_ZONE: Final = "<time zone>"
-"""In a message, where the project is not known."""
 _DAYS: Final = {Period.DAY: 1, Period.WEEK: 7}
 _MONTHS: Final = {Period.MONTH: 1, Period.QUARTER: 3, Period.YEAR: 12}
 _DAY_BEFORE: Final = ("business date", "last day")
@@ -51,29 +48,29 @@ class Moment:
         """The same as a text."""
         return replace(self, pattern=pattern)
 
-    def sql(self, period: Period, time_zone: str = ANY_ZONE) -> str | None:
+    def sql(self, period: Period) -> str | None:
         """What is written in a query of a period, of the same value; None where no parameter says it."""
         if not self.pattern:
             return _instant(self, period)
         if not has_clock(self.pattern):
-            date = self.date(period, time_zone)
+            date = self.date(period)
             return f"date_format({date}, '{self.pattern}')" if date else None
         if _simplified(self, period) == Moment("start", "HH") and period.is_clock:
             return ":biz_hour"
-        instant = _instant(self, period, time_zone)
+        instant = _instant(self, period)
         return f"date_format({instant}, '{self.pattern}')" if instant else None
 
-    def on_clock(self, period: Period, time_zone: str) -> str | None:
+    def on_clock(self, period: Period) -> str | None:
         """The TIMESTAMP of which functions tell date and hour by the project's clock; None where none is known."""
-        return _instant(self, period, time_zone)
+        return _instant(self, period)
 
-    def date(self, period: Period, time_zone: str = ANY_ZONE) -> str | None:
+    def date(self, period: Period) -> str | None:
         """The DATE on which it is; None where no parameter says it."""
         moment = _simplified(self, period)
         if moment.hours:
-            instant = _instant(moment, period, time_zone)
+            instant = _instant(moment, period)
             return f"to_date({instant})" if instant else None
-        day, shift = _day_of(moment.base, period, time_zone)
+        day, shift = _day_of(moment.base, period)
         if moment.months:
             return _days(f"add_months({_days(day, shift)}, {moment.months})", moment.days)
         return _days(day, shift + moment.days)
@@ -85,23 +82,19 @@ class Moment:
         return not self.pattern or _FINEST[period] in self.pattern
 
 
-def _instant(given: Moment, period: Period, shown_in: str = SPARK_TIME_ZONE) -> str | None:
-    """The TIMESTAMP, which shows the clock of a zone; None where a run's time of day is asked for: no slice has one."""
+def _instant(given: Moment, period: Period) -> str | None:
+    """The TIMESTAMP; None where a run's time of day is asked for: no slice has one."""
     moment = _simplified(given, period)
     if moment.base in _DAY_BEFORE or (moment.base == "run" and not period.is_clock):
         return None
-    instant = _shown(":period_start" if moment.base == "start" else ":period_end", shown_in)
+    instant = ":period_start" if moment.base == "start" else ":period_end"
     for count, unit in ((moment.months, "MONTH"), (moment.days, "DAY"), (moment.hours, "HOUR")):
         if count:
             instant += f" {'-' if count < 0 else '+'} INTERVAL {abs(count)} {unit}"
     return instant
 
 
-def _shown(instant: str, time_zone: str) -> str:
-    return instant if time_zone == SPARK_TIME_ZONE else f"from_utc_timestamp({instant}, '{time_zone}')"
-
-
-def _day_of(base: Base, period: Period, time_zone: str) -> tuple[str, int]:
+def _day_of(base: Base, period: Period) -> tuple[str, int]:
     """The DATE that a base is counted from, and the days between them."""
     if base == "start" or (base == "last day" and period.is_clock):
         return ":biz_date", 0
@@ -110,7 +103,7 @@ def _day_of(base: Base, period: Period, time_zone: str) -> tuple[str, int]:
         return ":biz_date", _DAYS[period] - before
     if period in _MONTHS:
         return f"add_months(:biz_date, {_MONTHS[period]})", -before
-    return f"to_date({_shown(':period_end', time_zone)})", -before
+    return "to_date(:period_end)", -before
 
 
 def _simplified(moment: Moment, period: Period) -> Moment:

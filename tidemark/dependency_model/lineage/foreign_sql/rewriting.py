@@ -12,7 +12,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage.foreign_sql.maxcompute import maxcompute_edits
-from tidemark.dependency_model.lineage.foreign_sql.moment import ANY_ZONE
 from tidemark.dependency_model.lineage.foreign_sql.placeholder import Placeholder, placeholders
 from tidemark.dependency_model.lineage.foreign_sql.text_edit import TextEdit, apply_edits
 from tidemark.dependency_model.lineage.sql_text import code_and_names_of, place_at
@@ -44,7 +43,7 @@ class QueryOrigin:
     """Where a query comes from: its system, the values that its scheduler sets, and where it goes.
 
     `dates` are the names of partition columns that hold dates; `day` is the one that tells a slice's day, with what it
-    is on the slice that is computed. `time_zone` is the project's.
+    is on the slice that is computed.
     """
 
     system: str
@@ -53,7 +52,6 @@ class QueryOrigin:
     entities: Collection[str]
     dates: frozenset[str] = frozenset({"dt"})
     day: tuple[str, str] = ("dt", ":biz_date")
-    time_zone: str = ANY_ZONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +122,7 @@ def _edit(text: str, group: Sequence[Placeholder], origin: QueryOrigin) -> TextE
 
 def _advice(placeholder: Placeholder, origin: QueryOrigin) -> str:
     tables = _tables(placeholder.meaning.table, placeholder.meaning.words, origin)
-    return (
-        f"{' or '.join(tables)}: which entity is meant"
-        if tables
-        else placeholder.meaning.to_write(origin.period, origin.time_zone)
-    )
+    return f"{' or '.join(tables)}: which entity is meant" if tables else placeholder.meaning.to_write(origin.period)
 
 
 def _is_of_other(placeholder: Placeholder, origin: QueryOrigin) -> bool:
@@ -148,7 +142,7 @@ def _literal(text: str, group: Sequence[Placeholder], origin: QueryOrigin) -> st
     parts, at = list[str](), start + 1
     for placeholder in group:
         moment = _moment(placeholder, origin)
-        value = moment.sql(origin.period, origin.time_zone) if moment and moment.pattern else None
+        value = moment.sql(origin.period) if moment and moment.pattern else None
         if value is None:
             return None
         parts += [_quoted(text[at : placeholder.start]), value]
@@ -209,10 +203,10 @@ def _value(text: str, start: int, end: int, moment: Moment, origin: QueryOrigin)
     """
     is_day = "dd" in moment.pattern and moment.pattern.replace("-", "") == "yyyyMMdd"
     if is_day and _is_compared_with(origin.dates, code_and_names_of(text), start, end):
-        return moment.date(origin.period, origin.time_zone)
+        return moment.date(origin.period)
     if not moment.pattern and _BY_CLOCK.search(code_and_names_of(text), max(0, start - _NEAR), start):
-        return moment.on_clock(origin.period, origin.time_zone)
-    return moment.sql(origin.period, origin.time_zone)
+        return moment.on_clock(origin.period)
+    return moment.sql(origin.period)
 
 
 def _is_compared_with(columns: frozenset[str], code: str, start: int, end: int) -> bool:
