@@ -67,7 +67,8 @@ def test_a_link_within_the_folder_and_the_folder_itself_may_be_links(folder: Pat
     [
         ("a.csv", f"id,b,c\n{CANARY} in a line\n"),
         ("a.csv", f"id\n1\n{CANARY},2,3\n"),
-        ("a.json", f'{{"id": 1}}\n{{"id": "{CANARY}"}}\n'),
+        ("a.json", f'{{"id": 1}}\n{{"id": "{CANARY}"\n'),
+        ("a.json", f'{{"id": 1}}\n["{CANARY}"]\n'),
         ("a.json", f"{CANARY}\n"),
         ("a.parquet", CANARY),
     ],

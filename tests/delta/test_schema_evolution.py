@@ -64,17 +64,17 @@ def test_schemas_are_merged_as_delta_merges_them(spark: SparkSession) -> None:
         chance = Random(seed)
         table = random_struct(chance)
         incoming = later_struct(chance, table, is_table=True)
-        expected, found = by_delta(spark, table, incoming), ours(table, incoming)
-        if found is None and expected is not None and has_nothing(expected):
+        expected, grown = by_delta(spark, table, incoming), ours(table, incoming)
+        if grown is None and expected is not None and has_nothing(expected):
             continue
-        assert (found is None) == (expected is None), (seed, table.simpleString(), incoming.simpleString())
-        assert found is None or is_same(found, expected or found), (seed, table.simpleString(), incoming.simpleString())
-        judged[found is not None] += 1
+        assert (grown is None) == (expected is None), (seed, table.simpleString(), incoming.simpleString())
+        assert grown is None or is_same(grown, expected or grown), (seed, table.simpleString(), incoming.simpleString())
+        judged[grown is not None] += 1
     assert min(judged.values()) > PAIRS / 20
 
 
 @pytest.mark.parametrize(
-    ("monday", "tuesday", "found"),
+    ("monday", "tuesday", "value"),
     [
         ("collect_list(1) AS v", "collect_list(2) AS v", [2]),
         ("split('a b', ' ') AS v", "split('c', ' ') AS v", ["c"]),
@@ -94,13 +94,13 @@ def test_schemas_are_merged_as_delta_merges_them(spark: SparkSession) -> None:
     ],
 )
 def test_a_second_slice_is_written_where_delta_would_append_it(
-    spark: SparkSession, lake: TableLocation, monday: str, tuesday: str, found: Any
+    spark: SparkSession, lake: TableLocation, monday: str, tuesday: str, value: Any
 ) -> None:
     replace_partition(spark.sql(f"SELECT {monday}"), lake, MONDAY)
     for _ in range(2):
         replace_partition(spark.sql(f"SELECT {tuesday}"), lake, TUESDAY)
     (row,) = read_table(spark, lake).where("dt = '2026-03-24'").collect()
-    assert (row["v"].asDict() if isinstance(row["v"], Row) else row["v"]) == found
+    assert (row["v"].asDict() if isinstance(row["v"], Row) else row["v"]) == value
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql import functions as sf
 from pyspark.sql import types
 
-from tidemark.compute.file_profile.column_codec import time_text
 from tidemark.compute.slice_clock import UTC
+from tidemark.compute.time_text import time_text
 from tidemark.dependency_model.profile.sketches import LOG_REGISTERS, QUANTILE_K, TRACKED_VALUES, merge_distinct
 from tidemark.dependency_model.profile.slice_profile import (
     ColumnKind,

@@ -55,8 +55,8 @@ class OutsideRows:
         from pyarrow import dataset as ds  # noqa: PLC0415 - it loads pandas
 
         try:
-            found = ds.dataset(self.paths, filesystem=self._folder.system, format=_formats()[self.form])
-            schemas = [_plain(fragment.physical_schema, self.form) for fragment in found.get_fragments()]
+            inspected = ds.dataset(self.paths, filesystem=self._folder.system, format=_formats()[self.form])
+            schemas = [_plain(fragment.physical_schema, self.form) for fragment in inspected.get_fragments()]
             schema = pa.unify_schemas(schemas, promote_options="permissive")
             return ds.dataset(self.paths, schema, filesystem=self._folder.system, format=_formats()[self.form])
         except (pa.ArrowException, OSError, ValueError) as error:

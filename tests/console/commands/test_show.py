@@ -56,7 +56,7 @@ def test_a_computed_slice_is_its_partition() -> None:
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("condition", "found"),
+    ("condition", "orders"),
     [
         ("orders > 5 OR orders > 6", [6]),
         ("orders / 4 = 1.25", [5]),
@@ -65,8 +65,8 @@ def test_a_computed_slice_is_its_partition() -> None:
     ],
 )
 @pytest.mark.usefixtures("settings", "spark")
-def test_a_condition_means_what_it_means_in_a_query(condition: str, found: list[int]) -> None:
-    assert [row["orders"] for row in rows(HOURLY, "2026-03-30T07", "--where", condition)] == found
+def test_a_condition_means_what_it_means_in_a_query(condition: str, orders: list[int]) -> None:
+    assert [row["orders"] for row in rows(HOURLY, "2026-03-30T07", "--where", condition)] == orders
 
 
 @pytest.mark.spark

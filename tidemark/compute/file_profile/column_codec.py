@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pyspark.sql import types
 
 from tidemark.compute.file_profile.spark_hash import hash_bytes, hash_integers, hash_longs
+from tidemark.compute.time_text import dated, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 _MICROS_A_DAY: Final = 86_400_000_000.0
 _DIGITS_OF_A_LONG: Final = 18
 _PLAIN: Final = (1e-3, 1e7)
-_LAST_YEAR: Final = 9999
 
 
 class ColumnCodec(NamedTuple):
@@ -106,21 +106,7 @@ _FLOATS: Final = {
 
 
 def _date_text(days: int) -> str:
-    return _dated(str(np.datetime64(days, "D")))
-
-
-def time_text(micros: int) -> str:
-    """A time in microseconds since 1970, as Spark's CAST writes it on UTC's clock."""
-    day, _, time = str(np.datetime64(micros, "us")).partition("T")
-    return f"{_dated(day)} {time.rstrip('0').rstrip('.') if '.' in time else time}"
-
-
-def _dated(day: str) -> str:
-    """Spark writes years with four digits at least, and with a sign those before 0 and after 9999."""
-    end = day.index("-", 1)
-    year = int(day[:end])
-    sign = "-" if year < 0 else "+" if year > _LAST_YEAR else ""
-    return f"{sign}{abs(year):04}{day[end:]}"
+    return dated(str(np.datetime64(days, "D")))
 
 
 def _words(values: pa.Array) -> NDArray[np.int64]:

@@ -82,7 +82,7 @@ def test_a_file_reads_what_a_person_says(file: ForeignFile) -> None:
     assert list(placeholders(rewritten.text)) == []
     downstream = EntityOutline("dws_x", file.period, PARIS, START)
     subjects = {**SUBJECTS, "dws_x": downstream}
-    reads = infer([read_query(rewritten.text)], downstream, subjects, session=QuerySession("UTC"))
+    reads = infer([read_query(rewritten.text)], downstream, subjects, session=QuerySession("Europe/Paris"))
     assert {table: str(read) for table, read in reads.items()} == file.reads, rewritten.text
 
 
