@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 
 def snapshot(entity: str, slice_key: str, *, as_of: datetime | None = None) -> DataFrame:
-    """A captured table as it was at the end of a slice, late changes of a restated one included.
+    """A slice: of a captured table all of it as it was at the slice's end, late changes of a restated one included.
 
-    With `as_of` (aware) the slice, also of a computed table, as it stood at that time: what a dashboard read then.
+    With `as_of` (aware) the slice as it stood at that time: what a dashboard read then.
 
-    Raises SnapshotMissingError; with `as_of` NothingThereThenError where there was nothing by then, VersionGoneError
-    where that version is not kept any more, and ValueError for a time without a zone.
+    Raises SnapshotMissingError, InputMissingError where nothing was computed yet; with `as_of` NothingThereThenError
+    where there was nothing by then, VersionGoneError where that version is not kept any more, and ValueError for a time
+    without a zone.
     """
     if as_of is None:
         return _snapshots().read(entity, slice_key)

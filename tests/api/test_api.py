@@ -158,7 +158,7 @@ def test_the_page_of_it_cannot_ask_this_server_whatever_its_scripts_do(client: C
         ({**GOOD, "parameters": {"a": 1 << 70}}, 400, "64 bits"),
         ({**GOOD, "parameters": {"a": float("nan")}}, 400, "NaN is no number"),
         ({**GOOD, "watermarks": {"a\0": 1}}, 400, "NUL"),
-        ({**GOOD, "event": "tainted?"}, 400, "one of requested, released"),
+        ({**GOOD, "event": "tainted?"}, 400, "one of requested, started"),
         ({**GOOD, "event": "launched"}, 400, "nothing to report"),
         ({**GOOD, "colour": "red"}, 400, "report 0.colour"),
         ({**GOOD, "event_time": "2024-06-03T01:00:00"}, 400, "report 0.event_time"),

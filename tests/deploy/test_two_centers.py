@@ -126,7 +126,7 @@ def active(pods: list[Pod]) -> list[Pod]:
 
 def test_one_is_active_both_are_well_and_the_other_takes_over(pods: list[Pod]) -> None:
     report = {
-        "subject": "table=ods_orders&&dt=20260329", "event": "released", "event_id": "chart-1",
+        "subject": "table=partner_ads&&dt=20260329&&region=reunion", "event": "observed", "event_id": "chart-1",
         "event_time": "2026-03-30T00:00:30+02:00",
     }  # fmt: skip
     until(lambda: len(active(pods)) == 1, "one active center")

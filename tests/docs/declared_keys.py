@@ -265,7 +265,8 @@ SECTIONS: Final = (
                 "so many of the newest snapshots keep their tags (default: all)", f"{_CAPTURED}\nkeep_snapshots: 400"
             ),
             "series": Key(
-                "entities of one name hold the same data by different periods: trouble with one reaches the others",
+                "entities of one name hold the same data, by different periods or judged one beside the other: trouble "
+                "with one reaches the others",
                 "period: hour\nseries: orders",
             ),
             "own_asset": Key(
@@ -430,6 +431,15 @@ SECTIONS: Final = (
             "late_every": Key(
                 "so often at least a late slice is looked for (default: half an hour; of counts a minute)",
                 _probe(_FILES, "late_every: 5m"),
+            ),
+            "recheck_for": Key(
+                "so long after its window's end a slice that is there is looked at still (default `0s`: not at all)",
+                _probe(_FILES, "recheck_for: 7d"),
+            ),
+            "late": Key(
+                "other data in place of what was there is a new generation that readers follow (`restate`, the "
+                "default), or nobody looks at it (`keep`)",
+                _probe(_FILES, "recheck_for: 7d\n  late: keep"),
             ),
             "timeout_seconds": Key("how long an answer may take (default 20)", _probe(_SQL, "timeout_seconds: 60")),
         },

@@ -7,6 +7,7 @@ commit. What is in memory follows from the store; after a failed commit it is bu
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from concurrent.futures import Future
 from contextlib import suppress
@@ -53,6 +54,7 @@ DUE_AT_ONCE: Final = 1_000
 """So many slices whose time has come share a commit: who reports meanwhile waits no longer than for one of these."""
 CHECKPOINT_BEHIND: Final = timedelta(hours=6)
 """Most slices have started by then, and need not be noted as waiting."""
+_LOGGER: Final = logging.getLogger("tidemark.center")
 _KEPT_AT_ONCE: Final = 25_000
 _ENDS: Final = frozenset({Event.COMPLETED, Event.FAILED})
 
@@ -84,6 +86,8 @@ class DependencyCenter:
         self._queue: deque[_Ticket] = deque()
         self._memory: CenterMemory | None = None
         self._unkept = 0
+        self.undecided: dict[Slice, Exception] = {}
+        """Slices of which a decision failed, with why: each is decided upon again once something happens around it."""
 
     @property
     def store(self) -> StateStore:
@@ -394,7 +398,7 @@ class DependencyCenter:
                 if not decisions:
                     break
                 for decision in decisions:
-                    released += self._decide(decision, staging)
+                    released += self._decide_alone(decision, staging)
             if staging.transitions or cursors:
                 crash_point("center.staged")
                 self._store.write.append(staging.transitions, after=after, cursors=cursors)
@@ -403,6 +407,16 @@ class DependencyCenter:
             self._forget()
             raise
         return released
+
+    def _decide_alone(self, decision: ReadinessDecision, staging: Staging) -> bool:
+        """What one decision raises concerns its slice; the others are written."""
+        self.undecided.pop(decision.slice, None)
+        try:
+            return self._decide(decision, staging)
+        except Exception as error:
+            _LOGGER.exception("%s cannot be decided upon; the others are", decision.slice)
+            self.undecided[decision.slice] = error
+            return False
 
     def _decide(self, decision: ReadinessDecision, staging: Staging) -> bool:
         slice_, now = decision.slice, self._clock()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tidemark.catalog.slice_counts import note_counts
@@ -14,6 +15,7 @@ from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.center.detectors.refused_events import RefusedEvents
 from tidemark.center.detectors.snapshots import SnapshotDetector
 from tidemark.center.detectors.storage import StorageDetector
+from tidemark.center.isolated_steps import IsolatedSteps
 from tidemark.center.outside_world import OutsideWorld
 from tidemark.center.validity_checks import ValidityChecks
 from tidemark.crawl.connection_secrets import ConnectionSecrets
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
     from tidemark.warehouse.warehouse import Warehouse
 
+EVENT_LOG: Final = "event log"
+DECIDE: Final = "decide"
 _NOTED_SECONDS: Final = 3_600.0
 _COMPACTED_SECONDS: Final = 600.0
 _COMPACTED_AT_ONCE: Final = 10_000
@@ -66,6 +70,7 @@ class CenterTick:
         is_shared = bool(warehouse.settings.state)
         self._lost = LostRuns(self.store.database, DEFAULT_OPTIONS.wait_told_seconds) if is_shared else None
         self._due = DueTimes()
+        self.isolated = IsolatedSteps()
         self._history = timedelta(days=warehouse.settings.history_days)
 
     def tick(self, instance: dg.DagsterInstance, *, reconcile: bool = True) -> int:
@@ -73,24 +78,31 @@ class CenterTick:
 
         With `reconcile` also what another center wrote, what became visible late, and tags that the capture gave; and
         Dagster is told which slices are not valid, or are so again, and of runs whose host of workers is gone.
-        After an error everything begins with what is stored.
+        What one of these steps raises is that step's alone. After an error everything begins with what is stored.
         """
+        run = self.isolated.run
+        self.isolated.begin()
         if reconcile or self._events is None:
             self.center.catch_up()
-            self._begun_in_dagster.poll(instance)
+            run("backfills begun in Dagster", partial(self._begun_in_dagster.poll, instance), None)
             if self._lost is not None:
-                self._lost.poll(instance)
-            self.backfills.refresh()
+                run("lost runs", partial(self._lost.poll, instance), None)
+            run("backfills", self.backfills.refresh, None)
+        new = run(EVENT_LOG, partial(self._poll_events, instance, reconcile=reconcile), 0)
+        if reconcile:
+            new += run("snapshots", self._snapshots.poll, 0)
+            new += run("outside world", partial(self.outside.poll, instance), 0)
+        run(DECIDE, self.center.tick, 0)
+        if reconcile:
+            run("validity checks", partial(self._validity.poll, instance, utc_now()), 0)
+        return new
+
+    def _poll_events(self, instance: dg.DagsterInstance, *, reconcile: bool) -> int:
+        """After an error the log is read again from what is stored."""
         events = self._events or EventLogDetector(instance, self.center, self.store.read, self.refused)
         self._events, events.instance = None, instance
         new = events.poll(reconcile=reconcile)
-        if reconcile:
-            new += self._snapshots.poll()
-            new += self.outside.poll(instance)
-        self.center.tick()
         self._events = events
-        if reconcile:
-            self._validity.poll(instance, utc_now())
         return new
 
     def upkeep(self) -> None:
@@ -99,19 +111,27 @@ class CenterTick:
         What the catalog counts is noted, and the schedule's position; transitions that are older than what is kept are
         compacted, profiles and results of rules forgotten, and what steps printed then is removed.
         """
-        if self._events and self._due.has_come("wiped", _WIPED_SECONDS):
-            self._events.inspect_wiped()
+        run, database, events = self.isolated.run, self.store.database, self._events
+        if events and self._due.has_come("wiped", _WIPED_SECONDS):
+            run("wiped slices", events.inspect_wiped, None)
         if self._due.has_come("storage", _STORAGE_SECONDS):
-            self._storage.poll(_STORAGE_AT_ONCE)
-            note_counts(self.store.database)
+            run("storage", partial(self._storage.poll, _STORAGE_AT_ONCE), None)
+            run("counts of the catalog", partial(note_counts, database), None)
         if self._due.has_come("noted", _NOTED_SECONDS):
-            self.center.checkpoint()
+            run("checkpoint", self.center.checkpoint, None)
         if self._due.has_come("compacted", _COMPACTED_SECONDS):
-            compact(self.store.database, utc_now() - self._history, _COMPACTED_AT_ONCE)
-            SliceProfiles(self.store.database).forget(utc_now(), self._history)
-            RuleResults(self.store.database).forget(utc_now(), self._history)
-        if self._events and self._due.has_come("step logs", _COMPACTED_SECONDS):
-            remove_step_logs(self._events.instance, utc_now() - self._history, _LOGS_AT_ONCE)
+            oldest = utc_now() - self._history
+            run("compaction", partial(compact, database, oldest, _COMPACTED_AT_ONCE), None)
+            run("old profiles", partial(SliceProfiles(database).forget, utc_now(), self._history), None)
+            run("old results of rules", partial(RuleResults(database).forget, utc_now(), self._history), None)
+        if events and self._due.has_come("step logs", _COMPACTED_SECONDS):
+            oldest = utc_now() - self._history
+            run("step logs", partial(remove_step_logs, events.instance, oldest, _LOGS_AT_ONCE), None)
+
+    @property
+    def takes_in(self) -> bool:
+        """Whether the last tick read Dagster's event log and decided: nothing goes on for long without these."""
+        return {EVENT_LOG, DECIDE}.isdisjoint(self.isolated.troubles)
 
     @property
     def unreadable_tables(self) -> Mapping[str, str]:

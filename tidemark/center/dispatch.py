@@ -12,15 +12,18 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tidemark.center.errors import PoolError
 from tidemark.center.fact import Fact
+from tidemark.center.isolated_steps import IsolatedSteps
 from tidemark.center.launch_order import MarginOrder
+from tidemark.center.outages import OUTAGES
 from tidemark.center.run_grouping import RunGrouping
 from tidemark.center.typical_times import TypicalTimes
 from tidemark.dependency_model.status import Event, RunState
-from tidemark.errors import TransientError
+from tidemark.state_store.transition import Facts
 from tidemark.system.crash_points import crash_point
 from tidemark.system.run_pools import DEFAULT
 
@@ -97,54 +100,72 @@ class Dispatch:
             center, pools, order or MarginOrder(center, times, clock), self._policy.together, self._policy.across
         )
         self._is_recovered = False
+        self._broke_off: set[str] = set()
+        self.isolated = IsolatedSteps()
+        """What went wrong in the last step: an exception of one launch is that launch's alone."""
         self.without_pool: dict[str, PoolError] = {}
         """Entities that ask for a pool that there is not, as of the last step: theirs wait, others go on."""
 
     def step(self) -> int:
         """Launch what is ready, as far as there is room; returns the number of runs asked for."""
+        run = self.isolated.run
+        self.isolated.begin()
         if not self._is_recovered:
             self.recover()
-        self.retry()
+        run("retry", self.retry, None)
         if self._backfills:
-            self._backfills.step(self._is_exhausted)
+            run("backfills", partial(self._backfills.step, self._is_exhausted), None)
         busy, rebuilding, launched = self._busy(), self._rebuilding(), 0
         self.without_pool = {}
-        for group in self._grouping.groups(busy):
-            backfill = self._center.backfills.number_of(group[0])
-            pool = self._pool_for(group[0], busy if backfill is None else self._with_share_used(busy, rebuilding))
-            if pool is not None and self._launch(group, pool, backfill):
-                busy[pool] += 1
-                rebuilding[pool] += backfill is not None
-                launched += 1
+        for group in run("group", partial(self._grouping.groups, busy), None) or self._one_by_one():
+            launch = partial(self._launch_group, group, busy, rebuilding)
+            launched += run(f"launch of {group[0]}", launch, otherwise=False)
         return launched
+
+    def _one_by_one(self) -> list[list[Slice]]:
+        """What is ready where it could not be grouped, or nothing is ready: a run each."""
+        held = self._center.backfills.is_held
+        return [[slice_] for slice_ in self._center.ready() if not held(slice_)]
+
+    def _launch_group(self, group: Sequence[Slice], busy: Counter[str], rebuilding: Counter[str]) -> bool:
+        """Launch a group where there is room, which it takes then."""
+        backfill = self._center.backfills.number_of(group[0])
+        pool = self._pool_for(group[0], busy if backfill is None else self._with_share_used(busy, rebuilding))
+        if pool is None or not self._launch(group, pool, backfill):
+            return False
+        busy[pool] += 1
+        rebuilding[pool] += backfill is not None
+        return True
+
+    def begin_anew(self) -> None:
+        """The next step asks again for launches that the launcher knows nothing of."""
+        self._is_recovered = False
 
     def recover(self) -> None:
         """Ask again for launches that were written down and that the launcher knows nothing of.
 
         Runs of others, which were only reported, are theirs: the center asks for no run that it did not launch.
         """
-        unknown: dict[tuple[str, str | None], list[Slice]] = {}
-        for slice_, (run_id, pool) in self._center.launched_slices().items():
-            if self._launcher.state(run_id) is DagsterRunState.UNKNOWN:
-                unknown.setdefault((run_id, pool), []).append(slice_)
-        for (run_id, pool), slices in unknown.items():
-            # A run that was created and that nobody took has planned its slices already, which says that they run.
-            waiting = [
-                slice_
-                for slice_ in slices
-                if self._center.status(slice_).run_state in (RunState.LAUNCHED, RunState.RUNNING)
-            ]
-            if waiting and not self._is_taken(run_id, waiting, pool):
-                return  # asked for again at the next step; whatever else a tick does goes on
-        self._is_recovered = True
+        runs: dict[tuple[str, str | None], list[Slice]] = {}
+        for slice_, launch in self._center.launched_slices().items():
+            runs.setdefault(launch, []).append(slice_)
+        asked = [
+            self.isolated.run(f"recovery of {slices[0]}", partial(self._recover, run_id, pool, slices), otherwise=False)
+            for (run_id, pool), slices in runs.items()
+        ]
+        self._is_recovered = all(asked)
 
-    def _is_taken(self, run_id: str, slices: Sequence[Slice], pool: str | None) -> bool:
-        """Whether somebody takes the run now."""
-        try:
-            self._launcher.launch(run_id, slices, pool or DEFAULT, self._center.backfills.number_of(slices[0]))
-        except TransientError:
-            return False
-        return True
+    def _recover(self, run_id: str, pool: str | None, slices: Sequence[Slice]) -> bool:
+        """Ask again for a run where the launcher knows nothing of it; whether it need not be asked once more."""
+        if self._launcher.state(run_id) is not DagsterRunState.UNKNOWN:
+            return True
+        # A run that was created and that nobody took has planned its slices already, which says that they run.
+        waiting = [
+            slice_
+            for slice_ in slices
+            if self._center.status(slice_).run_state in (RunState.LAUNCHED, RunState.RUNNING)
+        ]
+        return not waiting or self._ask(run_id, waiting, pool or DEFAULT, self._center.backfills.number_of(waiting[0]))
 
     def retry(self) -> None:
         """Let failed slices try again whose time has come."""
@@ -198,14 +219,47 @@ class Dispatch:
             return False
         # Whatever happens meanwhile: it is asked for again at the next step, with the same id.
         is_recovered, self._is_recovered = self._is_recovered, False
-        try:
-            self._launcher.launch(run_id, slices, pool, backfill)
-        except TransientError:
+        if not self._ask(run_id, slices, pool, backfill):
             return False
         self._is_recovered = is_recovered
+        if self._center.status(slices[0]).run_state is RunState.FAILED:
+            return False
         self._center.latency.note_launch(slices)
         crash_point("dispatch.launched")
         return True
+
+    def _ask(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None) -> bool:
+        """Ask the launcher for a run; whether it need not be asked for again.
+
+        A launcher that does not take it now is asked again. So is one that raised something else, once, under the same
+        id: the run may have begun all the same. If it raises that again and knows nothing of the run, the slices have
+        failed, and the retry policy says when they are tried again.
+        """
+        try:
+            self._launcher.launch(run_id, slices, pool, backfill)
+        except OUTAGES as error:
+            self.isolated.note(f"launch of {slices[0]}", error)
+            return False
+        except Exception as error:  # noqa: BLE001 - whatever it is, it fails this launch alone
+            self.isolated.note(f"launch of {slices[0]}", error)
+            if run_id not in self._broke_off:
+                self._broke_off.add(run_id)
+                return False
+            if self._launcher.state(run_id) is DagsterRunState.UNKNOWN:
+                self._fail(run_id, slices, error)
+        self._broke_off.discard(run_id)
+        return True
+
+    def _fail(self, run_id: str, slices: Sequence[Slice], error: Exception) -> None:
+        """The run could not be started: that is told of each of its slices."""
+        now, why = self._clock(), f"no run of it could be started: {type(error).__name__}: {error}"[:1_000]
+        data = Facts(run_id=run_id)
+        self._center.report(
+            [
+                Fact(f"not started:{run_id}:{slice_}", slice_, Event.FAILED, now, "dispatch", why, data=data)
+                for slice_ in slices
+            ]
+        )
 
     def _may_retry(self, slice_: Slice, now: datetime) -> bool:
         failures = self._center.failures(slice_)

@@ -25,7 +25,8 @@ class Fact:
 
     `event_id` is the reporter's own and the same whenever he reports it again; `event_time` is aware. `generation` is
     that of the slice where the reporter knows it: what is of an earlier one is late and changes nothing. `changed` says
-    whether a backfill brought other content; `state` is the one that was reached, `before` what is restored.
+    whether a backfill brought other content, `replaces` that data of another system is there in
+    place of what was; `state` is the one that was reached, `before` what is restored.
     """
 
     event_id: str
@@ -37,6 +38,7 @@ class Fact:
     generation: int | None = None
     state: str | None = None
     changed: bool = True
+    replaces: bool = False
     before: SliceStatus | None = None
     data: Facts = NOTHING_TOLD
 

@@ -10,6 +10,7 @@ from tidemark.center.cold_statuses import StoredArchive
 from tidemark.dependency_model.readiness.cold_statuses import KnownSlice
 from tidemark.dependency_model.readiness.index import ReadinessIndex
 from tidemark.dependency_model.readiness.schedule import ScheduleProgress
+from tidemark.dependency_model.readiness.self_starting_slices import is_run_here
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.dependency_model.status.slice_status import PARTIAL
 from tidemark.errors import ParseError
@@ -52,16 +53,17 @@ class CenterMemory:
     """The index, and by slice: the last run, what a run under way reads, its pool. `last` is the last transition.
 
     It begins with what is open and with the slices of the last hours: however long the past is, a start reads no more
-    of it than they need. `tried` holds the generation in which a slice failed, as far as it did since then, `failures`
-    how often what is open did. `launched` holds the runs that the center itself launched: any other run under way is
-    somebody else's, for ever. `unreadable` says of which slices a stored value cannot be read, until something new
+    of it than they need. `ready`, `failed` and `launched` hold what runs of this project compute. `tried` holds the
+    generation in which a slice failed, as far as it did since then, `failures` how often what is open did. `launched`
+    holds the runs that the center itself launched: any other run under way is somebody else's, for ever. `unreadable`
+    says of which slices a stored value cannot be read, until something new
     happens to them. `decides` says of whom a backfill decides, and no policy.
     """
 
     def __init__(
         self, graph: DependencyGraph, read: StateReader, since: datetime, now: datetime, decides: Decides
     ) -> None:
-        self.decides = decides
+        self.decides, self._graph = decides, graph
         with pause_collection():
             self.runs: dict[Slice, str] = {}
             floor = f"{now - _RECENT:%Y-%m-%d}"
@@ -71,8 +73,9 @@ class CenterMemory:
             self.tainted: Counter[str] = Counter(
                 current.slice.entity for current in known if _is_asking(current.status)
             )
-            self.ready = {current.slice: None for current in known if current.status.run_state is RunState.READY}
-            self.failed = {current.slice: None for current in known if current.status.run_state is RunState.FAILED}
+            ours = [current for current in known if self._is_ours(current.slice)]
+            self.ready = {current.slice: None for current in ours if current.status.run_state is RunState.READY}
+            self.failed = {current.slice: None for current in ours if current.status.run_state is RunState.FAILED}
             self.tried = {
                 current.slice: current.status.generation
                 for current in known
@@ -119,7 +122,7 @@ class CenterMemory:
     def _note_life(self, transition: Transition) -> None:
         slice_, run_state = transition.slice, transition.status.run_state
         for kept, wanted in ((self.ready, RunState.READY), (self.failed, RunState.FAILED)):
-            if run_state is wanted:
+            if run_state is wanted and self._is_ours(slice_):
                 kept[slice_] = None
             else:
                 kept.pop(slice_, None)
@@ -155,7 +158,11 @@ class CenterMemory:
     def _own_run(self, transition: Transition) -> str | None:
         """The run of a transition that is the center's own launch, and is the slice's last run still."""
         is_own = transition.event is Event.LAUNCHED and transition.facts.run_id == self.runs.get(transition.slice)
-        return transition.facts.run_id if is_own else None
+        return transition.facts.run_id if is_own and self._is_ours(transition.slice) else None
+
+    def _is_ours(self, slice_: Slice) -> bool:
+        """Whether runs of this project compute it: nothing else is launched, tried again or recovered."""
+        return slice_.entity in self._graph and is_run_here(self._graph.node(slice_.entity), slice_)
 
     def _note_unreadable(self, transition: Transition) -> None:
         if transition.unreadable:

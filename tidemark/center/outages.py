@@ -11,4 +11,6 @@ from sqlalchemy.exc import DBAPIError
 from tidemark.errors import TransientError
 
 # The driver's own too: what fails while a connection is given back is not wrapped.
-OUTAGES: Final = (TransientError, DBAPIError, DagsterPostgresException, psycopg2.Error)
+STORAGE_ERRORS: Final = (DBAPIError, DagsterPostgresException, psycopg2.Error)
+"""The drivers' words for it."""
+OUTAGES: Final = (TransientError, *STORAGE_ERRORS)

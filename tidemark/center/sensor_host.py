@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.alerts import AlertWatch
 from tidemark.center.baseline import CenterForecast
 from tidemark.center.center_tick import CenterTick
 from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
+from tidemark.center.isolated_steps import IsolatedSteps
 from tidemark.center.launchers.sensor_run_requests import DagsterRequests
 from tidemark.center.pools import Pools
 from tidemark.lineage_events.environment import emitter_of_environment
@@ -36,6 +38,7 @@ class SensorHost:
         self._intake = CenterTick(warehouse, "sensor")
         self.store, self.center = self._intake.store, self._intake.center
         self._lease: Lease | None = None
+        self._steps = IsolatedSteps()
         self._requests = DagsterRequests(warehouse.graph)
         pools, settings = Pools.of_all_hosts(warehouse.settings), warehouse.settings
         self._alerts = AlertWatch(
@@ -61,11 +64,12 @@ class SensorHost:
         self._requests.instance = instance
         self._intake.tick(instance)
         self._intake.upkeep()
-        self._dispatch.recover()
+        self._dispatch.begin_anew()
         self._dispatch.step()
-        self._alerts.poll(instance)
+        self._steps.begin()
+        self._steps.run("alerts", partial(self._alerts.poll, instance), None)
         if self._lineage is not None:
-            self._lineage.poll()
+            self._steps.run("lineage events", self._lineage.poll, None)
         return self._requests.take()
 
     def _is_active(self, instance: dg.DagsterInstance) -> bool:
@@ -91,4 +95,7 @@ class SensorHost:
         text = f"{len(self.center.ready())} ready, {len(self.center.under_way())} under way"
         text += f", retries exhausted: {', '.join(map(str, exhausted[:20]))}" if exhausted else ""
         unreadable = [f"{slice_}: {why}" for slice_, why in self.center.unreadable().items()]
-        return "; ".join([text, *unreadable[:20], *map(str, self._dispatch.without_pool.values())])
+        troubles = [
+            line for steps in (self._intake.isolated, self._dispatch.isolated, self._steps) for line in steps.summary
+        ]
+        return "; ".join([text, *unreadable[:20], *map(str, self._dispatch.without_pool.values()), *troubles[:20]])

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.center.alerts import AlertWatch
@@ -17,6 +18,7 @@ from tidemark.center.center_tick import CenterTick
 from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
 from tidemark.center.event_wakeup import Waker, waker_of
 from tidemark.center.health import HealthCondition, HealthWatch
+from tidemark.center.isolated_steps import IsolatedSteps
 from tidemark.center.launchers.direct_runs import DirectRuns
 from tidemark.center.leadership import Leadership, holder_name
 from tidemark.center.outages import OUTAGES
@@ -97,6 +99,7 @@ class Service:
             warehouse.settings, self.center, self.store.read, lambda: self.leadership.fencing_token, tell
         )
         self._leads, self._reconcile_at, self._due = 0, 0.0, DueTimes()
+        self._steps = IsolatedSteps()
         self._unreadable: dict[str, str] = {}
         self._dispatch = self._new_dispatch()
 
@@ -199,7 +202,7 @@ class Service:
             time.sleep(_AGAIN_SECONDS)
         else:
             self.figures.ticks += 1
-            self.health.saw(HealthCondition.TICKS, holds=True)
+            self.health.saw(HealthCondition.TICKS, holds=self._intake.takes_in)
             self.figures.tick_seconds += time.monotonic() - begun
             self._waker.wait()
 
@@ -215,9 +218,12 @@ class Service:
             self._tell("launched", runs=launched, under_way=len(self.center.under_way()))
         self._tell_unreadable()
         self._intake.upkeep()
-        self._alerts.poll(self._instance)
+        self._steps.begin()
+        self._steps.run("alerts", partial(self._alerts.poll, self._instance), None)
         if self._lineage is not None:
-            self._lineage.poll()
+            self._steps.run("lineage events", self._lineage.poll, None)
+        for steps in (self._intake.isolated, self._dispatch.isolated, self._steps):
+            self.figures.errors += len(steps.troubles)
 
     def _tell_unreadable(self) -> None:
         """Log each slice of which a stored value cannot be read, and each table whose log cannot be, once."""

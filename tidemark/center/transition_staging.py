@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.center.inputs_changed_during_run import late_events
+from tidemark.center.report_vocabulary import MadeBy, made_by
 from tidemark.dependency_model.entity.entity import Reprocess
 from tidemark.dependency_model.status import Event
 from tidemark.dependency_model.status.consequence import has_bad_inputs, steps
-from tidemark.dependency_model.status.report_to_events import events_of
+from tidemark.dependency_model.status.report_to_events import events_of, events_of_others
 from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
 from tidemark.state_store.transition import NOTHING_TOLD, Transition
 
@@ -69,10 +70,14 @@ class Staging:
         if fact.generation is not None and fact.generation < status.generation:
             return False
         run = fact.data.run_id
-        events = events_of(fact.event, status, of_known_run=run is None or run == self.run_of(fact.slice))
+        is_known_run = run is None or run == self.run_of(fact.slice)
+        if made_by(self._graph.node(fact.slice.entity), fact.slice) is MadeBy.OTHERS:
+            events = events_of_others(fact.event, status, of_known_run=is_known_run, replaces=fact.replaces)
+        else:
+            events = events_of(fact.event, status, of_known_run=is_known_run)
         for number, event in enumerate(self._with_checks(fact, events, was_tainted=status.tainted)):
-            told = fact.data if event in _FINISHED or event in _FACT_OF_ITSELF or len(events) == 1 else NOTHING_TOLD
-            self.add(fact, event, f"{fact.event_id}#{number}" if number else fact.event_id, told)
+            data = fact.data if event in _FINISHED or event in _FACT_OF_ITSELF or len(events) == 1 else NOTHING_TOLD
+            self.add(fact, event, f"{fact.event_id}#{number}" if number else fact.event_id, data)
         if run is not None and events:
             self.runs[fact.slice] = run
         return bool(events)

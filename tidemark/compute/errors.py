@@ -8,6 +8,8 @@ TerminalError
 |-- UnreadFunctionError    nobody knows yet what the entity's Python function reads
 |-- RepairSourceError      it is not clear what to repair, or from what
 |-- SnapshotRestatedError  a single version was asked for, and a restated snapshot is none
+|-- RowsMissingError       what the state store says is there has no rows where they are read from
+|   `-- ExternalRowsError  the same of data of another system
 `-- QualityError           a blocking check failed: the slice is not released, and its table is as it was
 """
 
@@ -25,6 +27,65 @@ if TYPE_CHECKING:
     from tidemark.state_store.snapshot_registry import TaggedSnapshot
 
 _SHOWN = 5
+
+
+class RowsMissingError(TerminalError):
+    """What the state store says is there has no rows where they are read from: nothing is computed without them."""
+
+    @classmethod
+    def of(cls, reader: Slice, name: str, slices: Sequence[Slice], where: str, found: str) -> Self:
+        named = ", ".join(map(str, slices[:_SHOWN])) + ("..." if len(slices) > _SHOWN else "")
+        return cls(
+            f"{reader} reads {name}, whose rows are not where they should be",
+            expected=f"the rows of {named}",
+            found=found,
+            where=where,
+            hint=f"bring the table back, or have {name} computed again (tidemark backfill)",
+        )
+
+
+class ExternalRowsError(RowsMissingError):
+    """The rows of an external slice cannot be read."""
+
+    @classmethod
+    def nowhere(cls, name: str, probe: str) -> Self:
+        return cls(
+            f"nobody knows where the rows of {name} are",
+            expected="a probe that looks at rows (delta, files, partitions, sql), or a table of that name in the lake",
+            found=f"a probe of the kind {probe}" if probe else "no probe",
+            where=f"{name}.yaml",
+            hint="give it such a probe, or depend on it without reading it",
+        )
+
+    @classmethod
+    def gone(cls, slice_: Slice, found: str) -> Self:
+        return cls(
+            "external data that was there is not there any more",
+            expected="the rows that were seen",
+            found=found,
+            where=str(slice_),
+            hint="look with `tidemark probe`; report backfill_requested where it is to be delivered again",
+        )
+
+    @classmethod
+    def unreadable(cls, slice_: Slice, file: str, formats: Sequence[str]) -> Self:
+        return cls(
+            "external files of a format that Spark is not told",
+            expected=f"files of one format, by their names: {', '.join(formats)}, compressed or not",
+            found=file,
+            where=str(slice_),
+            hint="name the files by their format, or read them in a Python function",
+        )
+
+    @classmethod
+    def too_many(cls, slice_: Slice, most: int) -> Self:
+        return cls(
+            "too many rows of a database's table for one slice",
+            expected=f"at most {most:,} rows",
+            found="more",
+            where=str(slice_),
+            hint="cut the entity by a shorter period, or have the table exported to files",
+        )
 
 
 class SnapshotMissingError(TransientError):

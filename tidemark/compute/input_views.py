@@ -7,6 +7,8 @@ first test, not as a race in production.
 from __future__ import annotations
 
 import functools
+import os
+import re
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
@@ -15,7 +17,10 @@ from tidemark.capture.snapshots.late.late_change_table import late_path
 from tidemark.capture.snapshots.late.snapshot_with_late_changes import with_late_changes
 from tidemark.compute.business_time import slice_values, sql_parameters, time_values
 from tidemark.compute.entity_query_result import empty, has_columns, query_result
+from tidemark.compute.errors import RowsMissingError
+from tidemark.compute.external_rows import READ, ExternalRows
 from tidemark.compute.table_version_tags import readable_snapshot
+from tidemark.crawl.connection_secrets import ConnectionSecrets
 from tidemark.delta.delta_rs_table import TableLog, is_readable, read_table
 from tidemark.delta.newest_table import NewestTable
 from tidemark.delta.partition_predicate import literal
@@ -49,6 +54,7 @@ class Inputs:
         self._judged: Mapping[Slice, TaggedSnapshot] = {}
         self._read: set[str] = set()
         self._newest_tables: dict[TableLocation, NewestTable] = {}
+        self._external = ExternalRows(session, warehouse, ConnectionSecrets.of(warehouse.settings, os.environ))
 
     @property
     def read_tables(self) -> frozenset[str]:
@@ -70,13 +76,13 @@ class Inputs:
         self._newest_tables.clear()
 
     def register(self, slice_: Slice) -> None:
-        """Make every upstream of `slice_` a view under its own name. Raises SnapshotMissingError.
+        """Make every upstream of `slice_` a view under its own name. Raises SnapshotMissingError, RowsMissingError.
 
         Until `forget` a slice keeps its views: a reconciliation sees what the slice was made of.
         """
         if slice_ not in self._views:
             required = self._required(slice_).items()
-            self._views[slice_] = {name: self._view(name, used) for name, used in required}
+            self._views[slice_] = {name: self._view(slice_, name, used) for name, used in required}
         for name, view in self._views[slice_].items():
             view.createOrReplaceTempView(name)
 
@@ -112,7 +118,19 @@ class Inputs:
         entity, manifest = self._warehouse.entities[slice_.entity], self._manifests.get(slice_)
         others = {dependency.entity: () for state in entity.states for dependency in state.depends_on}
         used: Mapping[str, Sequence[UsedSlice]] = manifest.used_slices if manifest else self._declared(slice_)
-        return {name: slices for name, slices in {**others, **used}.items() if has_rows(self._warehouse, name)}
+        return {
+            name: slices
+            for name, slices in {**others, **used}.items()
+            if has_rows(self._warehouse, name) and (not self._warehouse.is_external(name) or self._names(slice_, name))
+        }
+
+    def _names(self, reader: Slice, name: str) -> bool:
+        """Whether the reader's SQL, function or rules name an upstream: what is only waited for is not fetched."""
+        function, entity = self._warehouse.functions.get(reader.entity), self._warehouse.entities[reader.entity]
+        if function is not None and name in function.tables:
+            return True
+        text = f"{self._warehouse.queries.get(reader.entity, '')} {entity.quality} {entity.quality_on_anomaly}"
+        return re.search(rf"(?i)\b{re.escape(name)}\b", text) is not None
 
     def _declared(self, slice_: Slice) -> dict[str, list[UsedSlice]]:
         required = required_slices(self._warehouse, slice_)
@@ -135,22 +153,46 @@ class Inputs:
         runs = self._warehouse.sql.read(text, f"{slice_.entity}.yaml").runs
         return self._session.sql(runs, args=dict(sql_parameters(self._warehouse.graph, slice_)))
 
-    def _view(self, name: str, used: Sequence[UsedSlice]) -> DataFrame:
+    def _view(self, reader: Slice, name: str, used: Sequence[UsedSlice]) -> DataFrame:
+        """No rows only where nothing is to be read: a table that is not there is refused."""
         slices = [input_.slice for input_ in used]
         if not slices:
             return empty(self._session, self._warehouse, name)
         if self._warehouse.is_snapshot(name):
             self._read.add(name)
             return self.snapshots(slices)
-        path = self._warehouse.table_path(name)
+        path, entity = self._warehouse.table_path(name), self._warehouse.entities[name]
         newest = self._newest(path)
+        if self._warehouse.is_external(name) and (newest is None or self._lies_elsewhere(name)):
+            self._read.add(name)
+            return self._external.rows(name, used)
         if newest is None:
-            return empty(self._session, self._warehouse, name)
+            if self._may_be_without(reader, name):
+                return empty(self._session, self._warehouse, name)
+            raise RowsMissingError.of(reader, name, slices, str(path), "no table")
         self._read.add(name)
-        entity = self._warehouse.entities[name]
         partitions = None if entity.is_static else [slice_values(entity, slice_) for slice_ in slices]
         table = self._table(path, newest, used, partitions)
         return table if partitions is None else table.where(any_of(partitions))
+
+    def _lies_elsewhere(self, name: str) -> bool:
+        """Whether an external entity's probe looks at rows that are not those of the table of its name here."""
+        probe, path = self._warehouse.entities[name].probe, self._warehouse.table_path(name)
+        if probe is None or probe.kind not in READ:
+            return False
+        return probe.delta is None or not self._external.is_at(probe.delta, path)
+
+    def _may_be_without(self, reader: Slice, name: str) -> bool:
+        """Whether a table may be lacking: nobody granted its slices, and the reader goes without them, or writes it."""
+        if reader in self._manifests:
+            return False
+        declared = (
+            dependency
+            for state in self._warehouse.entities[reader.entity].states
+            for dependency in state.depends_on
+            if dependency.entity == name
+        )
+        return name == reader.entity or all(dependency.weak is not None for dependency in declared)
 
     def _table(
         self,
@@ -165,6 +207,14 @@ class Inputs:
         if len(versions) < len(used) or is_newest or not is_readable(path, max(versions)):
             return newest.rows(partitions)
         return self._versions.read(path, max(versions))
+
+    def rows_of(self, used: Sequence[UsedSlice]) -> DataFrame:
+        """The rows of slices of one entity that are there, as they are now. Raises RowsMissingError."""
+        slice_ = used[0].slice
+        path = self._warehouse.table_path(slice_.entity)
+        if not self._warehouse.is_external(slice_.entity) and self._newest(path) is None:
+            raise RowsMissingError.of(slice_, slice_.entity, [slice_], str(path), "no table")
+        return self._view(slice_, slice_.entity, used)
 
     def snapshots(self, slices: Sequence[Slice]) -> DataFrame:
         """Captured tables of one entity at the versions that are the slices, columns of their business time last."""
@@ -198,7 +248,9 @@ def has_rows(warehouse: Warehouse, name: str) -> bool:
     entity = warehouse.entities.get(name)
     if entity is None or entity.is_project:
         return False
-    return not warehouse.is_external(name) or has_columns(warehouse, name)
+    if not warehouse.is_external(name) or has_columns(warehouse, name):
+        return True
+    return entity.probe is not None and entity.probe.kind in READ
 
 
 def required_slices(warehouse: Warehouse, slice_: Slice) -> dict[str, tuple[Slice, ...]]:

@@ -1,4 +1,4 @@
-"""Tagged snapshots for whoever explores: `snapshot("ods_orders", "2026-01-03")` in Python, and the same in SQL.
+"""Slices for whoever explores: `snapshot("ods_orders", "2026-01-03")` in Python, and the same in SQL.
 
 snapshots = Snapshots.of(Runtime(load_warehouse(Settings.load())))
 snapshots.read("ods_orders", "2026-01-03").count()
@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, Self
 
+from tidemark.compute.errors import InputMissingError
 from tidemark.compute.input_views import Inputs
 from tidemark.compute.past_slices import PastSlices
 from tidemark.compute.results_table import RESULTS_TABLE, results_as_arrow
+from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.lineage.sql_text import code_of
+from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
 from tidemark.dependency_model.slice import Slice
 from tidemark.quoting.spark import quote
 
@@ -30,12 +33,12 @@ _CALL: Final = re.compile(rf"\b{FUNCTION}\s*\(\s*'([^'\\]*)'\s*,\s*'([^'\\]*)'\s
 
 
 class Snapshots:
-    """The captured tables of a warehouse as of their slices, in a session of its own."""
+    """The tables of a warehouse as of their slices, in a session of its own."""
 
     def __init__(self, spark: SparkSession, runtime: Runtime) -> None:
         self._session = spark.newSession()
         self._inputs = Inputs(self._session, runtime.warehouse, runtime.registry)
-        self._past, self._results = PastSlices(self._session, runtime), runtime.results
+        self._past, self._results, self._runtime = PastSlices(self._session, runtime), runtime.results, runtime
 
     @classmethod
     def of(cls, runtime: Runtime) -> Self:
@@ -43,11 +46,18 @@ class Snapshots:
         return cls(runtime.spark, runtime)
 
     def read(self, entity: str, slice_key: str) -> DataFrame:
-        """The table at the end of a slice, `dt` (and `hour`) last; late changes of a restated one are in it.
+        """The rows of a slice, `dt` (and `hour`) last: of a captured table all of it, with late changes.
 
-        Raises SnapshotMissingError.
+        Raises SnapshotMissingError, InputMissingError for a computed slice that is not there, and RowsMissingError.
         """
-        return self._inputs.snapshots([Slice(entity, slice_key)])
+        slice_ = Slice.parse(f"{entity}@{slice_key}")
+        if self._runtime.warehouse.is_snapshot(entity):
+            return self._inputs.snapshots([slice_])
+        current = self._runtime.state.current(slice_)
+        if current is None or COMPLETED not in current.status.states:
+            raise InputMissingError.of(slice_, [slice_])
+        self._inputs.forget()
+        return self._inputs.rows_of([UsedSlice(slice_, current.status.generation)])
 
     def read_as_of(self, entity: str, slice_key: str, when: datetime) -> DataFrame:
         """A slice, also of a computed table, as it was at a past instant (aware): at the version that was told by then.

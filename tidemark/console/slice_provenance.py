@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from tidemark.state_store.store import StateStore
     from tidemark.state_store.transition import Transition
     from tidemark.warehouse.warehouse import Warehouse
+
+
+_FINISHED: Final = frozenset({Event.COMPLETED, Event.BACKFILLED, Event.OBSERVED})
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def taint_record(store: StateStore, slice_: Slice) -> TaintRecord | None:
 def slice_record(warehouse: Warehouse, store: StateStore, slice_: Slice, home: Path | None) -> SliceRecord | None:
     """The record of a slice; None where it was never complete. `home` is Dagster's, where it has one."""
     history = store.read.history(slice_)
-    done = next((step for step in reversed(history) if step.event in (Event.COMPLETED, Event.OBSERVED)), None)
+    done = next((step for step in reversed(history) if step.event in _FINISHED), None)
     if done is None:
         return None
     record = SliceRecord(done.event_time, done.who, done.facts.run_id, read=_reads(warehouse, store, history))

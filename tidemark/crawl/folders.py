@@ -38,6 +38,11 @@ class Folder:
         """A folder in this one."""
         return Folder(self.system, "/".join((self.path.rstrip("/"), *names)))
 
+    def spark_address(self, name: str) -> str:
+        """A file below, as Spark opens it: its readers of S3 go by `s3a`."""
+        scheme = {"s3": "s3a", "hdfs": "hdfs", "gcs": "gs", "abfs": "abfss"}.get(self.system.type_name, "file")
+        return f"{scheme}://{self.path.rstrip('/')}/{name}"
+
     def entries(self) -> list[fs.FileInfo]:
         """What lies directly in it; nothing where it is not there."""
         return list(self.system.get_file_info(fs.FileSelector(self.path, allow_not_found=True)))

@@ -19,6 +19,7 @@ from tidemark.crawl.crawler import Crawler
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Quality, RunState
 from tidemark.state_store.record_counts import RecordCount, RecordCounts, Side
+from tidemark.state_store.rule_results import RuleResults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -137,6 +138,8 @@ def test_a_broken_rule_holds_it_back_until_the_rule_holds(tmp_path: Path, instan
     world.detector = world.open_detector()
     world.go_on(60)
     assert world.events("clicks@2024-06-01") == "observed quality_failed quality_passed"
+    told = [(result.outcome, result.rows) for result in RuleResults(world.store.database).newest("clicks")]
+    assert told == [("passed", 7), ("broken", 3)]
 
 
 def test_another_process_goes_on_and_knows_what_was_learned(tmp_path: Path, instance: dg.DagsterInstance) -> None:

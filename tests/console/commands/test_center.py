@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TOKEN = "a token of some length"
-DAY = "ods_orders@2026-03-24"
-REPORT = {"subject": DAY, "event": "released", "event_id": "1", "event_time": "2026-03-25T00:01:00+01:00"}
+DAY = "partner_ads@2026-03-24/region=reunion"
+REPORT = {"subject": DAY, "event": "observed", "event_id": "1", "event_time": "2026-03-25T00:01:00+01:00"}
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from tests.dependency_model.backfill.simulated_center import (
 from tests.dependency_model.world import graph
 from tidemark.dependency_model.backfill import BackfillPhase, SliceProgress
 from tidemark.dependency_model.backfill.progress import ACTIVE
+from tidemark.dependency_model.entity import Reprocess
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, RunState
 
@@ -47,11 +48,14 @@ def world(made: DependencyGraph) -> SimulatedCenter:
 
 
 @cache
-def random_graph(seed: int) -> DependencyGraph:
-    """Four entities, each of which reads some of those before it, of the same day, the day before, or itself."""
+def random_graph(seed: int, external: frozenset[str] = frozenset()) -> DependencyGraph:
+    """Four entities, each of which reads some of those before it, of the same day, the day before, or itself.
+
+    Those that are `external` read nothing: others make them.
+    """
     random = Random(seed)
-    texts = {"a": "period: day"}
-    for name in "bcd":
+    texts = {"a": "period: day"} | dict.fromkeys(sorted(external), "{period: day, kind: Virtual}")
+    for name in sorted({*"bcd"} - external):
         earlier = sorted(texts)
         chosen = random.sample(earlier, k=random.randint(1, len(earlier)))
         reads = [f"{{entity: {up}, offset: 'Set {random.choice(('0', '-1', '0,-1'))}'}}" for up in chosen]
@@ -75,6 +79,31 @@ def test_each_slice_is_rebuilt_once_and_after_those_that_it_reads() -> None:
     assert backfill.phase is BackfillPhase.DONE
     assert sorted(center.computed) == sorted(backfill.plan.rebuilt)
     assert all(center.has_read(slice_, backfill.plan.members[slice_].inputs) for slice_ in center.computed[1:])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_said_to_be_rebuilt_has_a_new_generation_and_nothing_else_has(seed: int) -> None:
+    """Roots of any kind: what others make stays as it is, and all that was built from it is rebuilt."""
+    random = Random(seed)
+    external = {name for name in "ab" if random.random() < 0.6}
+    made = random_graph(seed, frozenset(external))
+    center = world(made)
+    before = {slice_: center.status(slice_).generation for slice_ in center.slices}
+    roots = random.sample(center.slices, k=random.randint(1, 3))
+    backfill = center.plan(roots)
+    drain(center, lambda _: random.random() < 0.7)
+    backfill = center.backfills[backfill.number]
+    moved = {slice_ for slice_ in center.slices if center.status(slice_).generation > before[slice_]}
+    said = {SliceProgress.REBUILT, SliceProgress.UNCHANGED}
+    assert {slice_ for slice_, far in backfill.progress.items() if far in said} == moved
+    given = {slice_ for slice_, member in backfill.plan.members.items() if member.is_given}
+    assert {slice_ for slice_, far in backfill.progress.items() if far is SliceProgress.GIVEN} == given
+    always = {
+        slice_
+        for slice_, member in backfill.plan.members.items()
+        if member.policy is Reprocess.ALWAYS and any(used in given for used in member.inputs)
+    }
+    assert always <= moved
 
 
 def test_same_content_stops_early_and_a_person_is_asked() -> None:

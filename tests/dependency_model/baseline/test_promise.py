@@ -50,10 +50,11 @@ def test_a_promise_is_judged_before_its_time(ready_by: float, alert_margin: floa
 @pytest.mark.parametrize(
     ("minutes", "late_of_100", "state"),
     [
-        (49, 74, PromiseState.SAFE),
+        (49, 49, PromiseState.SAFE),
+        (49, 74, PromiseState.AT_RISK),
         (49, 75, PromiseState.OVER),
-        (51, 75, PromiseState.SAFE),
-        (51, 97, PromiseState.SAFE),
+        (51, 75, PromiseState.AT_RISK),
+        (51, 97, PromiseState.AT_RISK),
         (51, 98, PromiseState.OVER),
         (600, 98, PromiseState.OVER),
     ],

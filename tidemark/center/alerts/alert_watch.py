@@ -23,6 +23,7 @@ from tidemark.center.alerts.promise_troubles import promise_troubles
 from tidemark.center.alerts.refused_troubles import refused_troubles
 from tidemark.center.alerts.rule_troubles import rule_troubles
 from tidemark.center.detectors.refused_events import RefusedEvents
+from tidemark.center.isolated_steps import IsolatedSteps
 from tidemark.state_store.broken_rules import broken_rules
 from tidemark.state_store.open_anomalies import open_anomalies
 from tidemark.system.due_times import DueTimes
@@ -78,6 +79,7 @@ class AlertWatch:
         self._why: dict[Slice, str] = {}
         self._refused = refused or RefusedEvents(clock)
         self._due = DueTimes()
+        self._isolated = IsolatedSteps()
         self._looked_until: int | None = None
         self._asked, self._closed = Event(), Event()
         self._thread: Thread | None = None
@@ -104,19 +106,22 @@ class AlertWatch:
     def look(self) -> None:
         """Raise and take back alerts, where it is time for it, and have sent what is due.
 
-        Raises StateStoreDownError and FencedError.
+        What one kind of alert raises keeps no other from being raised or sent. Raises StateStoreDownError and
+        FencedError.
         """
+        run = self._isolated.run
+        self._isolated.begin()
         if self._due.has_come("rules", self._pace):
-            self._look_at_rules()
-            self._look_at_refused()
+            run("alerts about rules", self._look_at_rules, None)
+            run("alerts about refused events", self._look_at_refused, None)
         for name, look in (("anomalies", self._look_at_anomalies), ("promises", self._look_at_promises)):
             if self._due.has_come(name, self._pace):
                 begun = time.monotonic()
-                look()
+                run(f"alerts about {name}", look, None)
                 self._due.put_off(name, max(self._pace, _SHARE * (time.monotonic() - begun)))
         if self._due.has_come("old ones", _KEPT_SECONDS):
-            self._book.forget(self._clock() - self._history)
-        self._courier.dispatch()
+            run("old alerts", lambda: self._book.forget(self._clock() - self._history), None)
+        run("sending of alerts", self._courier.dispatch, None)
 
     def _serve(self) -> None:
         while self._asked.wait(_IDLE_SECONDS) and not self._closed.is_set():

@@ -10,11 +10,21 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+)
 
 from tidemark.center.detectors.storable_json import check_event, invalid_field, parse_body
 from tidemark.center.errors import BodyTooLongError, RequestError
 from tidemark.center.fact import Fact
+from tidemark.center.report_vocabulary import REPORTED, VOCABULARY, hint_of, made_by, words_of
 from tidemark.dependency_model.status import Event
 from tidemark.dependency_model.subject import MAX_SLICES, Allowance, slices_of
 from tidemark.dependency_model.time.window import seconds_of
@@ -29,11 +39,7 @@ if TYPE_CHECKING:
 
 MAX_REPORTS: Final = MAX_SLICES
 MAX_BYTES: Final = 8 * 1024 * 1024
-_DECIDED_HERE: Final = {
-    *(Event.LAUNCHED, Event.WITHDRAWN, Event.FORCED, Event.FLAGGED, Event.CLEARED, Event.RESTORED),
-}
-EVENTS: Final = tuple(event.value for event in Event if event not in _DECIDED_HERE)
-"""What others may report; the rest is the center's own to decide."""
+EVENTS: Final = tuple(event.value for event in REPORTED)
 
 
 def _of_the_calendar(instant: datetime) -> datetime:
@@ -52,20 +58,37 @@ def _reportable(name: str) -> str:
     return name
 
 
+def _check_words(graph: DependencyGraph, event: Event, slices: Iterable[Slice]) -> None:
+    """Raise RequestError where nobody may report the event of one of the slices."""
+    for slice_ in slices:
+        maker = made_by(graph.node(slice_.entity), slice_)
+        if event not in VOCABULARY[maker]:
+            raise RequestError(
+                f"{event.value} is nothing to report of {slice_}: {maker.value}",
+                expected=f"one of {words_of(maker)}",
+                found=event.value,
+                hint=hint_of(maker),
+            )
+
+
 class Report(BaseModel):
-    """One report. `subject` is a subject id (`table=ods_orders&&dt=20260329`) or a slice (`ods_orders@2026-03-29`)."""
+    """One report. `subject` is a subject id (`table=ods_orders&&dt=20260329`) or a slice (`ods_orders@2026-03-29`).
+
+    `changed` true says that other rows are there than before: of a slice that was there already it makes a new
+    generation, which its readers follow. False says that they are the same.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=4_096)
 
     subject: str
-    event: Annotated[str, AfterValidator(_reportable)]
+    event: Annotated[str, AfterValidator(_reportable), WithJsonSchema({"type": "string", "enum": [*EVENTS]})]
     event_id: str = Field(min_length=1, max_length=512)
     event_time: CalendarInstant
     who: str = Field(default="api", max_length=256)
     why: str = ""
     generation: int | None = Field(default=None, ge=1, lt=1 << 31)
     state: str | None = Field(default=None, max_length=64, pattern=r"^[A-Za-z0-9_.-]+$")
-    changed: bool = True
+    changed: bool | None = None
     run_id: str | None = None
     cluster: str | None = None
     row_count: int | None = Field(default=None, ge=0, lt=1 << 63)
@@ -109,6 +132,7 @@ def _facts(report: Report, graph: DependencyGraph, allowance: Allowance) -> list
     slices = slices_of(report.subject, graph, allowance)
     if not slices:
         raise RequestError("the subject stands for no slice", found=report.subject)
+    _check_words(graph, Event(report.event), slices)
     data = Facts(**{name: getattr(report, name) for name in _DATA})
     return list(_facts_of_slices(report, slices, data))
 
@@ -124,6 +148,7 @@ def _facts_of_slices(report: Report, slices: tuple[Slice, ...], data: Facts) -> 
             why=report.why,
             generation=report.generation,
             state=report.state,
-            changed=report.changed,
+            changed=report.changed is not False,
+            replaces=report.changed is True,
             data=data,
         )

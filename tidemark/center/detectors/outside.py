@@ -1,20 +1,26 @@
 """Inspection of the outside world: external slices whose probe says that they are there (A5, C8).
 
-Each slice that somebody may wait for is watched once it has ended, until it is there and its rules hold. What the
-crawl sees is shown in Dagster first and reported then: who dies in between shows it twice.
+Each slice that somebody may wait for is watched once it has ended, until it is there and its rules hold, and for
+`recheck_for`: other data in place of what was believed is a new generation of the slice. What the crawl sees is shown
+in Dagster first and reported then: who dies in between shows it twice.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.detectors.observed_in_dagster import show_observation
 from tidemark.center.detectors.slice_rules import judge
 from tidemark.center.fact import Fact
+from tidemark.center.isolated_steps import IsolatedSteps
 from tidemark.crawl.all_probes import system_of
+from tidemark.dependency_model.completeness.slot import LateCounts
+from tidemark.dependency_model.entity.rule_text import rule_text
 from tidemark.dependency_model.status import Event, Quality, RunState
 from tidemark.dependency_model.time.window import seconds_of
+from tidemark.state_store.rule_results import RuleResults, StoredRuleResult
 from tidemark.state_store.transition import Facts
 from tidemark.state_store.witnessed_arrivals import LATECOMER, WITNESS, witnessed_arrivals
 
@@ -39,7 +45,9 @@ NEWEST: Final = 1_000
 _AGAIN: Final = timedelta(minutes=10)
 """How often it is looked through all of them: a slice may be asked for again, or others may have reported it."""
 _LEARNED: Final = 200
-_ABSENT: Final = frozenset({RunState.WAITING, RunState.ABSENT})
+CONTENT: Final = "content"
+"""The parameter of an observed slice that is another text whenever its data is other."""
+_THERE: Final = RunState.COMPLETED
 _GOOD: Final = frozenset({Quality.PASSED, Quality.IGNORED})
 
 
@@ -50,18 +58,22 @@ class OutsideDetector:
         self, crawler: Crawler, center: DependencyCenter, database: Database, clock: Callable[[], datetime]
     ) -> None:
         self.crawler, self._center, self._database, self._clock = crawler, center, database, clock
+        self._results = RuleResults(database)
         self._scanned: dict[str, datetime] = {}
         self._next_end: dict[str, datetime] = {}
+        self._believed: dict[Slice, tuple[int, str]] = {}
+        self.isolated = IsolatedSteps()
 
     def poll(self, instance: dg.DagsterInstance) -> int:
         """Let the crawl go on, and report what it saw; returns how many facts changed something."""
         now, graph = self._clock(), self._center.graph
+        self.isolated.begin()
         for name in graph:
             if graph.entity(name).probe is not None and self._is_to_scan(name, now):
-                self._scan(name, now)
+                self.isolated.run(f"slices of {name} to watch", partial(self._scan, name, now), None)
         new = 0
         for settled in self.crawler.step(now):
-            new += self._report(settled, instance)
+            new += self.isolated.run(f"arrival of {settled.slice}", partial(self._report, settled, instance), 0)
         return new
 
     def _is_to_scan(self, name: str, now: datetime) -> bool:
@@ -92,8 +104,10 @@ class OutsideDetector:
 
     def _watch_if_wanted(self, slice_: Slice, end: datetime, now: datetime) -> None:
         entity = self._center.graph.entity(slice_.entity)
-        if entity.probe is None or not _is_wanted(entity, self._center.status(slice_)):
+        is_wanted = _is_wanted(entity, self._center.status(slice_)) or self._is_rechecked(entity, end, now)
+        if entity.probe is None or not is_wanted:
             self.crawler.forget(slice_)
+            self._believed.pop(slice_, None)
             return
         self.crawler.watch(slice_, end, entity.probe, system_of(entity.probe), now)
 
@@ -106,44 +120,87 @@ class OutsideDetector:
     def _report(self, settled: SettledSlice, instance: dg.DagsterInstance) -> int:
         slice_, sight = settled.slice, settled.sighting.sight
         entity, status = self._center.graph.entity(slice_.entity), self._center.status(slice_)
-        if not _is_wanted(entity, status):
+        is_wanted, is_other = _is_wanted(entity, status), self._is_other(entity, slice_, sight, status)
+        is_rechecked = self._is_rechecked(entity, self._center.graph.window(slice_).end, self._clock())
+        if not (is_wanted or is_rechecked):
             self.crawler.forget(slice_)
+        if not (is_wanted or is_other):
             return 0
         verdicts = judge(entity, sight)
-        is_good, is_new = not any(verdict.holds_back for verdict in verdicts), status.run_state in _ABSENT
+        is_good = not any(verdict.holds_back for verdict in verdicts)
+        is_new = status.run_state is not _THERE or is_other
         if is_new or is_good or status.quality is not Quality.FAILED:
             show_observation(instance, entity, slice_, sight, verdicts, is_new=is_new)
-        new = self._center.report(list(_facts(settled, status, verdicts, is_good=is_good))).new
-        if is_new and settled.is_witnessed and entity.period is not None:
+        new = self._center.report(list(_facts(settled, status, verdicts, is_good=is_good, is_other=is_other))).new
+        self._results.put(list(_results(entity, settled, verdicts)))
+        if is_new and settled.is_witnessed and entity.period is not None and not is_other:
             self.crawler.learn(entity.name, self._center.graph.window(slice_).end, _first_seen(settled))
-        if is_good:
+        if is_good and not is_rechecked:
             self.crawler.forget(slice_)
         return new
+
+    def _is_rechecked(self, entity: Entity, end: datetime, now: datetime) -> bool:
+        """Whether what is there is looked at still; what is kept as it is needs no look."""
+        probe = entity.probe
+        if probe is None or not probe.recheck_for or probe.late is LateCounts.KEEP:
+            return False
+        return now < end + probe.recheck_for
+
+    def _is_other(self, entity: Entity, slice_: Slice, sight: Sight, status: SliceStatus) -> bool:
+        """Whether other data is there than what was believed; what nobody noted is as it is seen first."""
+        if status.run_state is not _THERE or entity.probe is None or not entity.probe.recheck_for:
+            self._believed.pop(slice_, None)
+            return False
+        generation, believed = self._believed.get(slice_, (0, ""))
+        if generation != status.generation:
+            told = (step.facts.parameters.get(CONTENT) for step in reversed(self._center.store.read.history(slice_)))
+            believed = next((str(content) for content in told if content), sight.content)
+            self._believed[slice_] = (status.generation, believed)
+        return believed != sight.content
 
 
 def _is_wanted(entity: Entity, status: SliceStatus) -> bool:
     """Whether the slice is not there, or its rules do not hold yet."""
-    if status.run_state in _ABSENT:
-        return True
-    return status.run_state is RunState.COMPLETED and bool(entity.quality) and status.quality not in _GOOD
+    return status.run_state is not _THERE or (bool(entity.quality) and status.quality not in _GOOD)
 
 
 def _facts(
-    settled: SettledSlice, status: SliceStatus, verdicts: tuple[RuleVerdict, ...], *, is_good: bool
+    settled: SettledSlice, status: SliceStatus, verdicts: tuple[RuleVerdict, ...], *, is_good: bool, is_other: bool
 ) -> Iterator[Fact]:
     slice_, sight, seen = settled.slice, settled.sighting.sight, _first_seen(settled)
     who = WITNESS if settled.is_witnessed else LATECOMER
     event_id = f"probe:{slice_}:{status.generation}:{settled.sighting.since.isoformat()}"
-    yield Fact(event_id, slice_, Event.OBSERVED, seen, who, sight.why, data=_data(sight))
+    why = f"it was changed: {sight.why}" if is_other else sight.why
+    yield Fact(event_id, slice_, Event.OBSERVED, seen, who, why, replaces=is_other, data=_data(sight))
     if verdicts:
         event = Event.QUALITY_PASSED if is_good else Event.QUALITY_FAILED
         why = "; ".join(verdict.reason for verdict in verdicts if is_good or verdict.holds_back)
         yield Fact(f"{event_id}:{event.value}", slice_, event, seen, who, why)
 
 
+def _results(entity: Entity, settled: SettledSlice, verdicts: tuple[RuleVerdict, ...]) -> Iterator[StoredRuleResult]:
+    """What the rules said, for people: once of each sight, however often it is looked at."""
+    sight, texts = settled.sighting.sight, map(rule_text, entity.quality)
+    version = int(sight.version) if sight.version and sight.version.isdecimal() else None
+    for verdict, expected in zip(verdicts, texts, strict=True):
+        yield StoredRuleResult(
+            settled.slice,
+            verdict.name,
+            settled.sighting.since,
+            "warn" if verdict.warns else "block",
+            "passed" if verdict.passed else "broken",
+            expected,
+            verdict.reason,
+            {},
+            sight.rows,
+            version,
+        )
+
+
 def _data(sight: Sight) -> Facts:
     watermarks = {} if sight.watermark is None else {"source": sight.watermark}
-    return Facts(row_count=sight.rows, snapshot_id=sight.version, watermarks=watermarks)
+    parameters = {CONTENT: sight.content} if sight.content else {}
+    return Facts(row_count=sight.rows, snapshot_id=sight.version, watermarks=watermarks, parameters=parameters)
 
 
 def _first_seen(settled: SettledSlice) -> datetime:

@@ -24,14 +24,23 @@ def look(source: FilesProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
     """See FilesProbe."""
     folder = Folder.at(context.secrets.fill(probed.text(source.path)))
     files = folder.files()
-    special = {source.marker, source.manifest}
-    data = [info for info in folder.data(files) if folder.relative(info) not in special]
+    data = _data(source, folder, files)
     lacking = _lacking(source, folder, files, data)
     if lacking:
         return Sight(is_there=False, why=lacking)
     why = f"{len(data)} files{f' and {source.marker}' if source.marker else ''}"
     seen = Sight(is_there=True, why=why, content=content_of(traits(folder, files)), rows=folder.rows(data))
     return with_rules(seen, folder, data, probed, context)
+
+
+def data_files(source: FilesProbe, folder: Folder) -> list[str]:
+    """The files of a slice's folder that hold rows, by their way from it."""
+    return [folder.relative(info) for info in _data(source, folder, folder.files())]
+
+
+def _data(source: FilesProbe, folder: Folder, files: list[FileInfo]) -> list[FileInfo]:
+    special = {source.marker, source.manifest}
+    return [info for info in folder.data(files) if folder.relative(info) not in special]
 
 
 def _lacking(source: FilesProbe, folder: Folder, files: list[FileInfo], data: list[FileInfo]) -> str:

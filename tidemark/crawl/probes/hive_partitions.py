@@ -13,18 +13,18 @@ from tidemark.crawl.measured_rows import with_rules
 from tidemark.dependency_model.arrival.sighting import Sight
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
     from tidemark.dependency_model.entity.probe import PartitionsProbe
 
 
 def look(source: PartitionsProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
     """See PartitionsProbe: the columns are in the order of the folders."""
-    folder = Folder.at(context.secrets.fill(source.path))
-    for column, value in probed.texts(source.partition).items():
-        name = _folder_of(folder, column, value)
-        if name is None:
-            return Sight(is_there=False, why=f"no folder {column}={value}")
-        folder = folder.below(name)
+    partition = probed.texts(source.partition)
+    folder = partition_folder(Folder.at(context.secrets.fill(source.path)), partition)
+    if folder is None:
+        return Sight(is_there=False, why=f"no folder {'/'.join(map('='.join, partition.items()))}")
     files = folder.files()
     data = folder.data(files)
     if not data or folder.is_being_written(files):
@@ -32,6 +32,17 @@ def look(source: PartitionsProbe, probed: ProbedSlice, context: ProbeContext) ->
     why = f"{len(data)} files in {folder.path.rpartition('/')[2]}"
     seen = Sight(is_there=True, why=why, content=content_of(traits(folder, files)), rows=folder.rows(data))
     return with_rules(seen, folder, data, probed, context)
+
+
+def partition_folder(table: Folder, partition: Mapping[str, str]) -> Folder | None:
+    """The folder of a partition below its table's; None where it is not there."""
+    folder = table
+    for column, value in partition.items():
+        name = _folder_of(folder, column, value)
+        if name is None:
+            return None
+        folder = folder.below(name)
+    return folder
 
 
 def _folder_of(folder: Folder, column: str, value: str) -> str | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Self
 import dagster as dg
 
 from tidemark.center.explain_command import explain_command
-from tidemark.warehouse.dagster_partition_keys import dagster_key, period_of
+from tidemark.warehouse.dagster_partition_keys import partition_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -60,15 +60,16 @@ class WaitingSlices:
 
 
 def observations(graph: DependencyGraph, reasons: Mapping[Slice, str]) -> list[dg.AssetObservation]:
-    """One a slice, on the page of its partition."""
+    """One a slice, on the page of its partition: of a part, its own; of a whole of parts, which has none, nothing."""
     return [
         dg.AssetObservation(
             slice_.entity,
-            partition=dagster_key(period_of(graph, slice_.entity), slice_.key),
+            partition=partition_of(graph.entity(slice_.entity), slice_),
             description=f"waiting for {reason}",
             metadata={"waits_for": reason, "explain": explain_command(slice_)},
         )
         for slice_, reason in reasons.items()
+        if slice_.sub or not graph.entity(slice_.entity).sub_partitions
     ]
 
 

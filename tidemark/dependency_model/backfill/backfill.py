@@ -10,7 +10,15 @@ from collections import Counter
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.backfill.progress import ACTIVE, MOVED, OPEN, UNSUCCESSFUL, BackfillPhase, SliceProgress
+from tidemark.dependency_model.backfill.progress import (
+    ACTIVE,
+    CHANGED,
+    MOVED,
+    OPEN,
+    UNSUCCESSFUL,
+    BackfillPhase,
+    SliceProgress,
+)
 from tidemark.dependency_model.entity.entity import Reprocess
 
 if TYPE_CHECKING:
@@ -84,7 +92,7 @@ class Backfill:
             return TurnVerdict.KEEP
         if member.policy is Reprocess.ALWAYS:
             return TurnVerdict.REBUILD
-        if SliceProgress.REBUILT not in inputs.values():
+        if CHANGED.isdisjoint(inputs.values()):
             return TurnVerdict.KEEP
         return TurnVerdict.ASK if member.policy is Reprocess.ASK else TurnVerdict.REBUILD
 

@@ -146,7 +146,7 @@ def _turn(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> Backfil
     status = known.status(slice_)
     member = backfill.plan.members[slice_]
     if member.is_given:
-        return BackfillStep(slice_, Act.NOTHING, SliceProgress.REBUILT, "it is as another system made it")
+        return BackfillStep(slice_, Act.NOTHING, SliceProgress.GIVEN, "it is as another system made it")
     if member.after is not None:
         return _settled(backfill, slice_, known) if status.generation > member.after else None
     if status.run_state in _UNDER_WAY or known.holder(slice_) is not None:
@@ -162,11 +162,15 @@ def _turn(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> Backfil
 def _rebuilding(
     backfill: Backfill, slice_: Slice, status: SliceStatus, known: BackfillEvidence, *, asks: bool
 ) -> BackfillStep:
-    """It is to be rebuilt, unless somebody else has asked for it, or has computed it from what is there now."""
+    """It is to be rebuilt, unless somebody else has asked for it, or has computed it from what is there now.
+
+    A given slice keeps its generation: that its reader has read it says nothing of when, so that is rebuilt.
+    """
     member = backfill.plan.members[slice_]
     if status.run_state in _ASKED_FOR and not _is_first(status):
         return BackfillStep(slice_, Act.NOTHING, SliceProgress.REQUESTED, "it is asked for already")
-    if not member.is_root and status.run_state is RunState.COMPLETED and known.has_read(slice_, member.inputs):
+    is_told = not member.is_root and not any(backfill.plan.members[used].is_given for used in member.inputs)
+    if is_told and status.run_state is RunState.COMPLETED and known.has_read(slice_, member.inputs):
         return _rebuilt(backfill, slice_, known)
     if asks:
         return BackfillStep(slice_, Act.ASK, SliceProgress.ASKING, "its policy is to ask a person")

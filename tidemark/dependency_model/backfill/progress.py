@@ -58,7 +58,10 @@ class SliceProgress(Enum):
     """A person has to say whether it is rebuilt."""
     REQUESTED = "requested"
     """It was asked for, and is waiting, ready or under way."""
+    GIVEN = "given"
+    """It is as another system made it; what was built from it is rebuilt."""
     REBUILT = "rebuilt"
+    """By a run, in a generation later than the one that it had."""
     UNCHANGED = "unchanged"
     """Rebuilt, with the content that it had before."""
     KEPT = "kept"
@@ -71,4 +74,6 @@ class SliceProgress(Enum):
 
 OPEN: Final = frozenset({SliceProgress.PENDING, SliceProgress.ASKING, SliceProgress.REQUESTED})
 UNSUCCESSFUL: Final = frozenset({SliceProgress.FAILED, SliceProgress.BLOCKED})
-MOVED: Final = frozenset({SliceProgress.REBUILT, SliceProgress.UNCHANGED})
+CHANGED: Final = frozenset({SliceProgress.GIVEN, SliceProgress.REBUILT})
+"""What reads it has to be built from what it holds now."""
+MOVED: Final = CHANGED | {SliceProgress.UNCHANGED}

@@ -60,7 +60,8 @@ def margin_of(forecast: Forecast, number: int, ready_by: float, alert_margin: fl
     p50, p90, p99 = (float(value) for value in quantiles_of(finish[None, :], (0.5, 0.9, 0.99))[0])
     late = float(np.mean(finish > ready_by))
     close = float(np.mean(finish > ready_by - alert_margin))
-    at_risk = PromiseState.AT_RISK if close >= _needed(ready_by - alert_margin) else PromiseState.SAFE
+    is_close = close >= _needed(ready_by - alert_margin) or p50 > ready_by
+    at_risk = PromiseState.AT_RISK if is_close else PromiseState.SAFE
     return Margin(ready_by, p50, p90, p99, late, PromiseState.OVER if late >= _needed(ready_by) else at_risk)
 
 

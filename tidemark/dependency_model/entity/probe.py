@@ -175,8 +175,9 @@ class Probe:
 
     What is there is believed once it stayed the same for `settle_for`. An answer is good for `fresh_for`: nobody asks
     again sooner. A slice that is late is looked for ever less often, but every `late_every` (default: half an hour; of
-    counts, which lie in the state store, a minute). All probes of one `system` share its limit and its circuit breaker
-    (default: the source's address).
+    counts, which lie in the state store, a minute). What is there is looked at for `recheck_for` after its window's
+    end: where it is other than before, it is a new generation that readers follow, or kept, as `late` says. All probes
+    of one `system` share its limit and its circuit breaker (default: the source's address).
     """
 
     delta: DeltaProbe | None = None
@@ -192,6 +193,8 @@ class Probe:
     settle_for: DurationField = timedelta(minutes=1)
     fresh_for: DurationField = timedelta(minutes=1)
     late_every: DurationField | None = None
+    recheck_for: DurationField = timedelta(0)
+    late: LateCounts = LateCounts.RESTATE
     timeout_seconds: Annotated[int, Field(ge=1, le=600)] = 20
 
     @model_validator(mode="after")
@@ -199,6 +202,12 @@ class Probe:
         given = [name for name in SOURCES if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(f"expected exactly one of {', '.join(SOURCES)}, found {', '.join(given) or 'none'}")
+        return self
+
+    @model_validator(mode="after")
+    def _checks_again(self) -> "Probe":
+        if self.counts is not None and self.recheck_for:
+            raise ValueError("counts that come late are noticed by themselves: say late in counts, without recheck_for")
         return self
 
     @property

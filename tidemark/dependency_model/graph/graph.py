@@ -150,24 +150,41 @@ class DependencyGraph:
         return tuple(other for other in self._declared_edges.series(series) if other != name) if series else ()
 
     def series_slices(self, slice_: Slice, side: Side) -> Iterator[Slice]:
-        """The slices of its series by finer periods inside its window, or by coarser ones around it."""
+        """The slices of its series by finer periods inside its window, or by coarser ones around it.
+
+        Those of the same window by another entity lie inside of it.
+        """
         period = self.entity(slice_.entity).period
         for name in self.series_of(slice_.entity):
             other = self.entity(name).period
-            if period is None or other is None or other is period:
+            if period is None or other is None:
                 continue
-            if other.is_finer_than(period) == (side == "inside"):
+            if (other is period or other.is_finer_than(period)) == (side == "inside"):
                 yield from self.slices_within(name, self.window(slice_), slice_.sub)
 
     def forgiven_flags(self, slice_: Slice) -> frozenset[Slice]:
         """Whose failed quality does not keep it from being computed though its inputs carry the flag.
 
-        Its own and that of the slices around it: they are wrong in what they hold of it, and can be right again only
-        once it was computed.
+        Its own and that of the slices around it, or of the same window, that are made of it: they are wrong in what
+        they hold of it, and can be right again only once it was computed.
         """
-        if not self.entity(slice_.entity).series:
+        entity = self.entity(slice_.entity)
+        if not entity.series:
             return frozenset()
-        return frozenset([slice_, *self.series_slices(slice_, "around")])
+        siblings = [other for other in self.series_of(entity.name) if self.entity(other).period is entity.period]
+        made_of_it = self._made_of(entity.name) if siblings else frozenset()
+        window = self.window(slice_)
+        own = [made for name in siblings if name in made_of_it for made in self.slices_within(name, window, slice_.sub)]
+        return frozenset([slice_, *self.series_slices(slice_, "around"), *own])
+
+    def _made_of(self, name: str) -> frozenset[str]:
+        """The entities that an entity is an input of, in any number of steps."""
+        readers, waiting = set[str](), [name]
+        while waiting:
+            new = {edge.down.name for edge in self.downstream_edges(waiting.pop())} - readers
+            readers |= new
+            waiting.extend(new)
+        return frozenset(readers)
 
     def slices_within(self, name: str, window: Window, sub: Sub = WHOLE) -> tuple[Slice, ...]:
         """An entity's existing slices that share time with a window: of one sub-partition, where the entity has it."""

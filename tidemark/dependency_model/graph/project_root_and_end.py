@@ -25,8 +25,10 @@ def root_name(project: str) -> str:
 
 
 def root_of(project: Entity) -> Entity:
-    """The node that marks the project's start: it waits for what the project waits for."""
-    return replace(project, name=root_name(project.name), description=f"Start of the project {project.name}")
+    """The node that marks the project's start: it waits for what the project waits for, and nobody is promised it."""
+    return replace(
+        project, name=root_name(project.name), description=f"Start of the project {project.name}", ready_by=None
+    )
 
 
 def end_of(project: Entity, members: Iterable[str]) -> Entity:

@@ -34,6 +34,13 @@ def is_marker(node: Node, slice_: Slice) -> bool:
     return node.entity.is_project or (slice_.sub == WHOLE and node.subs != (WHOLE,))
 
 
+def is_run_here(node: Node, slice_: Slice) -> bool:
+    """Whether a run of this project makes the slice, or judges it: any other is never launched or tried again."""
+    entity = node.entity
+    is_captured = bool(entity.source or entity.snapshot_of)
+    return (is_scheduled(entity) or is_captured) and not is_marker(node, slice_)
+
+
 def next_state(entity: Entity, status: SliceStatus) -> str | None:
     """The state that a slice has to reach next: the first one declared that it has not; None where it has all."""
     return next((state for state in entity.state_names if state not in status.states), None)

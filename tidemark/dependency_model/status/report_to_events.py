@@ -2,6 +2,8 @@
 
 A report that tells nothing new is no event. One that has overtaken others implies them: a run that completed had
 started, and one that nobody asked for was launched by hand.
+
+What other systems make is there once they say so, whatever they said before; nobody here launches it or tries it again.
 """
 
 from __future__ import annotations
@@ -34,6 +36,9 @@ _SAYS_NOTHING: Final[dict[Event, frozenset[RunState]]] = {
     Event.OBSERVED: frozenset({RunState.COMPLETED}),
 }
 """Reports that in these run states are late, or repeat what is known."""
+
+_ONLY_OF_OURS: Final = frozenset({Event.REQUESTED, Event.RELEASED, Event.LAUNCHED, Event.RETRIED})
+"""Steps towards a run of this project."""
 
 _QUALITY: Final = {
     Event.QUALITY_PASSED: Quality.PASSED,
@@ -69,6 +74,38 @@ def _other(report: Event, status: SliceStatus, *, of_known_run: bool) -> tuple[E
     if report is Event.RECOVERED and status.run_state is RunState.COMPLETED and FOREIGN not in status.states:
         return ()
     return (report,)
+
+
+def events_of_others(
+    report: Event, status: SliceStatus, *, of_known_run: bool = True, replaces: bool = False
+) -> tuple[Event, ...]:
+    """The same for a slice that other systems make: what arrives there once more is a new generation of it.
+
+    That is data which was gone, and data that `replaces` what was there; otherwise it repeats what is known.
+
+    A run of theirs that is lost has failed, as nobody here launches another one. They need not name their runs.
+    """
+    if report in _ONLY_OF_OURS:
+        return ()
+    if report in (Event.FAILED, Event.LOST):
+        return _failed_elsewhere(status, of_known_run=of_known_run)
+    if report is Event.STARTED and status.run_state in _BY_HAND:
+        return (Event.FORCED, Event.STARTED)
+    if report is Event.OBSERVED and status.run_state in (RunState.FAILED, *_UNDER_WAY):
+        return _finished(status, of_known_run=True)
+    is_arrival = report in (Event.OBSERVED, Event.COMPLETED, Event.BACKFILLED)
+    if is_arrival and (status.run_state is RunState.ABSENT or (replaces and status.run_state is RunState.COMPLETED)):
+        return (Event.BACKFILL_REQUESTED, Event.OBSERVED)
+    return events_of(report, status, of_known_run=of_known_run)
+
+
+def _failed_elsewhere(status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
+    """`failed`, also where nobody said that a run began."""
+    if status.run_state in _UNDER_WAY:
+        return (Event.FAILED,) if of_known_run else ()
+    if status.run_state in (RunState.WAITING, RunState.READY):
+        return (Event.FORCED, Event.STARTED, Event.FAILED)
+    return ()
 
 
 def _started(status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:

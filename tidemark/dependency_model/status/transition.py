@@ -55,7 +55,10 @@ class Event(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TransitionRule:
-    """One row: an event, in which run states it may come, and what it changes. None leaves a field as it is."""
+    """One row: an event, in which run states it may come, and what it changes. None leaves a field as it is.
+
+    `adds_states_again` are states that it adds in every generation but the first.
+    """
 
     event: Event
     run_states: frozenset[RunState]
@@ -64,6 +67,7 @@ class TransitionRule:
     quality: Quality | None = None
     tainted: bool | None = None
     adds_states: frozenset[str] = frozenset()
+    adds_states_again: frozenset[str] = frozenset()
     removes_states: frozenset[str] = frozenset()
     clears_states: bool = False
     adds_issue: bool = False
@@ -161,11 +165,13 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
         Event.OBSERVED,
         {RunState.WAITING, RunState.ABSENT},
         RunState.COMPLETED,
-        "data that someone else makes is there (a virtual slice, a project's root or end)",
+        "data that someone else makes is there (a virtual slice, a project's root or end); of a later generation it "
+        "replaces what was there, as a backfill does",
         brings_rows=True,
         quality=Quality.UNKNOWN,
         tainted=False,
         adds_states=_DONE,
+        adds_states_again=frozenset({BACKFILLED}),
     ),
     _row(
         Event.LACKING,
@@ -353,9 +359,10 @@ def _apply_row(status: SliceStatus, row: TransitionRule, cause: frozenset[Slice]
     states = frozenset() if row.clears_states else status.states
     issues = status.issues
     tainted = status.tainted if row.tainted is None else row.tainted
+    added = row.adds_states | (row.adds_states_again if status.generation > 1 else frozenset())
     return SliceStatus(
         run_state=row.run_state or status.run_state,
-        states=(states - row.removes_states) | row.adds_states | ({state} if state else frozenset()),
+        states=(states - row.removes_states) | added | ({state} if state else frozenset()),
         quality=row.quality or status.quality,
         issues=(issues | cause) if row.adds_issue else (issues - cause) if row.removes_issue else issues,
         tainted=tainted,

@@ -85,10 +85,7 @@ def _row(row: TransitionRule) -> str:
 
 
 def _changes(row: TransitionRule) -> Iterator[str]:
-    if row.clears_states:
-        yield "states: none"
-    if row.adds_states:
-        yield f"states: + {', '.join(sorted(row.adds_states))}"
+    yield from _changes_of_states(row)
     if row.quality:
         yield f"quality: {row.quality.value}"
     if row.adds_issue or row.removes_issue:
@@ -103,6 +100,15 @@ def _changes(row: TransitionRule) -> Iterator[str]:
         yield "unannounced: no"
     if row.new_generation:
         yield "generation: + 1"
+
+
+def _changes_of_states(row: TransitionRule) -> Iterator[str]:
+    if row.clears_states:
+        yield "states: none"
+    if row.adds_states:
+        yield f"states: + {', '.join(sorted(row.adds_states))}"
+    if row.adds_states_again:
+        yield f"again: + {', '.join(sorted(row.adds_states_again))}"
 
 
 def _spreads() -> Iterator[str]:

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
     from tidemark.state_store.backfills import BackfillRow, MemberRow
 
-_STYLES = {"failed": "red", "blocked": "red", "asking": "yellow", "rebuilt": "green", "unchanged": "green"}
+_STYLES = {
+    "failed": "red",
+    "blocked": "red",
+    "asking": "yellow",
+    "rebuilt": "green",
+    "given": "green",
+    "unchanged": "green",
+}
 
 
 @click.command()

@@ -1,0 +1,143 @@
+"""Whatever others report, of whatever slice, wherever it is: the center goes on, and launches its own slices alone."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.center.launchers import MemoryLauncher
+from tests.center.test_center import NOW, CenterWorld
+from tests.center.test_dispatch import dispatch_of
+from tidemark.center.detectors.external_report import EVENTS, Report, facts_of
+from tidemark.center.errors import RequestError
+from tidemark.center.report_vocabulary import REPORTED, VOCABULARY, MadeBy, made_by
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event, RunState, apply
+from tidemark.dependency_model.status.slice_status import SliceStatus
+from tidemark.errors import TransitionError
+from tidemark.state_store.transition import Facts, Transition
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+DAY = "2024-06-01"
+ENTITIES = {
+    "clicks": "{period: day, kind: Virtual}",
+    "orders": "{period: day, kind: Snapshot, source: {table: shop.orders, instances: [a]}, key: [id]}",
+    "totals": "{period: day, depends_on: [clicks]}",
+    "regions": "{period: day, kind: Virtual, sub_partitions: {region: [cn, us]}}",
+    "canvas": "{period: day, kind: Project}",
+    "other": "period: day",
+}
+SUBJECTS = {
+    "clicks@{}": MadeBy.OTHERS,
+    "orders@{}": MadeBy.THIS_PROJECT,
+    "regions@{}/region=cn": MadeBy.OTHERS,
+    "regions@{}": MadeBy.NOBODY,
+    "totals@{}": MadeBy.THIS_PROJECT,
+}
+WAYS: dict[str, Sequence[str]] = {
+    "waiting": (),
+    "running": ("started",),
+    "failed": ("started", "failed"),
+    "completed": ("started", "completed"),
+    "completed twice": ("started", "completed", "backfill_requested", "started", "completed"),
+    "waiting again": ("started", "completed", "backfill_requested"),
+    "invalid": ("started", "completed", "quality_failed"),
+    "absent": ("started", "completed", "deleted"),
+}
+
+
+def report(world: CenterWorld, subject: str, event: str, **more: Any) -> int:
+    """As it comes over HTTP or a topic."""
+    number = world.store.read.last()
+    body = {"subject": subject, "event": event, "event_id": f"{event} {number} {more}", "event_time": NOW.isoformat()}
+    return world.center.report(facts_of(json.dumps({**body, **more}).encode(), world.center.graph), strict=True).new
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_no_report_ends_a_tick_or_launches_what_others_make(tmp_path: Path, way: Sequence[str]) -> None:
+    """Each word has a day of each subject, after what happened to that already."""
+    world, launcher = CenterWorld(tmp_path, **ENTITIES), MemoryLauncher()
+    world.now = NOW + timedelta(days=len(EVENTS))
+    for number, event in enumerate(EVENTS):
+        for form, maker in SUBJECTS.items():
+            subject = form.format((NOW + timedelta(days=number - 2)).date())
+            for earlier in way if maker is MadeBy.OTHERS else ():
+                report(world, subject, earlier)
+            is_word = Event(event) in VOCABULARY[maker]
+            with suppress(TransitionError) if is_word else pytest.raises(RequestError):
+                report(world, subject, event)
+    dispatch = dispatch_of(world, launcher, "default=1000")
+    for _ in range(2):
+        world.center.tick()
+        dispatch.step()
+        world.now += dispatch._policy.wait
+    assert dispatch.isolated.troubles == {}
+    launched = {Slice.parse(slice_) for group in launcher.groups for slice_ in group}
+    assert {slice_.entity for slice_ in launched} == {"other", "totals"}
+    assert sum(slice_.entity == "other" for slice_ in launched) == len(EVENTS) + 2
+    world.center = world.open_center()
+    again = MemoryLauncher()
+    dispatch_of(world, again).recover()
+    assert {Slice.parse(slice_) for group in again.groups for slice_ in group} == launched
+
+
+@pytest.mark.parametrize(("subject", "maker"), SUBJECTS.items())
+def test_what_nobody_may_report_of_a_slice_is_refused_with_what_to_report(
+    tmp_path: Path, subject: str, maker: MadeBy
+) -> None:
+    world, subject = CenterWorld(tmp_path, **ENTITIES), subject.format(DAY)
+    slice_ = Slice.parse(subject)
+    assert made_by(world.center.graph.node(slice_.entity), slice_) is maker
+    for event in set(REPORTED) - VOCABULARY[maker]:
+        with pytest.raises(RequestError, match=f"{event.value} is nothing to report of {slice_.entity}.*expected one"):
+            report(world, subject, event.value)
+    assert world.store.read.last() == 0
+
+
+def test_the_words_are_an_enumeration_of_the_interface() -> None:
+    assert Report.model_json_schema()["properties"]["event"]["enum"] == [*EVENTS]
+    assert {"released", "launched", "forced", "withdrawn", "flagged"}.isdisjoint(EVENTS)
+
+
+@pytest.mark.parametrize("before", [(), ("failed",), ("started",), ("started", "failed"), ("started", "lost")])
+def test_external_data_is_there_once_somebody_says_so(tmp_path: Path, before: Sequence[str]) -> None:
+    world = CenterWorld(tmp_path, **ENTITIES)
+    for event in before:
+        assert report(world, f"clicks@{DAY}", event) == 1
+        assert world.center.status(Slice("clicks", DAY)).run_state in (RunState.RUNNING, RunState.FAILED)
+    assert report(world, f"clicks@{DAY}", "observed") == 1
+    status = world.center.status(Slice("clicks", DAY))
+    assert (status.run_state, status.valid, status.generation) == (RunState.COMPLETED, True, 1)
+    assert f"totals@{DAY}" in world.ready()
+
+
+def test_a_store_that_says_that_an_external_slice_was_launched_is_no_hindrance(tmp_path: Path) -> None:
+    """Of an earlier version, which did launch it."""
+    world, launcher = CenterWorld(tmp_path, **ENTITIES), MemoryLauncher()
+    world.tell(f"other@{DAY}", "started")
+    for event in ("released", "launched"):
+        _append_as(world, f"clicks@{DAY}", event)
+    world.center = world.open_center()
+    dispatch = dispatch_of(world, launcher)
+    world.center.tick()
+    dispatch.step()
+    assert all(not slice_.startswith("clicks") for group in launcher.groups for slice_ in group)
+    report(world, f"clicks@{DAY}", "observed")
+    assert world.center.status(Slice("clicks", DAY)).valid
+
+
+def _append_as(world: CenterWorld, text: str, event: str) -> None:
+    """Straight into the store, whatever the center says of it."""
+    slice_, last = Slice.parse(text), world.store.read.last()
+    current = world.store.read.current(slice_)
+    status = apply(current.status if current else SliceStatus(), Event(event))
+    data = Facts(run_id="r1")
+    transition = Transition(last + 1, f"{event} {last}", slice_, Event(event), status, "old", "", NOW, NOW, data)
+    world.store.write.append([transition], after=last, cursors={})

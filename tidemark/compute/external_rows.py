@@ -1,0 +1,138 @@
+"""The rows of external slices where their probe looks at them: a view of the very data that was seen.
+
+A Delta table is read at the version that the probe saw, files as Spark reads their format, a database's table by the
+probe's own conditions with bound values. What a probe only counts or is told of has no rows here.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from tidemark.compute.business_time import slice_values
+from tidemark.compute.errors import ExternalRowsError
+from tidemark.crawl.folders import Folder
+from tidemark.crawl.probed_slice import ProbedSlice
+from tidemark.crawl.probes.files import data_files as listed_files
+from tidemark.crawl.probes.hive_partitions import partition_folder
+from tidemark.crawl.probes.sql_table import database_url, session, slice_rows
+from tidemark.crawl.rule_query import Figure
+from tidemark.delta.delta_rs_table import is_readable, read_table
+from tidemark.delta.partition_predicate import literal
+from tidemark.system.table_location import table_location
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tidemark.crawl.connection_secrets import ConnectionSecrets
+    from tidemark.dependency_model.entity.probe import DeltaProbe, FilesProbe, PartitionsProbe, Probe, SqlProbe
+    from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
+    from tidemark.system.table_location import TableLocation
+    from tidemark.warehouse.warehouse import Warehouse
+
+READ: Final = frozenset({"delta", "files", "partitions", "sql"})
+"""The kinds of probes that look at rows."""
+_SECONDS: Final = 600
+_MOST_ROWS: Final = 5_000_000
+_COMPRESSED: Final = (".gz", ".bz2", ".zst", ".snappy", ".deflate")
+_FORMATS: Final = {".parquet": "parquet", ".orc": "orc", ".csv": "csv", ".json": "json", ".jsonl": "json"}
+_OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {"csv": {"header": "true", "inferSchema": "true"}}
+
+
+class ExternalRows:
+    """Reads slices of one warehouse's external entities with one session."""
+
+    def __init__(self, session_: SparkSession, warehouse: Warehouse, secrets: ConnectionSecrets) -> None:
+        self._session, self._warehouse, self._secrets = session_, warehouse, secrets
+
+    def rows(self, name: str, used: Sequence[UsedSlice]) -> DataFrame:
+        """The rows of slices that are there, with the columns of their business time. Raises ExternalRowsError."""
+        probe = self._warehouse.entities[name].probe
+        if probe is None or probe.kind not in READ:
+            raise ExternalRowsError.nowhere(name, probe.kind if probe else "")
+        return functools.reduce(_union, [self._slice(probe, input_) for input_ in used])
+
+    def is_at(self, source: DeltaProbe, path: TableLocation) -> bool:
+        """Whether a probe's table is the one at a place of the warehouse."""
+        return self._secrets.fill(source.table) == str(path)
+
+    def _slice(self, probe: Probe, used: UsedSlice) -> DataFrame:
+        probed = ProbedSlice.of(self._warehouse.graph, used.slice)
+        rows = self._readers[probe.kind](probe.source, probed, used)
+        own = slice_values(self._warehouse.entities[used.slice.entity], used.slice)
+        return rows.withColumns({column: literal(value) for column, value in own.items()}) if own else rows
+
+    @property
+    def _readers(self) -> Mapping[str, Callable[[Any, ProbedSlice, UsedSlice], DataFrame]]:
+        return {"delta": self._delta, "files": self._files, "partitions": self._partitions, "sql": self._sql}
+
+    def _delta(self, source: DeltaProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
+        """At the version that was seen; the newest one where the log does not have that any more, or nobody told it."""
+        place = table_location(self._secrets.fill(probed.text(source.table)))
+        seen = int(used.version) if used.version.isdecimal() else None
+        version = seen if seen is not None and is_readable(place, seen) else None
+        table = read_table(self._session, place, version)
+        for column, text in probed.texts(source.partition).items():
+            table = table.where(_is_text(table, column, text))
+        return table
+
+    def _files(self, source: FilesProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
+        folder = Folder.at(self._secrets.fill(probed.text(source.path)))
+        return self._read(listed_files(source, folder), folder, used)
+
+    def _partitions(self, source: PartitionsProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
+        folder = partition_folder(Folder.at(self._secrets.fill(source.path)), probed.texts(source.partition))
+        if folder is None:
+            raise ExternalRowsError.gone(used.slice, "no folder of that partition")
+        return self._read([folder.relative(info) for info in folder.data(folder.files())], folder, used)
+
+    def _read(self, names: Sequence[str], folder: Folder, used: UsedSlice) -> DataFrame:
+        """Files of one format."""
+        if not names:
+            raise ExternalRowsError.gone(used.slice, "no file of it")
+        formats = {_format_of(name) for name in names}
+        if len(formats) > 1 or "" in formats:
+            raise ExternalRowsError.unreadable(used.slice, min(names), sorted(set(_FORMATS)))
+        (format_,) = formats
+        reader = self._session.read.format(format_).options(**_OPTIONS.get(format_, {}))
+        return reader.load([folder.spark_address(name) for name in names])
+
+    def _sql(self, source: SqlProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
+        """What the probe counted, as the database gives it: values are bound, the session cannot write."""
+        url = database_url(self._secrets.fill(source.url))
+        query, values = slice_rows(source, probed, url.get_backend_name()).query([Figure("*")])
+        with session(url, _SECONDS) as connection:
+            result = connection.exec_driver_sql(query, values)
+            columns = list(result.keys())
+            fetched = result.fetchmany(_MOST_ROWS + 1)
+        if len(fetched) > _MOST_ROWS:
+            raise ExternalRowsError.too_many(used.slice, _MOST_ROWS)
+        if not fetched:
+            raise ExternalRowsError.gone(used.slice, f"no row of {source.table}")
+        table = pa.table({name: [row[at] for row in fetched] for at, name in enumerate(columns)})
+        return self._session.createDataFrame(table)
+
+
+def _format_of(name: str) -> str:
+    """Spark's word for the format of a file by its name; empty where that tells nothing."""
+    bare = name.lower()
+    for ending in _COMPRESSED:
+        bare = bare.removesuffix(ending)
+    return next((format_ for ending, format_ in _FORMATS.items() if bare.endswith(ending)), "")
+
+
+def _is_text(table: DataFrame, column: str, text: str) -> Any:
+    """Whole numbers are equal however many zeros stand before them, as the probe has it."""
+    type_ = table.schema[column].dataType.typeName()
+    if type_ in ("byte", "short", "integer", "long"):
+        return F.col(column) == F.lit(int(text))
+    return F.col(column) == F.lit(text).cast(type_)
+
+
+def _union(left: DataFrame, right: DataFrame) -> DataFrame:
+    return left.unionByName(right, allowMissingColumns=True)
