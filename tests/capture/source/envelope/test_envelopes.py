@@ -120,9 +120,13 @@ def test_a_record_goes_where_its_table_holds_it(spark: SparkSession) -> None:
         SourceTable("ods_more", "school.orders_x_*", ("b", "c"), ("id",), None, ()),
     ]
     physical = ["orders_0", "orders_12", "orders_", "orders_1_2", "orders", "orders_x_3", "users", "users_1", "xusers"]
-    rows = [(instance, "c", f"school.{name}", None, None, None, "") for instance in "abc" for name in physical]
+    rows = [
+        (instance, "c", f"school.{name}", None, None, None, None, None, "") for instance in "abc" for name in physical
+    ]
     records = spark.createDataFrame(
-        rows, "instance STRING, op STRING, physical STRING, changes STRING, ddl STRING, problem STRING, line STRING"
+        rows,
+        "instance STRING, op STRING, physical STRING, changes STRING, ddl STRING, loaded STRING, load_problem STRING, "
+        "problem STRING, line STRING",
     )
     for row in route(records, tables).collect():
         holding = [table.name for table in tables if table.holds(row["instance"], row["physical"])]
