@@ -101,3 +101,19 @@ def test_what_cannot_run_is_refused(tmp_path: Path, yaml: str, sql: str, expecte
 )
 def test_what_can_run_is_taken(tmp_path: Path, yaml: str, sql: str) -> None:
     assert problems(tmp_path, yaml, sql) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "is_refused"),
+    [
+        ("hour\ntime_zone: Australia/Lord_Howe\nstart: 2026-03-23T00\nend: null\n", True),
+        ("hour\ntime_zone: Australia/Lord_Howe\n", False),
+        ("10min\ntime_zone: Australia/Lord_Howe\nend: null\n", False),
+        ("hour\ntime_zone: Australia/Adelaide\nend: null\n", False),
+        ("hour\ntime_zone: UTC+5:30\nend: null\n", False),
+    ],
+)
+def test_hours_are_refused_where_the_clock_changes_by_half_an_hour(tmp_path: Path, more: str, is_refused: bool) -> None:
+    """Dagster counts whole hours on from there: none of its partitions is a slice."""
+    told = problems(tmp_path, f"kind: Virtual\nperiod: {more}")
+    assert told == ["t.yaml:2 Dagster cannot cut hours where the clock changes by a part of an hour"] * is_refused

@@ -16,7 +16,7 @@ from tidemark.compute.business_time import slice_values
 from tidemark.compute.errors import ExternalRowsError
 from tidemark.crawl.folders import Folder
 from tidemark.crawl.probed_slice import ProbedSlice
-from tidemark.crawl.probes.files import data_files as listed_files
+from tidemark.crawl.probes.files import data_files
 from tidemark.crawl.probes.hive_partitions import partition_folder
 from tidemark.crawl.probes.sql_table import database_url, session, slice_rows
 from tidemark.crawl.rule_query import Figure
@@ -83,7 +83,7 @@ class ExternalRows:
 
     def _files(self, source: FilesProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
         folder = Folder.at(self._secrets.fill(probed.text(source.path)))
-        return self._read(listed_files(source, folder), folder, used)
+        return self._read(data_files(source, folder), folder, used)
 
     def _partitions(self, source: PartitionsProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
         folder = partition_folder(Folder.at(self._secrets.fill(source.path)), probed.texts(source.partition))

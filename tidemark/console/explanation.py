@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 from tidemark.console.output import print_line, print_table
 from tidemark.dependency_model.status import Quality, RunState
+from tidemark.dependency_model.time.zone import zone_info
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ def print_explanation(
     for name, words in (*_times(entity, explanation), *_record(entity, background.record)):
         print_line(f"  {name:12} {words}")
     if background.taint:
-        since = _local(background.taint.since, ZoneInfo(entity.time_zone))
+        since = _local(background.taint.since, zone_info(entity.time_zone))
         print_line(f"  {'tainted':12} {background.taint.why} (by {background.taint.who}, {since})", "red")
     for reason in background.held_back.get(explanation.slice, ()):
         print_line(f"  {'held back by':12} {reason}", "yellow")
@@ -84,7 +84,7 @@ def _summary(explanation: Explanation) -> str:
 
 
 def _times(entity: Entity, explanation: Explanation) -> Iterable[tuple[str, str]]:
-    zone = ZoneInfo(entity.time_zone) if "/" in entity.time_zone else explanation.window.start.tzinfo
+    zone = zone_info(entity.time_zone)
     if not entity.is_static:
         start, end = (_local(instant, zone) for instant in (explanation.window.start, explanation.window.end))
         yield "window", f"{start} to {end} {entity.time_zone}"
@@ -102,7 +102,7 @@ def _record(entity: Entity, record: SliceRecord | None) -> Iterator[tuple[str, s
     if record is None:
         return
     run = f" by run {record.run_id}" if record.run_id else f", told by {record.who}"
-    yield "completed", f"{_local(record.completed_at, ZoneInfo(entity.time_zone))}{run}"
+    yield "completed", f"{_local(record.completed_at, zone_info(entity.time_zone))}{run}"
     figures = {"{} rows": record.rows, "{} bytes": record.size_bytes, "table version {}": record.version}
     told = [words.format(value) for words, value in figures.items() if value is not None]
     if told:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.console.output import print_line
 
 if TYPE_CHECKING:
-    from datetime import datetime
-    from zoneinfo import ZoneInfo
+    from datetime import datetime, tzinfo
 
     from tidemark.center.baseline import Baseline, PathStep
 
@@ -18,7 +17,7 @@ _INDENT: Final = " " * 29
 """As wide as `    predicted 00:00 - 00:48  `."""
 
 
-def print_gantt(promise: Baseline, zone: ZoneInfo) -> None:
+def print_gantt(promise: Baseline, zone: tzinfo) -> None:
     """Of each slice of the key path, first to last, what is off its norm, and two bars.
 
     `#` while it is predicted to run or to be awaited, after `.` while it waits for room; `-` the last time at which it
@@ -75,7 +74,7 @@ class _Scale:
         passed = (instant - self.begin).total_seconds()
         return round(_WIDTH * min(max(passed, 0.0), whole) / whole) if whole else 0
 
-    def axis(self, ready_by: datetime, zone: ZoneInfo) -> str:
+    def axis(self, ready_by: datetime, zone: tzinfo) -> str:
         """When the promise is, below its mark."""
         text = f"promised {ready_by.astimezone(zone):%m-%d %H:%M}"
         place = self.place(ready_by)
@@ -90,5 +89,5 @@ def _style(why: list[str]) -> str:
     return "yellow" if why else ""
 
 
-def _row(name: str, first: datetime, last: datetime, bar: str, zone: ZoneInfo) -> str:
+def _row(name: str, first: datetime, last: datetime, bar: str, zone: tzinfo) -> str:
     return f"    {name} {first.astimezone(zone):%H:%M} - {last.astimezone(zone):%H:%M}  {bar}".rstrip()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
-from zoneinfo import ZoneInfo
 
 from tidemark.capture.commits.commit_state import commits
 from tidemark.capture.operations.collect_status import table_statuses
@@ -17,6 +16,7 @@ from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.profile.comparison import words
 from tidemark.dependency_model.readiness.overview import EntityOverview, SlicesInMemory, overview, root_cause
 from tidemark.dependency_model.status import RunState, SliceStatus
+from tidemark.dependency_model.time.zone import zone_info
 from tidemark.state_store.code_registry import CodeRegistry
 from tidemark.state_store.database import Database
 from tidemark.state_store.past_states import states_at
@@ -138,7 +138,7 @@ class WarehouseStatus:
         table = self._tables.get(name)
         if table is None:
             return []
-        zone, end = ZoneInfo(self.warehouse.settings.time_zone), self.warehouse.graph.window(slice_).end
+        zone, end = zone_info(self.warehouse.settings.time_zone), self.warehouse.graph.window(slice_).end
         blockers = blockers_of(table, end, zone)
         if blockers:
             return blockers

@@ -2,6 +2,7 @@
 
 Dagster's `TimeWindowPartitionMapping` counts whole downstream windows, so it can say T-1 and ranges, but neither
 `Set -7,-1` nor the days of the month so far. Its graph then shows a little more than is read; runs go by the exact set.
+No mapping of time windows holds for two time zones: Dagster raises in each run.
 A subclass of our own would be replaced by same-day in Dagster's webserver, without a word.
 """
 
@@ -18,6 +19,7 @@ from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.offset import OffsetKind
 from tidemark.dependency_model.time.date_grid import day_of
 from tidemark.dependency_model.time.sample_slices import dense_slices
+from tidemark.dependency_model.time.zone import iana_name
 from tidemark.warehouse.dagster_partition_keys import TIME_DIMENSION, part_dimension
 
 if TYPE_CHECKING:
@@ -55,6 +57,9 @@ def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
     is_its_own = upstream.name == downstream.name
     if downstream.period is None or ((upstream.sub_partitions or downstream.sub_partitions) and not is_its_own):
         return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions")
+    if iana_name(upstream.time_zone) != iana_name(downstream.time_zone):
+        of_two_clocks = f"all partitions: their windows go by the clock of {upstream.time_zone}"
+        return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation=of_two_clocks)
     natural = natural_offset(downstream.period, upstream.period)
     offsets = [
         dependency.offset or natural

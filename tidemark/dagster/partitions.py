@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
+from tidemark.dependency_model.time.zone import iana_name
 from tidemark.warehouse.dagster_partition_keys import TIME_DIMENSION, dagster_key, first_slice, part_dimension, part_key
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def partitions_definition(entity: Entity, graph: DependencyGraph) -> dg.TimeWind
         end=_end(entity),
         fmt=fmt,
         cron_schedule=cron,
-        timezone=entity.time_zone,
+        timezone=iana_name(entity.time_zone),
         end_offset=_ahead(entity),
     )
 

@@ -8,13 +8,13 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
-from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
 from tidemark.dependency_model.time.date_grid import WEEK_DAYS
 from tidemark.dependency_model.time.partition_columns import parse_partition_columns
 from tidemark.dependency_model.time.workdays import known_workdays
+from tidemark.dependency_model.time.zone import iana_name
 from tidemark.errors import CalendarError, ParseError
 from tidemark.system.declared_sql import FunctionsField, VariablesField
 from tidemark.system.errors import SettingsError
@@ -32,9 +32,9 @@ _PATHS: Final = (*_LOCATIONS, "spark_conf")
 
 def _known_zone(name: str) -> str:
     try:
-        ZoneInfo(name)
-    except (KeyError, ValueError, OSError) as error:
-        raise ValueError(f"'{name}' is no IANA time zone, write one like Europe/Paris") from error
+        iana_name(name)
+    except CalendarError as error:
+        raise ValueError(str(error)) from error
     return name
 
 

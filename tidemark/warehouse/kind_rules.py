@@ -6,6 +6,7 @@ The model takes more than any run could do: a table that nothing computes, a par
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from tidemark.crawl.probes.own_probe import GROUP, installed
@@ -14,6 +15,8 @@ from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.graph.node import Node
 from tidemark.dependency_model.time.partition_columns import PARTITION_COLUMNS
+from tidemark.dependency_model.time.period import Period
+from tidemark.dependency_model.time.zone import Zone
 from tidemark.errors import EntityError
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 _SEPARATORS: Final = frozenset("|,")
 """What stands between the parts of a Dagster partition's key."""
+_HOUR_SECONDS: Final = 3600
 Problem = tuple[str, EntityError]
 
 
@@ -96,6 +100,12 @@ def _of_any_kind(entity: Entity) -> Iterator[Problem]:
         )
     if not Node(entity).existing:
         yield "start", EntityError("it has no slices", expected=f"a {entity.period} between its start and its end")
+    change = _change_within_an_hour(entity)
+    if change:
+        told = "Dagster cannot cut hours where the clock changes by a part of an hour"
+        when = f"{entity.time_zone}, which does so on {change:%Y-%m-%d}"
+        hint = "declare a period of 10min, or time_zone: UTC and a day over its hours"
+        yield "period", EntityError(told, found=when, hint=hint)
     if entity.is_static and entity.export:
         yield "export", EntityError("a Static entity has no slices to publish", hint="export what is made of it")
     yield from _probe(entity)
@@ -105,6 +115,19 @@ def _of_any_kind(entity: Entity) -> Iterator[Problem]:
         wrong = next((value for value in parts if not _SEPARATORS.isdisjoint(value)), None)
         if wrong is not None:
             yield "sub_partitions", EntityError("a part's name has neither '|' nor ','", found=wrong)
+
+
+def _change_within_an_hour(entity: Entity) -> datetime | None:
+    """The first change of the clock since the entity's start after which hours do not begin where Dagster's do."""
+    if entity.period is not Period.HOUR:
+        return None
+    existing, zone = Node(entity).existing, Zone.load(entity.time_zone)
+    if not existing:
+        return None
+    grid = entity.calendar.grid(entity.period)
+    changes = zone.changes_within(grid.start(existing.start), grid.start(existing.stop))
+    odd = (at for at in changes if (zone.offset_at(at) - zone.offset_at(at - 1)) % _HOUR_SECONDS)
+    return next((datetime.fromtimestamp(at, UTC) for at in odd), None)
 
 
 def _of_columns(entity: Entity, *, has_query: bool) -> Iterator[Problem]:

@@ -56,6 +56,29 @@ def test_next_times_of_paris(text: str, after: str, expected: str) -> None:
     assert datetime.fromtimestamp(next_time, UTC) == datetime.fromisoformat(expected + "+00:00")
 
 
+@pytest.mark.parametrize("zone", ["Europe/Paris", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"])
+@pytest.mark.parametrize("text", ["0 * * * *", "5 * * * *", "*/15 1,2 * * *", "30 1 * * *", "45 2 * * *", "0 3 * * *"])
+def test_each_time_that_the_clock_shows_on_a_night_of_a_change_counts(zone: str, text: str) -> None:
+    clock, cron, step = ZoneInfo(zone), Cron.parse(text), 900 if "5" not in text else 300
+    for night in ("2026-04-04T10", "2026-10-24T18", "2026-10-31T22"):
+        start = int(datetime.fromisoformat(night + ":00+00:00").timestamp())
+        shown = {
+            instant
+            for instant in range(start, start + 26 * 3600, step)
+            for local in (datetime.fromtimestamp(instant, clock),)
+            if local.minute in cron.minutes and local.hour in cron.hours
+        }
+        following = {cron.next(instant, Zone.load(zone)) for instant in range(start, max(shown) + 1, step)}
+        assert following == shown
+
+
+def test_the_hour_that_comes_twice_has_an_earliest_time_each() -> None:
+    cron, paris = Cron.parse("5 * * * *"), Zone.load("Europe/Paris")
+    for after, expected in (("02:00+02:00", "02:05+02:00"), ("02:00+01:00", "02:05+01:00")):
+        instant, due = (int(datetime.fromisoformat(f"2026-10-25T{clock}").timestamp()) for clock in (after, expected))
+        assert cron.next(instant, paris) == due
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

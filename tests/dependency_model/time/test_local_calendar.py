@@ -3,26 +3,51 @@
 from __future__ import annotations
 
 import struct
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from tidemark.dependency_model.time import Calendar, Period, Window
-from tidemark.dependency_model.time.zone import Zone, zone_names
+from tidemark.dependency_model.time.zone import WITHOUT_WHOLE_HOURS, Zone, zone_info, zone_names
 from tidemark.errors import CalendarError, ParseError
 
 HEAD = 44
+_SAME_CLOCKS = {"Asia/Calcutta", "Asia/Rangoon", "Australia/North", "Indian/Cocos"}
+"""Other names of the zones that stand for a fixed offset."""
 
 
 @pytest.mark.parametrize(
     ("time_zone", "hint"),
-    [("Europe/Pariss", "Europe/Paris"), ("europe/paris", "Europe/Paris"), ("UTC+15", None), ("", None)],
+    [
+        ("Europe/Pariss", "Europe/Paris"),
+        ("europe/paris", "Europe/Paris"),
+        ("UTC+15", None),
+        ("", None),
+        ("UTC+5:45", "Kathmandu"),
+        ("UTC-13", None),
+    ],
 )
 def test_an_unknown_zone_is_refused_with_the_nearest_name(time_zone: str, hint: str | None) -> None:
     with pytest.raises(CalendarError) as raised:
         Calendar(time_zone)
     assert hint is None or hint in str(raised.value)
+
+
+def test_a_fixed_offset_is_a_zone_of_the_database_that_never_had_another() -> None:
+    assert {name for name in zone_names() if _is_of_part_hours(name)} == {*WITHOUT_WHOLE_HOURS.values(), *_SAME_CLOCKS}
+    for hours, minutes in [(hour, 0) for hour in range(-12, 15)] + list(WITHOUT_WHOLE_HOURS):
+        text = f"UTC{hours:+d}{f':{abs(minutes)}' if minutes else ''}"
+        assert Zone.load(text).offsets == (3600 * hours + 60 * minutes,)
+        assert datetime(2026, 3, 29, tzinfo=zone_info(text)).utcoffset() == timedelta(hours=hours, minutes=minutes)
+
+
+def _is_of_part_hours(name: str) -> bool:
+    """Whether a zone has had one offset since 1970, and not one of whole hours."""
+    clock = ZoneInfo(name)
+    now = datetime(2026, 1, 1, tzinfo=clock).utcoffset()
+    return now is not None and now % timedelta(hours=1) != timedelta(0) and len(Zone.load(name).offsets) == 1
 
 
 def test_an_unknown_first_day_is_refused() -> None:

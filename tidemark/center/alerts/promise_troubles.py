@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Final
-from zoneinfo import ZoneInfo
 
 from tidemark.alerts.alert import Trouble
 from tidemark.dependency_model.baseline.key_path import Cause
 from tidemark.dependency_model.baseline.promise import PromiseState
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
+from tidemark.dependency_model.time.zone import zone_info
 from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from tidemark.alerts.alert import Alert
     from tidemark.center.baseline import Baseline
@@ -117,10 +117,10 @@ def _sentence(cause: str, promises: Iterable[Baseline]) -> str:
 
 
 def _words(promise: Baseline, graph: DependencyGraph) -> str:
-    zone = ZoneInfo(graph.entity(promise.slice.entity).time_zone)
+    zone = zone_info(graph.entity(promise.slice.entity).time_zone)
     predicted = f", predicted {_clock(promise.p50, zone)}" if promise.p50 else ""
     return f"{promise.slice} ({promise.state.value}, by {_clock(promise.ready_by, zone)}{predicted})"
 
 
-def _clock(instant: datetime, zone: ZoneInfo) -> str:
+def _clock(instant: datetime, zone: tzinfo) -> str:
     return f"{instant.astimezone(zone):%m-%d %H:%M}"

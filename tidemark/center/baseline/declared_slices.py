@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
-from zoneinfo import ZoneInfo
 
 from tidemark.center.pools import tag_of
 from tidemark.dependency_model.baseline.slice_network import NO_POOL
 from tidemark.dependency_model.readiness.earliest_time import earliest, ready_by
 from tidemark.dependency_model.readiness.self_starting_slices import is_marker, is_scheduled
+from tidemark.dependency_model.time.zone import zone_info
 
 if TYPE_CHECKING:
     from tidemark.center.pools import Pools
@@ -87,5 +87,5 @@ class DeclaredSlices:
 
 def groups_of(entity: Entity, window: Window) -> Groups:
     """What a slice is compared by: the weekday, or for shorter periods hour and weekday, by its entity's clock."""
-    local = window.start.astimezone(ZoneInfo(entity.time_zone))
+    local = window.start.astimezone(zone_info(entity.time_zone))
     return (local.weekday(),) if window.duration >= _DAY else (local.hour, local.weekday())

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Final
-from zoneinfo import ZoneInfo
 
 import click
 
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
+from tidemark.dependency_model.time.zone import zone_info
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ def alerts(channel: str | None, limit: int, *, as_json: bool) -> None:
     if as_json:
         print_json({"alerts": [_as_data(alert, deliveries) for alert, deliveries in told]})
     else:
-        _print(told, ZoneInfo(settings.time_zone))
+        _print(told, zone_info(settings.time_zone))
     raise SystemExit(ExitCode.FAILED if any(alert.is_open for alert, _ in told) else ExitCode.OK)
 
 
@@ -122,7 +122,7 @@ def _as_data(alert: Alert, deliveries: Sequence[Delivery]) -> dict[str, Any]:
     }
 
 
-def _print(told: Sequence[Told], zone: ZoneInfo) -> None:
+def _print(told: Sequence[Told], zone: tzinfo) -> None:
     rows = [_row(alert, deliveries, zone) for alert, deliveries in told]
     print_table(_HEADINGS, rows, ["bold red" if alert.is_open else "dim" for alert, _ in told])
     for alert, deliveries in told:
@@ -134,7 +134,7 @@ def _print(told: Sequence[Told], zone: ZoneInfo) -> None:
     print_line(f"{sum(alert.is_open for alert, _ in told)} open")
 
 
-def _row(alert: Alert, deliveries: Sequence[Delivery], zone: ZoneInfo) -> list[str]:
+def _row(alert: Alert, deliveries: Sequence[Delivery], zone: tzinfo) -> list[str]:
     return [
         str(alert.number),
         _state(alert),

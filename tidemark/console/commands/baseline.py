@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
-from zoneinfo import ZoneInfo
 
 import click
 
@@ -14,6 +13,7 @@ from tidemark.console.gantt import print_gantt
 from tidemark.console.output import json_option, print_json, print_line, print_table
 from tidemark.dependency_model.baseline.promise import PromiseState
 from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.time.zone import zone_info
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,14 +65,14 @@ def baseline(entity: str | None, *, repair: str | None, as_json: bool) -> None:
         model = baselines_model(now, len(promises.promised), told).model_dump(mode="json")
         print_json({**model, **({"repair": repair_model(estimate).model_dump()} if estimate else {})})
     else:
-        _print(told, len(promises.promised), ZoneInfo(settings.time_zone), in_detail=entity is not None)
+        _print(told, len(promises.promised), zone_info(settings.time_zone), in_detail=entity is not None)
         if estimate:
             _print_repair(estimate)
     is_trouble = any(promise.state is not PromiseState.SAFE for promise in told)
     raise SystemExit(ExitCode.FAILED if is_trouble else ExitCode.OK)
 
 
-def _print(told: Sequence[Baseline], promised: int, zone: ZoneInfo, *, in_detail: bool) -> None:
+def _print(told: Sequence[Baseline], promised: int, zone: tzinfo, *, in_detail: bool) -> None:
     print_table(_HEADINGS, [_row(promise, zone) for promise in told], [_STYLES[promise.state] for promise in told])
     for promise in told:
         if in_detail or promise.state is not PromiseState.SAFE:
@@ -84,7 +84,7 @@ def _print(told: Sequence[Baseline], promised: int, zone: ZoneInfo, *, in_detail
     print_line(f"{promised} promised, {promised - len(told)} there, {len(told)} open")
 
 
-def _row(promise: Baseline, zone: ZoneInfo) -> list[str]:
+def _row(promise: Baseline, zone: tzinfo) -> list[str]:
     return [
         str(promise.slice),
         promise.owner,
@@ -102,11 +102,11 @@ def _print_repair(estimate: RepairTime) -> None:
     print_line(f"computing {estimate.slices} slices anew takes {p50}, nine times of ten at most {p90}: {work} of work")
 
 
-def _time(instant: datetime | None, zone: ZoneInfo) -> str:
+def _time(instant: datetime | None, zone: tzinfo) -> str:
     return f"{instant.astimezone(zone):%Y-%m-%d %H:%M}" if instant else ""
 
 
-def _clock(instant: datetime | None, beside: datetime, zone: ZoneInfo) -> str:
+def _clock(instant: datetime | None, beside: datetime, zone: tzinfo) -> str:
     """The time alone, where the date is that of the other one."""
     is_same_day = instant is not None and instant.astimezone(zone).date() == beside.astimezone(zone).date()
     return f"{instant.astimezone(zone):%H:%M}" if instant and is_same_day else _time(instant, zone)

@@ -42,9 +42,10 @@ def init(folder: Path, *, empty: bool, sample: str | None, time_zone: str | None
 
 
 def _require_known_zone(name: str) -> None:
-    from zoneinfo import ZoneInfo  # noqa: PLC0415 - keeps --help fast
+    from tidemark.dependency_model.time.zone import iana_name  # noqa: PLC0415 - keeps --help fast
+    from tidemark.errors import CalendarError  # noqa: PLC0415 - likewise
 
     try:
-        ZoneInfo(name)
-    except (KeyError, ValueError, OSError) as error:
-        raise click.BadParameter(f"no IANA time zone: {name}", param_hint="--time-zone") from error
+        iana_name(name)
+    except CalendarError as error:
+        raise click.BadParameter(str(error), param_hint="--time-zone") from error

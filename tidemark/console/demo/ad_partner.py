@@ -12,10 +12,11 @@ import sys
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
-from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
+
+from tidemark.dependency_model.time.zone import zone_info
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,7 @@ def _ended(days: list[date], now: datetime) -> Iterator[tuple[date, str]]:
     """Regions and their days that are over, on the region's own clock."""
     for day in days:
         for region, zone in REGIONS.items():
-            if datetime.combine(day + timedelta(days=1), time(), ZoneInfo(zone)) <= now:
+            if datetime.combine(day + timedelta(days=1), time(), zone_info(zone)) <= now:
                 yield day, region
 
 

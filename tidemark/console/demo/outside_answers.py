@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 import lzma
 from collections import Counter, defaultdict
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from zoneinfo import ZoneInfo
 
 from tidemark.console.demo.source_database_answers import Comparison, OracleMetric
 from tidemark.crawl.probed_slice import ProbedSlice
 from tidemark.crawl.probes.counted_records import counted_window
 from tidemark.delta.open_table import open_table
+from tidemark.dependency_model.time.zone import zone_info
 from tidemark.state_store.record_counts import RecordCounts
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class RecordedRows(NamedTuple):
     orders: Mapping[int, int]
 
 
-def recorded_rows(sample: Path, days: Sequence[date], zone: ZoneInfo) -> RecordedRows:
+def recorded_rows(sample: Path, days: Sequence[date], zone: tzinfo) -> RecordedRows:
     """Replay users and orders up to the end of the last of the days."""
     midnights = [datetime.combine(day + timedelta(days=1), time(), zone) for day in days]
     users: dict[int, tuple[date, str]] = {}
@@ -141,4 +141,4 @@ def _within(orders: Mapping[int, int], probed: ProbedSlice) -> int:
 
 
 def _reading(instant: datetime, time_zone: str) -> int:
-    return int(instant.astimezone(ZoneInfo(time_zone)).replace(tzinfo=UTC).timestamp()) // 60
+    return int(instant.astimezone(zone_info(time_zone)).replace(tzinfo=UTC).timestamp()) // 60

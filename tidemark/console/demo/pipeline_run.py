@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from queue import Empty, Queue
 from typing import TYPE_CHECKING, Final
-from zoneinfo import ZoneInfo
 
 from tidemark.center.in_process_host import InProcessHost
 from tidemark.compute.runtime import Runtime
@@ -17,6 +16,7 @@ from tidemark.console.demo.ad_partner_process import AdPartner
 from tidemark.console.demo.change_feed import ChangeFeed
 from tidemark.console.demo.resource_usage import Usage
 from tidemark.dagster.definitions import build_definitions
+from tidemark.dependency_model.time.zone import zone_info
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -141,7 +141,7 @@ class DemoReplay:
             display.say(warning)
         display.waiting([str(snapshot) for snapshot in report.waiting])
         if landed:
-            local = moment.astimezone(ZoneInfo(self.warehouse.settings.time_zone))
+            local = moment.astimezone(zone_info(self.warehouse.settings.time_zone))
             display.say(f"{local:%a %d %b %H:%M}: {landed} changes came in, {len(report.closed)} snapshots tagged")
         return landed
 

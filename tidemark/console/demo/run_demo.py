@@ -8,7 +8,6 @@ import os
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
-from zoneinfo import ZoneInfo
 
 import dagster as dg
 
@@ -22,6 +21,7 @@ from tidemark.console.demo.pipeline_run import DemoReplay
 from tidemark.console.demo.progress_display import LiveDisplay, PlainDisplay
 from tidemark.console.demo.source_database_answers import OracleAnswers, compare_metrics, compare_snapshots, load_oracle
 from tidemark.console.project_files import SAMPLE
+from tidemark.dependency_model.time.zone import zone_info
 from tidemark.state_store.database import Database
 from tidemark.strict_json import json_text
 from tidemark.system.files import writable_directory
@@ -50,7 +50,7 @@ def run_demo(last: date, console: Console, *, as_json: bool) -> int:
     oracle = _until(load_oracle(SAMPLE), last)
     writable_directory(settings.data)
     with _only_one(settings.data), _instance(settings) as instance:
-        end = datetime.combine(last + timedelta(days=1), time(), ZoneInfo(settings.time_zone))
+        end = datetime.combine(last + timedelta(days=1), time(), zone_info(settings.time_zone))
         replay = DemoReplay(_with_sample(settings), SAMPLE, instance, end)
         result = replay.run(
             lambda total: _display(console, total, as_json=as_json),
@@ -77,7 +77,7 @@ def _of_outside(replay: DemoReplay, last: date) -> dict[str, Comparison]:
         return {}
     start = date.fromisoformat((warehouse.entities[TABLE].start or "")[:10])
     days = [start + timedelta(days=number) for number in range((last - start).days + 1)]
-    recorded = recorded_rows(SAMPLE, days, ZoneInfo(warehouse.settings.time_zone))
+    recorded = recorded_rows(SAMPLE, days, zone_info(warehouse.settings.time_zone))
     costs = expected_ad_costs(warehouse.table_path(TABLE), recorded)
     return {
         "partner_figures": compare_metrics(costs, warehouse, runtime.olap, PARTNER),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
-from zoneinfo import ZoneInfo
+
+from tidemark.dependency_model.time.zone import zone_info
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +25,7 @@ def placeholders(text: str) -> tuple[tuple[str, str], ...]:
 
 def slice_text(text: str, key: str, window: Window | None, time_zone: str, sub: Mapping[str, str]) -> str:
     """The text for one slice; times are in `time_zone`. Raises ValueError for a name that the slice does not have."""
-    zone = ZoneInfo(time_zone)
+    zone = zone_info(time_zone)
 
     def value(match: re.Match[str]) -> str:
         name, form = _read(match[1])

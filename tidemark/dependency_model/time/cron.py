@@ -45,14 +45,18 @@ class Cron:
         return _parse(text)
 
     def next(self, instant: int, zone: Zone) -> int:
-        """The first instant (seconds) not before `instant` that the local clock of `zone` shows a time of this text."""
+        """The first instant (seconds) not before `instant` that the local clock of `zone` shows a time of this text.
+
+        Of an hour that comes twice, each time counts.
+        """
         day = zone.day_at(instant)
         for ahead in range(_DAYS_AHEAD):
             if self._is_on(day + ahead):
-                for minute in self._minutes_of_day():
-                    candidate = zone.earliest((day + ahead) * DAY_SECONDS + minute * 60)
-                    if candidate >= instant:
-                        return candidate
+                midnight = (day + ahead) * DAY_SECONDS
+                readings = (zone.instants(midnight + minute * 60) for minute in self._minutes_of_day())
+                candidates = [shown for reading in readings for shown in reading if shown >= instant]
+                if candidates:
+                    return min(candidates)
         raise _never(self.text)
 
     def _is_on(self, day: int) -> bool:

@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from importlib.resources import files
 from itertools import accumulate
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from tidemark.dependency_model.suggestion import did_you_mean, quote_value
@@ -22,6 +23,14 @@ LAST_DAY = date(LAST_YEAR + 1, 1, 1).toordinal() - EPOCH_ORDINAL
 _FOREVER = 1 << 60
 _SCAN_STEP = 6 * DAY_SECONDS
 """No zone changes its offset twice within six days since 1970 (a test reads the whole database for it)."""
+WITHOUT_WHOLE_HOURS: Final = {
+    (-9, -30): "Pacific/Marquesas",
+    (4, 30): "Asia/Kabul",
+    (5, 30): "Asia/Kolkata",
+    (6, 30): "Asia/Yangon",
+    (9, 30): "Australia/Darwin",
+}
+"""The zones of one offset since 1970 that is not of whole hours (a test reads the whole database for them)."""
 _FIXED = re.compile(r"UTC(?:([+-])(\d{1,2})(?::([0-5]\d))?)?")
 
 
@@ -51,6 +60,14 @@ class Zone:
         """
         index = bisect_right(self.local_ends, local)
         return max(self.changes[index], local - self.offsets[index])
+
+    def instants(self, local: int) -> tuple[int, ...]:
+        """Each instant at which the local clock shows `local` (seconds); of one in a gap, the end of the gap."""
+        index = bisect_right(self.local_ends, local)
+        first = max(self.changes[index], local - self.offsets[index])
+        later = range(index + 1, min(index + 2, len(self.changes)))
+        repeats = (local - self.offsets[at] for at in later if local - self.offsets[at] >= self.changes[at])
+        return first, *repeats
 
     def offset_before(self, local: int) -> int:
         """Seconds east of UTC at the first `local` reading; of one in a gap, what held before the gap."""
@@ -85,23 +102,20 @@ class Zone:
         return _load(name)
 
 
+def zone_info(name: str) -> ZoneInfo:
+    """The same clock as `Zone.load` has, for datetimes. Raises CalendarError."""
+    return ZoneInfo(iana_name(name))
+
+
 @lru_cache(maxsize=1024)
-def _load(name: str) -> Zone:
+def iana_name(name: str) -> str:
+    """The database's name of a zone, by which any other system knows it. Raises CalendarError.
+
+    A fixed offset has one where a zone of the database never had another offset since 1970.
+    """
     fixed = _FIXED.fullmatch(name)
     if fixed:
-        return _zone(name, [(-_FOREVER, _fixed_offset(fixed))])
-    return _zone(name, _scan(_database_zone(name)))
-
-
-def _fixed_offset(match: re.Match[str]) -> int:
-    hours, minutes = int(match[2] or 0), int(match[3] or 0)
-    if hours > 14:
-        raise CalendarError("no such offset", expected="at most 14 hours from UTC", found=quote_value(match[0]))
-    return (-1 if match[1] == "-" else 1) * (hours * 3600 + minutes * 60)
-
-
-def _database_zone(name: str) -> ZoneInfo:
-    """The zone as the `tzdata` package has it, so that every machine computes the same windows."""
+        return _name_of_offset(fixed)
     known = zone_names()
     if name not in known:
         raise CalendarError(
@@ -110,8 +124,29 @@ def _database_zone(name: str) -> ZoneInfo:
             found=quote_value(name),
             hint=did_you_mean(name, known),
         )
-    with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as data:
-        return ZoneInfo.from_file(data, key=name)
+    return name
+
+
+def _name_of_offset(match: re.Match[str]) -> str:
+    hours, minutes = (int(f"{match[1] or ''}{number or 0}") for number in (match[2], match[3]))
+    name = WITHOUT_WHOLE_HOURS.get((hours, minutes)) if minutes else f"Etc/GMT{-hours:+d}" if hours else "UTC"
+    if name not in zone_names():
+        raise CalendarError(
+            "no time zone of the database always has this offset",
+            expected=f"UTC-12 to UTC+14, or one of {', '.join(_text(*offset) for offset in WITHOUT_WHOLE_HOURS)}",
+            found=quote_value(match[0]),
+            hint="write an IANA name such as Asia/Kathmandu",
+        )
+    return name
+
+
+def _text(hours: int, minutes: int) -> str:
+    return f"UTC{hours:+d}:{abs(minutes)}"
+
+
+@lru_cache(maxsize=1024)
+def _load(name: str) -> Zone:
+    return _zone(name, _scan(zone_info(name)))
 
 
 @lru_cache(maxsize=1)

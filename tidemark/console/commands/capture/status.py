@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
 import click
 
 from tidemark.console.output import json_option, print_json, print_line, print_table
+from tidemark.dependency_model.time.zone import zone_info
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ def status(*, as_json: bool) -> None:
     if as_json:
         print_json({"tables": [asdict(table) for table in tables], "dead_letters": letters})
         return
-    zone = ZoneInfo(settings.time_zone)
+    zone = zone_info(settings.time_zone)
     print_table(_HEADINGS, [row for table in tables for row in _rows(table, zone)])
     for finding in dict.fromkeys(
         halt for table in tables for stream in table.streams.values() for halt in stream.halted

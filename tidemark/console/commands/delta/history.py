@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
-from zoneinfo import ZoneInfo
 
 import click
 
 from tidemark.console.commands.delta.table_path import table_path
 from tidemark.console.entity_argument import entity_argument
 from tidemark.console.output import json_option, print_json, print_table
+from tidemark.dependency_model.time.zone import zone_info
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ def history(table: str, *, limit: int, as_json: bool) -> None:
     if as_json:
         print_json({"table": table, "versions": versions})
     else:
-        zone = ZoneInfo(settings.time_zone)
+        zone = zone_info(settings.time_zone)
         print_table(
             ["version", f"time ({settings.time_zone})", "operation", "rows", "tags"],
             [_row(version, zone) for version in versions],
