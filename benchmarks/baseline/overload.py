@@ -48,6 +48,9 @@ class FirstComeOrder:
         came = {slice_: number for number, slice_ in enumerate(self._center.ready())}
         return sorted(groups, key=lambda group: came[group[0]])
 
+    def is_promised(self, group: Sequence[Slice]) -> bool:  # noqa: ARG002 - it goes by no promises
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:

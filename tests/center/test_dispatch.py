@@ -16,6 +16,7 @@ from tidemark.center.critical_path import chain_lengths
 from tidemark.center.dispatch import Dispatch, LaunchPolicy
 from tidemark.center.errors import PoolError
 from tidemark.center.pools import Pools
+from tidemark.center.run_grouping import exact_part
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 from tidemark.state_store.compaction import compact
@@ -253,3 +254,42 @@ def test_while_nobody_takes_runs_a_step_goes_on(tmp_path: Path, launcher: Memory
     launcher.is_down = False
     again.step()
     assert launcher.groups
+
+
+def test_what_falls_out_of_a_launch_is_not_computed_with_its_neighbours(
+    tmp_path: Path, launcher: MemoryLauncher
+) -> None:
+    world = CenterWorld(tmp_path, days="period: day")
+    world.now = NOW.replace(day=4)
+    dispatch = dispatch_of(world, launcher, together=7)
+    world.center.tick()
+    launcher.is_down = True
+    assert dispatch.step() == 0
+    for told in ("started", "completed"):
+        world.tell("days@2024-06-02", told, run="by hand")
+    launcher.is_down = False
+    dispatch.step()
+    dispatch.step()
+    assert sorted(launcher.groups) == [["days@2024-06-01"], ["days@2024-06-03"]]
+    assert world.center.status(Slice("days", "2024-06-02")).generation == 1
+
+
+@pytest.mark.parametrize(
+    ("slices", "exact"),
+    [
+        ("a@2024-06-01 a@2024-06-02", "a@2024-06-01 a@2024-06-02"),
+        ("a@2024-06-01 a@2024-06-03", "a@2024-06-01"),
+        ("a@2024-06-01 b@2024-06-01", "a@2024-06-01 b@2024-06-01"),
+        ("a@2024-06-01 a@2024-06-02 b@2024-06-01", "a@2024-06-01 a@2024-06-02"),
+        ("a@2024-06-01 b@2024-06-02", "a@2024-06-01"),
+        (
+            "a@2024-06-01 a@2024-06-03 b@2024-06-01 c@2024-06-01 c@2024-06-03",
+            "a@2024-06-01 b@2024-06-01",
+        ),
+    ],
+)
+def test_a_run_holds_exactly_what_a_range_of_times_and_assets_names(slices: str, exact: str) -> None:
+    days = graph(**dict.fromkeys("abc", "period: day"))
+    assert exact_part(days, [Slice.parse(text) for text in slices.split()]) == [
+        Slice.parse(text) for text in exact.split()
+    ]

@@ -110,6 +110,9 @@ class ModelHost:
     def note_end(self, run_id: str) -> None:
         self.membership.note_end(run_id)
 
+    def interrupts(self, run_id: str) -> None:
+        """Nobody is told."""
+
     def close(self, run_id: str, why: str) -> None:  # noqa: ARG002 - the protocol's
         self.world.closed(run_id)
         self.membership.note_end(run_id)

@@ -18,7 +18,8 @@ from tests.until import until
 from tests.warm_runs.warm_home import WarmHome, warm_home, write_home
 from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
-from tidemark.warm_runs.launcher import RUN_TAG, WarmRunLauncher
+from tidemark.warm_runs.launcher import WarmRunLauncher
+from tidemark.warm_runs.run_identity import RUN_TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -45,6 +45,9 @@ class FakeRuns:
     def note_end(self, run_id: str) -> None:
         self.said.append((run_id, "ended"))
 
+    def interrupts(self, run_id: str) -> None:
+        self.said.append((run_id, "is interrupted"))
+
     def close(self, run_id: str, why: str) -> None:
         self.said.append((run_id, why))
 

@@ -21,7 +21,9 @@ from tidemark.center.early_reads import early_reads
 from tidemark.center.fact import Fact, Receipt
 from tidemark.center.in_memory_state import CenterMemory
 from tidemark.center.latency import Latency
+from tidemark.center.told_by_runs import told_before
 from tidemark.center.transition_staging import Staging
+from tidemark.center.widened_needs import WidenedNeeds
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.readiness.earliest_time import earliest
 from tidemark.dependency_model.readiness.explanation import explain
@@ -56,7 +58,7 @@ CHECKPOINT_BEHIND: Final = timedelta(hours=6)
 """Most slices have started by then, and need not be noted as waiting."""
 _LOGGER: Final = logging.getLogger("tidemark.center")
 _KEPT_AT_ONCE: Final = 25_000
-_ENDS: Final = frozenset({Event.COMPLETED, Event.FAILED})
+_ENDS: Final = frozenset({Event.COMPLETED, Event.FAILED, Event.CANCELLED, Event.INTERRUPTED})
 
 
 @dataclass(slots=True)
@@ -88,6 +90,7 @@ class DependencyCenter:
         self._unkept = 0
         self.undecided: dict[Slice, Exception] = {}
         """Slices of which a decision failed, with why: each is decided upon again once something happens around it."""
+        self._is_declared = False
 
     @property
     def store(self) -> StateStore:
@@ -121,6 +124,7 @@ class DependencyCenter:
         """One commit of what the clock does; how many slices were released, and whether it is done for now."""
         with self._lock:
             memory = self._fresh()
+            self._take_in_declarations(memory)
             is_done = memory.index.advance(self._clock(), DUE_AT_ONCE)
             self._keep(0 if is_done else DUE_AT_ONCE)
             return self._write(Staging(self.graph, memory, memory.last, self._clock()), {}), is_done
@@ -271,6 +275,19 @@ class DependencyCenter:
         with self._lock:
             return self._fresh()
 
+    def _take_in_declarations(self, memory: CenterMemory) -> None:
+        """Once: what is complete may need more, as it is declared now."""
+        if self._is_declared:
+            return
+        needs, staging = WidenedNeeds(self.graph, self._store), Staging(self.graph, memory, memory.last, self._clock())
+        for fact in needs.facts(self._clock()):
+            with suppress(TidemarkError):  # it is not there any more
+                staging.take(fact)
+        if staging.transitions:
+            self._write(staging, {})
+        needs.note()
+        self._is_declared = True
+
     def _fresh(self) -> CenterMemory:
         if self._memory is None:
             decides = self.backfills.decides
@@ -347,7 +364,8 @@ class DependencyCenter:
         known = self._store.read.known_ids([fact.event_id for fact in doubtful])
         facts = [fact for ticket in tickets for fact in ticket.facts]
         reads = early_reads(self.graph, memory, self._store.read, facts, now)
-        staging, cursors = Staging(self.graph, memory, memory.last, now), dict[str, str]()
+        told = told_before(facts, memory.runs, self._store.read)
+        staging, cursors = Staging(self.graph, memory, memory.last, now, told=told), dict[str, str]()
         for ticket in tickets:
             own = Staging(self.graph, memory, staging.last, now, below=staging, reads=reads)
             if self._stage(ticket, own, known):

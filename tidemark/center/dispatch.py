@@ -20,8 +20,10 @@ from tidemark.center.fact import Fact
 from tidemark.center.isolated_steps import IsolatedSteps
 from tidemark.center.launch_order import MarginOrder
 from tidemark.center.outages import OUTAGES
-from tidemark.center.run_grouping import RunGrouping
+from tidemark.center.pools import tag_of
+from tidemark.center.run_grouping import RunGrouping, exact_part
 from tidemark.center.typical_times import TypicalTimes
+from tidemark.dependency_model.readiness.self_starting_slices import is_computed_here
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.state_store.transition import Facts
 from tidemark.system.crash_points import crash_point
@@ -103,6 +105,8 @@ class Dispatch:
         self._broke_off: set[str] = set()
         self.isolated = IsolatedSteps()
         """What went wrong in the last step: an exception of one launch is that launch's alone."""
+        self._passed_over = 0
+        """So many runs of other slices were launched since one of a backfill was."""
         self.without_pool: dict[str, PoolError] = {}
         """Entities that ask for a pool that there is not, as of the last step: theirs wait, others go on."""
 
@@ -117,7 +121,8 @@ class Dispatch:
             run("backfills", partial(self._backfills.step, self._is_exhausted), None)
         busy, rebuilding, launched = self._busy(), self._rebuilding(), 0
         self.without_pool = {}
-        for group in run("group", partial(self._grouping.groups, busy), None) or self._one_by_one():
+        groups = run("group", partial(self._grouping.groups, busy), None) or self._one_by_one()
+        for group in self._in_turn(groups, rebuilding):
             launch = partial(self._launch_group, group, busy, rebuilding)
             launched += run(f"launch of {group[0]}", launch, otherwise=False)
         return launched
@@ -135,6 +140,7 @@ class Dispatch:
             return False
         busy[pool] += 1
         rebuilding[pool] += backfill is not None
+        self._passed_over = 0 if backfill is not None else self._passed_over + 1
         return True
 
     def begin_anew(self) -> None:
@@ -165,7 +171,26 @@ class Dispatch:
             for slice_ in slices
             if self._center.status(slice_).run_state in (RunState.LAUNCHED, RunState.RUNNING)
         ]
-        return not waiting or self._ask(run_id, waiting, pool or DEFAULT, self._center.backfills.number_of(waiting[0]))
+        graph = self._center.graph
+        here = [slice_ for slice_ in waiting if is_computed_here(graph, slice_)]
+        gone = "the project does not have it any more, or does not compute it"
+        self._give_back([slice_ for slice_ in waiting if slice_ not in here], gone)
+        here = self._exact(sorted(here, key=lambda slice_: (slice_.entity, graph.window(slice_).start)))
+        return not here or self._ask(run_id, here, pool or DEFAULT, self._center.backfills.number_of(here[0]))
+
+    def _exact(self, slices: Sequence[Slice]) -> list[Slice]:
+        """What one run computes of slices that were noted for it, and nothing else; the others are ready again."""
+        exact = exact_part(self._center.graph, slices) if slices else []
+        rest = [slice_ for slice_ in slices if slice_ not in exact]
+        self._give_back(rest, "a run of its neighbours alone cannot be asked for with it")
+        return exact
+
+    def _give_back(self, slices: Sequence[Slice], why: str) -> None:
+        """No run of these was asked for, though they were noted for one."""
+        now, runs = self._clock(), self._center.launched_slices()
+        ids = {slice_: f"given back:{runs[slice_][0]}:{slice_}" for slice_ in slices if slice_ in runs}
+        if ids:
+            self._center.report([Fact(ids[slice_], slice_, Event.LOST, now, "dispatch", why) for slice_ in ids])
 
     def retry(self) -> None:
         """Let failed slices try again whose time has come."""
@@ -184,6 +209,18 @@ class Dispatch:
     def retries_exhausted(self) -> list[Slice]:
         """Failed slices that are not tried again until someone says so (`retried`, or a backfill)."""
         return [slice_ for slice_ in self._center.failed_slices() if self._is_exhausted(slice_)]
+
+    def _in_turn(self, groups: list[list[Slice]], rebuilding: Counter[str]) -> list[list[Slice]]:
+        """The same, but for a backfill that was passed over as often as its pools have slots, and has no run."""
+        first = next((group for group in groups if self._center.backfills.number_of(group[0]) is not None), None)
+        if first is None:
+            self._passed_over = 0
+        if first is None or rebuilding.total():
+            return groups
+        slots = self._pools.slots(tag_of(self._center.graph.entity(first[0].entity)))
+        if self._passed_over < slots:
+            return groups
+        return [first, *(group for group in groups if group is not first)]
 
     def _pool_for(self, slice_: Slice, busy: Counter[str]) -> str | None:
         try:
@@ -213,10 +250,11 @@ class Dispatch:
     def _launch(self, group: Sequence[Slice], pool: str, backfill: int | None) -> bool:
         run_id = str(uuid.uuid4())
         crash_point("dispatch.chosen")
-        slices = self._center.launch(group, run_id, pool)
+        noted = self._center.launch(group, run_id, pool)
         crash_point("dispatch.noted")
-        if not slices:
+        if not noted:
             return False
+        slices = self._exact(noted)
         # Whatever happens meanwhile: it is asked for again at the next step, with the same id.
         is_recovered, self._is_recovered = self._is_recovered, False
         if not self._ask(run_id, slices, pool, backfill):
@@ -263,10 +301,10 @@ class Dispatch:
 
     def _may_retry(self, slice_: Slice, now: datetime) -> bool:
         failures = self._center.failures(slice_)
-        if failures is None or failures.times >= self._policy.attempts:
+        if failures is None or self._is_exhausted(slice_):
             return False
         return now >= failures.record_time + self._policy.wait
 
     def _is_exhausted(self, slice_: Slice) -> bool:
         failures = self._center.failures(slice_)
-        return failures is not None and failures.times >= self._policy.attempts
+        return failures is not None and (failures.is_held or failures.times >= self._policy.attempts)

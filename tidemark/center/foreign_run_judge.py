@@ -7,6 +7,7 @@ center launched gets the manifest of its launch, and nothing is decided again.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -28,18 +29,18 @@ if TYPE_CHECKING:
 
 
 class RunJudge:
-    """Made anew for input_ step of a run: what it looked up stays as it was then."""
+    """One for each step of a run: what it looked up stays as it was then."""
 
     def __init__(self, graph: DependencyGraph, read: StateReader, instance: dg.DagsterInstance) -> None:
         self._graph, self._read, self._instance = graph, read, instance
 
     def manifests(self, slices: Sequence[Slice], launched_as: str, forced: str) -> list[SliceManifest]:
-        """The manifests of a step's slices in order, input_ of which may read those before it.
+        """The manifests of a step's slices in order, each of which may read those before it.
 
-        `launched_as` is the run's id in the state store, `forced` why it goes on whatever is missing. A manifest may
-        have clauses that are not met: whoever asks refuses the run, then.
+        `launched_as` is the id of the launch that the run carries out, or its own; `forced` is why it goes on whatever
+        is missing. A manifest may have clauses that are not met: whoever asks refuses the run, then.
         """
-        launches = self._read.launches(slices) if launched_as else {}
+        launches = self._read.launches(slices)
         kept = {slice_: launch.facts for slice_, launch in launches.items() if launch.facts.run_id == launched_as}
         known = ObservedSlices(self._graph, self._read, self._instance)
         manifests = []
@@ -52,7 +53,7 @@ class RunJudge:
     def _decided(self, slice_: Slice, known: ObservedSlices, forced: str) -> SliceManifest:
         state, decision = self._furthest(slice_, known)
         used = [input_ for verdict in decision.verdicts for input_ in verdict.used]
-        return manifest_of(slice_, state, decision, known, known.versions(used), forced)
+        return replace(manifest_of(slice_, state, decision, known, known.versions(used), forced), is_judged=True)
 
     def _furthest(self, slice_: Slice, known: ObservedSlices) -> tuple[str, Release]:
         """The last of its states that a slice may reach now; where it may reach none, what the next one lacks."""

@@ -10,7 +10,7 @@ from tidemark.center.cold_statuses import StoredArchive
 from tidemark.dependency_model.readiness.cold_statuses import KnownSlice
 from tidemark.dependency_model.readiness.index import ReadinessIndex
 from tidemark.dependency_model.readiness.schedule import ScheduleProgress
-from tidemark.dependency_model.readiness.self_starting_slices import is_run_here
+from tidemark.dependency_model.readiness.self_starting_slices import is_computed_here, is_run_here
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.dependency_model.status.slice_status import PARTIAL
 from tidemark.errors import ParseError
@@ -34,7 +34,7 @@ _RECENT = timedelta(hours=6)
 
 
 def _is_slice(graph: DependencyGraph, current: Current) -> bool:
-    """Whether the graph has what is still to be done; what is done is not looked at closely."""
+    """Whether the graph can name what is still to be done; what is done is not looked at closely."""
     if current.slice.entity not in graph or current.status.run_state is RunState.COMPLETED:
         return current.slice.entity in graph
     try:
@@ -53,11 +53,11 @@ class CenterMemory:
     """The index, and by slice: the last run, what a run under way reads, its pool. `last` is the last transition.
 
     It begins with what is open and with the slices of the last hours: however long the past is, a start reads no more
-    of it than they need. `ready`, `failed` and `launched` hold what runs of this project compute. `tried` holds the
-    generation in which a slice failed, as far as it did since then, `failures` how often what is open did. `launched`
-    holds the runs that the center itself launched: any other run under way is somebody else's, for ever. `unreadable`
-    says of which slices a stored value cannot be read, until something new
-    happens to them. `decides` says of whom a backfill decides, and no policy.
+    of it than they need. `ready`, `failed` and `launched` hold what runs of this project compute, the first two what it
+    has still. `tried` holds the generation in which a slice failed, as far as it did since then, `failures` how often
+    what is open did. `launched` holds the runs that the center itself launched: any other run under way is somebody
+    else's, for ever. `unreadable` says of which slices a stored value cannot be read, until something new happens to
+    them. `decides` says of whom a backfill decides, and no policy.
     """
 
     def __init__(
@@ -73,9 +73,8 @@ class CenterMemory:
             self.tainted: Counter[str] = Counter(
                 current.slice.entity for current in known if _is_asking(current.status)
             )
-            ours = [current for current in known if self._is_ours(current.slice)]
-            self.ready = {current.slice: None for current in ours if current.status.run_state is RunState.READY}
-            self.failed = {current.slice: None for current in ours if current.status.run_state is RunState.FAILED}
+            self.ready = self._to_do(known, RunState.READY)
+            self.failed = self._to_do(known, RunState.FAILED)
             self.tried = {
                 current.slice: current.status.generation
                 for current in known
@@ -97,6 +96,10 @@ class CenterMemory:
             self.index = ReadinessIndex(graph, since, now, archive, ScheduleProgress(until, schedules))
             self.index.load(KnownSlice(current.slice, current.status, current.seq) for current in known)
             self.index.advance(now)
+
+    def _to_do(self, known: Iterable[Current], wanted: RunState) -> dict[Slice, None]:
+        there = (current.slice for current in known if current.status.run_state is wanted)
+        return {slice_: None for slice_ in there if is_computed_here(self._graph, slice_)}
 
     def apply(self, transitions: Iterable[Transition]) -> None:
         """More transitions, in order. What happened to a slice within them, users are told once."""
@@ -122,7 +125,7 @@ class CenterMemory:
     def _note_life(self, transition: Transition) -> None:
         slice_, run_state = transition.slice, transition.status.run_state
         for kept, wanted in ((self.ready, RunState.READY), (self.failed, RunState.FAILED)):
-            if run_state is wanted and self._is_ours(slice_):
+            if run_state is wanted and is_computed_here(self._graph, slice_):
                 kept[slice_] = None
             else:
                 kept.pop(slice_, None)
@@ -140,10 +143,12 @@ class CenterMemory:
 
     def _note_failure(self, transition: Transition) -> None:
         slice_, generation = transition.slice, transition.status.generation
-        if transition.event is Event.FAILED:
+        is_held = transition.event is Event.CANCELLED
+        if transition.event is Event.FAILED or is_held:
             before = self.failures.get(slice_)
-            times = before.times if before and before.generation == generation else 0
-            self.failures[slice_] = FailureCount(generation, times + 1, transition.seq, transition.record_time)
+            times = (before.times if before and before.generation == generation else 0) + (not is_held)
+            at = transition.seq, transition.record_time
+            self.failures[slice_] = FailureCount(generation, times, *at, is_held=is_held)
         elif transition.status.run_state is RunState.COMPLETED:
             self.failures.pop(slice_, None)
 

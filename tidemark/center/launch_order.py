@@ -37,6 +37,9 @@ class LaunchOrder(Protocol):
     def sort(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
         """Groups of slices that share a run, the first to launch first."""
 
+    def is_promised(self, group: Sequence[Slice]) -> bool:
+        """Whether a promise hangs on one of them, as far as that is known since they were sorted."""
+
 
 class ChainOrder:
     """The longest chain of entities below first, then the oldest."""
@@ -46,6 +49,9 @@ class ChainOrder:
 
     def sort(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
         return sorted(groups, key=lambda group: self.key(group[0]))
+
+    def is_promised(self, group: Sequence[Slice]) -> bool:  # noqa: ARG002 - it goes by no promises
+        return False
 
     def key(self, slice_: Slice) -> tuple[float, datetime]:
         """Smaller is earlier."""
@@ -71,6 +77,9 @@ class MarginOrder:
             self._times.refresh()
         self._look(slice_ for group in groups for slice_ in group)
         return sorted(groups, key=lambda group: self._key(group, now))
+
+    def is_promised(self, group: Sequence[Slice]) -> bool:
+        return any(self._latest.get(slice_) is not None for slice_ in group)
 
     def _key(self, group: Sequence[Slice], now: datetime) -> tuple[int, float, tuple[float, datetime]]:
         known = [latest for slice_ in group if (latest := self._latest.get(slice_)) is not None]

@@ -26,7 +26,12 @@ class MadeBy(Enum):
 
 
 _OF_PEOPLE: Final = frozenset({Event.TAINTED, Event.KEPT, Event.BACKFILL_REQUESTED})
-_OF_RUNS: Final = frozenset({Event.STARTED, Event.REACHED, Event.COMPLETED, Event.BACKFILLED, Event.FAILED, Event.LOST})
+_OF_RUNS: Final = frozenset(
+    {
+        *(Event.STARTED, Event.REACHED, Event.COMPLETED, Event.BACKFILLED, Event.FAILED),
+        *(Event.CANCELLED, Event.INTERRUPTED, Event.LOST),
+    }
+)
 _OF_RULES: Final = frozenset({Event.QUALITY_PASSED, Event.QUALITY_FAILED, Event.QUALITY_IGNORED})
 _OF_STORAGE: Final = frozenset({Event.DELETED, Event.OVERWRITTEN, Event.RECOVERED})
 _OF_ALL: Final = _OF_PEOPLE | _OF_RUNS | _OF_RULES | _OF_STORAGE

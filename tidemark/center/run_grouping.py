@@ -21,7 +21,27 @@ if TYPE_CHECKING:
     from tidemark.center.center import DependencyCenter
     from tidemark.center.launch_order import LaunchOrder
     from tidemark.center.pools import Pools
+    from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
+
+
+def exact_part(graph: DependencyGraph, slices: Sequence[Slice]) -> list[Slice]:
+    """The first of the slices that Dagster can be told of as exactly these, by a range of times and assets.
+
+    They are those of each entity together, in order of time.
+    """
+    by_entity: dict[str, list[Slice]] = {}
+    for slice_ in slices:
+        by_entity.setdefault(slice_.entity, []).append(slice_)
+    first, *others = by_entity.values()
+    stretch = first[:1]
+    for slice_ in first[1:]:
+        if graph.window(stretch[-1]).end != graph.window(slice_).start:
+            break
+        stretch.append(slice_)
+    keys = [slice_.key for slice_ in stretch]
+    alike = (own for own in others if [slice_.key for slice_ in own] == keys)
+    return [*stretch, *(slice_ for own in alike for slice_ in own)]
 
 
 class RunGrouping:
@@ -39,7 +59,8 @@ class RunGrouping:
     def _neighbours(self) -> list[list[Slice]]:
         """Ready slices, neighbours in time of one entity together, in the order of launches.
 
-        Those of a backfill share runs with each other only, and come last; of the earlier backfill first.
+        Those of a backfill share runs with each other only, and come last; of the earlier backfill first. What a
+        promised slice waits for comes when that has to, whoever asked for it.
         """
         graph = self._center.graph
         groups: list[list[Slice]] = []
@@ -51,7 +72,11 @@ class RunGrouping:
                 last.append(slice_)
             else:
                 groups.append([slice_])
-        return sorted(self._order.sort(groups), key=lambda group: self._center.backfills.number_of(group[0]) or 0)
+        return sorted(self._order.sort(groups), key=self._rank)
+
+    def _rank(self, group: Sequence[Slice]) -> int:
+        number = self._center.backfills.number_of(group[0])
+        return 0 if number is None or self._order.is_promised(group) else number
 
     def _share_runs(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
         """Groups of different entities at the same times and for the same pools in one run each, in their order."""

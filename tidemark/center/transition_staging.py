@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark.center.inputs_changed_during_run import late_events
 from tidemark.center.report_vocabulary import MadeBy, made_by
+from tidemark.center.told_by_runs import NOTHING_BEFORE, TOLD_BY_RUNS
 from tidemark.dependency_model.entity.entity import Reprocess
 from tidemark.dependency_model.status import Event
 from tidemark.dependency_model.status.consequence import has_bad_inputs, steps
@@ -14,7 +16,7 @@ from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
 from tidemark.state_store.transition import NOTHING_TOLD, Transition
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterator, Mapping
     from datetime import datetime
 
     from tidemark.center.fact import Fact
@@ -40,10 +42,12 @@ class Staging:
         now: datetime,
         below: Staging | None = None,
         reads: Container[InputRead] = frozenset(),
+        told: Mapping[Slice, datetime] = NOTHING_BEFORE,
     ) -> None:
         self._graph, self._memory, self._now = graph, memory, now
         self._below, self._reads = below, reads
         self._last = last
+        self._told = dict(told)
         self._statuses: dict[Slice, SliceStatus] = {}
         self.runs: dict[Slice, str] = {}
         self.transitions: list[Transition] = []
@@ -70,6 +74,8 @@ class Staging:
         if fact.generation is not None and fact.generation < status.generation:
             return False
         run = fact.data.run_id
+        if self._is_late(fact):
+            return False
         is_known_run = run is None or run == self.run_of(fact.slice)
         if made_by(self._graph.node(fact.slice.entity), fact.slice) is MadeBy.OTHERS:
             events = events_of_others(fact.event, status, of_known_run=is_known_run, replaces=fact.replaces)
@@ -77,10 +83,26 @@ class Staging:
             events = events_of(fact.event, status, of_known_run=is_known_run)
         for number, event in enumerate(self._with_checks(fact, events, was_tainted=status.tainted)):
             data = fact.data if event in _FINISHED or event in _FACT_OF_ITSELF or len(events) == 1 else NOTHING_TOLD
+            if data.manifest is not None and event not in (*_FINISHED, Event.LAUNCHED):
+                data = replace(data, manifest=None)
             self.add(fact, event, f"{fact.event_id}#{number}" if number else fact.event_id, data)
         if run is not None and events:
             self.runs[fact.slice] = run
+            if fact.event in TOLD_BY_RUNS:
+                self._told[fact.slice] = fact.event_time
         return bool(events)
+
+    def told_at(self, slice_: Slice) -> datetime | None:
+        """When what a run of a slice told last happened, as far as another run tells something now."""
+        own = self._told.get(slice_)
+        return self._below.told_at(slice_) if own is None and self._below else own
+
+    def _is_late(self, fact: Fact) -> bool:
+        """Whether a run tells what happened before another run told of the slice: that says nothing of it any more."""
+        if fact.event not in TOLD_BY_RUNS or fact.data.run_id in (None, self.run_of(fact.slice)):
+            return False
+        told_at = self.told_at(fact.slice)
+        return told_at is not None and fact.event_time < told_at
 
     def add(self, fact: Fact, event: Event, event_id: str, data: Facts) -> None:
         """Stage an event with its consequences."""
@@ -120,6 +142,7 @@ class Staging:
         """Take over what was staged on top of this."""
         self._statuses.update(other._statuses)
         self.runs.update(other.runs)
+        self._told.update(other._told)
         self.transitions.extend(other.transitions)
 
     def run_of(self, slice_: Slice) -> str | None:
@@ -139,7 +162,7 @@ class Staging:
             return
         if not self._graph.entity(fact.slice.entity).quality:
             yield Event.QUALITY_PASSED
-        manifest = self._memory.manifests.get(fact.slice)
+        manifest = fact.data.manifest or self._memory.manifests.get(fact.slice)
         if manifest is not None:
             yield from self._late(manifest)
         elif was_tainted and events[-1] is Event.BACKFILLED and has_bad_inputs(self._graph, fact.slice, self):

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
-from tidemark.center.detectors.told_event import FORCED_KEY, MISSING_KEY, REFUSED_TAG, STATE_KEY
+from tidemark.center.detectors.told_event import FORCED_KEY, MISSING_KEY, READS_KEY, STATE_KEY
 from tidemark.center.foreign_run_judge import RunJudge
 from tidemark.compute.errors import InputMissingError, SliceBusyError
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.status import RunState
-from tidemark.warm_runs.launcher import RUN_TAG
+from tidemark.warm_runs.run_identity import launch_of, mark_refused, own_tag, run_of_launch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
 FORCE_TAG: Final = "tidemark/force"
-"""A run with this tag computes its slices whatever they wait for; its value says why."""
+"""A run with this tag computes its slices whatever they wait for; its value says why. A copy of it says nothing."""
 WHY_KEY: Final = "tidemark/why"
 
 
@@ -38,11 +38,11 @@ def granted_manifests(
     """
     _require_no_other_run(context, runtime, slices)
     judge = RunJudge(runtime.warehouse.graph, runtime.state, context.instance)
-    tags = context.run.tags
-    manifests = judge.manifests(slices, tags.get(RUN_TAG, ""), tags.get(FORCE_TAG, ""))
+    launch = launch_of(context.instance, context.run)
+    manifests = judge.manifests(slices, launch, own_tag(context.run, FORCE_TAG))
     for manifest in manifests:
         if manifest.unmet:
-            _mark_refused(context, manifest.slice.entity)
+            mark_refused(context.instance, context.run.run_id, manifest.slice.entity)
             missing = [slice_ for clause in manifest.unmet for slice_ in clause.missing]
             raise InputMissingError.of(manifest.slice, missing)
     return {manifest.slice: manifest for manifest in manifests}
@@ -50,11 +50,11 @@ def granted_manifests(
 
 def _require_no_other_run(context: dg.AssetExecutionContext, runtime: Runtime, slices: Sequence[Slice]) -> None:
     """Raise SliceBusyError where another run that goes on has one of the slices: a slice has one writer."""
-    own = {context.run.run_id, context.run.tags.get(RUN_TAG)}
+    own = {context.run.run_id, launch_of(context.instance, context.run)}
     for current in runtime.state.currents(slices):
         is_under_way = current.status.run_state in (RunState.LAUNCHED, RunState.RUNNING)
         if is_under_way and current.run_id not in own and _goes_on(context.instance, current.run_id):
-            _mark_refused(context, current.slice.entity)
+            mark_refused(context.instance, context.run.run_id, current.slice.entity)
             raise SliceBusyError.of(current.slice, current.run_id or "")
 
 
@@ -62,9 +62,8 @@ def _goes_on(instance: dg.DagsterInstance, run_id: str | None) -> bool:
     """Whether a run that the center knows by this id has not ended; runs of others than Dagster are not known."""
     if run_id is None:
         return False
-    run = instance.get_run_by_id(run_id)
-    runs = [run] if run else instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run_id}), limit=1)
-    return any(not run.is_finished for run in runs)
+    run = run_of_launch(instance, run_id)
+    return run is not None and not run.is_finished
 
 
 def manifest_metadata(manifest: SliceManifest) -> Metadata:
@@ -78,10 +77,6 @@ def manifest_metadata(manifest: SliceManifest) -> Metadata:
         metadata[WHY_KEY] = dg.TextMetadataValue("; ".join(reasons))
     if manifest.forced:
         metadata[FORCED_KEY] = dg.TextMetadataValue(manifest.forced)
+    if manifest.is_judged:
+        metadata[READS_KEY] = dg.TextMetadataValue(manifest.to_json())
     return metadata
-
-
-def _mark_refused(context: dg.AssetExecutionContext, entity: str) -> None:
-    before = context.instance.get_run_by_id(context.run.run_id)
-    names = [name for name in (before.tags.get(REFUSED_TAG, "") if before else "").split(",") if name]
-    context.instance.add_run_tags(context.run.run_id, {REFUSED_TAG: ",".join([*names, entity])})

@@ -52,6 +52,8 @@ _END: Final = {
     Event.BACKFILLED: RunState.COMPLETE,
     Event.REACHED: RunState.COMPLETE,
     Event.FAILED: RunState.FAIL,
+    Event.CANCELLED: RunState.ABORT,
+    Event.INTERRUPTED: RunState.ABORT,
     Event.LOST: RunState.ABORT,
 }
 TOLD: Final = _BEGIN | _END.keys()

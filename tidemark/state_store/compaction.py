@@ -56,7 +56,7 @@ def _delete_some(database: Database, limit: int, last: int) -> list[int]:
                 newer.c.record_time < limit,
                 ~newer.c.life.in_(("launched", "running")),
             ),
-            or_(older.c.event != "failed", ~_counts(older.c)),
+            or_(older.c.event.not_in(("failed", "cancelled")), ~_counts(older.c)),
         )
         .order_by(older.c.seq)
         .limit(BATCH)

@@ -1,6 +1,6 @@
 """What the last runs of many slices read, straight from the stored manifests: without making each of them a value.
 
-A run that nobody launched with a manifest (from Dagster's pages, by another system) told nothing of what it read.
+A run that the center did not launch tells what it read where it ends; a run of another system tells nothing of it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,16 @@ _LAUNCHES: Final = {
         SELECT {_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN transitions AS launch
             ON launch.entity = wanted.value ->> 0 AND launch.key = wanted.value ->> 1
             AND launch.sub = wanted.value ->> 2
-        WHERE launch.event IN ('launched', 'forced') ORDER BY launch.seq""",  # noqa: S608 - names of our columns
+        WHERE launch.event IN ('launched', 'forced')
+            OR launch.event IN ('completed', 'backfilled') AND instr(launch.details, '"manifest"') > 0
+        ORDER BY launch.seq""",  # noqa: S608 - names of our columns
     "postgresql": f"""
         SELECT {_COLUMNS} FROM unnest(%s::text[], %s::text[], %s::text[]) AS wanted (entity, key, sub)
         CROSS JOIN LATERAL (SELECT * FROM transitions WHERE transitions.entity = wanted.entity
             AND transitions.key = wanted.key AND transitions.sub = wanted.sub OFFSET 0) AS launch
-        WHERE launch.event IN ('launched', 'forced') ORDER BY launch.seq""",  # noqa: S608
+        WHERE launch.event IN ('launched', 'forced')
+            OR launch.event IN ('completed', 'backfilled') AND strpos(launch.details, '"manifest"') > 0
+        ORDER BY launch.seq""",  # noqa: S608
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sqlalchemy import CompoundSelect, Select, and_, func, select
+from sqlalchemy import CompoundSelect, Select, and_, case, func, select
 
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.bulk_write import text_array
@@ -24,10 +24,12 @@ from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from sqlalchemy import Connection, Table
 
     from tidemark.dependency_model.entity.sub_partition import Sub
+    from tidemark.dependency_model.status import Event
     from tidemark.state_store.database import Database
     from tidemark.state_store.transition import Current, Transition
 
@@ -69,10 +71,13 @@ class StateReader(Protocol):
         """The transitions after a number, in order."""
 
     def failures(self) -> dict[Slice, FailureCount]:
-        """How often the present generation of each slice that is open failed, where it did."""
+        """How often the present generation of each slice that is open ended in vain, where it did."""
 
     def launches(self, slices: Iterable[Slice]) -> dict[Slice, Transition]:
         """The last `launched` or `forced` of each of the slices."""
+
+    def last_told(self, slices: Iterable[Slice], events: Iterable[Event]) -> dict[Slice, datetime]:
+        """When the last of these events happened to each of the slices, by what was told of it."""
 
     def reads(self, slices: Iterable[Slice]) -> dict[Slice, list[tuple[Slice, int]] | None]:
         """Of those of the slices that had a run: what its last one read, with generations; None if nobody told it."""
@@ -152,16 +157,20 @@ class SqlStateReader:
         is_open = select(*columns).where(IS_OPEN).subquery()
         slices, failed = is_open.c, TRANSITIONS.c
         of_slice = and_(failed.entity == slices.entity, failed.key == slices.key, failed.sub == slices.sub)
-        of_generation = and_(failed.event == "failed", failed.generation == slices.generation)
+        of_generation = and_(failed.event.in_(("failed", "cancelled")), failed.generation == slices.generation)
+        failures = func.sum(case((failed.event == "failed", 1), else_=0))
+        cancelled = func.max(case((failed.event == "cancelled", failed.seq), else_=0))
         query = (
-            select(*slices, func.count(), func.max(failed.seq), func.max(failed.record_time))
+            select(*slices, failures, func.max(failed.seq), func.max(failed.record_time), cancelled)
             .select_from(is_open.join(TRANSITIONS, and_(of_slice, of_generation)))
             .group_by(*slices)
         )
         with self._database.reading() as connection:
             rows = connection.execute(query)
             return {
-                Slice(row[0], row[1], sub_of(row[2])): FailureCount(row[3], row[4], row[5], instant_of(row[6]))
+                Slice(row[0], row[1], sub_of(row[2])): FailureCount(
+                    row[3], int(row[4]), row[5], instant_of(row[6]), is_held=row[7] == row[5]
+                )
                 for row in rows
             }
 
@@ -175,6 +184,19 @@ class SqlStateReader:
                 rows = connection.execute(query.where(are_some))
                 newest.update((transition.slice, transition) for transition in map(transition_of, rows))
         return newest
+
+    def last_told(self, slices: Iterable[Slice], events: Iterable[Event]) -> dict[Slice, datetime]:
+        wanted = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in slices]
+        columns = TRANSITIONS.c
+        told: dict[Slice, datetime] = {}
+        slice_of = columns.entity, columns.key, columns.sub
+        query = select(*slice_of, func.max(columns.event_time)).group_by(*slice_of)
+        query = query.where(columns.event.in_([event.value for event in events]))
+        with self._database.reading() as connection:
+            for are_some in alternatives_of(columns, wanted):
+                rows = connection.execute(query.where(are_some))
+                told.update((Slice(entity, key, sub_of(sub)), instant_of(at)) for entity, key, sub, at in rows)
+        return told
 
     def reads(self, slices: Iterable[Slice]) -> dict[Slice, list[tuple[Slice, int]] | None]:
         wanted = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in slices]

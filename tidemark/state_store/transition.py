@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 
 
 class FailureCount(NamedTuple):
-    """How often a slice's generation failed, and the last of these transitions: its number and when (UTC)."""
+    """How often a slice's generation failed, and when (UTC) and by which transition it last ended in vain.
+
+    One that `is_held` was cancelled then: it waits for somebody who asks for it.
+    """
 
     generation: int
     times: int
     seq: int
     record_time: datetime
+    is_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from dagster import DagsterInstance, DagsterRunStatus
 
 from tidemark.dagster_internals.execution import starting_event
+from tidemark.warm_runs.run_identity import OutsideEnd, mark_ended, outside_end
 
 if TYPE_CHECKING:
     from tidemark.warm_runs.run_journal import Journal
@@ -22,7 +23,7 @@ class DagsterRunCloser:
 
     def __init__(self, instance: DagsterInstance, journal: Journal) -> None:
         self._instance, self._journal = instance, journal
-        self._queue: SimpleQueue[tuple[str, str] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[str, str, OutsideEnd | None] | None] = SimpleQueue()
         self._is_ending = Event()
         self._thread = Thread(target=self._work, daemon=True)
         self._thread.start()
@@ -36,8 +37,11 @@ class DagsterRunCloser:
     def note_end(self, run_id: str) -> None:
         self._journal.remove(run_id)
 
-    def close(self, run_id: str, why: str) -> None:
-        self._queue.put((run_id, why))
+    def close(self, run_id: str, why: str, end: OutsideEnd | None = None) -> None:
+        self._queue.put((run_id, why, end))
+
+    def interrupts(self, run_id: str) -> None:
+        tell_interruption(self._instance, run_id)
 
     def finish(self, seconds: float) -> None:
         """Wait until everything is told; what is not by then stays in the journal."""
@@ -47,8 +51,8 @@ class DagsterRunCloser:
 
     def _work(self) -> None:
         while (order := self._queue.get()) is not None:
-            run_id, why = order
-            while not tell_end(self._instance, run_id, why):
+            run_id, why, end = order
+            while not tell_end(self._instance, run_id, why, end):
                 self._is_ending.wait(_AGAIN_SECONDS)
             self._journal.remove(run_id)
 
@@ -63,13 +67,26 @@ def tell_waiting(instance: DagsterInstance, run_id: str, words: str) -> None:
         traceback.print_exc()
 
 
-def tell_end(instance: DagsterInstance, run_id: str, why: str) -> bool:
-    """Tell Dagster that a run will never end by itself; False where Dagster's database does not answer."""
+def tell_interruption(instance: DagsterInstance, run_id: str) -> None:
+    """Note, before a run is stopped for somebody else's sake, that it does not fail by itself."""
+    try:
+        mark_ended(instance, run_id, OutsideEnd.INTERRUPTED)
+    except Exception:  # noqa: BLE001 - without the note the run counts as failed
+        traceback.print_exc()
+
+
+def tell_end(instance: DagsterInstance, run_id: str, why: str, end: OutsideEnd | None = None) -> bool:
+    """Tell Dagster that a run will never end by itself; False where Dagster's database does not answer.
+
+    `end` is what ended it from outside.
+    """
     try:
         run = instance.get_run_by_id(run_id)
         if run is not None and run.status is DagsterRunStatus.CANCELING:
             instance.report_run_canceled(run, why)
         elif run is not None and not run.is_finished:
+            if end is not None and outside_end(run) is None:
+                mark_ended(instance, run_id, end)
             instance.report_run_failed(run, why)
     except Exception:  # noqa: BLE001 - a database that is down says so in many ways; it is asked again
         traceback.print_exc()

@@ -25,6 +25,7 @@ from tidemark.system.settings import Settings
 from tidemark.warm_runs.close_runs import tell_end
 from tidemark.warm_runs.errors import WorkersDownError
 from tidemark.warm_runs.host_socket import ask
+from tidemark.warm_runs.run_identity import RUN_TAG, own_tag
 from tidemark.warm_runs.run_journal import Journal
 from tidemark.warm_runs.shared_runs import SharedRuns
 from tidemark.warm_runs.worker_options import DEFAULT_OPTIONS, WarmWorkerOptions, host_folder
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
     from tidemark.dagster_internals.run_launcher import ConfigurableClassData
 
-RUN_TAG: Final = "tidemark/run"
-"""The id under which the center asked for a run; Dagster gives runs that a sensor asks for ids of its own."""
 NOT_BEGUN: Final = (DagsterRunStatus.NOT_STARTED, DagsterRunStatus.STARTING)
 """Statuses of a run that no worker has begun."""
 
@@ -118,9 +117,10 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
         """Whether a center runs what a sensor asked for.
 
         A daemon that was killed asks again for the runs of its last tick, which a center may have taken over since.
+        A run that repeats another one is asked for by a person.
         """
-        asked = run.tags.get(RUN_TAG, run.run_id)
-        return asked != run.run_id and self._instance.has_run(asked)
+        asked = own_tag(run, RUN_TAG)
+        return asked not in ("", run.run_id) and self._instance.has_run(asked)
 
     def terminate(self, run_id: str) -> bool:
         run = self._instance.get_run_by_id(run_id)

@@ -13,6 +13,7 @@ from tidemark.errors import TransientError
 from tidemark.state_store.unattended_runs import UnattendedRuns
 from tidemark.state_store.worker_hosts import HOST_SECONDS, WorkerHosts
 from tidemark.warm_runs.close_runs import tell_end, tell_waiting
+from tidemark.warm_runs.run_identity import OutsideEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +58,7 @@ class LostRuns:
             self._unattended.lose_without_host(_IN_VAIN_SECONDS)
         for run in self._unattended.lost()[:_TOLD_AT_ONCE]:
             is_ours = self._unattended.turn(run.run_id, _TURN_SECONDS)
-            if is_ours and tell_end(instance, run.run_id, _why(run.host)):
+            if is_ours and tell_end(instance, run.run_id, _why(run.host), OutsideEnd.LOST):
                 self._unattended.close(run.run_id)
         for before, run_id in enumerate(self._unattended.waiting(self._wait_told_seconds)[:_TOLD_AT_ONCE]):
             if self._unattended.turn(run_id, self._wait_told_seconds):

@@ -53,6 +53,9 @@ class Runs(Protocol):
     def note_end(self, run_id: str) -> None:
         """The run has ended, and has told so itself."""
 
+    def interrupts(self, run_id: str) -> None:
+        """A run is about to be stopped, and not for its own sake."""
+
     def close(self, run_id: str, why: str) -> None:
         """The run will never end by itself: it has failed, or is canceled where that was asked for."""
 
@@ -235,7 +238,9 @@ class WarmWorkers:
         with self._lock:
             self._is_closed = True
             while self._waiting:
-                self._end(self._waiting.popleft(), "The warm workers were stopped before this run had begun.")
+                run_id = self._waiting.popleft()
+                self.runs.interrupts(run_id)
+                self._end(run_id, "The warm workers were stopped before this run had begun.")
             for member in list(self._members):
                 self._leave(member)
 
@@ -337,6 +342,7 @@ class WarmWorkers:
         elif member.run_id is None:
             member.worker.end()
         elif self._is_closed:
+            self.runs.interrupts(member.run_id)
             member.worker.interrupt()
 
     def _end(self, run_id: str, why: str) -> None:

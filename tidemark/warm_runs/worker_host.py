@@ -63,6 +63,7 @@ def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
     from tidemark.warm_runs.close_runs import DagsterRunCloser  # noqa: PLC0415
     from tidemark.warm_runs.host_service import HostService  # noqa: PLC0415
     from tidemark.warm_runs.launcher import WarmRunLauncher  # noqa: PLC0415
+    from tidemark.warm_runs.run_identity import OutsideEnd  # noqa: PLC0415
     from tidemark.warm_runs.run_journal import Journal  # noqa: PLC0415
     from tidemark.warm_runs.source_version import source_folders, source_version  # noqa: PLC0415
     from tidemark.warm_runs.warm_workers import WarmWorkers  # noqa: PLC0415
@@ -77,7 +78,7 @@ def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
         journal = Journal(folder, service.note_end)
         runs, left = DagsterRunCloser(instance, journal), journal.runs()
         for run_id in left:
-            runs.close(run_id, "The host of the workers that ran this was killed.")
+            runs.close(run_id, "The host of the workers that ran this was killed.", OutsideEnd.LOST)
         watched = source_folders([*options.watch, *options.modules])
         plans = settings.data / "cache"
         version = functools.partial(source_version, watched, plans)

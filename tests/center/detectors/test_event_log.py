@@ -10,7 +10,7 @@ import pytest
 from tests.center.test_center import CHAIN, CenterWorld
 from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.dependency_model.slice import Slice
-from tidemark.warm_runs.launcher import RUN_TAG
+from tidemark.warm_runs.run_identity import RUN_TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

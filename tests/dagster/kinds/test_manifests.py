@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.dagster.kinds.world import RunningWarehouse, running
-from tidemark.center.detectors.told_event import FORCED_KEY, MISSING_KEY, REFUSED_TAG, STATE_KEY
+from tidemark.center.detectors.told_event import FORCED_KEY, MISSING_KEY, STATE_KEY
 from tidemark.dagster.granted_slice_manifests import FORCE_TAG, WHY_KEY
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event
+from tidemark.warm_runs.run_identity import REFUSED_TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

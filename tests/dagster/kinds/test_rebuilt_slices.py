@@ -11,7 +11,7 @@ from tidemark.compute.content_comparison import is_same_content
 from tidemark.delta.replace_partition import replace_partition
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
-from tidemark.warm_runs.launcher import RUN_TAG
+from tidemark.warm_runs.run_identity import RUN_TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

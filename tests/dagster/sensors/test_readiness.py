@@ -15,7 +15,7 @@ from tidemark.dagster.sensors.readiness import readiness_sensor
 from tidemark.dependency_model.entity.quality_rules import check_names
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
-from tidemark.warm_runs.launcher import RUN_TAG
+from tidemark.warm_runs.run_identity import RUN_TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

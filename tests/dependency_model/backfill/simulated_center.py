@@ -101,11 +101,14 @@ class SimulatedCenter:
         slice_, status = step.slice, self.status(step.slice)
         if step.act is Act.NOTHING:
             return True
-        if step.act is Act.RESTORE:
+        if step.act in (Act.RESTORE, Act.GIVE_UP):
             before = self.before.get(slice_)
             is_own = self.asked_by.get(slice_) == backfill.number and before is not None
             if is_own and is_restorable(backfill, self.reads[slice_], self):
                 self.apply(slice_, Event.RESTORED)
+            elif step.act is Act.GIVE_UP:
+                self.apply(slice_, Event.CANCELLED)
+                self.exhausted.add(slice_)
             return True
         if step.act is Act.KEEP and not (status.tainted and status.run_state is RunState.COMPLETED):
             return True

@@ -16,28 +16,38 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import dagster as dg
-from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter
+from dagster import DagsterEventType, EventLogRecord, EventRecordsFilter, RunRecord
 
 from tidemark.center.detectors.late_results import LateResults
 from tidemark.center.detectors.log_tail import COMMIT_SECONDS, Tail
 from tidemark.center.detectors.refused_events import RefusedEvents
 from tidemark.center.detectors.rules_checked_by_run import RunChecks
 from tidemark.center.detectors.storable_json import is_storable
-from tidemark.center.detectors.told_event import PROBE_KEY, REFUSED_TAG, facts_from_metadata, told_slice
+from tidemark.center.detectors.told_event import PROBE_KEY, facts_from_metadata, told_slice
 from tidemark.center.fact import CHANGED, Fact
 from tidemark.center.outages import OUTAGES
 from tidemark.dagster_internals.asset_wipes import wipe_times
-from tidemark.dependency_model.status import Event
-from tidemark.errors import TerminalError
+from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
+from tidemark.dependency_model.status import Event, RunState
+from tidemark.errors import ParseError, TerminalError
 from tidemark.state_store.transition import Facts
 from tidemark.system.utc_clock import utc_now
 from tidemark.warehouse.dagster_partition_keys import partition_of
-from tidemark.warm_runs.launcher import RUN_TAG
+from tidemark.warm_runs.run_identity import (
+    RUN_TAG,
+    OutsideEnd,
+    launch_of,
+    outside_end,
+    own_tag,
+    refused_assets,
+    run_of_launch,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,6 +67,7 @@ _IS_THERE: Final = frozenset({Event.COMPLETED, Event.OBSERVED})
 _AT_ONCE: Final = 1_000
 _RUNS_AT_ONCE: Final = 200
 _MOST_RUNS: Final = 10_000
+_MOST_LOSSES: Final = 3
 _LONGEST_RUN: Final = 256
 _LOGGER: Final = logging.getLogger("tidemark")
 _ENDED: Final = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
@@ -85,6 +96,9 @@ class EventLogDetector:
         self._runs: dict[str, str] = {}
         self._wiped: dict[str, float] = {}
         self._late = LateResults()
+        self._of_others: set[tuple[Slice, str]] = set()
+        self._begun_meanwhile: dict[Slice, Fact] = {}
+        """Starts of other runs while a run had the slice: it may have ended by then."""
 
     def poll(self, *, reconcile: bool = True) -> int:
         """Take in everything that is new; returns how many facts changed something.
@@ -101,15 +115,17 @@ class EventLogDetector:
             if reconcile:
                 self._tail.advance(begun)
         new += self._take_in_unread(ended)
-        return new + self._center.report(list(self._unfinished(ended))).new
+        new += self._center.report(list(self._unfinished(ended))).new
+        return new + (self._center.report(list(self._begun_before_the_end())).new if self._begun_meanwhile else 0)
 
-    def _take_in_unread(self, ended: Mapping[str, dg.DagsterRun]) -> int:
+    def _take_in_unread(self, ended: Mapping[str, RunRecord | None]) -> int:
         """Materializations of runs that succeeded and whose slices are still under way: none was passed over unseen.
 
         Numbers of events are used again where the newest ones were deleted.
         """
         names = {run for run, _ in self._center.under_way().values() if run} & ended.keys()
-        runs = [ended[name] for name in sorted(names) if ended[name].status is dg.DagsterRunStatus.SUCCESS]
+        all_ended = [record.dagster_run for name in sorted(names) if (record := ended[name]) is not None]
+        runs = [run for run in all_ended if run.status is dg.DagsterRunStatus.SUCCESS]
         checks, kind = RunChecks(self.instance), DagsterEventType.ASSET_MATERIALIZATION
         records = [
             record for run in runs for record in self.instance.get_records_for_run(run.run_id, of_type=kind).records
@@ -204,7 +220,10 @@ class EventLogDetector:
                 continue
             id_, why = event_id(entry, slice_), f"run {entry.run_id}"
             if not is_there:
-                yield Fact(id_, slice_, Event.STARTED, when, "dagster", why, data=Facts(run_id=run))
+                started = Fact(id_, slice_, Event.STARTED, when, "dagster", why, data=Facts(run_id=run))
+                if last_runs.get(slice_) not in (None, run):
+                    self._begun_meanwhile[slice_] = started
+                yield started
                 continue
             entity, told = (
                 self._center.graph.entity(slice_.entity),
@@ -217,6 +236,7 @@ class EventLogDetector:
                 code=told.code,
                 code_content=told.code_content,
                 parameters={} if told.changed else {CHANGED: False},
+                manifest=_manifest(told.reads, slice_),
             )
             is_last = told.state not in entity.state_names[:-1]
             reached = Event.COMPLETED if is_last else Event.REACHED
@@ -253,28 +273,73 @@ class EventLogDetector:
             if len(self._runs) >= _MOST_RUNS:
                 self._runs.clear()
             run = self.instance.get_run_by_id(run_id)
-            asked = run.tags.get(RUN_TAG, run_id) if run else run_id
+            asked = launch_of(self.instance, run) if run else run_id
             self._runs[run_id] = asked if len(asked) <= _LONGEST_RUN and is_storable(asked) else run_id
         return self._runs[run_id]
 
-    def _ended_runs(self) -> dict[str, dg.DagsterRun]:
-        """Runs under way that have ended by now; asked for before their last events are read."""
+    def _ended_runs(self) -> dict[str, RunRecord | None]:
+        """Runs under way that have ended by now, None of those that Dagster does not have.
+
+        Asked for before their last events are read.
+        """
         wanted = sorted({run for run, _ in self._center.under_way().values() if run})
-        ended: dict[str, dg.DagsterRun] = {}
+        ended: dict[str, RunRecord | None] = {}
         for start in range(0, len(wanted), _RUNS_AT_ONCE):
             some = wanted[start : start + _RUNS_AT_ONCE]
-            by_id = {run.run_id: run for run in self.instance.get_runs(dg.RunsFilter(run_ids=some))}
-            tagged = self.instance.get_runs(dg.RunsFilter(tags={RUN_TAG: some}))
-            # Of two that were asked for under one id the center's own counts: the other one was not let run.
-            runs = {**{run.tags[RUN_TAG]: run for run in tagged}, **by_id}
-            ended.update({name: run for name, run in runs.items() if run.status in _ENDED})
+            by_id = self.instance.get_run_records(dg.RunsFilter(run_ids=some))
+            tagged = self.instance.get_run_records(dg.RunsFilter(tags={RUN_TAG: some}))
+            # Of two that were asked for under one id the center's own counts, then the first: others were not let run.
+            known = {asked: record for record in tagged if (asked := own_tag(record.dagster_run, RUN_TAG))}
+            known.update((record.dagster_run.run_id, record) for record in by_id)
+            records = {name: known.get(name) for name in some}
+            ended.update((name, record) for name, record in records.items() if record is None or _has_ended(record))
         return ended
 
-    def _unfinished(self, ended: dict[str, dg.DagsterRun]) -> Iterator[Fact]:
+    def _unfinished(self, ended: dict[str, RunRecord | None]) -> Iterator[Fact]:
         checks = RunChecks(self.instance)
         for slice_, (run, _) in self._center.under_way().items():
-            if run in ended:
-                yield from _endings(ended[run], run, slice_, self._center.graph.entity(slice_.entity), checks)
+            if run is None or run not in ended:
+                continue
+            record, entity = ended[run], self._center.graph.entity(slice_.entity)
+            if record is None:
+                yield from self._deleted(run, slice_)
+                continue
+            yield from _endings(record, run, slice_, entity, checks, self._losses(record.dagster_run, slice_))
+
+    def _begun_before_the_end(self) -> Iterator[Fact]:
+        """Starts of runs that go on, while another run had the slice that has it no longer."""
+        under_way = self._center.under_way()
+        for slice_, started in list(self._begun_meanwhile.items()):
+            goes_on = self._goes_on(started)
+            if slice_ not in under_way and goes_on:
+                yield replace(started, event_time=datetime.now(UTC))
+            if slice_ not in under_way or not goes_on or under_way[slice_][0] == started.data.run_id:
+                del self._begun_meanwhile[slice_]
+
+    def _goes_on(self, started: Fact) -> bool:
+        """Whether the run of a start that was reported is under way still."""
+        run = run_of_launch(self.instance, started.data.run_id or "")
+        return run is not None and not run.is_finished
+
+    def _deleted(self, run: str, slice_: Slice) -> Iterator[Fact]:
+        """What becomes of a slice whose run Dagster told of, and does not have any more."""
+        status = self._center.status(slice_)
+        if status.run_state is not RunState.RUNNING or (slice_, run) in self._of_others:
+            return
+        begun = [transition for transition in self._read.history(slice_) if transition.event is Event.STARTED]
+        if begun and begun[-1].event_id.startswith(_OF_DAGSTER):
+            event_id = f"deleted:{run}:{slice_}"
+            yield Fact(event_id, slice_, Event.LOST, datetime.now(UTC), "dagster", f"run {run} was deleted")
+        else:
+            self._of_others.add((slice_, run))
+
+    def _losses(self, run: dg.DagsterRun, slice_: Slice) -> int:
+        """How often runs of the slice's present generation were lost before this one, which was."""
+        if outside_end(run) is not OutsideEnd.LOST:
+            return 0
+        generation = self._center.status(slice_).generation
+        history = self._read.history(slice_)
+        return sum(step.event is Event.LOST and step.status.generation == generation for step in history)
 
     def inspect_wiped(self) -> int:
         """What Dagster was made to forget is absent: what waits for it waits on. To be asked after `poll`.
@@ -300,19 +365,55 @@ class EventLogDetector:
         return not said or (said[-1].event_id.startswith(_OF_DAGSTER) and said[-1].event_time.timestamp() <= wiped_at)
 
 
-def _endings(run: dg.DagsterRun, name: str, slice_: Slice, entity: Entity, checks: RunChecks) -> Iterator[Fact]:
-    """What became of a slice whose run ended without it: refused before anything was computed, or failed.
+def _has_ended(record: RunRecord) -> bool:
+    return record.dagster_run.status in _ENDED
+
+
+def _endings(
+    record: RunRecord, name: str, slice_: Slice, entity: Entity, checks: RunChecks, losses: int
+) -> Iterator[Fact]:
+    """What became of a slice whose run ended without it, by why it ended.
 
     Rows that broke a blocking rule were not published: the slice is invalid, too. A rule that crashed tells nothing.
     """
-    has_no_inputs = slice_.entity in run.tags.get(REFUSED_TAG, "").split(",")
-    event = Event.REFUSED if has_no_inputs else Event.FAILED
+    run = record.dagster_run
+    event = _end_of(run, slice_, losses)
     partition = partition_of(entity, slice_)
     broken = checks.broken(run.run_id, entity, partition)
-    why = f"run {name} ended ({run.status.value.lower()}) without it{': its inputs are not there' * has_no_inputs}"
+    why = f"run {name} ended ({run.status.value.lower()}) without it{_WHY.get(event, '')}"
     why += f": {broken}" if broken else ""
-    data, now = Facts(run_id=name), datetime.now(UTC)
-    yield Fact(f"ended:{name}:{slice_}", slice_, event, now, "dagster", why, data=data)
-    if broken and not has_no_inputs and checks.have_refused(run.run_id, entity, partition):
+    data = Facts(run_id=name)
+    when = datetime.fromtimestamp(record.end_time, UTC) if record.end_time else datetime.now(UTC)
+    yield Fact(f"ended:{name}:{slice_}", slice_, event, when, "dagster", why, data=data)
+    if broken and event is Event.FAILED and checks.have_refused(run.run_id, entity, partition):
         event_id = f"ended:{name}:{slice_}:quality"
-        yield Fact(event_id, slice_, Event.QUALITY_FAILED, now, "dagster", broken, data=data)
+        yield Fact(event_id, slice_, Event.QUALITY_FAILED, when, "dagster", broken, data=data)
+
+
+_WHY: Final = {
+    Event.REFUSED: ": its inputs are not there",
+    Event.CANCELLED: ": somebody cancelled it",
+    Event.INTERRUPTED: ": what ran it was told to stop",
+    Event.LOST: ": what ran it is gone",
+}
+
+
+def _end_of(run: dg.DagsterRun, slice_: Slice, losses: int) -> Event:
+    """A slice whose runs are lost again and again is probably why: the next one counts as its failure."""
+    if slice_.entity in refused_assets(run):
+        return Event.REFUSED
+    end = outside_end(run)
+    if end is OutsideEnd.INTERRUPTED:
+        return Event.INTERRUPTED
+    if end is OutsideEnd.LOST and losses < _MOST_LOSSES:
+        return Event.LOST
+    return Event.CANCELLED if run.status is dg.DagsterRunStatus.CANCELED else Event.FAILED
+
+
+def _manifest(told: str, slice_: Slice) -> SliceManifest | None:
+    """What a run says that it read; None where it says nothing, or nothing that can be read."""
+    try:
+        manifest = SliceManifest.of_json(told) if told else None
+    except (ValueError, KeyError, TypeError, ParseError):
+        return None
+    return manifest if manifest is not None and manifest.slice == slice_ else None

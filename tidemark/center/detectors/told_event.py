@@ -31,16 +31,16 @@ ROWS_KEY: Final = "dagster/row_count"
 PROBE_KEY: Final = "tidemark/probe"
 CODE_KEY: Final = "tidemark/code"
 CODE_CONTENT_KEY: Final = "tidemark/code_content"
+READS_KEY: Final = "tidemark/reads"
 """Metadata of a materialization that the center reads."""
-REFUSED_TAG: Final = "tidemark/refused"
-"""Of a run: the assets that it did not compute, as their inputs were not there."""
-_LONGEST: Final = {STATE_KEY: 256, MISSING_KEY: 1 << 16, CODE_KEY: 256, CODE_CONTENT_KEY: 1 << 20}
+_LONGEST: Final = {STATE_KEY: 256, MISSING_KEY: 1 << 16, CODE_KEY: 256, CODE_CONTENT_KEY: 1 << 20, READS_KEY: 1 << 22}
 
 
 class ToldSlice(NamedTuple):
     """What a materialization tells of its slice; `missing` are the inputs that it was computed without, as text.
 
-    `code` is the id of what computed it, `code_content` what that is; both empty where nothing is told of it.
+    `code` is the id of what computed it, `code_content` what that is; both empty where nothing is told of it. `reads`
+    is the manifest of a run that the center did not launch, as text.
     """
 
     state: str
@@ -50,6 +50,7 @@ class ToldSlice(NamedTuple):
     code: str = ""
     code_content: str = ""
     changed: bool = True
+    reads: str = ""
 
 
 def facts_from_metadata(materialization: dg.AssetMaterialization) -> ToldSlice:
@@ -67,6 +68,7 @@ def facts_from_metadata(materialization: dg.AssetMaterialization) -> ToldSlice:
         changed=values.get(UNCHANGED_KEY) is not True,
         code=_text(values, CODE_KEY),
         code_content=_text(values, CODE_CONTENT_KEY),
+        reads=_text(values, READS_KEY),
     )
 
 

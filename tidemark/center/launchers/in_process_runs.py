@@ -19,6 +19,7 @@ from tidemark.dagster_internals.execution import (
     execute_run_iterator,
 )
 from tidemark.warm_runs.launcher import NOT_BEGUN
+from tidemark.warm_runs.run_identity import OutsideEnd, mark_ended, own_tag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,8 +103,10 @@ class InProcessRuns:
 
 def close_interrupted(instance: dg.DagsterInstance, host: str) -> int:
     """Mark runs that a killed process of this host left behind as failed; returns how many."""
-    runs = instance.get_runs(dg.RunsFilter(tags={HOST_TAG: host}, statuses=list(_UNFINISHED)))
+    tagged = instance.get_runs(dg.RunsFilter(tags={HOST_TAG: host}, statuses=list(_UNFINISHED)))
+    runs = [run for run in tagged if own_tag(run, HOST_TAG)]
     for run in runs:
+        mark_ended(instance, run.run_id, OutsideEnd.INTERRUPTED)
         instance.report_run_failed(run, "The process that ran this ended before the run did; its slices run again.")
     return len(runs)
 

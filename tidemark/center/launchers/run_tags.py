@@ -14,7 +14,8 @@ from tidemark.warehouse.dagster_partition_keys import (
     part_key,
     partition_of,
 )
-from tidemark.warm_runs.launcher import NOT_BEGUN, RUN_TAG, WarmRunLauncher
+from tidemark.warm_runs.launcher import NOT_BEGUN, WarmRunLauncher
+from tidemark.warm_runs.run_identity import RUN_TAG, run_of_launch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,19 +52,13 @@ def run_state(instance: dg.DagsterInstance, run_id: str) -> DagsterRunState:
     One that a service has created and that no worker has taken is unknown still. A run that the sensor asked for has an
     id of Dagster's own.
     """
-    run, launcher = instance.get_run_by_id(run_id), instance.run_launcher
+    run, launcher = run_of_launch(instance, run_id), instance.run_launcher
     if run is None:
-        tagged = instance.get_runs(dg.RunsFilter(tags={RUN_TAG: run_id}), limit=1)
-        return (
-            DagsterRunState.UNKNOWN
-            if not tagged
-            else DagsterRunState.ENDED
-            if tagged[0].is_finished
-            else DagsterRunState.UNDER_WAY
-        )
+        return DagsterRunState.UNKNOWN
     if run.is_finished:
         return DagsterRunState.ENDED
-    if isinstance(launcher, WarmRunLauncher) and run.status in NOT_BEGUN and not launcher.has_taken(run_id):
+    is_created = run.run_id == run_id and run.status in NOT_BEGUN
+    if is_created and isinstance(launcher, WarmRunLauncher) and not launcher.has_taken(run_id):
         return DagsterRunState.UNKNOWN
     return DagsterRunState.UNDER_WAY
 

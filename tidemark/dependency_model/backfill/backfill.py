@@ -80,10 +80,14 @@ class Backfill:
             if not self._missing[user] and self.progress[user] is SliceProgress.PENDING:
                 self.turns[user] = None
 
-    def verdict(self, slice_: Slice) -> TurnVerdict:
-        """What becomes of a slice whose turn has come, by what became of those that it reads."""
+    def verdict(self, slice_: Slice, repaired: Iterable[Slice] = ()) -> TurnVerdict:
+        """What becomes of a slice whose turn has come, by what became of those that it reads.
+
+        `repaired` are those of them that failed here, and that somebody else has computed since.
+        """
         member = self.plan.members[slice_]
         inputs = {used: self.progress[used] for used in member.inputs}
+        inputs.update(dict.fromkeys(repaired, SliceProgress.REBUILT))
         if any(inputs[used] in UNSUCCESSFUL for used in member.needed):
             return TurnVerdict.BLOCK
         if member.is_root:
@@ -103,11 +107,12 @@ class Backfill:
     def decides(self, slice_: Slice, reader: Slice) -> bool:
         """Whether it alone says what follows for a reader of one of its slices, and no policy.
 
-        While it is being cancelled that is nothing: what is under way still sets nothing in motion.
+        While it is being cancelled that is nothing: what is under way of it still sets nothing in motion.
         """
         if slice_ not in self.progress or self.phase not in ACTIVE:
             return False
-        return self.holds(reader) or (self.phase is BackfillPhase.CANCELLING and reader in self.progress)
+        is_last_run = self.phase is BackfillPhase.CANCELLING and slice_ in self.requested
+        return self.holds(reader) or (is_last_run and reader in self.progress)
 
     def is_open(self, slice_: Slice) -> bool:
         """Whether it is not done with the slice."""

@@ -34,6 +34,8 @@ class Act(Enum):
     KEEP = "keep"
     ASK = "ask"
     RESTORE = "restore"
+    GIVE_UP = "give_up"
+    """It failed, and nobody is to try it again: it gets back what it had where that is known."""
 
 
 EVENT_OF: Final = {
@@ -41,6 +43,7 @@ EVENT_OF: Final = {
     Act.KEEP: Event.KEPT,
     Act.ASK: Event.TAINTED,
     Act.RESTORE: Event.RESTORED,
+    Act.GIVE_UP: Event.CANCELLED,
 }
 """What an act tells of its slice."""
 
@@ -103,9 +106,10 @@ def _settled(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> Back
     """A requested slice that is done, well or not; flags of slices whose turn is yet to come do not count."""
     status = known.status(slice_)
     if status.run_state is RunState.FAILED:
-        if backfill.phase is BackfillPhase.CANCELLING or known.is_exhausted(slice_):
-            return BackfillStep(slice_, Act.NOTHING, SliceProgress.FAILED, "its run failed")
-        return None
+        if backfill.phase is BackfillPhase.CANCELLING:
+            return BackfillStep(slice_, Act.GIVE_UP, SliceProgress.FAILED, "its run failed")
+        is_settled = known.is_exhausted(slice_)
+        return BackfillStep(slice_, Act.NOTHING, SliceProgress.FAILED, "its run failed") if is_settled else None
     if status.run_state is not RunState.COMPLETED:
         return None
     to_come = {flag for flag in status.issues if flag != slice_ and backfill.is_open(flag)}
@@ -151,12 +155,21 @@ def _turn(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> Backfil
         return _settled(backfill, slice_, known) if status.generation > member.after else None
     if status.run_state in _UNDER_WAY or known.holder(slice_) is not None:
         return None
-    verdict = backfill.verdict(slice_)
+    verdict = backfill.verdict(slice_, [used for used in member.inputs if _is_repaired(backfill, used, known)])
     if verdict is TurnVerdict.BLOCK:
         return BackfillStep(slice_, Act.NOTHING, SliceProgress.BLOCKED, "a slice that it needs failed")
     if verdict is TurnVerdict.KEEP:
         return BackfillStep(slice_, Act.KEEP, SliceProgress.KEPT, "nothing that it goes by has changed")
     return _rebuilding(backfill, slice_, status, known, asks=verdict is TurnVerdict.ASK)
+
+
+def _is_repaired(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> bool:
+    """Whether somebody has computed a slice with which this backfill had no success."""
+    status, progress = known.status(slice_), backfill.progress[slice_]
+    is_good = status.run_state is RunState.COMPLETED and status.quality in _GOOD and not status.is_flawed
+    if progress is SliceProgress.BLOCKED:
+        return is_good and known.has_read(slice_, backfill.plan.members[slice_].inputs)
+    return is_good and progress is SliceProgress.FAILED
 
 
 def _rebuilding(

@@ -7,7 +7,7 @@ number of steps, chains of an entity's own slices included; and it leaves out wh
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -91,6 +91,23 @@ def plan_backfill(
     older = _by_place(candidates)
     inputs = {slice_: _inputs(graph, slice_, candidates, older, reads.get(slice_)) for slice_ in candidates}
     return BackfillPlan(_in_order(graph, asked, _reached(graph, asked, inputs), inputs))
+
+
+def plan_on(graph: DependencyGraph, plan: BackfillPlan) -> BackfillPlan:
+    """The same members in the same order for a graph that has changed: each reads what it reads there.
+
+    Members that the graph does not have any more read nothing, and nobody reads them.
+    """
+    there = {slice_: None for slice_ in plan.members if graph.has(slice_)}
+    older = _by_place(there)
+    members = {}
+    for slice_, member in plan.members.items():
+        read: dict[Slice, None] = {}
+        needed: frozenset[Slice] = frozenset()
+        if slice_ in there:
+            read, needed = _inputs(graph, slice_, there, older, [(used, 0) for used in member.inputs])
+        members[slice_] = replace(member, inputs=tuple(read), needed=needed)
+    return BackfillPlan(members)
 
 
 def _is_rebuildable(graph: DependencyGraph, slice_: Slice, known: KnownStatuses) -> bool:

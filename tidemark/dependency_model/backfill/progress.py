@@ -70,6 +70,8 @@ class SliceProgress(Enum):
     BLOCKED = "blocked"
     """A slice that it needs failed."""
     CANCELLED = "cancelled"
+    GONE = "gone"
+    """The project does not have it any more, or does not compute it."""
 
 
 OPEN: Final = frozenset({SliceProgress.PENDING, SliceProgress.ASKING, SliceProgress.REQUESTED})

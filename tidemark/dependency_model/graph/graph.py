@@ -15,7 +15,7 @@ from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.dependency_model.time.local_calendar import checked_seconds
 from tidemark.dependency_model.time.window import Window, seconds_of
 from tidemark.dependency_model.time.zone import DAY_SECONDS, LAST_DAY
-from tidemark.errors import UnknownEntityError
+from tidemark.errors import ParseError, UnknownEntityError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -133,6 +133,13 @@ class DependencyGraph:
         """Whether the slice lies between its entity's start and end. Raises ParseError for a key that is none."""
         node = self._node(slice_.entity)
         return node.ordinal(slice_) in node.existing_of(slice_.sub)
+
+    def has(self, slice_: Slice) -> bool:
+        """The same of a slice that was stored, perhaps by declarations that have changed since."""
+        try:
+            return self.exists(slice_)
+        except (ParseError, UnknownEntityError):
+            return False
 
     def slices(self, entity: str, until: datetime) -> Iterator[Slice]:
         """Every slice whose window ended by an instant, in order of time, one sub-partition after the other."""

@@ -9,6 +9,7 @@ from tidemark.dependency_model.entity.sub_partition import WHOLE
 
 if TYPE_CHECKING:
     from tidemark.dependency_model.entity.sub_partition import Sub
+    from tidemark.dependency_model.graph.graph import DependencyGraph
     from tidemark.dependency_model.graph.node import Node
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status.slice_status import SliceStatus
@@ -44,3 +45,8 @@ def is_run_here(node: Node, slice_: Slice) -> bool:
 def next_state(entity: Entity, status: SliceStatus) -> str | None:
     """The state that a slice has to reach next: the first one declared that it has not; None where it has all."""
     return next((state for state in entity.state_names if state not in status.states), None)
+
+
+def is_computed_here(graph: DependencyGraph, slice_: Slice) -> bool:
+    """The same of a slice that was stored: whether the graph has it still, too."""
+    return graph.has(slice_) and is_run_here(graph.node(slice_.entity), slice_)

@@ -48,12 +48,16 @@ class ManifestClause:
 
 @dataclass(frozen=True, slots=True)
 class SliceManifest:
-    """The inputs of one run of a slice towards `state`; `forced` is why somebody launched it whatever is missing."""
+    """The inputs of one run of a slice towards `state`; `forced` is why somebody launched it whatever is missing.
+
+    One that `is_judged` was decided by the run itself: no launch of the center holds it.
+    """
 
     slice: Slice
     state: str
     clauses: tuple[ManifestClause, ...]
     forced: str = ""
+    is_judged: bool = False
 
     @property
     def used_slices(self) -> dict[str, tuple[UsedSlice, ...]]:

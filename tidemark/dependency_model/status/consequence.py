@@ -154,7 +154,7 @@ class _Walk:
         before = self.status(step.slice)
         cause, changed, asks = step.cause, self.changed, step.asks
         after = apply(before, step.event, cause=cause, state=state, before=restored, changed=changed, asks=asks)
-        if after != before:
+        if after != before or row_of(step.event).is_noted:
             self.after[step.slice] = after
             self.steps.append(Step(step.slice, step.event, step.cause, after))
             self.waiting.append(step)

@@ -1,7 +1,8 @@
-"""From what somebody reports to events of the table: reports come twice, late, out of order, and from runs by hand.
+"""From what somebody reports to events of the table: reports come twice, out of order, and from runs by hand.
 
 A report that tells nothing new is no event. One that has overtaken others implies them: a run that completed had
-started, and one that nobody asked for was launched by hand.
+started, and one that nobody asked for was launched by hand. Whether a report of another run is late, its time says
+(`told_by_runs`).
 
 What other systems make is there once they say so, whatever they said before; nobody here launches it or tries it again.
 """
@@ -26,9 +27,11 @@ _SAYS_NOTHING: Final[dict[Event, frozenset[RunState]]] = {
     Event.LAUNCHED: frozenset(RunState) - {RunState.READY, RunState.WAITING, RunState.ABSENT},
     Event.FAILED: frozenset(RunState) - _UNDER_WAY,
     Event.REFUSED: frozenset(RunState) - _UNDER_WAY,
+    Event.CANCELLED: frozenset(RunState) - _UNDER_WAY - {RunState.FAILED},
+    Event.INTERRUPTED: frozenset(RunState) - _UNDER_WAY,
     Event.LOST: frozenset(RunState) - _UNDER_WAY,
     Event.RETRIED: frozenset({RunState.WAITING, *_ON_ITS_WAY}),
-    Event.RESTORED: frozenset(RunState) - {RunState.WAITING, RunState.READY},
+    Event.RESTORED: frozenset(RunState) - {RunState.WAITING, RunState.READY, RunState.FAILED},
     Event.DELETED: frozenset(RunState) - {RunState.COMPLETED},
     Event.OVERWRITTEN: frozenset(RunState) - {RunState.COMPLETED},
     Event.RECOVERED: frozenset(RunState) - {RunState.COMPLETED, RunState.ABSENT},
@@ -52,6 +55,8 @@ def events_of(report: Event, status: SliceStatus, *, of_known_run: bool = True) 
 
     `of_known_run` says whether the report is of the run that the slice last had (reports that name no run are).
     """
+    if report in (Event.FAILED, Event.CANCELLED) and not of_known_run:
+        return _failed(report, status)
     if status.run_state in _SAYS_NOTHING.get(report, ()) or _QUALITY.get(report) is status.quality:
         return ()
     if report in (Event.COMPLETED, Event.BACKFILLED):
@@ -63,7 +68,7 @@ def events_of(report: Event, status: SliceStatus, *, of_known_run: bool = True) 
 
 
 def _other(report: Event, status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
-    if report in (Event.FAILED, Event.REFUSED) and not of_known_run:
+    if report in (Event.REFUSED, Event.INTERRUPTED) and not of_known_run:
         return ()
     if report is Event.OBSERVED and status.run_state is RunState.READY:
         return (Event.WITHDRAWN, Event.OBSERVED)
@@ -83,11 +88,11 @@ def events_of_others(
 
     That is data which was gone, and data that `replaces` what was there; otherwise it repeats what is known.
 
-    A run of theirs that is lost has failed, as nobody here launches another one. They need not name their runs.
+    A run of theirs that ended in vain has failed, as nobody here launches another one. They need not name their runs.
     """
     if report in _ONLY_OF_OURS:
         return ()
-    if report in (Event.FAILED, Event.LOST):
+    if report in (Event.FAILED, Event.CANCELLED, Event.INTERRUPTED, Event.LOST):
         return _failed_elsewhere(status, of_known_run=of_known_run)
     if report is Event.STARTED and status.run_state in _BY_HAND:
         return (Event.FORCED, Event.STARTED)
@@ -116,6 +121,12 @@ def _started(status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
     if status.run_state in (RunState.COMPLETED, RunState.ABSENT):
         return (Event.BACKFILL_REQUESTED, Event.FORCED, Event.STARTED)
     return (Event.FORCED, Event.STARTED) if status.run_state in _BY_HAND else ()
+
+
+def _failed(report: Event, status: SliceStatus) -> tuple[Event, ...]:
+    """The end of a run whose start is told later, if at all; nothing while another run has the slice."""
+    begun = _started(status, of_known_run=False)
+    return () if status.run_state in _UNDER_WAY else (*begun, report)
 
 
 def _finished(status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:

@@ -37,6 +37,8 @@ class Event(Enum):
     LACKING = "lacking"
     REFUSED = "refused"
     FAILED = "failed"
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
     LOST = "lost"
     RETRIED = "retried"
     QUALITY_PASSED = "quality_passed"
@@ -76,6 +78,8 @@ class TransitionRule:
     announces: bool = False
     new_generation: bool = False
     restores: bool = False
+    is_noted: bool = False
+    """It is written down also where the status stays as it is."""
     spreads: tuple[Spread, ...] = ()
 
 
@@ -188,10 +192,23 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
     ),
     _row(Event.FAILED, _UNDER_WAY, RunState.FAILED, "the run failed"),
     _row(
+        Event.CANCELLED,
+        _UNDER_WAY | {RunState.FAILED},
+        RunState.FAILED,
+        "somebody cancelled the run, or the backfill that it was of; it is not tried again until someone asks for it",
+        is_noted=True,
+    ),
+    _row(
+        Event.INTERRUPTED,
+        _UNDER_WAY,
+        RunState.READY,
+        "what ran it was told to stop, by a deployment for example; it is launched again, and no attempt is used up",
+    ),
+    _row(
         Event.LOST,
         _UNDER_WAY,
         RunState.READY,
-        "the run is orphaned (its process is gone without an end); it may be launched again",
+        "the run is gone without an end (its process, its host, or it was deleted); it may be launched again",
     ),
     _row(Event.RETRIED, {RunState.FAILED}, RunState.READY, "the retry policy, or someone, lets it try again"),
     _row(
@@ -266,9 +283,9 @@ TRANSITIONS: tuple[TransitionRule, ...] = (
     ),
     _row(
         Event.RESTORED,
-        {RunState.WAITING, RunState.READY},
+        {RunState.WAITING, RunState.READY, RunState.FAILED},
         RunState.COMPLETED,
-        "the backfill that asked for it was cancelled before it was launched: it is again what it was (completed, "
+        "the backfill that asked for it was cancelled, and no run has computed it: it is again what it was (completed, "
         "mostly), also its generation",
         restores=True,
     ),
