@@ -1,0 +1,298 @@
+"""People start, repeat, cancel and back-fill, reports come in any order, the project changes, the center starts again.
+
+After each settling every slice that exists is computed from what is there now, or says why not; meanwhile nothing that
+does not exist is launched, no slice has two writers, and no tick raises.
+"""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from tests.center.changing_world import ChangingWorld
+from tidemark.dependency_model.backfill.progress import FOLLOWING, BackfillAction, BackfillPhase
+from tidemark.dependency_model.readiness.self_starting_slices import is_computed_here
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import RunState
+from tidemark.dependency_model.status.transition import row_of
+from tidemark.state_store.database import Database
+from tidemark.state_store.store import StateStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DAYS: Final = ("2031-05-05", "2031-05-06", "2031-05-07")
+NAMES: Final = ("feed", "a", "b", "c", "d")
+POLICIES: Final = ("always", "always", "if_changed", "never", "ask")
+OFFSETS: Final = ("Set 0", "Set -1", "Set -1,0", "Range -2..0")
+STARTS: Final = DAYS
+ENDS: Final = ("", "", "2031-05-08")
+RUN_ENDS: Final = ("completed", "completed", "failed", "cancelled", "interrupted", "lost")
+
+inputs = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(OFFSETS)), min_size=0, max_size=2)
+declarations = st.fixed_dictionaries(
+    {
+        "reads": inputs,
+        "policy": st.sampled_from(POLICIES),
+        "start": st.sampled_from(STARTS),
+        "end": st.sampled_from(ENDS),
+        "is_external": st.integers(0, 9).map(lambda chance: not chance),
+    }
+)
+
+
+@cache
+def _empty_store() -> Path:
+    """A store that is made once."""
+    folder = Path(tempfile.mkdtemp(prefix="people_"))
+    database = Database.at(folder / "state.db")
+    StateStore(database).read.last()
+    database.close()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+class PeopleAndChanges(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="people_"))
+        shutil.copy(_empty_store() / "state.db", self.folder)
+        self.writers: dict[str, str] = {}
+        self.runs = 0
+
+    @initialize(declared=st.fixed_dictionaries(dict.fromkeys(NAMES[1:], declarations)))
+    def begin(self, declared: dict[str, dict[str, object]]) -> None:
+        self.declared = declared
+        self.world = ChangingWorld(self.folder, self.texts(), start=DAYS[0])
+        self.world.later(days=2)
+
+    def texts(self) -> dict[str, str]:
+        texts = {"feed": "{period: day, kind: Virtual}"}
+        present = [name for name in NAMES if name == "feed" or name in self.declared]
+        for name in present[1:]:
+            told = self.declared[name]
+            before = present[: present.index(name)]
+            reads = {before[at % len(before)]: offset for at, offset in told["reads"]}  # type: ignore[attr-defined]
+            depends = ", ".join(f"{{entity: {up}, offset: '{offset}'}}" for up, offset in reads.items())
+            end = f", end: {told['end']}" if told["end"] else ""
+            kind = ", kind: Virtual" if told["is_external"] else f", depends_on: [{depends}]"
+            texts[name] = f"{{period: day, start: {told['start']}{end}, reprocess: {told['policy']}{kind}}}"
+        return texts
+
+    def slices(self) -> list[Slice]:
+        return [Slice(name, day) for name in self.world.graph for day in DAYS]
+
+    def there(self) -> Iterator[Slice]:
+        return (slice_ for slice_ in self.slices() if self.world.graph.has(slice_))
+
+    @rule()
+    def tick(self) -> None:
+        before = dict(self.world.runs.slices)
+        self.world.step()
+        for run in self.world.runs.slices.keys() - before.keys():
+            for name in self.world.runs.slices[run]:
+                assert is_computed_here(self.world.graph, Slice.parse(name)), f"{name} is no slice"
+                assert name not in self.writers, f"{name} has two writers"
+                self.writers[name] = run
+
+    @rule(at=st.integers(0, 20), how=st.sampled_from(RUN_ENDS),
+          is_same=st.booleans())  # fmt: skip
+    def a_run_ends(self, at: int, how: str, *, is_same: bool) -> None:
+        if self.writers:
+            name = sorted(self.writers)[at % len(self.writers)]
+            self.end(name, how, is_same=is_same)
+
+    def end(self, name: str, how: str, *, is_same: bool = False) -> None:
+        run = self.writers.pop(name)
+        if Slice.parse(name).entity in self.world.graph:
+            self.world.tell(name, how, run, changed=not is_same)
+        else:
+            self.writers[name] = run  # its end is told once the table is back, or never
+
+    @rule(at=st.integers(0, 20), repeats=st.booleans())
+    def a_person_starts_a_run(self, at: int, *, repeats: bool) -> None:
+        there = [slice_ for slice_ in self.there() if is_computed_here(self.world.graph, slice_)]
+        if not there:
+            return
+        slice_ = there[at % len(there)]
+        if str(slice_) in self.writers:
+            return  # a step of it would be refused
+        self.runs += 1
+        run = f"by hand {self.runs}"
+        self.world.tell(str(slice_), "started", run)
+        if repeats:
+            self.world.tell(str(slice_), "started", run)
+        self.writers[str(slice_)] = run
+
+    @rule(at=st.integers(0, 20), event=st.sampled_from(["observed", "observed", "deleted", "backfill_requested"]))
+    def the_world_outside(self, at: int, event: str) -> None:
+        outside = [slice_ for slice_ in self.there() if not is_computed_here(self.world.graph, slice_)]
+        if outside:
+            slice_ = outside[at % len(outside)]
+            if self.world.status(str(slice_)).run_state in (RunState.WAITING, RunState.COMPLETED, RunState.ABSENT):
+                self.world.tell(str(slice_), event)
+
+    @rule(at=st.integers(0, 20), event=st.sampled_from(["backfill_requested", "retried", "kept", "tainted"]))
+    def a_person_asks(self, at: int, event: str) -> None:
+        wanted = {
+            "backfill_requested": (RunState.COMPLETED, RunState.FAILED, RunState.WAITING, RunState.ABSENT),
+            "retried": (RunState.FAILED,),
+        }.get(event, (RunState.COMPLETED,))
+        fitting = [slice_ for slice_ in self.there() if is_computed_here(self.world.graph, slice_)]
+        fitting = [slice_ for slice_ in fitting if self.world.status(str(slice_)).run_state in wanted]
+        if fitting:
+            self.world.tell(str(fitting[at % len(fitting)]), event)
+
+    @rule(at=st.integers(0, 20))
+    def a_person_begins_a_backfill(self, at: int) -> None:
+        there = list(self.there())
+        if there:
+            self.world.backfill(str(there[at % len(there)]))
+
+    @rule(
+        at=st.integers(0, 5),
+        action=st.sampled_from([BackfillAction.PAUSE, BackfillAction.RESUME, BackfillAction.CANCEL]),
+    )
+    def a_person_acts(self, at: int, action: BackfillAction) -> None:
+        rows = self.world.stored.rows(FOLLOWING[action])
+        if rows:
+            self.world.act(rows[at % len(rows)].number, action)
+
+    @rule(at=st.integers(0, 5), rebuild=st.booleans())
+    def a_person_answers(self, at: int, *, rebuild: bool) -> None:
+        rows = self.world.stored.rows()
+        if rows:
+            self.world.stored.answer(rows[at % len(rows)].number, None, rebuild=rebuild)
+
+    @rule(name=st.sampled_from(NAMES[1:]), told=declarations)
+    def the_project_changes(self, name: str, told: dict[str, object]) -> None:
+        self.declared = {own: self.declared[own] for own in NAMES[1:] if own in self.declared} | {name: told}
+        self.world.declare(self.texts())
+
+    @rule(name=st.sampled_from(NAMES[1:]))
+    @precondition(lambda self: len(self.declared) > 1)
+    def a_table_goes(self, name: str) -> None:
+        self.declared.pop(name, None)
+        self.world.declare(self.texts())
+
+    @rule()
+    def the_center_starts_again(self) -> None:
+        self.world.declare(self.texts())
+
+    @rule(minutes=st.sampled_from([1, 6, 60]))
+    def time_passes(self, minutes: int) -> None:
+        self.world.now += timedelta(minutes=minutes)
+
+    @rule()
+    def everything_settles(self) -> None:
+        """Everybody is done: runs end well, backfills go on, what is asked is answered, what failed is retried."""
+        for _ in range(80):
+            for row in self.world.stored.rows([BackfillPhase.PAUSED]):
+                self.world.act(row.number, BackfillAction.RESUME)
+            for row in self.world.stored.rows([BackfillPhase.RUNNING]):
+                self.world.stored.answer(row.number, None, rebuild=True)
+            for slice_ in self.there():
+                status = self.world.status(str(slice_))
+                if status.run_state is RunState.FAILED:
+                    self.world.tell(str(slice_), "retried")
+                elif status.run_state in (RunState.WAITING, RunState.ABSENT) and not is_computed_here(
+                    self.world.graph, slice_
+                ):
+                    self.world.tell(str(slice_), "observed")
+            last = self.world.store.read.last()
+            self.tick()
+            for name in [name for name in self.writers if Slice.parse(name).entity in self.world.graph]:
+                self.end(name, "completed")
+            self.world.later(minutes=6)
+            if self.world.store.read.last() == last and not self.open_backfills():
+                break
+        else:
+            raise AssertionError("it does not come to an end")
+        for slice_ in self.there():
+            self.require_sound(slice_)
+
+    def open_backfills(self) -> bool:
+        return bool(self.world.stored.rows([BackfillPhase.RUNNING, BackfillPhase.CANCELLING]))
+
+    def require_sound(self, slice_: Slice) -> None:
+        """It is there, and computed from what is there now, or it says why not."""
+        status = self.world.status(str(slice_))
+        if not is_computed_here(self.world.graph, slice_):
+            return
+        assert status.run_state is RunState.COMPLETED or self.waits_for_good_reason(slice_), f"{slice_}: {status}"
+        if status.tainted or "partial" in status.states or self.policy(slice_) in ("never", "if_changed"):
+            return
+        needed = {used for clause in self.world.graph.requirements(slice_) for used in clause.slices}
+        reads = dict(self.world.store.read.reads([slice_]).get(slice_) or ())
+        for used in needed & reads.keys():
+            now = self.world.status(str(used))
+            if now.run_state is RunState.COMPLETED and now.generation > reads[used]:
+                assert self.was_cancelled(used, slice_), f"{slice_} has read {used} of {reads[used]}, now {now}"
+
+    def policy(self, slice_: Slice) -> str:
+        return self.world.graph.entity(slice_.entity).reprocess.value
+
+    def waits_for_good_reason(self, slice_: Slice) -> bool:
+        """Something that it needs is not good: tainted, asked about, or not there."""
+        requirements = self.world.graph.requirements(slice_)
+        needed = [self.world.status(str(used)) for clause in requirements for used in clause.slices]
+        return any(status.run_state is not RunState.COMPLETED or status.is_flawed for status in needed)
+
+    def was_cancelled(self, used: Slice, reader: Slice) -> bool:
+        """Whether a backfill that was cancelled, and held the reader, has computed an input again."""
+        history = self.world.store.read.history(used)
+        begun = next((step for step in reversed(history) if row_of(step.event).new_generation), None)
+        if begun is None or not begun.event_id.startswith("backfill:"):
+            return False
+        number = int(begun.event_id.split(":")[1])
+        members = {row.slice for row in self.world.stored.members(number)}
+        return reader in members and self.world.phase(number) in ("cancelled", "done")
+
+    @invariant()
+    def every_tick_goes_on(self) -> None:
+        if hasattr(self, "world"):
+            self.world.driver.refresh()
+
+    def teardown(self) -> None:
+        if hasattr(self, "world"):
+            self.everything_settles()
+            self.world.store.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _play(examples: int, steps: int) -> None:
+    run_state_machine_as_test(
+        PeopleAndChanges,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+def test_people_and_changes() -> None:
+    _play(4, 12)
+
+
+@pytest.mark.long
+def test_people_and_changes_for_long() -> None:
+    _play(600, 40)
