@@ -80,7 +80,7 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
         sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "no record of Debezium's")
         .when(timeless, "no source.ts_ms")
         .when(~is_event_time(written), "a source.ts_ms that no binlog has")
-        .when(_is_load_end() & ~_names_table_of_load(), "the end of a load of no table")
+        .when(_is_load_end() & ~_says_how_load_ended(), "the end of a load without a table or a status")
         .alias("problem"),
         _binlog_file().alias("binlog_file"),
         sf.col("r.value.source.pos").alias("binlog_pos"),
@@ -150,8 +150,11 @@ def _problem_of_load() -> Column:
     )
 
 
-def _names_table_of_load() -> Column:
-    return sf.length(sf.coalesce(sf.col("r.value.additional_data")["scanned_collection"], sf.lit(""))) > 0
+def _says_how_load_ended() -> Column:
+    """Whether the end of a load names its table and a status."""
+    data = sf.col("r.value.additional_data")
+    table, status = (sf.coalesce(sf.trim(data[name]), sf.lit("")) for name in ("scanned_collection", "status"))
+    return (table != "") & (status != "")
 
 
 def _is_load_end() -> Column:
