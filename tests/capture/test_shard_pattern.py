@@ -66,8 +66,9 @@ def test_records_are_routed_by_the_same_rule(spark: SparkSession) -> None:
         SourceTable(declared, declared, ("a", "b"), ("id",), None, ())
         for declared in ("school.orders", "school.orders_{0..15}", "school.orders_{16..31}", "other.orders_*")
     ]
-    columns = "instance STRING, physical STRING, op STRING, changes STRING, ddl STRING, problem STRING, line STRING"
-    rows = [(instance, name, "c", None, None, None, "") for instance in "abc" for name in NAMES]
+    names = ("instance", "physical", "op", "changes", "ddl", "loaded", "load_problem", "problem", "line")
+    columns = ", ".join(f"{name} STRING" for name in names)
+    rows = [(instance, name, "c", None, None, None, None, None, "") for instance in "abc" for name in NAMES]
     routes = {
         (row["instance"], row["physical"]): row["table"]
         for row in route(spark.createDataFrame(rows, columns), tables).collect()
