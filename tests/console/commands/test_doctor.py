@@ -31,7 +31,7 @@ def test_this_machine_is_sound(tmp_path: Path) -> None:
     assert answer["healthy"] is True
     assert [finding["subject"] for finding in answer["findings"]] == [
         "Python", "Java", "Spark's jars", "Spark's classes",
-        "Data", "Dagster's storage", "Disk space", "Memory", "Port",
+        "Data", "Dagster's storage", "Rows of runs", "Disk space", "Memory", "Port",
     ]  # fmt: skip
 
 
