@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import Row
 from pyspark.sql.types import ArrayType, IntegerType, NullType, StructField, StructType
 
+from tests.delta.internals.merged_schemas import by_delta
 from tests.delta.random_schemas import later_struct, random_struct
 from tidemark.delta.delta_rs_table import current_version, read_table
 from tidemark.delta.replace_partition import replace_partition
 from tidemark.delta.schema_evolution import grown_schema, is_same, leaf_types
-from tidemark.spark.internals import Jvm
 from tidemark.system.errors import SchemaChangedError
 
 if TYPE_CHECKING:
@@ -30,20 +29,6 @@ MONDAY, TUESDAY = {"dt": date(2026, 3, 23)}, {"dt": date(2026, 3, 24)}
 PAIRS, MANY = 150, 2_000
 
 pytestmark = pytest.mark.spark
-
-
-def by_delta(spark: SparkSession, table: StructType, incoming: StructType) -> StructType | None:
-    """The schema that Delta itself merges; None where it refuses."""
-    jvm = Jvm(spark)
-    utils = jvm.scala_object("org.apache.spark.sql.delta.schema.SchemaMergingUtils")
-    parse = jvm.scala_object("org.apache.spark.sql.types.DataType").fromJson
-    never = jvm.scala_object("org.apache.spark.sql.delta.TypeWideningMode$NoTypeWidening")
-    there, new = (parse(schema.json()) for schema in (table, incoming))
-    try:
-        merged = utils.mergeSchemas(there, new, False, False, never, False)  # noqa: FBT003 - Scala's flags
-    except (Py4JJavaError, PySparkException):
-        return None
-    return StructType.fromJson(json.loads(merged.json()))
 
 
 def ours(table: StructType, incoming: StructType) -> StructType | None:

@@ -22,6 +22,8 @@ ADAPTER = (
     # They have JVMs of their own: for Janino, and for what is read of an environment.
     "tidemark/spark/object_store/log_store_jar.py",
     "tests/spark/object_store/test_azure_credentials.py",
+    # It asks Spark itself whether messages need its secret.
+    "tests/spark/test_authentication.py",
     "tests/delta/internals/",
 )
 ROOMS = ("tidemark", "warehouse_assets", "sensors", "resources", "benchmarks", "tests")
