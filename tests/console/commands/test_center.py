@@ -69,7 +69,7 @@ def test_it_takes_reports_answers_and_goes_on_where_it_was(world: World) -> None
         assert run_states(port) == ["waiting"]
         assert ask(port, "POST", "/v1/reports", REPORT) == (200, {"new": 1, "known": 0})
         assert run_states(port) != ["waiting"]  # it may have been launched by now
-        assert ask(port, "GET", "/health", token=None) == (200, {"healthy": True, "active": True})
+        assert ask(port, "GET", "/health", token=None) == (200, {"healthy": True, "active": True, "troubles": []})
         assert ask(port, "GET", "/metrics", token=None)[0] == 401
     with running(world, "--host", "0.0.0.0") as port:  # noqa: S104 - it has a token
         assert ask(port, "POST", "/v1/reports", REPORT) == (200, {"new": 0, "known": 1})
