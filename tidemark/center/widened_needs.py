@@ -15,6 +15,7 @@ from tidemark.dependency_model.entity.sub_partition import WHOLE
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.dependency_model.status.propagation import REPROCESS
 from tidemark.state_store.notes import Notes
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -57,7 +58,7 @@ class WidenedNeeds:
 
     def note(self) -> None:
         """Which slices there are from now on."""
-        text, fence = json.dumps(self._now, separators=(",", ":")), self._store.write.fence
+        text, fence = json_text(self._now, separators=(",", ":")), self._store.write.fence
         if text != self._notes.get(_NOTE):
             self._notes.put({_NOTE: text}, [fence] if fence else [])
 
@@ -105,7 +106,7 @@ def _extent(node: Node) -> Extent:
     for sub in {WHOLE, *node.subs}:
         grid, existing = node.grid_of(sub), node.existing_of(sub)
         cut = f"{node.period} {node.entity.week_start} {grid.zone.name if grid else ''}"
-        extent[json.dumps(sub)] = cut, existing.start, existing.stop
+        extent[json_text(sub)] = cut, existing.start, existing.stop
     return dict(sorted(extent.items()))
 
 
@@ -113,7 +114,7 @@ def _new_slices(node: Node, before: Extent, now: Extent) -> list[NewSlices]:
     """Of slices that are cut as before those that there were not, and all of a sub-partition that came."""
     new = []
     for sub in {WHOLE, *node.subs}:
-        text = json.dumps(sub)
+        text = json_text(sub)
         cut, first, stop = now[text]
         if text not in before:
             new.append(NewSlices(sub, (range(first, stop),)))
