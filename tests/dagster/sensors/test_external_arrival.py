@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import dagster as dg
@@ -13,13 +12,13 @@ import pytest
 
 from tests.compute.small_warehouse import DECLARED, small_warehouse
 from tests.dagster.sensors.test_readiness import runs_of
+from tests.until import until
 from tidemark.dagster.sensors.readiness import readiness_sensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_WITHIN_SECONDS = 120.0
 WRITER = """
 import sys, duckdb
 duckdb.sql("COPY (SELECT 1 AS id, 10 AS amount, 'cn' AS region) TO '%s/part.parquet' (FORMAT parquet)" % sys.argv[1])
@@ -55,22 +54,18 @@ def test_an_asset_of_another_process_and_code_location_releases_its_day(
     sales = f"period: day\nkind: Virtual\nend: 2026-03-26\n{probe}\n"
     declared = {name: (f"{yaml}end: 2026-03-26\n", sql) for name, (yaml, sql) in DECLARED.items()}
     warehouse = small_warehouse(tmp_path, {**declared, "sales": (sales, DECLARED["sales"][1])})
-    assert asked_for(readiness_sensor(warehouse), instance, 0.5) == []
+    assert runs_of(asked_for(readiness_sensor(warehouse), instance)) == []
     subprocess.run(command, check=True, timeout=300, env=home, capture_output=True)
     later = readiness_sensor(warehouse)  # that process has looked, and would not look again for some minutes
-    assert asked_for(later, instance, _WITHIN_SECONDS) == [("totals", "2026-03-24")]
+    requests = until(lambda: asked_for(later, instance), "the run of the day")
+    assert runs_of(requests) == [("totals", "2026-03-24")]
     assert instance.get_materialized_partitions(dg.AssetKey(["sales"])) == {"2026-03-24"}
 
 
-def asked_for(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, seconds: float) -> list[tuple[str, str]]:
-    """The runs that the sensor asks for, at the latest after so many seconds."""
-    requests: list[dg.RunRequest] = []
-    until = time.monotonic() + seconds
-    while not requests and time.monotonic() < until:
-        result = sensor(dg.build_sensor_context(instance=instance))
-        requests += list(result.run_requests or ()) if isinstance(result, dg.SensorResult) else []
-        time.sleep(0.05)
-    return runs_of(requests)
+def asked_for(sensor: dg.SensorDefinition, instance: dg.DagsterInstance) -> list[dg.RunRequest]:
+    """The runs that one evaluation of the sensor asks for."""
+    result = sensor(dg.build_sensor_context(instance=instance))
+    return list(result.run_requests or ()) if isinstance(result, dg.SensorResult) else []
 
 
 @pytest.mark.slow
@@ -83,7 +78,8 @@ def test_a_day_that_another_program_delivers_is_asked_for(tmp_path: Path, instan
     declared = {name: (f"{yaml}end: 2026-03-26\n", sql) for name, (yaml, sql) in DECLARED.items()}
     warehouse = small_warehouse(tmp_path, {**declared, "sales": (sales, DECLARED["sales"][1])})
     sensor = readiness_sensor(warehouse)
-    assert asked_for(sensor, instance, _WITHIN_SECONDS) == [("totals", "2026-03-24")]
+    requests = until(lambda: asked_for(sensor, instance), "the run of the day")
+    assert runs_of(requests) == [("totals", "2026-03-24")]
     assert instance.get_materialized_partitions(dg.AssetKey(["sales"])) == {"2026-03-24"}
     (observed,) = instance.fetch_observations(dg.AssetKey(["sales"]), limit=10).records
     assert observed.partition_key == "2026-03-24"
