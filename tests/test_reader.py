@@ -1,4 +1,4 @@
-"""The reader that the README tells people to import in a notebook."""
+"""The reader that docs/add-a-table.md shows for notebooks."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 CAPTURED = "kind: Snapshot\nperiod: day\nsource: {table: school.orders, instances: [a]}\nkey: [id]\n"
 
 
-def readme_lines() -> list[str]:
-    """The Python lines of the README that read a snapshot."""
-    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+def page_lines() -> list[str]:
+    """The Python lines of the page that read a snapshot."""
+    text = (CHECKOUT / "docs" / "add-a-table.md").read_text(encoding="utf-8")
     return re.findall(r"^(?:from tidemark.* import snapshot|snapshot\(.*)$", text, flags=re.MULTILINE)
 
 
 @pytest.mark.spark
-def test_the_lines_of_the_readme_read_a_snapshot(
+def test_the_lines_of_the_page_read_a_snapshot(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warehouse = small_warehouse(tmp_path, {"ods_orders": (CAPTURED, "")})
@@ -46,10 +46,10 @@ def test_the_lines_of_the_readme_read_a_snapshot(
     tag = TaggedSnapshot("ods_orders", "day", "2026-03-29", 0, 3, datetime(2026, 3, 30, tzinfo=UTC))
     SnapshotRegistry.at(warehouse.settings.state_db).tag([tag])
     monkeypatch.setattr(reader, "_snapshots", lambda: Snapshots.of(Runtime(warehouse)))
-    lines = readme_lines()
+    lines = page_lines()
     assert len(lines) == 2
     names: dict[str, object] = {}
-    exec(lines[0], names)  # noqa: S102 - the README's own
+    exec(lines[0], names)  # noqa: S102 - the page's own
     assert eval(f"{lines[1]}.count()", names) == 3  # noqa: S307
     assert reader.sql("SELECT count(*) AS c FROM snapshot('ods_orders', '2026-03-29')").first() == (3,)
 

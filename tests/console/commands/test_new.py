@@ -30,8 +30,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def block(language: str) -> str:
-    """The first block of a language in the README's section on adding a table."""
-    section = README[README.index("## Add a table") :]
+    """The first block of a language in the README's section on the first table."""
+    section = README[README.index("## Your first table") :]
     match = re.search(rf"```{language}\n(.*?)```", section, re.DOTALL)
     assert match
     return "".join(line.removeprefix("   ") for line in match[1].splitlines(keepends=True)).rstrip() + "\n"

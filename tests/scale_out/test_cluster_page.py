@@ -1,4 +1,4 @@
-"""What README says of the way from the laptop to a cluster: its lines, one after the other, on servers of this machine.
+"""The lines of docs/cluster.md, one after the other, on servers of this machine.
 
 Only the names of hosts and what opens their doors are other ones.
 """
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from tests.components.postgres import Postgres
 
-HEADING: Final = "## From the laptop to a cluster"
 _BLOCK: Final = re.compile(r"```bash\n(.*?)```", re.DOTALL)
 _STAYS: Final[Mapping[str, str]] = {
     "spark-class org.apache.spark.deploy.master.": "Starting Spark master",
@@ -40,10 +39,9 @@ _READY_SECONDS: Final = 90.0
 
 
 def lines() -> list[str]:
-    """The section's commands."""
-    section = (ROOT / "README.md").read_text(encoding="utf-8").partition(f"{HEADING}\n")[2].partition("\n## ")[0]
-    block = _BLOCK.search(section)
-    assert block is not None, f"README has no commands under {HEADING}"
+    """The commands of the page."""
+    block = _BLOCK.search((ROOT / "docs" / "cluster.md").read_text(encoding="utf-8"))
+    assert block is not None, "docs/cluster.md has no commands"
     return block[1].splitlines()
 
 
@@ -52,7 +50,7 @@ def test_it_is_ten_lines_at_most() -> None:
 
 
 def local_names(postgres: Postgres, store: S3Server, master: int) -> dict[str, str]:
-    """What stands in README for other machines, and what it is here."""
+    """What the page has for other machines, and what it is here."""
     return {
         "tidemark@db.example:5432": postgres.dsn.removeprefix("postgresql://").rpartition("/")[0],
         "https://storage.example:9000": store.environment["AWS_ENDPOINT_URL"],
