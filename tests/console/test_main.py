@@ -69,6 +69,20 @@ def test_an_unknown_command_is_a_wrong_call() -> None:
     assert "No such command 'tsunami'" in called.output
 
 
+def test_a_mistyped_command_gets_the_nearest_names() -> None:
+    called = CliRunner().invoke(main, ["statu"])
+
+    assert called.exit_code == ExitCode.USAGE
+    assert "Did you mean status?" in called.output
+
+
+def test_help_shows_each_section_once() -> None:
+    shown = CliRunner().invoke(main, ["--help"]).output
+
+    for section in {entry.section for entry in COMMANDS}:
+        assert shown.count(f"\n{section}:\n") == 1
+
+
 def test_a_missing_module_is_not_listed_and_a_broken_one_takes_no_other_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

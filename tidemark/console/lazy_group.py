@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -76,8 +77,13 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Note on the way whether the caller is a program."""
+        """Note on the way whether the caller is a program; an unknown command gets the nearest names as a hint."""
         ctx.meta[_JSON] = "--json" in args
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
+            near = get_close_matches(name, self.list_commands(ctx), n=2, cutoff=0.7)
+            hint = f" Did you mean {' or '.join(near)}?" if near else " `tidemark --help` lists the commands."
+            ctx.fail(f"No such command {name!r}.{hint}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -10,69 +10,70 @@ from tidemark.console.lazy_group import CommandEntry, LazyGroup
 from tidemark.console.project_option import root_option
 from tidemark.system.files import keep_files_private
 
+_STEPS, _PROJECT, _ANSWERS = "First steps", "Your project", "What is there, what is missing, and why"
+_DATA, _CAPTURE, _SERVICES = "Wrong and changed data", "Tables and capture", "Services"
 COMMANDS: Final = (
-    CommandEntry("init", "First steps", "Write a new project."),
-    CommandEntry("demo", "First steps", "Replay a recorded week of a real database and compute its figures."),
-    CommandEntry("up", "First steps", "Serve the Dagster UI on this machine."),
-    CommandEntry("up-kafka", "First steps", "The same with real databases, Kafka and Debezium on this machine."),
-    CommandEntry("center", "First steps", "Take reports and questions over HTTP, as a service."),
-    CommandEntry("workers", "First steps", "Execute runs of all hosts on this machine, or list the hosts."),
-    CommandEntry("doctor", "First steps", "Say whether this machine can run the warehouse, and what to do if not."),
-    CommandEntry("health", "First steps", "Say whether a service of this machine works, for a probe."),
-    CommandEntry("completion", "First steps", "Let the tab key complete commands, options and entities."),
-    CommandEntry("check", "The model", "Check every declaration and report everything that is wrong."),
-    CommandEntry("graph", "The model", "Show which table needs which."),
-    CommandEntry("new", "The model", "Write the files of a new table from a query."),
-    CommandEntry("lineage", "The model", "Show which columns a column comes from, and which come from it."),
-    CommandEntry("status", "The model", "Say what is late, failed, flawed and waiting, and for what."),
-    CommandEntry("probe", "The model", "Look at one slice of an external table, now."),
-    CommandEntry("completeness", "The model", "Show how many records of a slice came, and what is missing."),
-    CommandEntry("counts", "The model", "Take in counts of records from the source and the lake."),
-    CommandEntry("explain", "The model", "Say what one slice waits for, and what waits for it."),
-    CommandEntry("impact", "The model", "Say what a slice touches downstream, and what may have made it wrong."),
-    CommandEntry("plan", "The model", "Say what a change of code outdates, what it touches and what it costs."),
-    CommandEntry("apply", "The model", "Compute again what a change of code outdates."),
-    CommandEntry("taint", "The model", "Mark slices as wrong, with all that was built from them."),
-    CommandEntry("backfill", "The model", "Plan to compute slices again, and exactly what was built from them."),
-    CommandEntry("backfills", "The model", "Show how far backfills are; approve, pause, resume, cancel, decide."),
-    CommandEntry("catalog", "The tables", "Say what is there now: slices, rows, size, schema, last reader."),
-    CommandEntry("baseline", "The model", "Say when promised slices will be there, and what makes them late."),
-    CommandEntry("alerts", "The model", "List what people are told of, and try out a channel."),
-    CommandEntry("profile", "The tables", "Say what the rows of a slice look like, and whether that is usual."),
-    CommandEntry("quality", "The tables", "Say what the quality rules said of slices."),
-    CommandEntry("show", "The tables", "Show rows of exactly one slice."),
-    CommandEntry("capture", "The tables", "Show how the sources' changes come in; go on after a gap."),
-    CommandEntry("dlq", "The tables", "Show the records that nothing could be made of; read them again."),
-    CommandEntry(
-        "delta", "The tables", "Repair one partition, tag versions, vacuum; how files lie, and what to cluster by."
-    ),
+    CommandEntry("init", _STEPS, "Write a new project."),
+    CommandEntry("demo", _STEPS, "Replay nine recorded days of a real database and compute their figures."),
+    CommandEntry("up", _STEPS, "Serve the Dagster UI on this machine."),
+    CommandEntry("doctor", _STEPS, "Check Java, disk, ports and memory, and say what to do."),
+    CommandEntry("completion", _STEPS, "Let the tab key complete commands, options and entities."),
+    CommandEntry("check", _PROJECT, "Find every error in the declarations and their SQL."),
+    CommandEntry("new", _PROJECT, "Write the files of a new table from a query."),
+    CommandEntry("plan", _PROJECT, "Show which slices a change of code makes outdated, and the cost."),
+    CommandEntry("apply", _PROJECT, "Compute the outdated slices again."),
+    CommandEntry("graph", _PROJECT, "Show which table needs which."),
+    CommandEntry("lineage", _PROJECT, "Show which columns a column comes from, and which come from it."),
+    CommandEntry("status", _ANSWERS, "Show what is late, failed, flawed and waiting, and for what."),
+    CommandEntry("explain", _ANSWERS, "Show what one slice waits for, and what waits for it."),
+    CommandEntry("show", _ANSWERS, "Print the rows of one slice."),
+    CommandEntry("catalog", _ANSWERS, "List tables with slices, rows, sizes, schemas and last readers."),
+    CommandEntry("quality", _ANSWERS, "Show the results of the quality rules."),
+    CommandEntry("profile", _ANSWERS, "Show what the rows of a slice look like, and whether that is usual."),
+    CommandEntry("completeness", _ANSWERS, "Show how many records of a slice arrived, and what is missing."),
+    CommandEntry("baseline", _ANSWERS, "Forecast when promised slices will be there, and what delays them."),
+    CommandEntry("alerts", _ANSWERS, "List the alerts, and try out a channel."),
+    CommandEntry("probe", _ANSWERS, "Look at one slice of an external table now."),
+    CommandEntry("impact", _DATA, "Show what a slice touches downstream, and what may have made it wrong."),
+    CommandEntry("taint", _DATA, "Mark slices as wrong, with everything that was built from them."),
+    CommandEntry("backfill", _DATA, "Plan to compute slices again, and exactly what was built from them."),
+    CommandEntry("backfills", _DATA, "List backfills; approve, pause, resume, cancel, decide."),
+    CommandEntry("capture", _CAPTURE, "Show how far each captured table is; continue after a gap."),
+    CommandEntry("dlq", _CAPTURE, "List the records that could not be read, and read them again."),
+    CommandEntry("counts", _CAPTURE, "Take in counts of records from the source and the lake."),
+    CommandEntry("delta", _CAPTURE, "Repair one partition, tag versions, vacuum, cluster."),
+    CommandEntry("center", _SERVICES, "Start slices when they are ready; take reports and questions over HTTP."),
+    CommandEntry("workers", _SERVICES, "Execute runs of all hosts on this machine, or list the hosts."),
+    CommandEntry("up-kafka", _SERVICES, "Start real databases, Kafka, Debezium and Dagster on this machine."),
+    CommandEntry("health", _SERVICES, "Say whether a service of this machine works, for a supervisor."),
 )
+"""In the order of `--help`: all commands of a section follow each other."""
 
 _AUTHORING: Final = frozenset({"init", "new"})
 """What these write is the project's source, with the rights that its author gives files."""
 
 _EPILOG: Final = """\b
 Begin with:
-  tidemark init my_warehouse --sample school    a project to begin with; cd into it
-  tidemark doctor    is everything here that it takes?
-  tidemark demo      see a school's changes become figures: the first day in a minute, all in eight
-  tidemark up        look at them in Dagster, materialize, backfill
+  tidemark init my_warehouse --sample school   write a project, then cd into it
+  tidemark doctor                              check this machine
+  tidemark demo                                compute a school's figures: the first day in a minute, all in eight
+  tidemark up                                  look at them in Dagster, materialize, backfill
 
 \b
-Settings stand in the project's tidemark.yaml; environment variables override them, and alone hold passwords:
+Settings are in the project's tidemark.yaml. Environment variables override them, and only they hold passwords:
   TIDEMARK_ROOT           the project's folder, as --root
-  TIDEMARK_DATA           where everything is kept (default: data/ in the project)
-  TIDEMARK_KAFKA          host:port,...: take changes from Kafka's topics, not from files in data/landing
+  TIDEMARK_DATA           where all data is kept (default: data/ in the project)
+  TIDEMARK_KAFKA          host:port,...: read changes from Kafka's topics instead of files in data/landing
   TIDEMARK_KAFKA_...      SECURITY_PROTOCOL, USERNAME, PASSWORD, CA, ...: see SECURITY.md
-  TIDEMARK_DATABASES      a=mysql://user:password@host:3306/school,...: where heartbeats are written, a minute each
+  TIDEMARK_DATABASES      a=mysql://user:password@host:3306/school,...: where a heartbeat is written each minute
   TIDEMARK_OLAP           duckdb, or postgresql+psycopg2://user:password@host/database
-  TIDEMARK_CHANNEL_...    https://..., slack://...: where alerts are told, a variable for each of `channels`
+  TIDEMARK_CHANNEL_...    https://..., slack://...: where alerts go, a variable for each of `channels`
   TIDEMARK_SPARK_MASTER   local[*], or spark://host:7077
   DAGSTER_HOME            Dagster's own storage (default: dagster_home/ in the project)
 
 \b
 Exit codes: 0 all is well, 1 it failed or found problems, 2 it was called wrongly, 3 `plan` found outdated slices,
-75 something is busy, try again, 130 interrupted.
+75 something is busy: try again, 130 interrupted.
 """
 
 
