@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tidemark.delta.delta_rs_table import read_table
-from tidemark.delta.internals.listed_table import ListedTable, may_be_in
+from tidemark.delta.internals.listed_table import ListedTable
+from tidemark.delta.logged_partition import may_be_in
 from tidemark.delta.newest_table import NewestTable
 from tidemark.delta.replace_partition import replace_partition
 

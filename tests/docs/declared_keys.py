@@ -273,6 +273,10 @@ SECTIONS: Final = (
                 "whether an asset that the project writes itself computes it, whenever the center launches it",
                 "period: day\nown_asset: true",
             ),
+            "replicate": Key(
+                "names of `replicas` in tidemark.yaml: to these lakes its slices are copied (see docs/replication.md)",
+                "period: day\nreplicate: [center_b]",
+            ),
             "export": Key("whether each slice is published to the OLAP store", "period: day\nexport: true"),
         },
     ),

@@ -24,6 +24,13 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "dagster_home": ("`dagster_home` in the project", "Dagster's own storage; its variable is `DAGSTER_HOME`"),
     "layers": ("", "the folders of `warehouse_assets`"),
     "schemas": ("none", "names that may stand before a table's in a query, as its layer may: `prod.dwd_orders`"),
+    "replicas": (
+        "none",
+        (
+            "other lakes, to which `replicate` of a declaration has its slices copied: `{center_b: {lake: "
+            "s3://other/warehouse, mb_per_second: 50}}`, in the environment as JSON (docs/replication.md)"
+        ),
+    ),
     "channels": (
         "none",
         "where people read alerts, beside `log`; addresses stand in `TIDEMARK_CHANNEL_<NAME>` (docs/alerts.md)",

@@ -11,10 +11,12 @@ from tidemark.compute.errors import RepairSourceError, SnapshotMissingError
 from tidemark.delta.delta_rs_table import current_version, table_metrics
 from tidemark.delta.errors import VersionGoneError
 from tidemark.delta.retention import Claim
+from tidemark.state_store.slice_copies import SliceCopies
 from tidemark.state_store.snapshot_registry import TaggedSnapshot
 from tidemark.warehouse.dagster_partition_keys import period_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from tidemark.dependency_model.slice import Slice
@@ -69,7 +71,17 @@ def claims_of_tags(warehouse: Warehouse, registry: SnapshotRegistry, entity: str
     claims = [Claim(tag.version, _words(tag)) for tag in tags_of(warehouse, registry, entity)]
     sharing = warehouse.entities_sharing(warehouse.table_path(entity))
     candidates = (candidate.snapshot for name in sharing for candidate in registry.candidates.of(name))
-    return claims + [Claim(snapshot.version, f"{_words(snapshot)}, not tagged yet") for snapshot in candidates]
+    claims += [Claim(snapshot.version, f"{_words(snapshot)}, not tagged yet") for snapshot in candidates]
+    return [*claims, *_claims_of_copies(warehouse, registry, sharing)]
+
+
+def _claims_of_copies(warehouse: Warehouse, registry: SnapshotRegistry, entities: Iterable[str]) -> Iterator[Claim]:
+    """What a replica does not have yet."""
+    for name in entities:
+        for place in warehouse.entities[name].replicate:
+            for copy in SliceCopies(registry.database, place, name).all().values():
+                if copy.is_open:
+                    yield Claim(copy.version, f"{copy.slice} is not at {place} yet")
 
 
 def _words(snapshot: TaggedSnapshot) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.explanation import Clause, Explanation
     from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.slice_copies import SliceCopy
 
 _SHOWN = 4
 _STYLES = {"ok": "green", "waiting": "yellow"}
@@ -31,6 +32,7 @@ class Background:
     held_back: Mapping[Slice, Sequence[str]] = field(default_factory=dict)
     record: SliceRecord | None = None
     taint: TaintRecord | None = None
+    copies: Mapping[str, SliceCopy] = field(default_factory=dict)
 
     def as_data(self) -> dict[str, Any]:
         """The same for programs."""
@@ -39,6 +41,7 @@ class Background:
             "held_back": held_back,
             "record": self.record.as_data() if self.record else None,
             "taint": self.taint.as_data() if self.taint else None,
+            "replicas": [{"replica": place, **copy.as_data()} for place, copy in self.copies.items()],
         }
 
 
@@ -56,6 +59,9 @@ def print_explanation(
         print_line(f"  does not exist: {entity.name} starts at {entity.start}{ends}", "yellow")
     for name, words in (*_times(entity, explanation), *_record(entity, background.record)):
         print_line(f"  {name:12} {words}")
+    for place, copy in background.copies.items():
+        for words in _copy(place, copy, zone_info(entity.time_zone)):
+            print_line(f"  {'replicated':12} {words}", "yellow" if copy.reason else None)
     if background.taint:
         since = _local(background.taint.since, zone_info(entity.time_zone))
         print_line(f"  {'tainted':12} {background.taint.why} (by {background.taint.who}, {since})", "red")
@@ -111,6 +117,15 @@ def _record(entity: Entity, record: SliceRecord | None) -> Iterator[tuple[str, s
         many = f" to {read.last} ({read.slices})" if read.slices > 1 else ""
         version = "" if read.version is None else f", table version {read.version}"
         yield "read", f"{read.first}{many}, generation {read.generation}{version}"
+
+
+def _copy(place: str, copy: SliceCopy, zone: tzinfo) -> Iterator[str]:
+    """What readers there see, and what is on its way."""
+    if copy.published:
+        yield f"to {place} at {_local(copy.published.at, zone)}, verified, generation {copy.published.generation}"
+    if copy.is_open:
+        why = f": {copy.reason}" if copy.reason else ""
+        yield f"not yet to {place}: generation {copy.generation} is {copy.state.value}{why}"
 
 
 def _rows(explanation: Explanation, background: Background, indent: str) -> Iterator[list[str]]:

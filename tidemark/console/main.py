@@ -45,6 +45,7 @@ COMMANDS: Final = (
     CommandEntry("center", _SERVICES, "Start slices when they are ready; take reports and questions over HTTP."),
     CommandEntry("workers", _SERVICES, "Execute runs of all hosts on this machine, or list the hosts."),
     CommandEntry("up-kafka", _SERVICES, "Start real databases, Kafka, Debezium and Dagster on this machine."),
+    CommandEntry("replicate", _SERVICES, "Copy completed slices to other lakes, and show how far each is."),
     CommandEntry("health", _SERVICES, "Say whether a service of this machine works, for a supervisor."),
 )
 """In the order of `--help`: all commands of a section follow each other."""

@@ -31,34 +31,38 @@ def project_problems(settings: Settings, entities: Collection[Entity]) -> Iterat
                 where=entity.file,
                 hint=did_you_mean(folder, settings.layers) or f"add it to `layers` in {PROJECT_FILE}",
             )
-    yield from _unknown_channels(settings, entities)
+    yield from _unknown_names(settings, entities, "notify", "channel", (LOG_CHANNEL, *settings.channels))
+    places = tuple(replica.name for replica in settings.replicas)
+    yield from _unknown_names(settings, entities, "replicate", "replica", places)
 
 
-def _unknown_channels(settings: Settings, entities: Collection[Entity]) -> Iterator[EntityError]:
-    """Each place of a `notify` that names a channel which the project does not have, once."""
-    known, told = (LOG_CHANNEL, *settings.channels), set[str]()
+def _unknown_names(
+    settings: Settings, entities: Collection[Entity], key: str, what: str, known: tuple[str, ...]
+) -> Iterator[EntityError]:
+    """Each place of a key that names what the project's settings do not have, once."""
+    told = set[str]()
     for entity in entities:
-        for channel in entity.notify:
-            where = "" if channel in known else _line_of_channel(settings.declarations, entity.file, channel)
+        for name in getattr(entity, key):
+            where = "" if name in known else _line_of_name(settings.declarations, entity.file, key, name)
             if where and where not in told:
                 told.add(where)
                 yield EntityError(
-                    f"no channel of this project is named '{channel}'",
-                    expected=f"one of {', '.join(known)}",
+                    f"no {what} of this project is named '{name}'",
+                    expected=f"one of {', '.join(known)}" if known else f"a name of `{what}s` in {PROJECT_FILE}",
                     where=where,
-                    hint=did_you_mean(channel, known) or f"add it to `channels` in {PROJECT_FILE}",
+                    hint=did_you_mean(name, known) or f"add it to `{what}s` in {PROJECT_FILE}",
                 )
 
 
-def _line_of_channel(root: Path, file: str, channel: str) -> str:
-    """Where a `notify` names a channel: in the entity's file, else in that of the defaults."""
+def _line_of_name(root: Path, file: str, key: str, wanted: str) -> str:
+    """Where a key names something: in the entity's file, else in that of the defaults."""
     for name in (file, DEFAULTS_FILE):
         path = root / name
         document = read_document(path.read_text(encoding="utf-8"), name) if path.is_file() else None
         values = document.values if document and isinstance(document.values, dict) else {}
-        names = values.get("notify", ())
-        if document and channel in names:
-            return f"{name}:{document.line(('notify', names.index(channel)))}"
+        names = values.get(key, ())
+        if document and wanted in names:
+            return f"{name}:{document.line((key, names.index(wanted)))}"
     return file
 
 

@@ -156,4 +156,5 @@ def _export_of(entity: Entity) -> Entity:
         quality=(),
         ready_by=None,
         export=False,
+        replicate=(),
     )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tidemark.console.slice_provenance import SliceRecord, TaintRecord
     from tidemark.console.warehouse_status import WarehouseStatus
     from tidemark.dependency_model.readiness.explanation import Explanation
+    from tidemark.state_store.slice_copies import SliceCopy
 
 _DEPTH = 4
 
@@ -58,7 +59,8 @@ def explain(
                   "or_older", "met", "reason", "due", "missing", "slices": [{"slice", "status"}]}],
                   "downstream": [...]}, and beside it "held_back": {slice: [sentence, ...]} and "record":
                   {"completed_at", "who", "run_id", "rows", "size_bytes", "version", "seconds",
-                  "read": [{"first", "last", "slices", "generation", "version"}]} and "taint": {"who", "why", "since"};
+                  "read": [{"first", "last", "slices", "generation", "version"}]} and "taint": {"who", "why", "since"}
+                  and "replicas": [...] as `tidemark replicate --status --json` has them;
                   what is not known is null.
     With --as-of what GET /v1/slices?as_of= answers of a slice: {"slice", "as_of", "run_state", "states", "valid",
                   "tainted", "generation", "completed_at", "who", "run_id", "version", "read": [{"slice", "generation",
@@ -79,7 +81,7 @@ def explain(
     held_back = _held_back(stands, explanation)
     if explanation.status and (others := explanation.status.issues - {slice_}):
         held_back[slice_] += stands.broken_rules(others)
-    background = Background(held_back, _record(stands, slice_), _taint(stands, slice_))
+    background = Background(held_back, _record(stands, slice_), _taint(stands, slice_), _copies(stands, slice_))
     if as_json:
         status_of = stands.stored.status if stands.stored else None
         model = explanation_model(explanation, exists=exists, status_of=status_of).model_dump(mode="json")
@@ -127,6 +129,17 @@ def _record(stands: WarehouseStatus, slice_: Slice) -> SliceRecord | None:
 
     home = existing_home(dagster_home(stands.warehouse.settings, os.environ))
     return slice_record(stands.warehouse, stands.store, slice_, home)
+
+
+def _copies(stands: WarehouseStatus, slice_: Slice) -> dict[str, SliceCopy]:
+    """By the place to which the slice is replicated."""
+    from tidemark.state_store.slice_copies import SliceCopies  # noqa: PLC0415 - keeps --help fast
+
+    if stands.store is None:
+        return {}
+    places = stands.warehouse.entities[slice_.entity].replicate
+    copies = {place: SliceCopies(stands.store.database, place, slice_.entity).of(slice_) for place in places}
+    return {place: copy for place, copy in copies.items() if copy is not None}
 
 
 def _taint(stands: WarehouseStatus, slice_: Slice) -> TaintRecord | None:

@@ -127,5 +127,5 @@ SETTINGS: Final = (
 )
 """Settings of a session that no documentation promises."""
 
-LOG_FILES: Final = ("log_files", "log_replay", "vector_path", "features")
+LOG_FILES: Final = ("log_files", "log_replay", "vector_path", "features", "version_content")
 """The modules that read the log's files by hand, by Delta's published protocol."""

@@ -8,7 +8,6 @@ none of that, and stays at its version. It skips no file by bounds, so there may
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from pyspark.sql import DataFrame
@@ -16,6 +15,7 @@ from pyspark.sql import DataFrame
 from tidemark.delta.internals.contract import DELTA, SPARK
 from tidemark.delta.internals.scala_json import python_of
 from tidemark.delta.live_file import LiveFile
+from tidemark.delta.logged_partition import may_be_in
 from tidemark.spark.internals import Jvm, java_session
 
 if TYPE_CHECKING:
@@ -82,20 +82,3 @@ class ListedTable:
         none = jvm("scala.Option").empty()
         frame = self._log.createDataFrame(self._snapshot, chosen, False, none)  # noqa: FBT003 - Scala's isStreaming
         return DataFrame(frame, self._spark)
-
-
-def may_be_in(texts: Mapping[str, str | None], partitions: Sequence[Mapping[str, PartitionValue]]) -> bool:
-    """Whether a file, its partition given as the log writes it, may have rows of one of `partitions`.
-
-    What other programs wrote in another form, as `07` for 7, is compared as what it means.
-    """
-    return any(all(_may_be(texts[name], value) for name, value in partition.items()) for partition in partitions)
-
-
-def _may_be(text: str | None, value: PartitionValue) -> bool:
-    if text is None or isinstance(value, str):
-        return text == value
-    try:
-        return (int(text) if isinstance(value, int) else date.fromisoformat(text)) == value
-    except ValueError:
-        return True

@@ -35,7 +35,7 @@ _OF_TABLES: Final = (
         "source",
         "key",
     ),
-    *("partition_by", "cluster_by", "snapshot_of", "series", "export", "own_asset"),
+    *("partition_by", "cluster_by", "snapshot_of", "series", "export", "replicate", "own_asset"),
 )
 """Keys of what has slices that no default of a project can bring."""
 
@@ -56,6 +56,7 @@ def broken_rules(entity: Entity) -> Broken:
     yield from _partition_columns(entity)
     yield from _columns(entity)
     yield from _completeness(entity)
+    yield from _replicate(entity)
     yield from wrong_rules(entity)
 
 
@@ -244,6 +245,11 @@ def _completeness(entity: Entity) -> Broken:
     if entity.completeness.capture and entity.source is not None and entity.source.start != "earliest":
         problem = "the capture counts changes, and knows of no row from before them"
         yield "completeness", EntityError(problem, expected="start: earliest in source, or sql", hint="count by sql")
+
+
+def _replicate(entity: Entity) -> Broken:
+    if entity.replicate and entity.kind in (EntityKind.VIRTUAL, EntityKind.PROJECT):
+        yield "replicate", EntityError("only a table of the lake is replicated", found=entity.kind.value)
 
 
 @lru_cache(maxsize=1024)

@@ -23,6 +23,7 @@ from tidemark.dependency_model.entity.field_types import (
     NameField,
     PartitionColumnsField,
     PeriodField,
+    ReplicaField,
     StartField,
     TimeOfDayField,
     TimeZoneField,
@@ -130,7 +131,7 @@ class Entity:
     `cluster_by` are the columns that filters use most: the table's files are kept clustered by them. `late_events` of a
     captured entity are in its next snapshot alone, or each snapshot that they belong to is restated with them. A
     snapshot is delayed until `allowed_lateness` after its end. Of its snapshots the newest `keep_snapshots` keep their
-    tags, without a number all.
+    tags, without a number all. To the places of `replicate` its slices are copied.
     """
 
     name: NameField
@@ -173,6 +174,7 @@ class Entity:
     keep_snapshots: Annotated[int, Field(ge=1)] | None = None
     series: NameField | None = None
     export: bool = False
+    replicate: tuple[ReplicaField, ...] = ()
     own_asset: bool = False
     layer: str = ""
     file: str = ""

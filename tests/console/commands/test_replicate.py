@@ -1,0 +1,58 @@
+"""`tidemark replicate`: a pass, what it says of each slice, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from click.testing import CliRunner, Result
+
+from tests.replication.lakes import TwoLakes
+from tidemark.console.main import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DAY = "2026-03-28"
+
+
+def run(root: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(main, [*arguments, "--root", str(root)])
+
+
+def test_a_pass_and_what_is_told_of_it(tmp_path: Path) -> None:
+    lakes = TwoLakes.at(tmp_path)
+    lakes.complete(DAY, lakes.write(DAY, {"id": [1, 2]}))
+    told = json.loads(run(lakes.root, "replicate", "--json").stdout)
+    (place,) = told["replicas"]
+    assert (place["replica"], place["published"], place["troubles"]) == ("b", 1, [])
+    (copy,) = json.loads(run(lakes.root, "replicate", "b", "--status", "--json").stdout)["copies"]
+    assert (copy["slice"], copy["state"], copy["published"]["generation"]) == (f"sales@{DAY}", "published", 1)
+    assert copy["sent_bytes"] == place["sent_bytes"]
+    assert "1 published, 0 open" in run(lakes.root, "replicate", "--status").stdout
+    words = run(lakes.root, "explain", "sales", DAY).stdout
+    assert "replicated   to b at " in words
+    assert ", verified, generation 1" in words
+    assert json.loads(run(lakes.root, "explain", "sales", DAY, "--json").stdout)["replicas"] == [copy]
+
+
+def test_what_is_not_there_is_told_with_what_to_do(tmp_path: Path) -> None:
+    lakes = TwoLakes.at(tmp_path)
+    lakes.complete(DAY, lakes.write(DAY, {"id": [1, 2]}))
+    next((lakes.source / f"dt={DAY}").glob("*.parquet")).unlink()
+    result = run(lakes.root, "replicate")
+    assert result.exit_code == 1
+    assert f"sales@{DAY} is not there" in result.stdout
+    assert "not yet to b: generation 1 is failed" in run(lakes.root, "explain", "sales", DAY).stdout
+
+
+def test_names_that_the_project_does_not_have(tmp_path: Path) -> None:
+    lakes = TwoLakes.at(tmp_path)
+    result = run(lakes.root, "replicate", "c")
+    assert "no replica of this project is named 'c'" in result.stderr
+    (lakes.root / "tidemark.yaml").write_text("time_zone: Europe/Paris\n")
+    assert "this project has no replicas" in run(lakes.root, "replicate").stderr
+    checked = run(lakes.root, "check")
+    assert "no replica of this project is named 'b'" in checked.output
+    (lakes.root / "tidemark.yaml").write_text("replicas: {b: {folder: x}}\n")
+    assert "b needs a lake" in run(lakes.root, "replicate").stderr

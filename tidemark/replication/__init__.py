@@ -1,0 +1,1 @@
+"""Slices in another lake: copied file by file, verified, and published there in one commit (C6)."""

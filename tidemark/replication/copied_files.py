@@ -1,0 +1,129 @@
+"""Copying files from one table's folder into another's, each read back and compared before it counts.
+
+What is there already with the right size is read instead of sent: a copy that was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
+
+from tidemark.delta.internals.vector_path import vector_path
+from tidemark.replication.errors import DamagedCopyError, SourceFileError
+from tidemark.storage.stored_files import stored_files
+from tidemark.system.crash_points import crash_point
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+    from typing import Any
+
+    from tidemark.replication.bandwidth import Bandwidth
+    from tidemark.storage.file_store import FileStore
+    from tidemark.system.table_location import TableLocation
+
+_AT_ONCE: Final = 4
+_CHUNK: Final = 8 * 1024 * 1024
+_ATTEMPTS: Final = 3
+
+
+@dataclass(frozen=True)
+class CopiedFile:
+    """`sent` is how many bytes went over: 0 where the file was there."""
+
+    name: str
+    checksum: str
+    size_bytes: int
+    sent: int
+
+
+def file_names(add: Mapping[str, Any], where: TableLocation) -> dict[str, int | None]:
+    """The data file and the deletion vector of an `add`, with the size that the log says, where it does.
+
+    Raises SourceFileError for one that is elsewhere.
+    """
+    path, vector = unquote(str(add["path"])), add.get("deletionVector")
+    if "://" in path or path.startswith("/") or (vector and vector["storageType"] == "p"):
+        raise SourceFileError.elsewhere(where, path)
+    beside = vector_path(vector) if vector else None
+    return {path: int(add["size"]), **({beside: None} if beside else {})}
+
+
+@dataclass(frozen=True)
+class FileCopier:
+    """From the table at `source` to the one at `target`."""
+
+    source: TableLocation
+    target: TableLocation
+    bandwidth: Bandwidth
+
+    def copy(self, files: Mapping[str, int | None]) -> dict[str, CopiedFile]:
+        """Files by name, with their sizes; all are there and the same when this returns.
+
+        Raises SourceFileError, DamagedCopyError, OSError, and what a store raises.
+        """
+        return {copied.name: copied for copied in _all_at_once(self, files.items())}
+
+    def copy_one(self, name: str, size: int | None) -> CopiedFile:
+        """One file."""
+        here, there = stored_files(self.source), stored_files(self.target)
+        content = _read(here, self.source, name, size)
+        checksum = hashlib.sha256(content).hexdigest()
+        if _size_of(there, name) == len(content) and checksum_of(there, name, len(content)) == checksum:
+            return CopiedFile(name, checksum, len(content), 0)
+        sent, read_back = 0, ""
+        for _ in range(_ATTEMPTS):
+            self.bandwidth.take(len(content))
+            there.put(name, content)
+            sent += len(content)
+            crash_point("replicate.copying")
+            read_back = checksum_of(there, name, len(content))
+            if read_back == checksum:
+                return CopiedFile(name, checksum, len(content), sent)
+        raise DamagedCopyError.of(self.target, name, checksum, read_back)
+
+
+def checksum_of(store: FileStore, name: str, size: int) -> str:
+    """SHA-256 of a file of that size, read in pieces."""
+    digest = hashlib.sha256()
+    for start in range(0, size, _CHUNK):
+        digest.update(store.read_range(name, start, min(_CHUNK, size - start)))
+    return digest.hexdigest()
+
+
+def source_checksums(source: TableLocation, names: Collection[str]) -> dict[str, str]:
+    """Of files of the source, by name. Raises SourceFileError."""
+    store = stored_files(source)
+    with ThreadPoolExecutor(_AT_ONCE, "replicate") as pool:
+        contents = pool.map(lambda name: hashlib.sha256(_read(store, source, name, None)).hexdigest(), names)
+        return dict(zip(names, contents, strict=True))
+
+
+def _read(store: FileStore, source: TableLocation, name: str, size: int | None) -> bytes:
+    try:
+        content = store.read(name)
+    except FileNotFoundError:
+        raise SourceFileError.gone(source, name) from None
+    if size is not None and len(content) != size:
+        raise SourceFileError.other_size(source, name, size, len(content))
+    return content
+
+
+def _size_of(store: FileStore, name: str) -> int | None:
+    with suppress(FileNotFoundError):
+        return store.stat(name).size_bytes
+    return None
+
+
+def _all_at_once(copier: FileCopier, files: Iterable[tuple[str, int | None]]) -> list[CopiedFile]:
+    with ThreadPoolExecutor(_AT_ONCE, "replicate") as pool:
+        jobs = [pool.submit(copier.copy_one, name, size) for name, size in files]
+        try:
+            return [job.result() for job in jobs]
+        except BaseException:
+            for job in jobs:
+                job.cancel()
+            raise

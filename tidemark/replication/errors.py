@@ -1,0 +1,154 @@
+"""What keeps a slice from its replica.
+
+TransientError
+|-- DamagedCopyError        what was read back at the replica is not what was sent
+`-- ReplicaChangedError     other writers changed the table there, attempt after attempt
+
+TerminalError
+|-- OtherRowsError          the replica would not have the rows of the slice
+|-- ReplicaTableTakenError  a table of that name is there that is no replica of this one
+|-- SourceFileError         a file of the source is gone, or is not as its log says
+|-- OlderSnapshotError      a newer snapshot of the table is there already
+`-- NotReplicatedError      a place or an entity that no declaration replicates
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.errors import TerminalError, TransientError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from tidemark.system.table_location import TableLocation
+
+
+class DamagedCopyError(TransientError):
+    """What was read back is not what was sent."""
+
+    @classmethod
+    def of(cls, where: TableLocation, name: str, expected: str, found: str) -> Self:
+        return cls(
+            "a copied file is not what was sent, nothing was published",
+            expected=expected,
+            found=found,
+            where=f"{where}/{name}",
+            hint="it is sent again; if it stays so, look at the disk or the store there",
+        )
+
+
+class ReplicaChangedError(TransientError):
+    """Others committed to the table there."""
+
+    @classmethod
+    def of(cls, where: TableLocation, attempts: int) -> Self:
+        return cls(
+            f"other writers changed the replica {attempts} times in a row",
+            where=str(where),
+            hint="only the replication writes a replica: stop the other writer",
+        )
+
+
+class OtherRowsError(TerminalError):
+    """The replica would not have the rows of the slice."""
+
+    @classmethod
+    def of(cls, where: TableLocation, slice_: str, expected: int, found: int) -> Self:
+        return cls(
+            f"the replica of {slice_} would have another number of rows, nothing was published",
+            expected=str(expected),
+            found=str(found),
+            where=str(where),
+            hint="delete the replica's table: all of its slices are sent again",
+        )
+
+
+class ReplicaTableTakenError(TerminalError):
+    """A table of that name is there that is no replica of this one."""
+
+    @classmethod
+    def of(cls, where: TableLocation, expected: str, found: str) -> Self:
+        return cls(
+            "the table at the replica is another one, nothing was written",
+            expected=f"no table, or the replica of table {expected}",
+            found=f"the replica of table {found}" if found else "a table that no replication made",
+            where=str(where),
+            hint="give the replica a lake of its own, or delete that table if nobody needs it",
+        )
+
+
+class SourceFileError(TerminalError):
+    """A file of the source is gone, or is not as its log says."""
+
+    @classmethod
+    def gone(cls, where: TableLocation, name: str) -> Self:
+        return cls(
+            "a file of the slice is gone at its source",
+            where=f"{where}/{name}",
+            hint="somebody else vacuumed the table: compute the slice again",
+        )
+
+    @classmethod
+    def other_size(cls, where: TableLocation, name: str, expected: int, found: int) -> Self:
+        return cls(
+            "a file of the slice is damaged at its source",
+            expected=f"{expected} bytes, as the log says",
+            found=f"{found}",
+            where=f"{where}/{name}",
+            hint="restore the file, or compute the slice again",
+        )
+
+    @classmethod
+    def elsewhere(cls, where: TableLocation, name: str) -> Self:
+        return cls(
+            "a file of the slice is not in its table's folder",
+            expected="files below the table's folder",
+            found=name,
+            where=str(where),
+            hint="a shallow clone is not replicated: copy it deep",
+        )
+
+
+class OlderSnapshotError(TerminalError):
+    """A newer snapshot of the table is there already."""
+
+    @classmethod
+    def of(cls, version: int, there: int) -> Self:
+        return cls(
+            "a newer snapshot of the table is at the replica already: readers there would see an older one",
+            expected=f"a version after {there}",
+            found=str(version),
+            hint="the newer snapshots are there; this one can only be read here",
+        )
+
+
+class NotReplicatedError(TerminalError):
+    """A place or an entity that no declaration replicates."""
+
+    @classmethod
+    def place(cls, name: str, known: Collection[str]) -> Self:
+        return cls(
+            f"no replica of this project is named '{name}'",
+            expected=f"one of {', '.join(known)}" if known else "a name of `replicas` in tidemark.yaml",
+            hint=did_you_mean(name, known) or "add it to `replicas` in tidemark.yaml",
+        )
+
+    @classmethod
+    def not_partitioned(cls, column: str, columns: Collection[str]) -> Self:
+        return cls(
+            "a slice is replicated by its partition, and the table has none",
+            expected=f"a table that is partitioned by {column}",
+            found=f"partitions by {', '.join(columns)}" if columns else "no partitions",
+            hint="write the table by its declared partition columns",
+        )
+
+    @classmethod
+    def nothing(cls) -> Self:
+        return cls(
+            "this project has no replicas",
+            expected="replicas: {center_b: {lake: s3://other-lake/warehouse}}",
+            where="tidemark.yaml",
+            hint="name a lake there, and in declarations `replicate: [center_b]`",
+        )

@@ -1,0 +1,141 @@
+"""The one commit that publishes a slice at a replica: readers there see the slice as it was before, or as it is after.
+
+Each of its files carries its checksum in the log, and the table says of which table it is the replica: it tells by
+itself what it should hold, also where the state store of its source is lost.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tidemark.delta.own_commit import REPLICA
+from tidemark.replication.errors import ReplicaTableTakenError
+from tidemark.strict_json import json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.delta.internals.version_content import FileKey, VersionContent
+    from tidemark.replication.file_plan import FilePlan
+    from tidemark.system.table_location import TableLocation
+
+OF_TABLE: Final = "tidemark.replica.of"
+OF_VERSION: Final = "tidemark.replica.version"
+"""Properties of a replica: the id of its source, and the version of the source that its schema is from."""
+CHECKSUM: Final = "tidemark.sha256"
+VECTOR_CHECKSUM: Final = "tidemark.vector.sha256"
+"""Tags of its files."""
+_DROPPED_FEATURES: Final = frozenset(
+    {
+        *("clustering", "domainMetadata", "checkpointProtection", "inCommitTimestamp", "rowTracking"),
+        *("icebergCompatV1", "icebergCompatV2"),
+    }
+)
+"""What only writers of the source need, or what its commits would have to say more for."""
+_DROPPED_PROPERTIES: Final = (
+    *("delta.enableInCommitTimestamps", "delta.inCommitTimestampEnablement", "delta.enableRowTracking"),
+    *("delta.enableIcebergCompat", "delta.rowTracking", "delta.requireCheckpointProtection"),
+)
+_OF_ADD: Final = frozenset({"path", "partitionValues", "size", "modificationTime", "stats", "tags", "deletionVector"})
+_OF_REMOVE: Final = frozenset({"path", "partitionValues", "size", "deletionVector"})
+
+
+@dataclass(frozen=True)
+class ReplicaCommit:
+    """`told` is what the commit says of the slice; `checksums` are of the files that it adds, by name."""
+
+    source: VersionContent
+    plan: FilePlan
+    told: Mapping[str, Any]
+    tags: Mapping[FileKey, Mapping[str, str]]
+
+
+def require_replica_of(source: VersionContent, replica: VersionContent, where: TableLocation) -> None:
+    """Raise ReplicaTableTakenError where the table is not the replica of the source."""
+    expected, told = str(source.metadata["id"]), replica.metadata.get("configuration", {}).get(OF_TABLE, "")
+    if told != expected:
+        raise ReplicaTableTakenError.of(where, expected, told)
+
+
+def commit_actions_of(publication: ReplicaCommit, replica: VersionContent | None) -> list[Mapping[str, Any]]:
+    """What is written into the log of the replica, which has no table yet where None."""
+    plan, now_ms = publication.plan, time.time_ns() // 1_000_000
+    info = {
+        "timestamp": now_ms,
+        "operation": "REPLICATE",
+        "operationParameters": {},
+        "isBlindAppend": False,
+        "engineInfo": "tidemark",
+        "userMetadata": json_text({REPLICA: publication.told}),
+    }
+    return [
+        {"commitInfo": info},
+        *_table_actions(publication.source, replica),
+        *({"remove": _removed(replica.files[key], now_ms)} for key in sorted(plan.removed) if replica),
+        *({"add": _added(publication, key)} for key in sorted(plan.added)),
+    ]
+
+
+def _table_actions(source: VersionContent, replica: VersionContent | None) -> list[Mapping[str, Any]]:
+    """Protocol and metadata, where they are to become others. An older version's schema replaces no newer one."""
+    protocol = _protocol_of(source.protocol, replica.protocol if replica else {})
+    own = dict(replica.metadata.get("configuration") or {}) if replica else {}
+    is_older = int(own.get(OF_VERSION, -1)) > source.version
+    actions: list[Mapping[str, Any]] = []
+    if replica is None or protocol != _sorted_features(replica.protocol):
+        actions.append({"protocol": protocol})
+    if not is_older and (replica is None or _schema(source.metadata) != _schema(replica.metadata)):
+        kept = (
+            {name: replica.metadata[name] for name in ("id", "createdTime") if name in replica.metadata}
+            if replica
+            else {}
+        )
+        identity = kept or {"id": str(uuid.uuid4()), "createdTime": time.time_ns() // 1_000_000}
+        marks = {OF_TABLE: str(source.metadata["id"]), OF_VERSION: str(source.version)}
+        actions.append(
+            {"metaData": {**source.metadata, **identity, "configuration": {**_properties(source.metadata), **marks}}}
+        )
+    return actions
+
+
+def _schema(metadata: Mapping[str, Any]) -> tuple[object, ...]:
+    return metadata["schemaString"], list(metadata.get("partitionColumns") or ()), _properties(metadata)
+
+
+def _properties(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Those of the source that the replica has, too."""
+    properties = metadata.get("configuration") or {}
+    dropped = (*_DROPPED_PROPERTIES, OF_TABLE, OF_VERSION)
+    return {name: value for name, value in properties.items() if not name.startswith(dropped)}
+
+
+def _protocol_of(source: Mapping[str, Any], replica: Mapping[str, Any]) -> dict[str, Any]:
+    """What a reader and a writer of the replica have to know: nothing that was needed before is taken back."""
+    versions = {
+        name: max(int(source.get(name) or 0), int(replica.get(name) or 0))
+        for name in ("minReaderVersion", "minWriterVersion")
+    }
+    features = {
+        name: sorted({*(source.get(name) or ()), *(replica.get(name) or ())} - _DROPPED_FEATURES)
+        for name, version in (("readerFeatures", "minReaderVersion"), ("writerFeatures", "minWriterVersion"))
+        if source.get(name) is not None or replica.get(name) is not None
+    }
+    return {**versions, **features}
+
+
+def _sorted_features(protocol: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: sorted(value) if isinstance(value, list) else value for name, value in protocol.items()}
+
+
+def _added(publication: ReplicaCommit, key: FileKey) -> dict[str, Any]:
+    add = publication.source.files[key]
+    own = {name: value for name, value in add.items() if name in _OF_ADD and value is not None}
+    return {**own, "dataChange": True, "tags": {**(own.get("tags") or {}), **publication.tags[key]}}
+
+
+def _removed(add: Mapping[str, Any], now_ms: int) -> dict[str, Any]:
+    own = {name: value for name, value in add.items() if name in _OF_REMOVE and value is not None}
+    return {**own, "deletionTimestamp": now_ms, "dataChange": True, "extendedFileMetadata": True}

@@ -1,0 +1,210 @@
+"""What is completed here and not at a replica yet, the most urgent first (C6): one process at a time for each place.
+
+Snapshots of one table are versions of one log, so they are published in the order of their versions: one that has to be
+tried again holds those behind it. A place that does not answer holds nobody but itself.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from tidemark.compute.business_time import slice_values
+from tidemark.dependency_model.status import Quality
+from tidemark.errors import TidemarkError, TransientError
+from tidemark.replication.errors import OlderSnapshotError
+from tidemark.replication.slice_files import SliceFiles
+from tidemark.replication.slice_replication import SliceReplication
+from tidemark.state_store.held_leases import holding
+from tidemark.state_store.slice_copies import CopyState, SliceCopies, SliceCopy
+from tidemark.state_store.snapshot_registry import SnapshotRegistry
+from tidemark.storage.errors import StorageDownError
+from tidemark.system.utc_clock import utc_now
+from tidemark.warehouse.dagster_partition_keys import period_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.replication.bandwidth import Bandwidth
+    from tidemark.state_store.fence import Fence
+    from tidemark.state_store.store import StateStore
+    from tidemark.system.replica_place import ReplicaPlace
+    from tidemark.system.table_location import TableLocation
+    from tidemark.warehouse.warehouse import Warehouse
+
+_JUDGED: Final = (Quality.PASSED, Quality.IGNORED)
+_LOGGER: Final = logging.getLogger("tidemark.replication")
+
+
+@dataclass
+class PassReport:
+    """What one pass did; `troubles` says of each slice that was not published why."""
+
+    published: int = 0
+    sent_bytes: int = 0
+    troubles: dict[Slice, str] = field(default_factory=dict)
+
+
+class Replicator:
+    """Copies what entities declare to one place."""
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        store: StateStore,
+        place: ReplicaPlace,
+        bandwidth: Bandwidth,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self._warehouse, self._store, self._place, self._clock = warehouse, store, place, clock
+        self._bandwidth, self._registry = bandwidth, SnapshotRegistry(store.database)
+        self._stored = {
+            entity.name: SliceCopies(store.database, place.name, entity.name)
+            for entity in warehouse.entities.values()
+            if place.name in entity.replicate
+        }
+        self._copies: dict[Slice, SliceCopy] = {}
+        self._fences: tuple[Fence, ...] = ()
+        self._seen = -1
+
+    def run_pass(self, goes_on: Callable[[], bool] = lambda: True) -> PassReport:
+        """Publish all that is due, until `goes_on`, asked between slices, says no.
+
+        Raises StateStoreDownError, and AlreadyRunningError while another process copies to the place.
+        """
+        report = PassReport()
+        with holding(
+            self._store.database, f"replicate {self._place.name}", f"replicating to {self._place.name}"
+        ) as held:
+            self._fences, self._seen = held.fences, -1
+            self._copies = {slice_: copy for stored in self._stored.values() for slice_, copy in stored.all().items()}
+            while goes_on() and (copy := self._next()) is not None:
+                if not self._carry_out(copy, report):
+                    break
+        return report
+
+    def _next(self) -> SliceCopy | None:
+        """The most urgent copy that is due, with what was completed meanwhile."""
+        last = self._store.read.last()
+        if last != self._seen:
+            self._plan(last)
+        now, held = self._clock(), set[object]()
+        for copy in sorted(filter(lambda copy: copy.is_open, self._copies.values()), key=self._urgency):
+            table = self._warehouse.table_path(copy.slice.entity)
+            if table not in held and copy.due_at <= now:
+                return copy
+            if self._warehouse.is_snapshot(copy.slice.entity) and copy.state is not CopyState.FAILED:
+                held.add(table)
+        return None
+
+    def _plan(self, last: int) -> None:
+        """The state store first: a transition that comes in between is seen by the next look."""
+        touched = (
+            set(self._stored)
+            if self._seen < 0
+            else {transition.slice.entity for transition in self._store.read.after(self._seen)} & set(self._stored)
+        )
+        for name in sorted(touched):
+            planned = [copy for copy in self._due_of(name) if copy is not None]
+            self._stored[name].put(planned, self._fences)
+            self._copies |= {copy.slice: copy for copy in planned}
+        self._seen = last
+
+    def _due_of(self, name: str) -> Iterable[SliceCopy | None]:
+        """A plan for each slice that the replica does not have in its present generation."""
+        there = {
+            current.slice: current.status.generation
+            for current in self._store.read.completed_slices(name)
+            if current.status.valid and current.status.quality in _JUDGED and not current.unreadable
+        }
+        versions = self._versions(name, list(there))
+        for slice_, version in versions.items():
+            yield self._planned(slice_, there[slice_], version)
+
+    def _planned(self, slice_: Slice, generation: int, version: int) -> SliceCopy | None:
+        before = self._copies.get(slice_)
+        if before is not None and (before.generation, before.version) == (generation, version):
+            return None
+        return SliceCopy.planned(slice_, generation, version, self._clock(), before)
+
+    def _versions(self, name: str, slices: list[Slice]) -> dict[Slice, int]:
+        """The version of the table that each slice stands for; those of which nobody knows it are left out."""
+        if not self._warehouse.is_snapshot(name):
+            told = self._store.read.versions(slices)
+            return {slice_: int(version) for slice_, version in told.items() if version.isdigit()}
+        tags = {tag.slice: tag for tag in self._registry.of(name, period_of(self._warehouse.graph, name))}
+        return {
+            slice_: tags[slice_.key].version
+            for slice_ in slices
+            if slice_.key in tags and not tags[slice_.key].waits_for_late
+        }
+
+    def _urgency(self, copy: SliceCopy) -> tuple[object, ...]:
+        """Promised tables first, by how much the promise matters; snapshots of a table by version."""
+        path = self._warehouse.table_path(copy.slice.entity)
+        is_snapshot = self._warehouse.is_snapshot(copy.slice.entity)
+        names = self._warehouse.entities_sharing(path) if is_snapshot else [copy.slice.entity]
+        rank = min(_rank(self._warehouse.entities[name]) for name in names if name in self._stored)
+        return (*rank, str(path), copy.version if is_snapshot else 0, str(copy.slice))
+
+    def _carry_out(self, copy: SliceCopy, report: PassReport) -> bool:
+        """Whether the place can take more."""
+        sent_before = copy.sent_bytes
+        try:
+            done = self._replication(copy).run(copy)
+        except TransientError as error:
+            self._note(self._try_again(copy, error, report))
+            return not isinstance(error, StorageDownError)
+        except (TidemarkError, OSError) as error:
+            is_final = isinstance(error, TidemarkError)
+            self._note(self._failed(copy, error, report) if is_final else self._try_again(copy, error, report))
+            return True
+        report.published += 1
+        report.sent_bytes += done.sent_bytes - sent_before
+        return True
+
+    def _replication(self, copy: SliceCopy) -> SliceReplication:
+        name = copy.slice.entity
+        entity, path = self._warehouse.entities[name], self._warehouse.table_path(name)
+        is_snapshot = self._warehouse.is_snapshot(name)
+        own = None if copy.published is None else copy.published.version
+        basis = self._newest_published(path) if is_snapshot else own
+        if is_snapshot and basis is not None and basis > copy.version:
+            raise OlderSnapshotError.of(copy.version, basis)
+        return SliceReplication(
+            path,
+            self._place.lake / path.name,
+            SliceFiles({} if is_snapshot else slice_values(entity, copy.slice)),
+            basis,
+            self._bandwidth,
+            self._note,
+            self._clock,
+        )
+
+    def _newest_published(self, path: TableLocation) -> int | None:
+        names = self._warehouse.entities_sharing(path)
+        published = (copy.published for copy in self._copies.values() if copy.slice.entity in names)
+        return max((seen.version for seen in published if seen), default=None)
+
+    def _note(self, copy: SliceCopy) -> None:
+        self._copies[copy.slice] = copy
+        self._stored[copy.slice.entity].put([copy], self._fences)
+
+    def _failed(self, copy: SliceCopy, error: Exception, report: PassReport) -> SliceCopy:
+        reason = str(error)
+        report.troubles[copy.slice] = reason
+        if reason != copy.reason:
+            _LOGGER.warning("%s is not replicated to %s: %s", copy.slice, self._place.name, reason)
+        return self._copies[copy.slice].failed(reason, self._clock())
+
+    def _try_again(self, copy: SliceCopy, error: Exception, report: PassReport) -> SliceCopy:
+        """Nothing has to be changed first, so it keeps its turn."""
+        return replace(self._failed(copy, error, report), state=CopyState.PLANNED)
+
+
+def _rank(entity: Entity) -> tuple[bool, int, str]:
+    return not entity.is_promised, -entity.priority, entity.ready_by or ""

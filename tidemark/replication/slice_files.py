@@ -1,0 +1,60 @@
+"""The files of one slice in a version of its table: those of its partition, of a snapshot all of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tidemark.delta.logged_partition import may_be_in
+from tidemark.replication.errors import NotReplicatedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tidemark.delta.internals.version_content import FileKey, VersionContent
+    from tidemark.dependency_model.time.partition_columns import PartitionValue
+
+    Files = Mapping[FileKey, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class SliceFiles:
+    """`partition` are the values of the slice's partition columns; none where it is the whole table."""
+
+    partition: Mapping[str, PartitionValue]
+
+    def of(self, content: VersionContent) -> dict[FileKey, Mapping[str, Any]]:
+        """Raises NotReplicatedError for a table that is not partitioned by these columns."""
+        columns = _logged_names(content.metadata)
+        missing = [name for name in self.partition if name not in columns]
+        if missing:
+            raise NotReplicatedError.not_partitioned(missing[0], sorted(columns))
+        wanted = {columns[name]: value for name, value in self.partition.items()}
+        return self._chosen(content.files, wanted)
+
+    def _chosen(self, files: Files, wanted: Mapping[str, PartitionValue]) -> dict[FileKey, Mapping[str, Any]]:
+        if not wanted:
+            return dict(files)
+        return {key: add for key, add in files.items() if may_be_in(add["partitionValues"], [wanted])}
+
+
+def rows_of(adds: Iterable[Mapping[str, Any]]) -> int | None:
+    """Rows that are not hidden; None where the log does not say of one of them."""
+    counts = [_rows(add) for add in adds]
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def _rows(add: Mapping[str, Any]) -> int | None:
+    told = json.loads(add.get("stats") or "{}").get("numRecords")
+    return None if told is None else int(told) - int((add.get("deletionVector") or {}).get("cardinality", 0))
+
+
+def _logged_names(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """The names that the log has for the partition columns, where columns are mapped, by those that people have."""
+    fields = {field["name"]: field.get("metadata") or {} for field in json.loads(metadata["schemaString"])["fields"]}
+    return {
+        name: str(fields.get(name, {}).get("delta.columnMapping.physicalName", name))
+        for name in metadata.get("partitionColumns") or ()
+    }

@@ -1,0 +1,192 @@
+"""One slice to one replica: which files, copied and verified, then published in one commit.
+
+Each state is noted before the work of the next one begins. Whoever takes it up after a crash begins at the plan again:
+files that are there are read instead of sent, and a commit that was made is found in the log of the replica.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
+
+from deltalake.exceptions import DeltaError
+
+from tidemark.delta.commit_content import commit_content
+from tidemark.delta.errors import VersionGoneError
+from tidemark.delta.internals.version_content import (
+    VersionContent,
+    file_steps,
+    newest_content,
+    put_commit,
+    version_content,
+)
+from tidemark.delta.open_table import open_table
+from tidemark.delta.own_commit import replica_told
+from tidemark.errors import TransientError
+from tidemark.replication.copied_files import FileCopier, file_names, source_checksums
+from tidemark.replication.errors import OtherRowsError, ReplicaChangedError
+from tidemark.replication.file_plan import FilePlan, file_plan, groups_by_name, groups_of
+from tidemark.replication.replica_commit import (
+    CHECKSUM,
+    VECTOR_CHECKSUM,
+    ReplicaCommit,
+    commit_actions_of,
+    require_replica_of,
+)
+from tidemark.replication.slice_files import rows_of
+from tidemark.state_store.slice_copies import CopyState
+from tidemark.system.crash_points import crash_point
+from tidemark.system.utc_clock import utc_now
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from tidemark.delta.internals.version_content import FileKey
+    from tidemark.replication.bandwidth import Bandwidth
+    from tidemark.replication.slice_files import SliceFiles
+    from tidemark.state_store.slice_copies import SliceCopy
+    from tidemark.system.table_location import TableLocation
+
+    Files = Mapping[FileKey, Mapping[str, Any]]
+
+_ATTEMPTS: Final = 10
+_LONGEST_WALK: Final = 1_000
+"""Commits that are looked through for what moved into other files; behind more of them all new files are sent."""
+_CHECKPOINT_EVERY: Final = 20
+_LOGGER: Final = logging.getLogger("tidemark.replication")
+
+
+@dataclass(frozen=True)
+class SliceReplication:
+    """`basis` is the version of the source that the replica's files of the slice are from; None where nobody knows.
+
+    `note` keeps a state, as long as the place's lease is held.
+    """
+
+    source: TableLocation
+    replica: TableLocation
+    files: SliceFiles
+    basis: int | None
+    bandwidth: Bandwidth
+    note: Callable[[SliceCopy], None]
+    clock: Callable[[], datetime] = utc_now
+
+    def run(self, copy: SliceCopy) -> SliceCopy:
+        """The copy, published.
+
+        Raises the errors of tidemark.replication, of the tables' logs and of stores, and OSError; nothing is visible at
+        the replica then.
+        """
+        source = version_content(self.source, copy.version)
+        for _ in range(_ATTEMPTS):
+            replica = newest_content(self.replica)
+            if replica is not None:
+                require_replica_of(source, replica, self.replica)
+                made = self._made_before(copy, replica)
+                if made is not None:
+                    return self._done(copy, made)
+            copy, publication = self._copied(copy, source, replica)
+            version = 0 if replica is None else replica.version + 1
+            crash_point("replicate.before_publish")
+            if put_commit(self.replica, version, commit_actions_of(publication, replica)):
+                crash_point("replicate.published")
+                return self._done(copy, version)
+        raise ReplicaChangedError.of(self.replica, _ATTEMPTS)
+
+    def _done(self, copy: SliceCopy, version: int) -> SliceCopy:
+        done = copy.done(version, self.clock())
+        self.note(done)
+        if version and version % _CHECKPOINT_EVERY == 0:
+            self._write_checkpoint(version)
+        return done
+
+    def _write_checkpoint(self, version: int) -> None:
+        """Readers are faster with one, and right without."""
+        try:
+            open_table(self.replica, version).create_checkpoint()
+        except (DeltaError, OSError, TransientError) as error:
+            _LOGGER.warning("no checkpoint of version %d of %s: %s", version, self.replica, error)
+
+    def _copied(
+        self, copy: SliceCopy, source: VersionContent, replica: VersionContent | None
+    ) -> tuple[SliceCopy, ReplicaCommit]:
+        """Everything that the commit needs is at the replica, and is what it is here."""
+        wanted = self.files.of(source)
+        plan = self._plan(source, wanted, replica)
+        copy = copy.at(CopyState.COPYING, self.clock(), len(wanted), sum(int(add["size"]) for add in wanted.values()))
+        self.note(copy)
+        names = {key: file_names(wanted[key], self.source) for key in plan.added}
+        sizes = {name: size for files in names.values() for name, size in files.items()}
+        copied = FileCopier(self.source, self.replica, self.bandwidth).copy(sizes)
+        copy = copy.at(CopyState.COPIED, self.clock(), sent_bytes=sum(file.sent for file in copied.values()))
+        self.note(copy)
+        crash_point("replicate.copied")
+        tags = {
+            key: dict(zip((CHECKSUM, VECTOR_CHECKSUM), (copied[name].checksum for name in files), strict=False))
+            for key, files in names.items()
+        }
+        self._require_rows(copy, plan, wanted, replica)
+        copy = copy.at(CopyState.VERIFIED, self.clock())
+        self.note(copy)
+        told = {"slice": str(copy.slice), "generation": copy.generation, "version": copy.version}
+        return copy, ReplicaCommit(source, plan, told, tags)
+
+    def _require_rows(self, copy: SliceCopy, plan: FilePlan, wanted: Files, replica: VersionContent | None) -> None:
+        """Raise OtherRowsError where the replica would not have as many rows as the slice has here."""
+        kept = [replica.files[key] for key in plan.kept] if replica else []
+        expected = rows_of(wanted.values())
+        there = rows_of([*kept, *(wanted[key] for key in plan.added)])
+        if expected is not None and there is not None and expected != there:
+            raise OtherRowsError.of(self.replica, str(copy.slice), expected, there)
+
+    def _made_before(self, copy: SliceCopy, replica: VersionContent) -> int | None:
+        """The version that published this generation already, where the process died before it was noted."""
+        if copy.state is CopyState.PLANNED and not copy.attempts:
+            return None
+        seen = copy.published.replica_version if copy.published else -1
+        for version in range(replica.version, max(seen, replica.version - _LONGEST_WALK), -1):
+            content = commit_content(self.replica, version)
+            told = replica_told(content.info) if content else None
+            if told and told["slice"] == str(copy.slice):
+                same = (told["generation"], told["version"]) == (copy.generation, copy.version)
+                return version if same else None
+        return None
+
+    def _plan(self, source: VersionContent, wanted: Files, replica: VersionContent | None) -> FilePlan:
+        there = self.files.of(replica) if replica else {}
+        plan = file_plan(groups_by_name(wanted, there.keys()), there.keys())
+        if plan.added and plan.removed:
+            plan = self._with_stand_ins(source, wanted, there) or plan
+        return self._without_equal_files(plan, wanted, there)
+
+    def _with_stand_ins(self, source: VersionContent, wanted: Files, there: Files) -> FilePlan | None:
+        """None where the log does not go back far enough."""
+        if self.basis is None or not 0 < source.version - self.basis <= _LONGEST_WALK:
+            return None
+        try:
+            live = self.files.of(version_content(self.source, self.basis))
+            steps = list(file_steps(self.source, self.basis, source.version))
+        except VersionGoneError:
+            return None
+        groups = [group for group in groups_of(live, steps, there.keys()) if group.files <= wanted.keys()]
+        return file_plan(groups, there.keys())
+
+    def _without_equal_files(self, plan: FilePlan, wanted: Files, there: Files) -> FilePlan:
+        """A file that was written again with the same bytes: the one of before stands in for it."""
+        by_checksum = {
+            (tags[CHECKSUM], int(there[key]["size"])): key
+            for key in sorted(plan.removed)
+            if not key.vector and CHECKSUM in (tags := there[key].get("tags") or {})
+        }
+        sizes = {size for _, size in by_checksum}
+        names = {unquote(key.path): key for key in plan.added if not key.vector and int(wanted[key]["size"]) in sizes}
+        kept, added = set(plan.kept), set(plan.added)
+        for name, checksum in source_checksums(self.source, sorted(names)).items():
+            same = by_checksum.pop((checksum, int(wanted[names[name]]["size"])), None)
+            if same is not None:
+                kept.add(same)
+                added.remove(names[name])
+        return FilePlan(frozenset(kept), frozenset(added), plan.removed - kept)

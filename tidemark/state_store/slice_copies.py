@@ -1,0 +1,159 @@
+"""How far the copy of each slice is on its way to a replica: planned, copying, copied, verified, published, or failed.
+
+One state machine a slice and place, of its newest generation. Who copies holds the lease of the place.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from tidemark.dependency_model.slice import Slice
+from tidemark.state_store.notes import Notes
+from tidemark.strict_json import json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tidemark.state_store.database import Database
+    from tidemark.state_store.fence import Fence
+
+_FIRST_WAIT: Final = timedelta(seconds=2)
+_LONGEST_WAIT: Final = timedelta(minutes=15)
+_LONGEST_REASON: Final = 2_000
+
+
+class CopyState(Enum):
+    """Of the generation that is copied now."""
+
+    PLANNED = "planned"
+    COPYING = "copying"
+    COPIED = "copied"
+    VERIFIED = "verified"
+    PUBLISHED = "published"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSlice:
+    """What readers of the replica see: `version` of the source's table, `replica_version` of the replica's."""
+
+    generation: int
+    version: int
+    replica_version: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SliceCopy:
+    """`version` of the source's table is copied. Of what failed `reason` says why, and it is tried again at `due_at`.
+
+    `files` and `size_bytes` are what the slice has, `sent_bytes` what went over for it.
+    """
+
+    slice: Slice
+    generation: int
+    version: int
+    state: CopyState
+    changed_at: datetime
+    due_at: datetime
+    attempts: int = 0
+    reason: str = ""
+    files: int = 0
+    size_bytes: int = 0
+    sent_bytes: int = 0
+    published: PublishedSlice | None = None
+
+    @classmethod
+    def planned(cls, slice_: Slice, generation: int, version: int, now: datetime, before: SliceCopy | None) -> Self:
+        """The next generation of a slice; what was published stays what readers see."""
+        return cls(
+            slice_, generation, version, CopyState.PLANNED, now, now, published=before.published if before else None
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """For programs."""
+        published = self.published
+        return {
+            "slice": str(self.slice),
+            "generation": self.generation,
+            "version": self.version,
+            "state": self.state.value,
+            "changed_at": self.changed_at.isoformat(),
+            "due_at": self.due_at.isoformat(),
+            "attempts": self.attempts,
+            "reason": self.reason,
+            "files": self.files,
+            "size_bytes": self.size_bytes,
+            "sent_bytes": self.sent_bytes,
+            "published": {**asdict(published), "at": published.at.isoformat()} if published else None,
+        }
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is still to be done."""
+        return self.state is not CopyState.PUBLISHED
+
+    def at(
+        self, state: CopyState, now: datetime, files: int = 0, size_bytes: int = 0, sent_bytes: int = 0
+    ) -> SliceCopy:
+        """The same in another state; counts are kept where none are given."""
+        return replace(
+            self,
+            state=state,
+            changed_at=now,
+            reason="",
+            files=files or self.files,
+            size_bytes=size_bytes or self.size_bytes,
+            sent_bytes=self.sent_bytes + sent_bytes,
+        )
+
+    def failed(self, reason: str, now: datetime) -> SliceCopy:
+        """Tried again after a wait, which doubles each time."""
+        wait = min(_FIRST_WAIT * 2 ** min(self.attempts, 20), _LONGEST_WAIT)
+        return replace(
+            self,
+            state=CopyState.FAILED,
+            reason=reason[:_LONGEST_REASON],
+            attempts=self.attempts + 1,
+            changed_at=now,
+            due_at=now + wait,
+        )
+
+    def done(self, replica_version: int, now: datetime) -> SliceCopy:
+        """Readers see it."""
+        published = PublishedSlice(self.generation, self.version, replica_version, now)
+        return replace(self, state=CopyState.PUBLISHED, changed_at=now, reason="", attempts=0, published=published)
+
+
+class SliceCopies:
+    """The copies of one entity to one place. All raise StateStoreDownError, writes with fences FencedError."""
+
+    def __init__(self, database: Database, place: str, entity: str) -> None:
+        self._notes = Notes(database, f"replication {place} {entity}")
+
+    def all(self) -> dict[Slice, SliceCopy]:
+        """By slice."""
+        copies = map(_copy, self._notes.all().values())
+        return {copy.slice: copy for copy in copies}
+
+    def of(self, slice_: Slice) -> SliceCopy | None:
+        """None where the slice was never planned."""
+        content = self._notes.get(str(slice_))
+        return None if content is None else _copy(content)
+
+    def put(self, copies: Iterable[SliceCopy], fences: Iterable[Fence] = ()) -> None:
+        """In the place of what was known of these slices."""
+        self._notes.put({str(copy.slice): json_text(copy.as_data()) for copy in copies}, fences)
+
+
+def _copy(content: str) -> SliceCopy:
+    told = json.loads(content)
+    published = told["published"]
+    times = {name: datetime.fromisoformat(told[name]) for name in ("changed_at", "due_at")}
+    seen = PublishedSlice(**{**published, "at": datetime.fromisoformat(published["at"])}) if published else None
+    known = {"slice": Slice.parse(told["slice"]), "state": CopyState(told["state"]), "published": seen}
+    return SliceCopy(**{**told, **times, **known})

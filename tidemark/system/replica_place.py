@@ -1,0 +1,80 @@
+"""The setting `replicas`: other lakes, by name, to which declarations have their slices copied."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import BeforeValidator
+
+from tidemark.system.table_location import is_uri, remote_location
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tidemark.system.table_location import TableLocation
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_KEYS: Final = frozenset({"lake", "mb_per_second", "endpoint", "region"})
+_MOST: Final = 100
+_EXAMPLE: Final = "{center_b: {lake: s3://other-lake/warehouse, mb_per_second: 50}}"
+
+
+@dataclass(frozen=True)
+class DeclaredReplica:
+    """What the setting says of one place. `endpoint` and `region` are of its object store, where it has its own."""
+
+    name: str
+    lake: str
+    mb_per_second: float | None = None
+    endpoint: str = ""
+    region: str = ""
+
+    def place(self, root: Path, env: Mapping[str, str] = os.environ) -> ReplicaPlace:
+        """Where it is; a folder is relative to the project's. Raises LocationError."""
+        own = {"AWS_ENDPOINT_URL_S3": self.endpoint, "AWS_REGION": self.region}
+        there = {**env, **{name: value for name, value in own.items() if value}}
+        where = f"replicas.{self.name}.lake"
+        lake = remote_location(self.lake, there, where) if is_uri(self.lake) else root / Path(self.lake).expanduser()
+        return ReplicaPlace(self.name, lake, self.mb_per_second and self.mb_per_second * 1_000_000)
+
+
+@dataclass(frozen=True)
+class ReplicaPlace:
+    """Another lake; `bytes_per_second` is None without a limit."""
+
+    name: str
+    lake: TableLocation
+    bytes_per_second: float | None
+
+
+def _replicas(given: object) -> object:
+    """`{center_b: {lake: ...}}`, in the environment as JSON."""
+    if isinstance(given, str):
+        given = json.loads(given)
+    if isinstance(given, tuple):
+        return given
+    if not isinstance(given, dict) or len(given) > _MOST:
+        raise ValueError(f"expected at most {_MOST} names with their lakes, such as {_EXAMPLE}")
+    return tuple(_replica(name, told) for name, told in given.items())
+
+
+def _replica(name: object, told: object) -> DeclaredReplica:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(f"'{name}' is no name of a replica: write lower-case letters, digits and _")
+    if not isinstance(told, dict) or not told.keys() <= _KEYS or not isinstance(told.get("lake"), str):
+        raise ValueError(f"{name} needs a lake, and may have {', '.join(sorted(_KEYS - {'lake'}))}: {_EXAMPLE}")
+    rate: Any = told.get("mb_per_second")
+    if rate is not None and (isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 < rate < 1e9):
+        raise ValueError(f"{name}: mb_per_second is a number above 0, found {rate!r}")
+    texts = {key: told.get(key, "") for key in ("endpoint", "region")}
+    if not all(isinstance(text, str) for text in texts.values()):
+        raise ValueError(f"{name}: endpoint and region are texts")
+    return DeclaredReplica(name, told["lake"], rate, **texts)
+
+
+ReplicasField = Annotated[tuple[DeclaredReplica, ...], BeforeValidator(_replicas)]
