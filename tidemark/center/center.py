@@ -279,13 +279,14 @@ class DependencyCenter:
         """Once: what is complete may need more, as it is declared now."""
         if self._is_declared:
             return
-        needs, staging = WidenedNeeds(self.graph, self._store), Staging(self.graph, memory, memory.last, self._clock())
-        for fact in needs.facts(self._clock()):
+        needs = WidenedNeeds(self.graph, self._store.database, self._store.read)
+        staging = Staging(self.graph, memory, memory.last, self._clock())
+        for fact in needs.facts(memory.index, memory.last, self._clock()):
             with suppress(TidemarkError):  # it is not there any more
                 staging.take(fact)
         if staging.transitions:
             self._write(staging, {})
-        needs.note()
+        needs.note(self._store)
         self._is_declared = True
 
     def _fresh(self) -> CenterMemory:

@@ -26,7 +26,8 @@ class Fact:
     `event_id` is the reporter's own and the same whenever he reports it again; `event_time` is aware. `generation` is
     that of the slice where the reporter knows it: what is of an earlier one is late and changes nothing. `changed` says
     whether a backfill brought other content, `replaces` that data of another system is there in
-    place of what was; `state` is the one that was reached, `before` what is restored.
+    place of what was, `is_question` that a taint is one of `reprocess: ask`; `state` is the one that was reached,
+    `before` what is restored.
     """
 
     event_id: str
@@ -39,6 +40,7 @@ class Fact:
     state: str | None = None
     changed: bool = True
     replaces: bool = False
+    is_question: bool = False
     before: SliceStatus | None = None
     data: Facts = NOTHING_TOLD
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidemark.dependency_model.entity.dependency import COMPLETED
+from tidemark.dependency_model.readiness.unread_needs import unread_needs
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
 from tidemark.dependency_model.status.consequence import borne_flags
 from tidemark.dependency_model.status.propagation import REPROCESS
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest, UsedSlice
+    from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status.consequence import KnownStatuses
 
 _UNKNOWN = SliceStatus()
@@ -25,7 +28,12 @@ _GOOD = (Quality.PASSED, Quality.IGNORED)
 
 def late_events(graph: DependencyGraph, manifest: SliceManifest, known: KnownStatuses) -> Iterator[Event]:
     """What has to happen to a slice that was just computed by this manifest."""
-    changed, borne = _is_complete_now(graph, manifest, known), borne_flags(graph, manifest.slice, known)
+    needed = _needed_since(graph, manifest)
+    if needed and not all(_has_come(known.get(slice_) or _UNKNOWN, {COMPLETED}) for slice_ in needed):
+        yield Event.LACKING
+        needed = ()
+    changed = bool(needed) or _is_complete_now(graph, manifest, known)
+    borne = borne_flags(graph, manifest.slice, known)
     for used in (used for of_entity in manifest.used_slices.values() for used in of_entity):
         status = known.get(used.slice) or _UNKNOWN
         if status.is_flawed_beyond(borne):
@@ -36,6 +44,12 @@ def late_events(graph: DependencyGraph, manifest: SliceManifest, known: KnownSta
         event = Event(REPROCESS[graph.entity(manifest.slice.entity).reprocess].changed)
         if event is not Event.KEPT:
             yield event
+
+
+def _needed_since(graph: DependencyGraph, manifest: SliceManifest) -> tuple[Slice, ...]:
+    """What the slice needs since the project has changed, and was not asked for when its run began."""
+    asked_for = {used.slice for clause in manifest.clauses for used in clause.used}
+    return unread_needs(graph, manifest.slice, {*asked_for, *manifest.missing}, manifest.state)
 
 
 def _has_changed(status: SliceStatus, used: UsedSlice) -> bool:

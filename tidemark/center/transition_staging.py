@@ -170,6 +170,8 @@ class Staging:
 
     def _asks(self, fact: Fact, event: Event) -> bool:
         """Whether a slice that was just computed is tainted as its inputs, all good, now have other rows."""
+        if fact.is_question:
+            return True
         is_late = event is Event.TAINTED and fact.event in _FINISHED
         policy = self._graph.entity(fact.slice.entity).reprocess
         return is_late and policy is Reprocess.ASK and not has_bad_inputs(self._graph, fact.slice, self)

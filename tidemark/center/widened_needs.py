@@ -1,126 +1,177 @@
-"""What is complete, and needs more since the project has changed: an input begins earlier or ends later, a part came.
+"""What is complete, and needs more since the project has changed.
 
-Which slices each entity has is noted. Where they are more than at the last start, those that read them are compared
-with what they read: what they lack is told (`lacking`), and once it comes their policy says whether they are computed
-again.
+An input begins earlier or ends later, has one more part or another period, an offset reaches further, or a dependency
+is new. Which slices each entity has, and what it reads, is noted. Where that differs from the last start, the slices
+that are there are compared with what they read: what they lack is told (`lacking`), and once it is there their policy
+says whether they are computed again. What a project's root and end stand for has no rows, and lacks nothing.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tidemark.center.fact import Fact
-from tidemark.dependency_model.entity.sub_partition import WHOLE
-from tidemark.dependency_model.status import Event, RunState
+from tidemark.dependency_model.entity.dependency import COMPLETED, Dependency
+from tidemark.dependency_model.entity.sub_partition import WHOLE, Sub
+from tidemark.dependency_model.graph.edge import Edge
+from tidemark.dependency_model.offset.offset import Offset
+from tidemark.dependency_model.readiness.release import release
+from tidemark.dependency_model.readiness.unread_needs import unread_needs
+from tidemark.dependency_model.status import Event
 from tidemark.dependency_model.status.propagation import REPROCESS
+from tidemark.errors import TidemarkError
 from tidemark.state_store.notes import Notes
+from tidemark.state_store.row_codec import sub_text
 from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from tidemark.dependency_model.entity.sub_partition import Sub
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.graph.node import Node
+    from tidemark.dependency_model.readiness.known_slices import KnownSlices
     from tidemark.dependency_model.slice import Slice
+    from tidemark.state_store.database import Database
+    from tidemark.state_store.reader import StateReader
     from tidemark.state_store.store import StateStore
 
-    Extent = dict[str, tuple[str, int, int]]
-    """By sub-partition how slices are cut, and the numbers of the first and of the last but one."""
+    Extent = list[Any]
+    """How the slices of a sub-partition are cut, and the numbers of the first and of the last but one."""
 
 _NOTE: Final = "all"
+_SHOWN: Final = 5
 
 
-class NewSlices(NamedTuple):
-    """Slices of an entity, by number, that it did not have before."""
+class WidenedSlice(NamedTuple):
+    """A complete slice, and what it needs as it is declared now that it did not read."""
 
-    sub: Sub
-    numbers: tuple[range, ...]
+    slice: Slice
+    lacks: tuple[Slice, ...]
+
+
+class _Needs(NamedTuple):
+    """Of an entity: its slices by sub-partition, and what it reads, as entity, offset and chosen sub-partitions."""
+
+    extents: dict[str, Extent]
+    reads: list[list[Any]]
 
 
 class WidenedNeeds:
-    """Of one store; `note` is to be called once what `facts` says is durable."""
+    """Of one store and the project as it is declared now, against the project at the last start of a center."""
 
-    def __init__(self, graph: DependencyGraph, store: StateStore) -> None:
-        self._graph, self._store = graph, store
-        self._notes = Notes(store.database, "extent")
-        self._now = {name: _extent(graph.node(name)) for name in graph}
+    def __init__(self, graph: DependencyGraph, database: Database, read: StateReader) -> None:
+        self._graph, self._read, self._notes = graph, read, Notes(database, "needs")
+        self._now = {name: _needs(graph, name) for name in graph}
+        told: dict[str, list[Any]] = json.loads(self._notes.get(_NOTE) or "{}")
+        self._before = {name: _Needs(*needs) for name, needs in told.items()}
 
-    def facts(self, now: datetime) -> list[Fact]:
-        """What readers lack that are complete; nothing where nothing was noted yet."""
-        told = json.loads(self._notes.get(_NOTE) or "{}")
-        noted: dict[str, Extent] = {name: {sub: tuple(cut) for sub, cut in own.items()} for name, own in told.items()}
-        new = {name: _new_slices(self._graph.node(name), noted[name], self._now[name]) for name in self._now
-               if name in noted and noted[name] != self._now[name]}  # fmt: skip
-        return [fact for name, slices in new.items() if slices for fact in self._lacking(name, slices, now)]
-
-    def note(self) -> None:
-        """Which slices there are from now on."""
-        text, fence = json_text(self._now, separators=(",", ":")), self._store.write.fence
-        if text != self._notes.get(_NOTE):
-            self._notes.put({_NOTE: text}, [fence] if fence else [])
-
-    def _lacking(self, name: str, new: Sequence[NewSlices], now: datetime) -> Iterator[Fact]:
-        node = self._graph.node(name)
-        readers = {edge.down.name for edge in self._graph.downstream_edges(name)} | (
-            {name} if node.is_parted else set()
-        )
-        for reader in sorted(readers):
-            there = [current.slice for current in self._store.read.completed_slices(reader)]
-            reads = self._store.read.reads(there)
-            for slice_ in there:
-                read = {used for used, _ in reads.get(slice_) or ()}
-                lacks = [used for used in self._needed(slice_, name, new) if used not in read]
-                if lacks:
-                    yield self._fact(slice_, lacks, now)
-
-    def _needed(self, slice_: Slice, name: str, new: Iterable[NewSlices]) -> Iterator[Slice]:
-        """The new slices of an entity that a slice cannot go without."""
-        if not self._graph.has(slice_):
+    def slices(self) -> Iterator[WidenedSlice]:
+        """Those that lack something; none where nothing was noted yet."""
+        if not self._before:
             return
-        node = self._graph.node(name)
-        numbers = dict(new)
-        for requirement in self._graph.requirements(slice_):
-            if requirement.dependency.weak is not None or requirement.or_older:
-                continue
-            for used in requirement.slices:
-                if used.entity == name and any(node.ordinal(used) in some for some in numbers.get(used.sub, ())):
-                    yield used
+        for name in self._changed():
+            there = [current.slice for current in self._read.completed_slices(name)]
+            there = [slice_ for slice_ in there if self._graph.has(slice_)]
+            reads = self._read.reads(there) if there else {}
+            for slice_ in there:
+                told = reads.get(slice_)
+                read = self._read_before(slice_) if told is None else (used for used, _ in told)
+                if lacks := unread_needs(self._graph, slice_, read):
+                    yield WidenedSlice(slice_, lacks)
 
-    def _fact(self, slice_: Slice, lacks: Sequence[Slice], now: datetime) -> Fact:
-        """Its policy where all of it is there, else that it lacks something."""
-        there = {current.slice: current.status.run_state for current in self._store.read.currents(lacks)}
-        event = Event.LACKING
-        if all(there.get(used) is RunState.COMPLETED for used in lacks):
+    def facts(self, known: KnownSlices, last: int, now: datetime) -> Iterator[Fact]:
+        """What follows for each: its policy where all of it is there, else that it lacks something.
+
+        `last` is the number of the last transition.
+        """
+        for slice_, lacks in self.slices():
             event = Event(REPROCESS[self._graph.entity(slice_.entity).reprocess].changed)
-            event = Event.LACKING if event is Event.KEPT else event
-        told = ", ".join(map(str, lacks[:5])) + ("" if len(lacks) <= 5 else f" and {len(lacks) - 5} more")
-        ident = f"widened:{slice_}:{lacks[0]}:{len(lacks)}:{now.isoformat()}"
-        return Fact(ident, slice_, event, now, "center", f"as declared now it needs {told}, which it did not read")
+            requirements = self._graph.requirements(slice_)
+            if event is Event.KEPT or not release(requirements, known, now, now).is_released:
+                event = Event.LACKING
+            why = f"as declared now it needs {_shortened(lacks)}, which it did not read"
+            is_question = event is Event.TAINTED
+            yield Fact(f"widened:{last}:{slice_}", slice_, event, now, "center", why, is_question=is_question)
+
+    def note(self, store: StateStore) -> None:
+        """Once what follows is durable: how the project is from now on."""
+        if self._now != self._before:
+            fence = store.write.fence
+            self._notes.put({_NOTE: json_text(self._now, separators=(",", ":"))}, [fence] if fence else [])
+
+    def _changed(self) -> Iterator[str]:
+        """The entities whose slices may need more than before, upstream before downstream."""
+        moved = {name for name, needs in self._now.items() if self._extents_before(name) != needs.extents}
+        for name in self._graph.topological():
+            node, before = self._graph.node(name), self._before.get(name)
+            if node.entity.is_project:
+                continue
+            has_changed = before is None or before.reads != self._now[name].reads or (node.is_parted and name in moved)
+            if has_changed or any(edge.up.name in moved for edge in self._graph.upstream_edges(name)):
+                yield name
+
+    def _extents_before(self, name: str) -> Mapping[str, Extent]:
+        before = self._before.get(name)
+        return before.extents if before else {}
+
+    def _read_before(self, slice_: Slice) -> Iterator[Slice]:
+        """What a slice needed as it was declared, of which nobody told what it read."""
+        before, node = self._before.get(slice_.entity), self._graph.node(slice_.entity)
+        if before is None:  # it was away: what it needed then is not known
+            yield from unread_needs(self._graph, slice_, ())
+        elif slice_.sub == WHOLE and node.is_parted:
+            parts = (used for requirement in self._graph.requirements(slice_) for used in requirement.slices)
+            yield from self._there_before(node, parts)
+        else:
+            for name, offset, sub in before.reads:
+                if name in self._graph:
+                    yield from self._expanded(node, self._graph.node(name), (offset, sub), slice_)
+
+    def _expanded(
+        self, node: Node, up: Node, told: tuple[str, Mapping[str, list[str]] | None], slice_: Slice
+    ) -> Iterator[Slice]:
+        offset, sub = told
+        chosen = {dimension: tuple(values) for dimension, values in sub.items()} if sub else None
+        try:
+            edge = Edge(node, up, Dependency(up.name, Offset.parse(offset), sub=chosen), COMPLETED)
+            used = edge.expand(node.ordinal(slice_), slice_.sub)
+        except TidemarkError:  # it has no meaning between the two any more
+            return
+        yield from self._there_before(up, used)
+
+    def _there_before(self, node: Node, slices: Iterable[Slice]) -> Iterator[Slice]:
+        """Those that the project had: cut as now, and between the ends that their sub-partition had."""
+        extents, now = self._extents_before(node.name), self._now[node.name].extents
+        for slice_ in slices:
+            sub = sub_text(slice_.sub)
+            cut, first, stop = extents.get(sub, ("", 0, 0))
+            if cut == now[sub][0] and first <= node.ordinal(slice_) < stop:
+                yield slice_
 
 
-def _extent(node: Node) -> Extent:
-    extent: Extent = {}
-    for sub in {WHOLE, *node.subs}:
-        grid, existing = node.grid_of(sub), node.existing_of(sub)
-        cut = f"{node.period} {node.entity.week_start} {grid.zone.name if grid else ''}"
-        extent[json_text(sub)] = cut, existing.start, existing.stop
-    return dict(sorted(extent.items()))
+def _shortened(slices: tuple[Slice, ...]) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(slices) - _SHOWN:,} more" if len(slices) > _SHOWN else ""
+    return ", ".join(map(str, slices[:_SHOWN])) + more
 
 
-def _new_slices(node: Node, before: Extent, now: Extent) -> list[NewSlices]:
-    """Of slices that are cut as before those that there were not, and all of a sub-partition that came."""
-    new = []
-    for sub in {WHOLE, *node.subs}:
-        text = json_text(sub)
-        cut, first, stop = now[text]
-        if text not in before:
-            new.append(NewSlices(sub, (range(first, stop),)))
-            continue
-        cut_before, first_before, stop_before = before[text]
-        ranges = range(first, min(first_before, stop)), range(max(stop_before, first), stop)
-        if cut_before == cut and any(ranges):
-            new.append(NewSlices(sub, ranges))
-    return new
+def _needs(graph: DependencyGraph, name: str) -> _Needs:
+    node = graph.node(name)
+    reads = [
+        [edge.up.name, str(edge.dependency.offset), _as_lists(edge.dependency.sub)]
+        for edge in graph.upstream_edges(name)
+        if edge.state == COMPLETED and not edge.dependency.weak
+    ]
+    return _Needs({sub_text(sub): _extent(node, sub) for sub in sorted({WHOLE, *node.subs})}, reads)
+
+
+def _as_lists(sub: Mapping[str, tuple[str, ...]] | None) -> dict[str, list[str]] | None:
+    return {dimension: [*values] for dimension, values in sorted(sub.items())} if sub else None
+
+
+def _extent(node: Node, sub: Sub) -> Extent:
+    grid, existing = node.grid_of(sub), node.existing_of(sub)
+    cut = f"{node.period} {node.entity.week_start} {grid.zone.name if grid else ''}"
+    return [cut, existing.start, existing.stop]

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from tests.catalog.changed_project import DAYS, compute, declare, rewrite
+from tests.catalog.changed_project import DAYS, NOW, compute, declare, rewrite, warehouse_at
+from tidemark.center.center import DependencyCenter
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.main import main
+from tidemark.state_store.store import StateStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +40,7 @@ def test_nothing_is_outdated_where_nothing_was_computed_or_nothing_has_changed(r
         "entities": [],
         "unknown": {},
         "broken": {},
+        "widened": [],
         "slices": 0,
         "cost": None,
     }
@@ -76,6 +79,27 @@ def test_a_reader_of_a_column_that_is_gone_is_named(root: Path) -> None:
     assert "sales: breaking" in told.output
     assert "twice is gone, and is read" in told.output
     assert "twices is broken: " in told.output
+
+
+def test_slices_that_need_more_as_declared_now_are_listed_before_the_center_starts(root: Path) -> None:
+    compute(root)
+    warehouse = warehouse_at(root)
+    store = StateStore.of(warehouse.settings)
+    DependencyCenter(warehouse.graph, store, since=NOW, clock=lambda: NOW).tick()
+    store.close()
+    assert plan(root).output == "no slice is outdated\n"
+    rewrite(
+        root, "WHERE dt = :biz_date", "WHERE dt >= :biz_date - INTERVAL 1 DAY AND dt <= :biz_date", "ads/report.sql"
+    )
+    told = plan(root, "report")
+    assert told.exit_code == ExitCode.OUTDATED
+    lines = told.output.splitlines()
+    assert "report: needs more" in lines
+    assert "  2026-03-24 has not read amounts@2026-03-23" in lines
+    assert "  needs more\treport\t1: 2026-03-24" in lines
+    (entity,) = json.loads(plan(root, "--json").output)["widened"]
+    assert entity == {"entity": "report", "reprocess": "always", "lacks": {"2026-03-24": ["amounts@2026-03-23"]}}
+    assert json.loads(plan(root, "amounts", "--json").output)["widened"] == []
 
 
 def test_slices_of_unknown_code_are_said(root: Path) -> None:

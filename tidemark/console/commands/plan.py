@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -12,15 +12,32 @@ from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tidemark.catalog.code_plan import CodePlan, PlannedEntity
+    from tidemark.center.widened_needs import WidenedSlice
     from tidemark.dependency_model.baseline.repair_time import RepairTime
     from tidemark.dependency_model.slice import Slice
     from tidemark.errors import QueryError
+    from tidemark.warehouse.warehouse import Warehouse
 
 _STYLES: Final = {"breaking": "red", "changed": "yellow", "renamed": "yellow", "unknown": "yellow"}
 _SHOWN: Final = 20
+_FOLLOWS: Final = {
+    "always": "computed again when all of it is there (reprocess: always)",
+    "if_changed": "computed again when all of it is there (reprocess: if_changed)",
+    "ask": "tainted when all of it is there, until somebody decides (reprocess: ask)",
+    "never": "kept, and called partial (reprocess: never)",
+}
+"""What the policy of an entity makes of slices that need more."""
+
+
+class WidenedEntity(NamedTuple):
+    """An entity whose slices need more than they have read, and by slice what that is."""
+
+    entity: str
+    reprocess: str
+    lacks: Mapping[Slice, tuple[Slice, ...]]
 
 
 @click.command()
@@ -28,6 +45,10 @@ _SHOWN: Final = 20
 @json_option
 def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
     """Say which entities' code has changed since their slices were computed, and what that outdates.
+
+    Also: which slices need more as they are declared now than they have read, since an input begins earlier or ends
+    later, has one more part or another period, an offset reaches further, or a dependency is new. The center follows
+    `reprocess` for these by itself, once it starts with this project.
 
     Compared are the query (its words and its tree), the Python function with the project's modules that it imports, the
     declaration, and the columns of the tables that others make, with what each slice in the lake was computed by. Each
@@ -50,14 +71,17 @@ def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
       tidemark plan
       tidemark plan dws_course_attendance_1d --json
     \b
-    Exit codes: 0 nothing is outdated or breaking, 1 no such entity, or the declarations are wrong; 2 called wrongly;
-                3 slices are outdated, or a change is breaking; 75 the state store does not answer.
+    Exit codes: 0 nothing is outdated, breaking or needs more; 1 no such entity, or the declarations are wrong;
+                2 called wrongly; 3 slices are outdated or need more, or a change is breaking;
+                75 the state store does not answer.
     With --json: {"entities": [{"entity", "change", "columns": [...], "because": [...], "null_until_computed": [...],
                   "outdated": [...], "touched": {entity: [...]}, "untouched": [...]}], "unknown": {entity: count},
-                  "broken": {entity: message}, "slices": count, "cost": {"p50_seconds", "p90_seconds", "work_seconds"}
+                  "broken": {entity: message}, "widened": [{"entity", "reprocess", "lacks": {slice: [...]}}],
+                  "slices": count, "cost": {"p50_seconds", "p90_seconds", "work_seconds"}
                   | null}; slices are keys, columns ["*"] are all.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.catalog.code_plan import CodePlan, code_plan  # noqa: PLC0415 - keeps --help fast
+    from tidemark.center.widened_needs import WidenedNeeds  # noqa: PLC0415
     from tidemark.state_store.code_registry import CodeRegistry  # noqa: PLC0415
     from tidemark.state_store.store import StateStore  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
@@ -65,12 +89,13 @@ def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
 
     settings, now, broken = Settings.load(), datetime.now(UTC), dict[str, "QueryError"]()
     warehouse = load_warehouse(settings, broken=broken)
-    told, cost = CodePlan((), {}), None
+    told, widened, cost = CodePlan((), {}), list[WidenedEntity](), None
     for name in entities:
         warehouse.graph.entity(name)
     if settings.state or settings.state_db.exists():
         store = StateStore.of(settings)
         told = code_plan(warehouse, CodeRegistry(store.database), store.read, now, entities)
+        widened = _by_entity(warehouse, WidenedNeeds(warehouse.graph, store.database, store.read).slices(), entities)
         if told.slices:
             from tidemark.console.rebuild_cost import rebuild_cost  # noqa: PLC0415 - loads numpy
 
@@ -78,10 +103,10 @@ def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
             cost = rebuild_cost(warehouse, store.database, told.slices, now, changed)
         store.close()
     if as_json:
-        print_json(_as_data(told, broken, cost))
+        print_json(_as_data(told, widened, broken, cost))
     else:
-        _print(told, broken, cost)
-    raise SystemExit(ExitCode.OUTDATED if _is_open(told, broken) else ExitCode.OK)
+        _print(told, widened, broken, cost)
+    raise SystemExit(ExitCode.OUTDATED if widened or _is_open(told, broken) else ExitCode.OK)
 
 
 def _is_open(told: CodePlan, broken: Mapping[str, QueryError]) -> bool:
@@ -89,11 +114,34 @@ def _is_open(told: CodePlan, broken: Mapping[str, QueryError]) -> bool:
     return bool(told.slices or broken or is_breaking)
 
 
-def _as_data(told: CodePlan, broken: Mapping[str, QueryError], cost: RepairTime | None) -> dict[str, Any]:
+def _by_entity(warehouse: Warehouse, widened: Iterable[WidenedSlice], chosen: Sequence[str]) -> list[WidenedEntity]:
+    """What slices lack, by entity, in order of time; of the chosen entities, where some are."""
+    lacks: dict[str, dict[Slice, tuple[Slice, ...]]] = {}
+    names = {warehouse.graph.entity(name).name for name in chosen}
+    for slice_, needed in widened:
+        if not names or slice_.entity in names:
+            lacks.setdefault(slice_.entity, {})[slice_] = needed
+    return [
+        WidenedEntity(name, warehouse.graph.entity(name).reprocess.value, dict(sorted(own.items())))
+        for name, own in lacks.items()
+    ]
+
+
+def _as_data(
+    told: CodePlan, widened: Sequence[WidenedEntity], broken: Mapping[str, QueryError], cost: RepairTime | None
+) -> dict[str, Any]:
     return {
         "entities": [_entity_as_data(planned) for planned in told.entities],
         "unknown": dict(told.unknown),
         "broken": {name: str(error) for name, error in broken.items()},
+        "widened": [
+            {
+                "entity": own.entity,
+                "reprocess": own.reprocess,
+                "lacks": {_key(slice_): [*map(str, lacks)] for slice_, lacks in own.lacks.items()},
+            }
+            for own in widened
+        ],
         "slices": len(told.slices),
         "cost": {
             "p50_seconds": round(cost.p50),
@@ -118,9 +166,13 @@ def _entity_as_data(planned: PlannedEntity) -> dict[str, Any]:
     }
 
 
-def _print(told: CodePlan, broken: Mapping[str, QueryError], cost: RepairTime | None) -> None:
+def _print(
+    told: CodePlan, widened: Sequence[WidenedEntity], broken: Mapping[str, QueryError], cost: RepairTime | None
+) -> None:
     for planned in told.entities:
         _print_entity(planned)
+    for own in widened:
+        _print_widened(own)
     for name, error in broken.items():
         print_line(f"{name} is broken: {error}", "red")
     if told.unknown:
@@ -132,7 +184,8 @@ def _print(told: CodePlan, broken: Mapping[str, QueryError], cost: RepairTime | 
             "  computed before it was kept, or by others; they count as up to date until they are computed again"
         )
     if not told.slices:
-        print_line("no slice is outdated", "green" if not broken else None)
+        if not widened:
+            print_line("no slice is outdated", "green" if not broken else None)
         return
     outdated = sum(len(planned.outdated) for planned in told.entities)
     print_line(f"{outdated:,} slices are outdated, {len(told.slices) - outdated:,} more were built of them", "bold")
@@ -152,6 +205,19 @@ def _print_entity(planned: PlannedEntity) -> None:
     rows += [["  built of it", name, _ends(slices)] for name, slices in planned.touched.items()]
     rows += [["  not touched", name, "uses no column that has changed"] for name in planned.untouched]
     print_table(["", "entity", "slices"], rows)
+
+
+def _print_widened(own: WidenedEntity) -> None:
+    print_line(f"{own.entity}: needs more", "yellow")
+    for slice_, lacks in list(own.lacks.items())[:_SHOWN]:
+        print_line(f"  {_key(slice_)} has not read {_shortened(lacks)}")
+    print_table(["", "entity", "slices"], [["  needs more", own.entity, _ends([*own.lacks])]])
+    print_line(f"  once the center starts with this project, they are {_FOLLOWS[own.reprocess]}")
+
+
+def _shortened(slices: Sequence[Slice]) -> str:
+    more = f" and {len(slices) - 5:,} more" if len(slices) > 5 else ""
+    return ", ".join(map(str, slices[:5])) + more
 
 
 def _ends(slices: Sequence[Slice]) -> str:

@@ -1,0 +1,33 @@
+"""What a slice cannot go without as it is declared now, and was not read for it: declarations change after it was made.
+
+Weak clauses ask for nothing that a slice cannot go without. Of `last_available` any slice will do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.dependency_model.entity.dependency import COMPLETED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.slice import Slice
+
+
+def unread_needs(
+    graph: DependencyGraph, slice_: Slice, read: Iterable[Slice], state: str = COMPLETED
+) -> tuple[Slice, ...]:
+    """The slices that it needs to reach a state and that are not among those `read`, each once."""
+    return tuple(dict.fromkeys(_unread(graph, slice_, frozenset(read), state)))
+
+
+def _unread(graph: DependencyGraph, slice_: Slice, read: frozenset[Slice], state: str) -> Iterator[Slice]:
+    for requirement in graph.requirements(slice_, state):
+        if requirement.dependency.weak is not None:
+            continue
+        if not requirement.or_older:
+            yield from (used for used in requirement.slices if used not in read)
+        elif not any(used.entity == requirement.dependency.entity for used in read):
+            yield from requirement.slices
