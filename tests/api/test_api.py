@@ -82,7 +82,17 @@ def test_the_interface_is_described(client: Client) -> None:
     status, described = client.ask("GET", "/openapi.json")
     assert (status, set(described["paths"])) == (
         200,
-        {"/v1/reports", "/v1/slices", "/v1/impact", *BACKFILLS, *CATALOGS, *BASELINES, "/health", "/metrics"},
+        {
+            "/v1/reports",
+            "/v1/counts",
+            "/v1/slices",
+            "/v1/impact",
+            *BACKFILLS,
+            *CATALOGS,
+            *BASELINES,
+            "/health",
+            "/metrics",
+        },
     )
     body = described["paths"]["/v1/reports"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert "event_time" in body["oneOf"][0]["properties"]

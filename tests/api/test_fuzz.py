@@ -139,7 +139,8 @@ def send_one(client: Client, chance: random.Random) -> int:
         asked = "".join(f"%{byte:02x}" for byte in subject.encode("utf-8", "surrogatepass"))
         path = chance.choice(PATHS) + asked
         return client.ask(chance.choice(("GET", "GET", "HEAD", "OPTIONS", "DELETE")), path, raw=b"", headers=headers)[0]
-    return client.ask("POST", "/v1/reports", raw=random_body(chance), headers=headers)[0]
+    path = chance.choice(("/v1/reports", "/v1/reports", "/v1/reports", "/v1/counts"))
+    return client.ask("POST", path, raw=random_body(chance), headers=headers)[0]
 
 
 def fuzz(client: Client, requests: int, seed: int, checked: Callable[[float], None]) -> dict[int, int]:

@@ -63,6 +63,11 @@ def test_what_is_seen_is_said() -> None:
     assert not look(PROBE, "2022-08-02T15", period="hour", counts=story(40_000)).is_there, "no other day"
 
 
+def test_offsets_of_a_partition_count_as_their_difference() -> None:
+    line = '{"of": "foo", "at": "2022-08-01T15:58:30Z", "side": "source", "part": "topic-0", "offsets": [700, 40700]}'
+    assert read_counts([line]) == ([RecordCount("foo", BASE + AT, "source", "topic-0", 40_000)], {})
+
+
 def test_a_report_is_lines_of_json() -> None:
     counts, final = read_counts(
         [

@@ -1,6 +1,7 @@
 """The HTTP interface, an application of FastAPI behind limits and a guard.
 
     POST /v1/reports             one report or a list of them: all are taken, or none
+    POST /v1/counts              counts of records of the source and of the lake: all are taken, or none
     GET  /v1/slices?subject=...  each slice of a subject: its status, its upstream slices with theirs, what it waits for
     GET  /v1/slices?as_of=...    the same subject at a past time: how it stood then, and what it had been computed from
     GET  /v1/impact?subject=...  what the slices of a subject touch downstream, and what each of it needs
@@ -47,11 +48,19 @@ from tidemark.api.description_page import add_description
 from tidemark.api.metrics import Metrics, TimedRequests
 from tidemark.api.past_slices import PastSlicesModel  # noqa: TC001 - FastAPI reads annotations
 from tidemark.api.request_limits import RequestLimits, TokenBuckets
-from tidemark.api.response_models import ErrorModel, HealthModel, ImpactModel, ReceiptModel, SlicesModel
+from tidemark.api.response_models import (
+    CountsReceiptModel,
+    ErrorModel,
+    HealthModel,
+    ImpactModel,
+    ReceiptModel,
+    SlicesModel,
+)
 from tidemark.api.thread_limits import Threads, run_in
 from tidemark.catalog.catalog import SHOWN_SLICES
 from tidemark.center.detectors.external_report import CalendarInstant, Report
 from tidemark.center.errors import BodyTooLongError
+from tidemark.crawl.count_report import ENTRY_SCHEMA
 from tidemark.dependency_model.subject.subject_id import TEXT_LIMIT
 from tidemark.errors import ParseError, TidemarkError, TransientError, TransitionError, UnknownEntityError
 from tidemark.state_store.errors import BackfillPhaseError, NoSuchBackfillError
@@ -72,6 +81,7 @@ CATALOG: Final = "/v1/catalog"
 BASELINE: Final = "/v1/baseline"
 _PATHS: Final = (
     "/v1/reports",
+    "/v1/counts",
     "/v1/slices",
     "/v1/impact",
     BACKFILLS,
@@ -98,6 +108,14 @@ _REPORT_BODY: Final = {
                     "oneOf": [Report.model_json_schema(), {"type": "array", "items": Report.model_json_schema()}]
                 }
             }
+        },
+    }
+}
+_COUNTS_BODY: Final = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": {"oneOf": [ENTRY_SCHEMA, {"type": "array", "items": ENTRY_SCHEMA}]}}
         },
     }
 }
@@ -151,6 +169,11 @@ def _add_endpoints(app: FastAPI, queries: Queries, threads: Threads) -> None:
     async def report(request: Request) -> ReceiptModel:
         """Take one report or a list of them: all, or none."""
         return await run_in(threads.reports, partial(queries.report, await request.body()))
+
+    @app.post("/v1/counts", openapi_extra=_COUNTS_BODY)
+    async def counts(request: Request) -> CountsReceiptModel:
+        """Take counts of records: a repeated count of a part and minute replaces the earlier one."""
+        return await run_in(threads.reports, partial(queries.counts, await request.body()))
 
     @app.get("/v1/slices")
     async def slices(

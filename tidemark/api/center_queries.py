@@ -12,14 +12,18 @@ from tidemark.api.errors import TookTooLongError
 from tidemark.api.explanation import explanation_model
 from tidemark.api.impact import impact_model
 from tidemark.api.past_slices import PastSlicesModel, past_slice_model
-from tidemark.api.response_models import ReceiptModel, SlicesModel
+from tidemark.api.response_models import CountsReceiptModel, ReceiptModel, SlicesModel
 from tidemark.catalog.catalog import Catalog
 from tidemark.catalog.past_catalog import PastCatalog
 from tidemark.catalog.slice_as_of import slice_as_of
-from tidemark.center.detectors.external_report import facts_of
+from tidemark.center.detectors.external_report import MAX_BYTES, facts_of
+from tidemark.center.detectors.storable_json import check_event, parse_body
+from tidemark.center.errors import BodyTooLongError
+from tidemark.crawl.count_report import counts_of
 from tidemark.dependency_model.impact import bounded_closure, impacts_of
 from tidemark.dependency_model.subject import slices_of
 from tidemark.state_store.errors import StateConflictError
+from tidemark.state_store.record_counts import RecordCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,6 +52,10 @@ class Queries:
     ) -> None:
         self._center, self._forecast, self._clock = center, forecast, clock
         self._catalog = Catalog(center.graph, center.store.database)
+        declared = [center.graph.entity(name) for name in center.graph]
+        by_itself = {entity.name for entity in declared if entity.completeness is not None}
+        waited = {entity.probe.counts.of for entity in declared if entity.probe and entity.probe.counts}
+        self._counted = frozenset(waited - by_itself)
 
     def report(self, body: bytes) -> ReceiptModel:
         """Take all reports of a body, or none. Raises TidemarkError."""
@@ -58,6 +66,18 @@ class Queries:
             except StateConflictError:  # another center wrote in between; what is there is known by its event ids
                 self._center.catch_up()
         return self._report(facts)
+
+    def counts(self, body: bytes) -> CountsReceiptModel:
+        """Take all counts of a body, or none. Raises CountReportError, RequestError, BodyTooLongError."""
+        if len(body) > MAX_BYTES:
+            raise BodyTooLongError.of(MAX_BYTES, len(body))
+        value = parse_body(body)
+        for number, entry in enumerate(value if isinstance(value, list) else [value]):
+            check_event(entry, f"entry {number}", "entry")
+        told, final = counts_of(value, self._counted)
+        RecordCounts(self._center.store.database).report(told, final)
+        until = {name: datetime.fromtimestamp(minute * 60, UTC) for name, minute in final.items()}
+        return CountsReceiptModel(counts=len(told), final=until)
 
     def slices(self, subject: str, as_of: datetime | None = None) -> SlicesModel | PastSlicesModel:
         """Explain each slice of a subject, or tell it as of a past instant (aware).

@@ -16,6 +16,13 @@ class ReceiptModel(BaseModel):
     known: int
 
 
+class CountsReceiptModel(BaseModel):
+    """How many counts were taken, and by name until when the source's are final."""
+
+    counts: int
+    final: dict[str, datetime]
+
+
 class SlicesModel(BaseModel):
     """Each slice of a subject, in order of time."""
 

@@ -1,76 +1,143 @@
-"""Counts of records as others report them: lines of JSON, each with a count or with how far the source's are final."""
+"""Counts of records as other systems report them: each entry is a count, or how far the source's counts are final.
+
+A file has one entry on each line; a request over HTTP has a list of them.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from tidemark.crawl.errors import CountReportError
 from tidemark.dependency_model.time.window import seconds_of
 from tidemark.state_store.record_counts import RecordCount
+from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
 MOST_LINES: Final = 1_000_000
+MOST_ENTRIES: Final = 20_000
+"""Of one request."""
 _LONGEST_LINE: Final = 4_096
+_Offset = Annotated[int, Field(ge=0, lt=1 << 53)]
+_MOST_RECORDS: Final = 1 << 40
+"""Of one part and minute: the sum of a report fits 64 bits."""
 _Name = Annotated[str, Field(min_length=1, max_length=256)]
 
 
 class _Count(BaseModel):
-    """`part` is who counts: a partition of a topic, a commit, a file. What it says again replaces what it said."""
+    """`part` is what is counted: a partition of a topic, a commit, a file. A repeated count replaces the earlier one.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    The number is `records`, or the difference of a Kafka partition's `offsets`: [first, the one after the last].
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Count")
 
     of: _Name
     at: AwareDatetime
     side: Literal["source", "lake"]
     part: Annotated[str, Field(max_length=256)] = ""
-    records: Annotated[int, Field(ge=0, lt=1 << 53)]
+    records: Annotated[int, Field(ge=0, lt=_MOST_RECORDS)] | None = None
+    offsets: tuple[_Offset, _Offset] | None = None
+
+    @model_validator(mode="after")
+    def _has_one_number(self) -> Self:
+        if (self.records is None) == (self.offsets is None):
+            raise ValueError("expected exactly one of records, offsets")
+        if self.offsets is not None and self.offsets[0] > self.offsets[1]:
+            raise ValueError("offsets: the first one is behind the last one")
+        if self.number >= _MOST_RECORDS:
+            raise ValueError(f"more than {_MOST_RECORDS - 1} records of one part and minute")
+        return self
+
+    @property
+    def number(self) -> int:
+        """Records of this part and minute."""
+        return self.records or 0 if self.offsets is None else self.offsets[1] - self.offsets[0]
 
 
 class _Final(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, title="Final")
 
     of: _Name
     final_until: AwareDatetime
 
 
-_LINE: Final[TypeAdapter[_Count | _Final]] = TypeAdapter(_Count | _Final)
+_ENTRY: Final[TypeAdapter[_Count | _Final]] = TypeAdapter(_Count | _Final)
+ENTRY_SCHEMA: Final = {"oneOf": [_Count.model_json_schema(), _Final.model_json_schema()]}
+CountReport = tuple[list[RecordCount], dict[str, int]]
+"""The counts, and by name the minute up to which the source's are final."""
 
 
-def read_counts(lines: Iterable[str]) -> tuple[list[RecordCount], dict[str, int]]:
-    """The counts of a report, and by name the minute up to which they are final.
+def read_counts(lines: Iterable[str]) -> CountReport:
+    """The counts of a file of JSON lines. Raises CountReportError with the line."""
+    return _summed(_lines(lines))
 
-    Two counts of one part and minute are summed. Raises CountReportError with the line.
+
+def counts_of(entries: object, names: Collection[str]) -> CountReport:
+    """The counts of a request: one entry or a list of them, each of one of the names.
+
+    Raises CountReportError with the number of the entry.
     """
+    listed = entries if isinstance(entries, list) else [entries]
+    if not 0 < len(listed) <= MOST_ENTRIES:
+        raise CountReportError(f"a request holds 1 to {MOST_ENTRIES:,} entries", found=str(len(listed)))
+    return _summed(_named(listed, names))
+
+
+def _summed(entries: Iterable[_Count | _Final]) -> CountReport:
+    """Two counts of one part and minute in one report are added."""
     counts: dict[tuple[str, int, Literal["source", "lake"], str], int] = {}
     final: dict[str, int] = {}
-    for number, line in enumerate(lines, 1):
-        if number > MOST_LINES or len(line) > _LONGEST_LINE:
-            raise CountReportError(
-                f"at most {MOST_LINES:,} lines of {_LONGEST_LINE:,} characters", where=f"line {number}"
-            )
-        if not line.strip():
+    for entry in entries:
+        if isinstance(entry, _Final):
+            final[entry.of] = max(final.get(entry.of, 0), seconds_of(entry.final_until) // 60)
             continue
-        told = _read(line, number)
-        if isinstance(told, _Final):
-            final[told.of] = max(final.get(told.of, 0), seconds_of(told.final_until) // 60)
-            continue
-        key = (told.of, seconds_of(told.at) // 60, told.side, told.part)
-        counts[key] = counts.get(key, 0) + told.records
+        key = (entry.of, seconds_of(entry.at) // 60, entry.side, entry.part)
+        counts[key] = counts.get(key, 0) + entry.number
     return [RecordCount(*key, records) for key, records in counts.items()], final
 
 
-def _read(line: str, number: int) -> _Count | _Final:
-    try:
-        return _LINE.validate_json(line)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(step) for step in first["loc"][1:]) or "the line"
-        raise CountReportError(
-            f"{place}: {first['msg']}",
-            expected='{"of": "clicks", "at": "2026-03-29T15:58:00Z", "side": "lake", "part": "7", "records": 12}',
-            where=f"line {number}",
-        ) from None
+def _lines(lines: Iterable[str]) -> Iterator[_Count | _Final]:
+    for number, line in enumerate(lines, 1):
+        where = f"line {number}"
+        if number > MOST_LINES or len(line) > _LONGEST_LINE:
+            raise CountReportError(f"at most {MOST_LINES:,} lines of {_LONGEST_LINE:,} characters", where=where)
+        if line.strip():
+            try:
+                yield _ENTRY.validate_json(line)
+            except ValidationError as error:
+                raise _invalid(error, where) from None
+
+
+def _named(entries: Iterable[object], names: Collection[str]) -> Iterator[_Count | _Final]:
+    for number, given in enumerate(entries):
+        where = f"entry {number}"
+        try:
+            # By its text, as in a file: what is a time is told by the same rules.
+            entry = _ENTRY.validate_json(json_text(given))
+        except ValidationError as error:
+            raise _invalid(error, where) from None
+        if entry.of not in names:
+            raise CountReportError(
+                "no entity waits for counts of this name",
+                expected=f"one of {', '.join(sorted(names)[:20])}"
+                if names
+                else "an entity with `probe: {counts: {of: NAME}}`",
+                found=entry.of[:100],
+                where=where,
+                hint="tables that declare `completeness` are counted by the center itself",
+            )
+        yield entry
+
+
+def _invalid(error: ValidationError, where: str) -> CountReportError:
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(step) for step in first["loc"][1:]) or "the entry"
+    return CountReportError(
+        f"{place}: {first['msg']}",
+        expected='{"of": "clicks", "at": "2026-03-29T15:58:00Z", "side": "lake", "part": "7", "records": 12}',
+        where=where,
+    )

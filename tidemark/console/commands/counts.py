@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 @click.argument("file", type=click.File(encoding="utf-8"))
 @json_option
 def counts(file: TextIO, *, as_json: bool) -> None:
-    """Take in how many records of which event time the source has, and the lake: a file of JSON lines, `-` for stdin.
+    """Take in counts: how many records of an event time the source has, and the lake. FILE has JSON lines; - is stdin.
 
-    A part (a partition of a topic, a commit, a file) says how many records of a minute it has; what it says again
-    replaces what it said. `final_until` says that the source counts no more before an instant. All lines or none.
+    A part (a partition of a topic, a commit, a file) reports how many records of a minute it has. A later report
+    replaces an earlier one. `offsets` of a Kafka partition count as their difference. `final_until` says that the
+    source's counts before an instant do not change any more. The file is taken as a whole, or not at all.
 
     \b
-      {"of": "clicks", "at": "2026-03-29T15:58:00Z", "side": "source", "part": "topic-0", "records": 40000}
+      {"of": "clicks", "at": "2026-03-29T15:58:00Z", "side": "source", "part": "topic-0", "offsets": [700, 40700]}
       {"of": "clicks", "at": "2026-03-29T15:58:00Z", "side": "lake", "part": "commit-17", "records": 39999}
       {"of": "clicks", "final_until": "2026-03-29T16:08:00Z"}
 
