@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tests.components.postgres import Postgres
     from tidemark.console.servers.kafka import Kafka
     from tidemark.console.servers.mariadb import MariaDb
+    from tidemark.dependency_model.arrival.sighting import Sight
 
 pytestmark = pytest.mark.components
 
@@ -112,6 +113,51 @@ def test_mariadb_counts_what_breaks_each_rule(mariadb_server: MariaDb) -> None:
     finally:
         with mariadb_server.connect() as session, session.cursor() as cursor:
             cursor.execute("DROP DATABASE ruled")
+
+
+ODD_RULES = """quality:
+- unique: [k]
+- unique: [n]
+- unique: [x]
+- unique: [f]
+- range: {column: s, min: B, max: b}
+- range: {column: day, max: '2026-03-28'}
+- accepted_values: {column: n, values: [1]}
+- accepted_values: {column: s, values: [A, b]}
+"""
+"""As Spark counts: bytes are keys, numbers are equal by value, texts in the order of their letters."""
+ODD_VERDICTS = [0, 1, 1, 0, 1, 2, 0, 0]
+
+
+def broken(sight: Sight) -> list[int]:
+    return [int(count or 0) for _, count in sight.measured]
+
+
+def test_postgresql_compares_values_as_spark_does(postgres_server: Postgres) -> None:
+    columns = 'day date, k bytea, n numeric, x double precision, f real, s text COLLATE "en-x-icu"'
+    with closing(psycopg2.connect(postgres_server.dsn)) as session, session, session.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE odd_values ({columns})")
+        cursor.execute(r"INSERT INTO odd_values VALUES ('2026-03-29', '\xff01', 1.0, 0, 16777216, 'A')")
+        cursor.execute(r"INSERT INTO odd_values VALUES ('2026-03-29', '\xfe01', 1.00, '-0', 16777220, 'b')")
+    probe = "sql: {url: '${DB}', table: odd_values, partition: {day: '{key}'}}"
+    assert broken(look(probe, DAY, more=ODD_RULES, env={"DB": postgres_server.url})) == ODD_VERDICTS
+
+
+def test_mariadb_compares_values_as_spark_does(mariadb_server: MariaDb) -> None:
+    columns = "day DATE, k BINARY(2), n DECIMAL(9, 2), x DOUBLE, f FLOAT, s VARCHAR(9) COLLATE utf8mb4_general_ci"
+    with mariadb_server.connect() as session, session.cursor() as cursor:
+        cursor.execute("CREATE DATABASE odd_values")
+        cursor.execute(f"CREATE TABLE odd_values.t ({columns})")
+        cursor.execute("INSERT INTO odd_values.t VALUES ('2026-03-29', X'FF01', 1.0, 0e0, 16777216, 'A')")
+        cursor.execute("INSERT INTO odd_values.t VALUES ('2026-03-29', X'FE01', 1.00, -0e0, 16777220, 'b')")
+        session.commit()
+    try:
+        url = f"mysql://{USER}:{mariadb_server.password}@127.0.0.1:{mariadb_server.port}/odd_values"
+        probe = "sql: {url: '${DB}', table: odd_values.t, partition: {day: '{key}'}}"
+        assert broken(look(probe, DAY, more=ODD_RULES, env={"DB": url})) == ODD_VERDICTS
+    finally:
+        with mariadb_server.connect() as session, session.cursor() as cursor:
+            cursor.execute("DROP DATABASE odd_values")
 
 
 def test_kafka(kafka_server: Kafka) -> None:

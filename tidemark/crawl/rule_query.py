@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from tidemark.crawl.probed_slice import ProbedSlice
-    from tidemark.dependency_model.entity.quality_rules import Accepted
+    from tidemark.dependency_model.entity.quality_rules import Accepted, Bound
 
 _OF_MYSQL = frozenset({"mysql", "mariadb"})
+_IS_TEXT: Final = "COERCIBILITY({}) <> 5"
+"""Of MariaDB: whether a column has letters or bytes, and no number or time."""
 _NUMBER: Final = "^[-+]?[0-9]+([.][0-9]*)?([eE][-+]?[0-9]+)?$"
 
 
@@ -102,11 +104,9 @@ def _figure(rule: QualityRule, rows: SourceRows) -> Figure | None:
         case AcceptedValues(column=column, values=values):
             return _outside(column, values, rows.dialect)
         case WithinRange(column=column, min=low, max=high):
-            ends = [(sign, end) for sign, end in (("<", low), (">", high)) if end is not None]
-            is_number = not any(isinstance(end, str) for _, end in ends)
-            name, mark = _value(column, rows, "DOUBLE" if is_number else None), bound_mark(rows.dialect)
-            condition = " OR ".join(f"{name} {sign} {mark}" for sign, _ in ends)
-            return _breaking(condition, tuple(end for _, end in ends))
+            return _out_of_range(
+                column, [(sign, end) for sign, end in (("<", low), (">", high)) if end is not None], rows
+            )
         case Unique(columns=columns):
             keys = ", ".join(_key(column, rows.dialect) for column in columns)
             groups = f"SELECT count(*) AS n FROM {rows.table} WHERE {rows.where} GROUP BY {keys}"  # noqa: S608 - every name is quoted
@@ -130,10 +130,10 @@ def _breaking(condition: str, values: tuple[object, ...] = ()) -> Figure:
     return Figure(f"count(CASE WHEN {condition} THEN 1 END)", values)
 
 
-def _value(column: str, rows: SourceRows, kind: str | None) -> str:
+def _value(column: str, rows: SourceRows, kind: str) -> str:
     """A column, of which a text is read as a value of this type of DuckDB's."""
     name = quote_name(column, rows.dialect)
-    return f"CAST({name} AS {kind})" if kind and column.lower() in rows.texts else name
+    return f"CAST({name} AS {kind})" if column.lower() in rows.texts else name
 
 
 def _outside(column: str, values: Sequence[Accepted], dialect: str) -> Figure:
@@ -150,6 +150,26 @@ def _outside(column: str, values: Sequence[Accepted], dialect: str) -> Figure:
         number = _number_of(text, dialect)
         condition += f" AND coalesce({number} NOT IN ({', '.join([mark] * len(numbers))}), TRUE)"
     return _breaking(condition, (*texts, *numbers))
+
+
+def _out_of_range(column: str, ends: Sequence[tuple[str, Bound]], rows: SourceRows) -> Figure:
+    """How many rows lie outside of these bounds: texts by their letters where the bounds are texts, else values."""
+    name, mark, dialect = quote_name(column, rows.dialect), bound_mark(rows.dialect), rows.dialect
+
+    def outside(value: str, bound: str = mark) -> str:
+        return " OR ".join(f"{value} {sign} {bound}" for sign, _ in ends)
+
+    values = tuple(end for _, end in ends)
+    if not any(isinstance(end, str) for end in values):
+        return _breaking(outside(_value(column, rows, "DOUBLE")), values)
+    if dialect in _OF_MYSQL:
+        by_letters = outside(f"CAST({name} AS BINARY)", f"CAST({mark} AS BINARY)")
+        return _breaking(f"IF({_IS_TEXT.format(name)}, {by_letters}, {outside(name)})", values * 2)
+    if dialect == "postgresql":
+        by_letters = outside(f'CAST({name} AS TEXT) COLLATE "C"')
+        is_text = f"CAST(pg_typeof({name}) AS TEXT) IN ('text', 'character varying', 'character')"
+        return _breaking(f"CASE WHEN {is_text} THEN {by_letters} ELSE {outside(name)} END", values * 2)
+    return _breaking(outside(f"{name} COLLATE BINARY" if dialect == "sqlite" else name), values)
 
 
 def _sqlite_value(value: Accepted) -> object:
@@ -181,7 +201,8 @@ def _key(column: str, dialect: str) -> str:
     if dialect == "sqlite":
         return f"{name} COLLATE BINARY"
     if dialect in _OF_MYSQL:
-        return f"CAST({name} AS BINARY)"
+        # A FLOAT's text has six of its digits.
+        return f"{name}, IF({_IS_TEXT.format(name)}, CAST({name} AS BINARY), NULL)"
     text = f"CAST({name} AS TEXT)"
     return (
         f"CASE CAST(pg_typeof({name}) AS TEXT) WHEN 'numeric' THEN CAST(trim_scale(CAST({text} AS NUMERIC)) AS TEXT) "
