@@ -33,7 +33,7 @@ LEAVES: Final[tuple[DataType, ...]] = (
     *(ByteType(), ShortType(), IntegerType(), LongType(), FloatType(), DoubleType(), BooleanType(), StringType()),
     *(BinaryType(), DateType(), TimestampType(), TimestampNTZType(), DecimalType(10, 2), DecimalType(12, 2)),
 )
-_NAMES: Final = ("a", "b", "x y", "p.q", "Ab")
+_NAMES: Final = ("a", "b", "x-y", "p.q", "Ab")
 
 
 def random_type(chance: Random, depth: int = 2) -> DataType:
@@ -42,7 +42,8 @@ def random_type(chance: Random, depth: int = 2) -> DataType:
         case 0:
             return ArrayType(random_type(chance, depth - 1), containsNull=chance.random() < 0.5)
         case 1:
-            return MapType(StringType(), random_type(chance, depth - 1), valueContainsNull=chance.random() < 0.5)
+            key = chance.choice(LEAVES)
+            return MapType(key, random_type(chance, depth - 1), valueContainsNull=chance.random() < 0.5)
         case 2 | 3:
             return random_struct(chance, depth - 1)
     return chance.choice(LEAVES)
@@ -62,7 +63,8 @@ def later(chance: Random, kind: DataType) -> DataType:
         case ArrayType():
             return ArrayType(later(chance, kind.elementType), containsNull=chance.random() < 0.5)
         case MapType():
-            return MapType(kind.keyType, later(chance, kind.valueType), valueContainsNull=chance.random() < 0.5)
+            key, value = later(chance, kind.keyType), later(chance, kind.valueType)
+            return MapType(key, value, valueContainsNull=chance.random() < 0.5)
         case StructType():
             return later_struct(chance, kind)
     return NullType() if draw < 0.1 else kind
