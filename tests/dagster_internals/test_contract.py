@@ -45,6 +45,7 @@ PRIVATE = {
     "dagster._core.origin": {"JobPythonOrigin"},
     "dagster._core.remote_origin": {"GrpcServerCodeLocationOrigin", "RemoteJobOrigin", "RemoteRepositoryOrigin"},
     "dagster._core.snap": {"snapshot_from_execution_plan"},
+    "dagster._core.storage.db_io_manager": {"DbIOManager"},
     "dagster._core.storage.compute_log_manager": {"CapturedLogContext", "ComputeIOType"},
     "dagster._core.storage.local_compute_log_manager": {"IO_TYPE_EXTENSION", "LocalComputeLogManager"},
     "dagster._core.storage.tags": {"GRPC_INFO_TAG"},

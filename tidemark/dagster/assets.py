@@ -170,6 +170,9 @@ def _metadata(warehouse: Warehouse, entity: Entity) -> dict[str, Any]:
         **column_metadata(warehouse.columns, entity),
         **code_references(warehouse.files.get(entity.name, ())),
     }
+    if len(entity.times) == 1 and not entity.sub_partitions and not warehouse.is_snapshot(entity.name):
+        # By this, I/O managers of other packages find the partition of a slice.
+        metadata["partition_expr"] = entity.times[0].name
     if mappings:
         metadata["dependencies"] = dg.MetadataValue.md("\n".join(lines))
         metadata["exact_mappings"] = all(mapping.exact for mapping in mappings.values())

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidemark.dagster.resources.lake import LakeResource
+from tidemark.dagster.resources.lake_io_manager import LakeIOManager
 from tidemark.dagster.resources.olap import OlapResource
 from tidemark.dagster.resources.spark import SparkResource
 from tidemark.dagster.resources.state_store import StateStoreResource
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from tidemark.system.settings import Settings
 
-__all__ = ["LakeResource", "OlapResource", "SparkResource", "StateStoreResource", "engine_resources"]
+__all__ = ["LakeIOManager", "LakeResource", "OlapResource", "SparkResource", "StateStoreResource", "engine_resources"]
 
 
 def engine_resources(settings: Settings) -> dict[str, dg.ConfigurableResource[Any]]:

@@ -6,6 +6,7 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import pyarrow as pa
 from pydantic import Field
 
 from tidemark.compute.business_time import slice_values
@@ -17,14 +18,13 @@ from tidemark.dagster.resources.state_store import StateStoreResource  # noqa: T
 from tidemark.dagster_internals.fixed_resource import FixedResource
 from tidemark.delta.delta_rs_table import read_partition, read_rows
 from tidemark.delta.open_table import open_table
-from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.slice import STATIC_KEY, Slice
 from tidemark.system.settings import Settings
 from tidemark.system.table_location import table_location
 from tidemark.warehouse.dagster_partition_keys import slice_of
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from deltalake import DeltaTable
 
     from tidemark.dependency_model.slice import Slice
@@ -66,6 +66,22 @@ class LakeResource(FixedResource):
             return read_rows(path, self._version(slice_))
         return read_partition(path, slice_values(self._warehouse.entities[entity], slice_))
 
+    def read_whole(self, entity: str, partition: str | None) -> pa.Table:
+        """The rows of a slice with the columns of its business time last; no partition is the slice of a static table.
+
+        Raises what `read` raises.
+        """
+        slice_ = self._slice(entity, partition)
+        rows, declared = self.read(entity, partition or STATIC_KEY), self._warehouse.entities[entity]
+        for name, value in slice_values(declared, slice_).items():
+            if name not in rows.column_names:
+                rows = rows.append_column(name, pa.repeat(pa.scalar(value), rows.num_rows))
+        return rows
+
+    def has(self, entity: str) -> bool:
+        """Whether Tidemark makes or reads this table: it is declared."""
+        return entity in self._warehouse.entities
+
     def table(self, entity: str, partition: str) -> DeltaTable:
         """The Delta table for other readers: of a snapshot the tagged version, of a computed table the newest one.
 
@@ -75,7 +91,7 @@ class LakeResource(FixedResource):
         version = self._version(self._slice(entity, partition)) if is_snapshot else None
         return open_table(self._warehouse.table_path(entity), version)
 
-    def _slice(self, entity: str, partition: str) -> Slice:
+    def _slice(self, entity: str, partition: str | None) -> Slice:
         self._warehouse.graph.entity(entity)
         return slice_of(self._warehouse.entities[entity], partition)
 
