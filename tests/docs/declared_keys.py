@@ -456,6 +456,11 @@ SECTIONS: Final = (
             "table": Key("its path or URL", _probe(_DELTA)),
             "partition": Key("what its partition columns hold; one file has to be there", _probe(_DELTA)),
             "watermark": Key("a column in which some row is of the slice's end or later", _probe(_DELTA)),
+            "replica_of": Key(
+                "the table is a replica: the entity of the other center whose slices are waited for, each in the "
+                "generation that was published last (see docs/replication.md)",
+                _probe("delta: {table: 's3://lake-b/warehouse/clicks', replica_of: clicks}"),
+            ),
             "options": Key("settings of the object store", _probe(_DELTA)),
         },
     ),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.delta.own_commit import REPLICA
+from tidemark.delta.published_slice import generation_app, version_app
 from tidemark.replication.errors import ReplicaTableTakenError
 from tidemark.strict_json import json_text
 
@@ -38,6 +39,7 @@ _DROPPED_FEATURES: Final = frozenset(
 _DROPPED_PROPERTIES: Final = (
     *("delta.enableInCommitTimestamps", "delta.inCommitTimestampEnablement", "delta.enableRowTracking"),
     *("delta.enableIcebergCompat", "delta.rowTracking", "delta.requireCheckpointProtection"),
+    "delta.setTransactionRetentionDuration",
 )
 _OF_ADD: Final = frozenset({"path", "partitionValues", "size", "modificationTime", "stats", "tags", "deletionVector"})
 _OF_REMOVE: Final = frozenset({"path", "partitionValues", "size", "deletionVector"})
@@ -71,8 +73,11 @@ def commit_actions_of(publication: ReplicaCommit, replica: VersionContent | None
         "engineInfo": "tidemark",
         "userMetadata": json_text({REPLICA: publication.told}),
     }
+    made, slice_ = 0 if replica is None else replica.version + 1, str(publication.told["slice"])
+    marks = {generation_app(slice_): publication.told["generation"], version_app(slice_): made}
     return [
         {"commitInfo": info},
+        *({"txn": {"appId": app, "version": number, "lastUpdated": now_ms}} for app, number in marks.items()),
         *_table_actions(publication.source, replica),
         *({"remove": _removed(replica.files[key], now_ms)} for key in sorted(plan.removed) if replica),
         *({"add": _added(publication, key)} for key in sorted(plan.added)),

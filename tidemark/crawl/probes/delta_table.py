@@ -17,6 +17,7 @@ from tidemark.crawl.rule_query import columns_of
 from tidemark.crawl.watermark import by_watermark
 from tidemark.delta.hidden_rows import hidden_rows
 from tidemark.delta.live_file import file_name
+from tidemark.delta.published_slice import published_generation
 from tidemark.delta.rows_without_spark import QueriedRows, TableQuery, equal_to, rows_of_plain_files, stored_name
 from tidemark.dependency_model.arrival.sighting import Sight
 
@@ -41,13 +42,23 @@ def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
         table = DeltaTable(place, storage_options=options)
     except TableNotFoundError:
         return Sight(is_there=False, why="there is no such table yet")
+    published = None
+    if source.replica_of is not None:
+        slice_ = str(probed.slice._replace(entity=source.replica_of))
+        published = published_generation(table, slice_)
+        if published is None:
+            return Sight(is_there=False, why=f"{slice_} was not published by version {table.version()}")
+        table.load_as_version(published.version)
     files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
     mine = _in_partition(files, probed.texts(source.partition))
-    if not mine:
+    if not mine and published is None:
         version = table.version()
         return Sight(is_there=False, why=f"no file of that partition in version {version}", version=str(version))
     seen = _sight(table.version(), mine, hidden_rows(table, source.table))
-    if probed.rules:
+    if published is not None:
+        generation = f"generation {published.generation}"
+        seen = replace(seen, content=generation, why=f"{generation}: {seen.why}")
+    if probed.rules and mine:
         # One of the partition's files: its values have the columns' types.
         values = {name: mine[0][f"partition.{name}"] for name in source.partition}
         rows, columns = _rows_to_scan(table, source, values, probed), pa.schema(table.schema().to_arrow())

@@ -56,12 +56,14 @@ PartitionValues = dict[ColumnField, SliceText]
 class DeltaProbe:
     """A Delta table's partition, by its log alone: it holds a file, and rows are counted from the statistics.
 
-    With `watermark` some row of the table has to be of the window's end or later.
+    With `watermark` some row of the table has to be of the window's end or later. The replica of a table of
+    another center, its entity `replica_of`, has a slice once it was published there, in the last generation of it.
     """
 
     table: Annotated[ConnectionText, AfterValidator(_with_placeholders)]
     partition: PartitionValues = Field(default_factory=dict)
     watermark: ColumnField | None = None
+    replica_of: NameField | None = None
     options: SecretSettings = Field(default_factory=dict)
 
 
@@ -231,13 +233,14 @@ class Probe:
         return self.http is None or self.http.rows is not None
 
     def named(self) -> frozenset[str]:
-        """The placeholders of all its texts; `window` where the source is read by the slice's window."""
+        """The placeholders of all its texts; `window` where the source is read by the slice itself."""
         names = {name for text in _texts(self.kind, self.source) for name, _ in placeholders(text)}
         by_window = (
             self.kafka is not None
             or self.counts is not None
             or self.own is not None
             or (self.sql is not None and self.sql.time_column is not None)
+            or (self.delta is not None and self.delta.replica_of is not None)
         )
         return frozenset(names | ({"window"} if by_window else set()))
 
