@@ -72,7 +72,7 @@ class FileCopier:
         here, there = stored_files(self.source), stored_files(self.target)
         content = _read(here, self.source, name, size)
         checksum = hashlib.sha256(content).hexdigest()
-        if _size_of(there, name) == len(content) and checksum_of(there, name, len(content)) == checksum:
+        if size_of(there, name) == len(content) and checksum_of(there, name, len(content)) == checksum:
             return CopiedFile(name, checksum, len(content), 0)
         sent, read_back = 0, ""
         for _ in range(_ATTEMPTS):
@@ -112,7 +112,8 @@ def _read(store: FileStore, source: TableLocation, name: str, size: int | None) 
     return content
 
 
-def _size_of(store: FileStore, name: str) -> int | None:
+def size_of(store: FileStore, name: str) -> int | None:
+    """None where there is no such file."""
     with suppress(FileNotFoundError):
         return store.stat(name).size_bytes
     return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidemark.delta.logged_partition import may_be_in
+from tidemark.replication.copied_files import file_names
 from tidemark.replication.errors import NotReplicatedError
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from tidemark.delta.internals.version_content import FileKey, VersionContent
     from tidemark.dependency_model.time.partition_columns import PartitionValue
+    from tidemark.system.table_location import TableLocation
 
     Files = Mapping[FileKey, Mapping[str, Any]]
 
@@ -31,12 +33,13 @@ class SliceFiles:
         if missing:
             raise NotReplicatedError.not_partitioned(missing[0], sorted(columns))
         wanted = {columns[name]: value for name, value in self.partition.items()}
-        return self._chosen(content.files, wanted)
-
-    def _chosen(self, files: Files, wanted: Mapping[str, PartitionValue]) -> dict[FileKey, Mapping[str, Any]]:
         if not wanted:
-            return dict(files)
-        return {key: add for key, add in files.items() if may_be_in(add["partitionValues"], [wanted])}
+            return dict(content.files)
+        return {key: add for key, add in content.files.items() if may_be_in(add["partitionValues"], [wanted])}
+
+    def names(self, content: VersionContent, where: TableLocation) -> set[str]:
+        """The names of the slice's files, deletion vectors among them."""
+        return {name for add in self.of(content).values() for name in file_names(add, where)}
 
 
 def rows_of(adds: Iterable[Mapping[str, Any]]) -> int | None:

@@ -7,7 +7,7 @@ files that are there are read instead of sent, and a commit that was made is fou
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
@@ -41,7 +41,7 @@ from tidemark.system.crash_points import crash_point
 from tidemark.system.utc_clock import utc_now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from datetime import datetime
 
     from tidemark.delta.internals.version_content import FileKey
@@ -115,7 +115,7 @@ class SliceReplication:
     ) -> tuple[SliceCopy, ReplicaCommit]:
         """Everything that the commit needs is at the replica, and is what it is here."""
         wanted = self.files.of(source)
-        plan = self._plan(source, wanted, replica)
+        plan = self._plan(source, wanted, replica, copy.damaged)
         copy = copy.at(CopyState.COPYING, self.clock(), len(wanted), sum(int(add["size"]) for add in wanted.values()))
         self.note(copy)
         names = {key: file_names(wanted[key], self.source) for key in plan.added}
@@ -155,10 +155,23 @@ class SliceReplication:
                 return version if same else None
         return None
 
-    def _plan(self, source: VersionContent, wanted: Files, replica: VersionContent | None) -> FilePlan:
-        there = self.files.of(replica) if replica else {}
+    def _plan(
+        self, source: VersionContent, wanted: Files, replica: VersionContent | None, damaged: Collection[str]
+    ) -> FilePlan:
+        """What is damaged at the replica counts as not there, and leaves its log."""
+        listed = self.files.of(replica) if replica else {}
+        lost = {
+            key
+            for key, add in listed.items()
+            if damaged and not file_names(add, self.replica).keys().isdisjoint(damaged)
+        }
+        there = {key: add for key, add in listed.items() if key not in lost}
+        plan = self._plan_for(source, wanted, there)
+        return replace(plan, removed=plan.removed | (lost - plan.added))
+
+    def _plan_for(self, source: VersionContent, wanted: Files, there: Files) -> FilePlan:
         plan = file_plan(groups_by_name(wanted, there.keys()), there.keys())
-        if plan.added and plan.removed:
+        if plan.added and self.basis is not None:
             plan = self._with_stand_ins(source, wanted, there) or plan
         return self._without_equal_files(plan, wanted, there)
 

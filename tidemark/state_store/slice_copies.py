@@ -51,7 +51,8 @@ class PublishedSlice:
 class SliceCopy:
     """`version` of the source's table is copied. Of what failed `reason` says why, and it is tried again at `due_at`.
 
-    `files` and `size_bytes` are what the slice has, `sent_bytes` what went over for it.
+    `files` and `size_bytes` are what the slice has, `sent_bytes` what went over for it. `damaged` are files there that
+    nobody is to rely on.
     """
 
     slice: Slice
@@ -66,6 +67,7 @@ class SliceCopy:
     size_bytes: int = 0
     sent_bytes: int = 0
     published: PublishedSlice | None = None
+    damaged: tuple[str, ...] = ()
 
     @classmethod
     def planned(cls, slice_: Slice, generation: int, version: int, now: datetime, before: SliceCopy | None) -> Self:
@@ -89,8 +91,14 @@ class SliceCopy:
             "files": self.files,
             "size_bytes": self.size_bytes,
             "sent_bytes": self.sent_bytes,
+            "damaged": list(self.damaged),
             "published": {**asdict(published), "at": published.at.isoformat()} if published else None,
         }
+
+    def again(self, damaged: Iterable[str], now: datetime) -> SliceCopy:
+        """To be published once more: what is at the replica is not what was published."""
+        names = tuple(sorted({*self.damaged, *damaged}))
+        return replace(self, state=CopyState.PLANNED, changed_at=now, due_at=now, attempts=0, damaged=names)
 
     @property
     def is_open(self) -> bool:
@@ -126,7 +134,9 @@ class SliceCopy:
     def done(self, replica_version: int, now: datetime) -> SliceCopy:
         """Readers see it."""
         published = PublishedSlice(self.generation, self.version, replica_version, now)
-        return replace(self, state=CopyState.PUBLISHED, changed_at=now, reason="", attempts=0, published=published)
+        return replace(
+            self, state=CopyState.PUBLISHED, changed_at=now, reason="", attempts=0, published=published, damaged=()
+        )
 
 
 class SliceCopies:
@@ -155,5 +165,10 @@ def _copy(content: str) -> SliceCopy:
     published = told["published"]
     times = {name: datetime.fromisoformat(told[name]) for name in ("changed_at", "due_at")}
     seen = PublishedSlice(**{**published, "at": datetime.fromisoformat(published["at"])}) if published else None
-    known = {"slice": Slice.parse(told["slice"]), "state": CopyState(told["state"]), "published": seen}
+    known = {
+        "damaged": tuple(told.get("damaged", ())),
+        "slice": Slice.parse(told["slice"]),
+        "state": CopyState(told["state"]),
+        "published": seen,
+    }
     return SliceCopy(**{**told, **times, **known})

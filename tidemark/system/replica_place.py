@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import TableLocation
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_KEYS: Final = frozenset({"lake", "mb_per_second", "endpoint", "region"})
+_KEYS: Final = frozenset({"lake", "mb_per_second", "repair_mb_per_second", "endpoint", "region"})
 _MOST: Final = 100
+_MB: Final = 1_000_000
+_MOST_MB: Final = 1e9
 _EXAMPLE: Final = "{center_b: {lake: s3://other-lake/warehouse, mb_per_second: 50}}"
 
 
@@ -31,6 +33,7 @@ class DeclaredReplica:
     name: str
     lake: str
     mb_per_second: float | None = None
+    repair_mb_per_second: float = 20
     endpoint: str = ""
     region: str = ""
 
@@ -40,16 +43,19 @@ class DeclaredReplica:
         there = {**env, **{name: value for name, value in own.items() if value}}
         where = f"replicas.{self.name}.lake"
         lake = remote_location(self.lake, there, where) if is_uri(self.lake) else root / Path(self.lake).expanduser()
-        return ReplicaPlace(self.name, lake, self.mb_per_second and self.mb_per_second * 1_000_000)
+        return ReplicaPlace(
+            self.name, lake, self.mb_per_second and self.mb_per_second * _MB, self.repair_mb_per_second * _MB
+        )
 
 
 @dataclass(frozen=True)
 class ReplicaPlace:
-    """Another lake; `bytes_per_second` is None without a limit."""
+    """Another lake. So many bytes a second are sent there, None for no limit, and read there by the mender."""
 
     name: str
     lake: TableLocation
     bytes_per_second: float | None
+    repair_bytes_per_second: float
 
 
 def _replicas(given: object) -> object:
@@ -68,13 +74,14 @@ def _replica(name: object, told: object) -> DeclaredReplica:
         raise ValueError(f"'{name}' is no name of a replica: write lower-case letters, digits and _")
     if not isinstance(told, dict) or not told.keys() <= _KEYS or not isinstance(told.get("lake"), str):
         raise ValueError(f"{name} needs a lake, and may have {', '.join(sorted(_KEYS - {'lake'}))}: {_EXAMPLE}")
-    rate: Any = told.get("mb_per_second")
-    if rate is not None and (isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 < rate < 1e9):
-        raise ValueError(f"{name}: mb_per_second is a number above 0, found {rate!r}")
+    rates: dict[str, Any] = {key: told[key] for key in ("mb_per_second", "repair_mb_per_second") if key in told}
+    for key, rate in rates.items():
+        if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 < rate < _MOST_MB:
+            raise ValueError(f"{name}: {key} is a number above 0, found {rate!r}")
     texts = {key: told.get(key, "") for key in ("endpoint", "region")}
     if not all(isinstance(text, str) for text in texts.values()):
         raise ValueError(f"{name}: endpoint and region are texts")
-    return DeclaredReplica(name, told["lake"], rate, **texts)
+    return DeclaredReplica(name, told["lake"], **rates, **texts)
 
 
 ReplicasField = Annotated[tuple[DeclaredReplica, ...], BeforeValidator(_replicas)]

@@ -36,6 +36,20 @@ def test_a_pass_and_what_is_told_of_it(tmp_path: Path) -> None:
     assert json.loads(run(lakes.root, "explain", "sales", DAY, "--json").stdout)["replicas"] == [copy]
 
 
+def test_what_the_mender_found_is_told(tmp_path: Path) -> None:
+    lakes = TwoLakes.at(tmp_path)
+    lakes.complete(DAY, lakes.write(DAY, {"id": [1, 2]}))
+    run(lakes.root, "replicate")
+    file = next((lakes.replica / f"dt={DAY}").glob("*.parquet"))
+    file.write_bytes(b"x")
+    result = run(lakes.root, "replicate", "--repair")
+    assert f"{file.relative_to(lakes.replica)} of sales: other size, sent again" in result.stdout
+    assert "1 files looked at, 1 damages found" in run(lakes.root, "replicate", "--status").stdout
+    repaired = json.loads(run(lakes.root, "replicate", "--repair", "--json").stdout)["replicas"][0]["repaired"]
+    assert (repaired["files"], repaired["findings"]) == (1, [])
+    assert run(lakes.root, "replicate", "--repair", "--status").exit_code == 2
+
+
 def test_what_is_not_there_is_told_with_what_to_do(tmp_path: Path) -> None:
     lakes = TwoLakes.at(tmp_path)
     lakes.complete(DAY, lakes.write(DAY, {"id": [1, 2]}))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import click
 
@@ -15,29 +18,37 @@ from tidemark.console.service_beat import ServiceBeat
 from tidemark.console.stop_signals import stop_signals
 from tidemark.dependency_model.time.zone import zone_info
 from tidemark.errors import TidemarkError, TransientError
+from tidemark.system.turn_boundary import TurnBoundary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import tzinfo
 
+    from tidemark.replication.mender import Mender, MenderReport
     from tidemark.replication.replicator import PassReport, Replicator
     from tidemark.state_store.slice_copies import SliceCopy
+    from tidemark.state_store.store import StateStore
     from tidemark.system.replica_place import ReplicaPlace
     from tidemark.warehouse.warehouse import Warehouse
+
+    _Reports = dict[str, tuple[PassReport, MenderReport | None] | TidemarkError]
 
 _HEADINGS: Final = ("replica", "slice", "state", "generation", "published", "version there", "sent", "why")
 _WATCH_SECONDS: Final = 0.2
 _EVERY_SECONDS: Final = 1.0
 _LONGEST_PAUSE: Final = 60.0
+_REPAIR_SECONDS: Final = 3600.0
+_ENDED: Final = object()
 
 
 @click.command()
 @click.argument("place", required=False)
 @click.option("--follow", is_flag=True, help="Go on until stopped: what completes is copied as it does.")
+@click.option("--repair", is_flag=True, help="First look at every file that is there, and repair what is damaged.")
 @click.option("--status", is_flag=True, help="Say how far each slice is, and copy nothing.")
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10_000), help="With --status: so many.")
 @json_option
-def replicate(place: str | None, *, follow: bool, status: bool, limit: int, as_json: bool) -> None:
+def replicate(place: str | None, *, follow: bool, repair: bool, status: bool, limit: int, as_json: bool) -> None:
     """Copy completed slices to the lakes that their entities name, all of them or PLACE alone.
 
     An entity names the places (`replicate: [center_b]`), `replicas` in tidemark.yaml says where they are. Of each slice
@@ -46,45 +57,98 @@ def replicate(place: str | None, *, follow: bool, status: bool, limit: int, as_j
     one commit makes the slice visible there: readers see it as it was before, or as it is after. Promised tables go
     first. What is killed goes on where it was; what fails says why and is tried again, after longer and longer waits.
 
+    With --repair each file at a place is read and compared with its checksum, and the log there with what was
+    published: missing, damaged and extra files, and what others wrote, are found, told and repaired. --follow does that
+    every hour, at the rate of `repair_mb_per_second`.
+
     One process copies to a place at a time. Invalid and tainted slices are not copied.
 
     \b
       tidemark replicate
       tidemark replicate center_b --follow
+      tidemark replicate --repair
       tidemark replicate --status
 
     \b
     Exit codes: 0 all is there (with --follow: stopped); 1 a slice could not be copied; 2 called wrongly;
                 75 a place or the state store does not answer, or another process copies there.
-    With --json: {"replicas": [{"replica", "published", "sent_bytes", "troubles": [{"slice", "why"}]}]};
+    With --json: {"replicas": [{"replica", "published", "sent_bytes", "troubles": [{"slice", "why"}],
+                  "repaired": {"files", "read_bytes", "findings": [{"table", "what", "damage", "done"}],
+                  "troubles": [{"table", "why"}]} | null}]};
                   with --status {"copies": [{"replica", "slice", "state", "generation", "version", "changed_at",
                   "due_at", "attempts", "reason", "files", "size_bytes", "sent_bytes",
-                  "published": {"generation", "version", "replica_version", "at"} | null}]}.
+                  "published": {"generation", "version", "replica_version", "at"} | null}],
+                  "repaired": {replica: {"at", "files", "read_bytes", "findings", "troubles"}}}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.state_store.store import StateStore  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
-    if status and follow:
-        raise click.UsageError("--status copies nothing: --follow does not go with it")
+    if status and (follow or repair):
+        raise click.UsageError("--status copies nothing: --follow and --repair do not go with it")
     settings = Settings.load()
     warehouse = load_warehouse(settings)
     places = _places(warehouse, place)
     if status:
-        copies = _copies(warehouse, places)
-        _print_status(copies, limit, zone_info(settings.time_zone), as_json=as_json)
+        copies, repaired = _stored(warehouse, places)
+        _print_status(copies, repaired, limit, zone_info(settings.time_zone), as_json=as_json)
         return
-    from tidemark.replication.bandwidth import Bandwidth  # noqa: PLC0415
-    from tidemark.replication.replicator import Replicator  # noqa: PLC0415
 
     with closing(StateStore.of(settings)) as store:
-        replicators = {
-            there.name: Replicator(warehouse, store, there, Bandwidth(there.bytes_per_second)) for there in places
-        }
+        replicas = [_Replica.of(warehouse, store, there) for there in places]
         if follow:
-            _follow(replicators, ServiceBeat(settings.data, "replicate"))
+            _follow(replicas, ServiceBeat(settings.data, "replicate"))
             return
-        _print_reports(_pass_of_all(replicators), as_json=as_json)
+        _print_reports(_pass_of_all(replicas, is_repaired=repair), as_json=as_json)
+
+
+@dataclass(frozen=True)
+class _Replica:
+    """Who works for one place."""
+
+    name: str
+    replicator: Replicator
+    mender: Mender
+
+    @classmethod
+    def of(cls, warehouse: Warehouse, store: StateStore, place: ReplicaPlace) -> Self:
+        from tidemark.replication.bandwidth import Bandwidth  # noqa: PLC0415 - keeps --help fast
+        from tidemark.replication.mender import Mender  # noqa: PLC0415
+        from tidemark.replication.replicator import Replicator  # noqa: PLC0415
+
+        sending, reading = Bandwidth(place.bytes_per_second), Bandwidth(place.repair_bytes_per_second)
+        return cls(place.name, Replicator(warehouse, store, place, sending), Mender(warehouse, store, place, reading))
+
+    def one_pass(self, *, is_repaired: bool) -> tuple[PassReport, MenderReport | None] | TidemarkError:
+        try:
+            repaired = self.mender.run_pass() if is_repaired else None
+            return self.replicator.run_pass(), repaired
+        except TidemarkError as error:
+            return error
+
+    def go_on(self, goes_on: Callable[[], bool]) -> None:
+        """Copy what completes, and look at some files in between."""
+        boundary = TurnBoundary(f"{self.name} waits")
+        repairing, pause, due = _RepairSteps(iter(())), _EVERY_SECONDS, 0.0
+        while goes_on():
+            is_done = boundary.run(partial(self._turn, goes_on))
+            pause = _EVERY_SECONDS if is_done else min(2 * pause, _LONGEST_PAUSE)
+            if time.monotonic() >= due:
+                repairing, due = _RepairSteps(self._repairing()), time.monotonic() + _REPAIR_SECONDS
+            _wait(pause, goes_on, repairing, boundary)
+
+    def _turn(self, goes_on: Callable[[], bool]) -> None:
+        report = self.replicator.run_pass(goes_on)
+        if report.published:
+            print_line(f"{self.name}: {report.published} slices published, {report.sent_bytes:,} bytes sent")
+
+    def _repairing(self) -> Iterator[None]:
+        from tidemark.replication.mender import MenderReport  # noqa: PLC0415 - keeps --help fast
+
+        report = MenderReport()
+        yield from self.mender.steps(report)
+        for line in _repaired_lines(self.name, report.as_data()):
+            print_line(line, "yellow")
 
 
 def _places(warehouse: Warehouse, wanted: str | None) -> list[ReplicaPlace]:
@@ -100,73 +164,83 @@ def _places(warehouse: Warehouse, wanted: str | None) -> list[ReplicaPlace]:
     return [declared[name].place(warehouse.settings.root) for name in names]
 
 
-def _pass_of_all(replicators: dict[str, Replicator]) -> dict[str, PassReport | TidemarkError]:
+def _pass_of_all(replicas: list[_Replica], *, is_repaired: bool) -> _Reports:
     """A thread for each place: a slow one keeps nobody waiting."""
-    with ThreadPoolExecutor(len(replicators), "replica") as pool:
-        return dict(zip(replicators, pool.map(_one_pass, replicators.values()), strict=True))
+    with ThreadPoolExecutor(len(replicas), "replica") as pool:
+        reports = pool.map(lambda replica: replica.one_pass(is_repaired=is_repaired), replicas)
+        return dict(zip((replica.name for replica in replicas), reports, strict=True))
 
 
-def _one_pass(replicator: Replicator) -> PassReport | TidemarkError:
-    try:
-        return replicator.run_pass()
-    except TidemarkError as error:
-        return error
-
-
-def _follow(replicators: dict[str, Replicator], beat: ServiceBeat) -> None:
-    with stop_signals() as signals, ThreadPoolExecutor(len(replicators), "replica") as pool:
-        for name, replicator in replicators.items():
-            pool.submit(_go_on, name, replicator, lambda: not signals)
+def _follow(replicas: list[_Replica], beat: ServiceBeat) -> None:
+    with stop_signals() as signals, ThreadPoolExecutor(len(replicas), "replica") as pool:
+        for replica in replicas:
+            pool.submit(replica.go_on, lambda: not signals)
         while not signals:
             beat.beat()
             time.sleep(_WATCH_SECONDS)
 
 
-def _go_on(name: str, replicator: Replicator, goes_on: Callable[[], bool]) -> None:
-    pause = _EVERY_SECONDS
-    while goes_on():
-        try:
-            report = replicator.run_pass(goes_on)
-            pause = _EVERY_SECONDS
-            if report.published:
-                print_line(f"{name}: {report.published} slices published, {report.sent_bytes:,} bytes sent")
-        except TidemarkError as error:
-            print_line(f"{name}: tried again in {pause:.0f} s: {error}", "yellow")
-            _wait(pause, goes_on)
-            pause = min(2 * pause, _LONGEST_PAUSE)
-        _wait(_EVERY_SECONDS, goes_on)
+@dataclass
+class _RepairSteps:
+    """The steps of one pass of the mender."""
+
+    steps: Iterator[None]
+    is_over: bool = False
+
+    def look(self) -> None:
+        """At some files more, if there are any."""
+        self.is_over = next(self.steps, _ENDED) is _ENDED
 
 
-def _wait(seconds: float, goes_on: Callable[[], bool]) -> None:
+def _wait(seconds: float, goes_on: Callable[[], bool], repairing: _RepairSteps, boundary: TurnBoundary) -> None:
+    """Meanwhile the mender looks at some files, if it has any to look at."""
     until = time.monotonic() + seconds
     while goes_on() and time.monotonic() < until:
-        time.sleep(_WATCH_SECONDS)
+        if repairing.is_over or not boundary.run(repairing.look) or repairing.is_over:
+            time.sleep(_WATCH_SECONDS)
 
 
-def _print_reports(reports: dict[str, PassReport | TidemarkError], *, as_json: bool) -> None:
+def _print_reports(reports: _Reports, *, as_json: bool) -> None:
     """Raises the error of a place that could not be asked, after all others were told."""
     done = {name: report for name, report in reports.items() if not isinstance(report, TidemarkError)}
     if as_json:
-        print_json({"replicas": [_report_as_data(name, report) for name, report in done.items()]})
+        print_json({"replicas": [_report_as_data(name, *report) for name, report in done.items()]})
     else:
-        for name, report in done.items():
+        for name, (report, repaired) in done.items():
+            for line in _repaired_lines(name, repaired.as_data()) if repaired else ():
+                print_line(line, "yellow")
             print_line(f"{name}: {report.published} slices published, {report.sent_bytes:,} bytes sent")
             for slice_, why in report.troubles.items():
                 print_line(f"{name}: {slice_} is not there: {why}", "yellow")
     errors = [report for report in reports.values() if isinstance(report, TidemarkError)]
     if errors:
         raise next((error for error in errors if not isinstance(error, TransientError)), errors[0])
-    raise SystemExit(ExitCode.FAILED if any(report.troubles for report in done.values()) else ExitCode.OK)
+    is_trouble = any(report.troubles or (repaired and repaired.troubles) for report, repaired in done.values())
+    raise SystemExit(ExitCode.FAILED if is_trouble else ExitCode.OK)
 
 
-def _report_as_data(name: str, report: PassReport) -> dict[str, Any]:
+def _report_as_data(name: str, report: PassReport, repaired: MenderReport | None) -> dict[str, Any]:
     troubles = [{"slice": str(slice_), "why": why} for slice_, why in report.troubles.items()]
-    return {"replica": name, "published": report.published, "sent_bytes": report.sent_bytes, "troubles": troubles}
+    told = {"replica": name, "published": report.published, "sent_bytes": report.sent_bytes, "troubles": troubles}
+    return {**told, "repaired": repaired.as_data() if repaired else None}
 
 
-def _copies(warehouse: Warehouse, places: Sequence[ReplicaPlace]) -> list[tuple[str, SliceCopy]]:
-    """Open ones first, then the newest."""
-    from tidemark.state_store.database import Database  # noqa: PLC0415 - keeps --help fast
+def _repaired_lines(name: str, repaired: dict[str, Any]) -> Iterator[str]:
+    """What a pass of the mender says: a line for each damage, and one for all."""
+    for told in repaired["findings"]:
+        yield f"{name}: {told['what']} of {told['table']}: {told['damage']}, {told['done']}"
+    for told in repaired["troubles"]:
+        yield f"{name}: {told['table']} could not be looked at: {told['why']}"
+    yield f"{name}: {repaired['files']} files looked at, {len(repaired['findings'])} damages found"
+
+
+def _stored(
+    warehouse: Warehouse, places: Sequence[ReplicaPlace]
+) -> tuple[list[tuple[str, SliceCopy]], dict[str, dict[str, Any]]]:
+    """The copies, open ones first, then the newest; and by place what the mender found last."""
+    from tidemark.replication.mender import LAST_REPAIR  # noqa: PLC0415 - keeps --help fast
+    from tidemark.state_store.database import Database  # noqa: PLC0415
+    from tidemark.state_store.notes import Notes  # noqa: PLC0415
     from tidemark.state_store.slice_copies import SliceCopies  # noqa: PLC0415
 
     with closing(Database.of(warehouse.settings)) as database:
@@ -177,17 +251,32 @@ def _copies(warehouse: Warehouse, places: Sequence[ReplicaPlace]) -> list[tuple[
             if place.name in entity.replicate
             for copy in SliceCopies(database, place.name, entity.name).all().values()
         ]
-    return sorted(copies, key=lambda told: (not told[1].is_open, -told[1].changed_at.timestamp(), told[1].slice))
+        repaired = Notes(database, LAST_REPAIR).all()
+    names = {place.name for place in places}
+    newest_first = sorted(
+        copies, key=lambda told: (not told[1].is_open, -told[1].changed_at.timestamp(), told[1].slice)
+    )
+    return newest_first, {name: json.loads(content) for name, content in repaired.items() if name in names}
 
 
-def _print_status(copies: Sequence[tuple[str, SliceCopy]], limit: int, zone: tzinfo, *, as_json: bool) -> None:
+def _print_status(
+    copies: Sequence[tuple[str, SliceCopy]],
+    repaired: dict[str, dict[str, Any]],
+    limit: int,
+    zone: tzinfo,
+    *,
+    as_json: bool,
+) -> None:
     shown = copies[:limit]
     if as_json:
-        print_json({"copies": [{"replica": name, **copy.as_data()} for name, copy in shown]})
+        print_json({"copies": [{"replica": name, **copy.as_data()} for name, copy in shown], "repaired": repaired})
         return
     print_table(_HEADINGS, [_row(name, copy, zone) for name, copy in shown])
     still_open = sum(copy.is_open for _, copy in copies)
     print_line(f"{len(copies) - still_open} published, {still_open} open; {len(copies) - len(shown)} not shown")
+    for name, told in repaired.items():
+        for line in _repaired_lines(name, told):
+            print_line(line)
 
 
 def _row(name: str, copy: SliceCopy, zone: tzinfo) -> list[str]:

@@ -49,11 +49,12 @@ class VersionContent:
 
 @dataclass(frozen=True)
 class FileStep:
-    """What one commit did to files. One that does not change rows only moves them into other files."""
+    """What one commit did to files, and its `commitInfo`. One that does not change rows only moves them."""
 
     removed: frozenset[FileKey]
     added: Mapping[FileKey, Mapping[str, Any]]
     changes_rows: bool
+    info: Mapping[str, Any] = field(default_factory=dict)
 
 
 def version_content(path: TableLocation, version: int | None = None) -> VersionContent:
@@ -134,6 +135,7 @@ def _step(actions: list[Mapping[str, Any]]) -> FileStep:
         frozenset(map(FileKey.of, removes)),
         {FileKey.of(add): add for add in adds},
         any(file.get("dataChange", True) for file in (*removes, *adds)),
+        next((action["commitInfo"] for action in actions if action.get("commitInfo")), {}),
     )
 
 
