@@ -37,6 +37,9 @@ QUICK: Final[Mapping[str, Sequence[str]]] = {
     "query": ("--scale", "0.001", "--files", "8", "--rounds", "1"),
     "readiness": ("--scale", "0.01"),
     "repair": (*_SMALL_TABLE, "--rows", "800", "--later", "2"),
+    "replicate": (
+        *("--files", "10", "--rows", "2000", "--rounds", "1", "--publishes", "20", "--kills", "1", "--plants", "40"),
+    ),
     "scaleout": ("--commits", "5", "--rounds", "1", "--slices", "2"),
     "sessions": ("--rounds", "1"),
 }
