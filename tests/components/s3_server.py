@@ -87,15 +87,15 @@ class S3Server:
 
 
 @contextmanager
-def s3_server(directory: Path, bucket: Path | None = None) -> Iterator[S3Server]:
-    """A server whose data are in `directory`, with keys of its own; skips without the program.
+def s3_server(directory: Path, bucket: Path | None = None, keys: tuple[str, str] | None = None) -> Iterator[S3Server]:
+    """A server whose data are in `directory`, with keys of its own unless they are given; skips without the program.
 
     Its bucket is the folder `bucket`, which may have files in it, by default one in `directory`.
     """
     require_s3_server()
     bucket = bucket or directory / "buckets" / BUCKET
     bucket.mkdir(parents=True, exist_ok=True)
-    port, access_key, secret_key = free_port(), f"key{secrets.token_hex(6)}", secrets.token_hex(16)
+    port, (access_key, secret_key) = free_port(), keys or (f"key{secrets.token_hex(6)}", secrets.token_hex(16))
     server = _start(port, bucket.parent, directory, access_key, secret_key)
     running = S3Server(port, bucket.parent, directory, bucket.name, access_key, secret_key, server)
     try:

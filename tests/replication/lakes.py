@@ -26,6 +26,8 @@ from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tidemark.system.table_location import TableLocation
+
 DECLARED = {
     "dwd/sales.yaml": "period: day\nstart: 2026-03-23\nowner: ann@school.example\nreplicate: [b]\n",
     "dwd/sales.sql": "SELECT 1 AS id, :biz_date AS day\n",
@@ -100,7 +102,7 @@ class TwoLakes:
         return self.root / "lake_b/sales"
 
 
-def rows_at(path: Path, version: int | None = None) -> list[tuple[object, ...]]:
+def rows_at(path: TableLocation, version: int | None = None) -> list[tuple[object, ...]]:
     """All rows of a table, in order."""
     rows = read_rows(path, version)
     return sorted(map(tuple, (row.values() for row in rows.to_pylist())), key=str)

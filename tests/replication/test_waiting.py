@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import dagster as dg
 import pytest
 from deltalake import DeltaTable
 
+from tests.center.detectors.test_outside import OutsideWorld
 from tests.crawl.source_world import look
 from tests.replication.lakes import TwoLakes
 from tidemark.delta.published_slice import published_generation
+from tidemark.dependency_model.slice import Slice
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,3 +83,24 @@ def test_a_checkpoint_keeps_what_is_published(lakes: TwoLakes) -> None:
     DeltaTable(str(lakes.replica)).create_checkpoint()
     (lakes.replica / "_delta_log" / f"{0:020d}.json").unlink()
     assert published_generation(DeltaTable(str(lakes.replica)), f"sales@{DAY}") == (1, 0)
+
+
+def test_what_was_computed_of_a_replica_is_computed_again_with_each_generation(lakes: TwoLakes, tmp_path: Path) -> None:
+    day, table = "2024-06-01", f"{{table: '{lakes.replica}', replica_of: sales, partition: {{dt: '{{key}}'}}}}"
+    probe = f"{{delta: {table}, settle_for: 1m, late_every: 1m, recheck_for: 30d}}"
+    span = f"period: day, start: {day}, end: 2024-06-02"
+    declared = {"sales": f"{{kind: Virtual, {span}, probe: {probe}}}", "report": f"{{{span}, depends_on: [sales]}}"}
+    with dg.DagsterInstance.ephemeral() as instance:
+        world = OutsideWorld(tmp_path / "center_b", instance, **declared)
+        world.go_on(10)
+        assert world.ready() == []
+        for generation, ids in enumerate(([1, 2], [1, 2, 3]), start=1):
+            lakes.complete(day, lakes.write(day, {"id": ids}))
+            world.go_on(10)
+            assert world.ready() == []
+            lakes.replicate()
+            world.go_on(10)
+            assert world.ready() == [f"report@{day}"]
+            world.run(f"report@{day}", f"run {generation}")
+            history = world.store.read.history(Slice("sales", day))
+            assert (history[-1].status.generation, history[-1].facts.row_count or len(ids)) == (generation, len(ids))
