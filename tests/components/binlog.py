@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tidemark.console.servers.errors import ComponentMissingError
-from tidemark.console.servers.required_programs import find_program
+from tidemark.system.installed_programs import find_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

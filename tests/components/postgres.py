@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import psycopg2
 
 from tidemark.console.servers.errors import ComponentFailedError, ComponentMissingError
-from tidemark.console.servers.required_programs import find_program
 from tidemark.console.servers.server_process import ServerProcess, run, start
 from tidemark.system.free_port import LOOPBACK, free_port
+from tidemark.system.installed_programs import find_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -38,6 +38,7 @@ PRIVATE = {
     "dagster._core.execution.api": {"create_execution_plan", "execute_run_iterator"},
     "dagster._core.execution.backfill": {"BulkActionStatus", "BulkActionsFilter", "PartitionBackfill"},
     "dagster._core.execution.compute_logs": {"redirect_to_file"},
+    "dagster._core.instance.ref": {"InstanceRef"},
     "dagster._core.launcher.base": {"CheckRunHealthResult", "LaunchRunContext", "RunLauncher", "WorkerStatus"},
     "dagster._core.run_coordinator.base": {"SubmitRunContext"},
     "dagster._core.run_coordinator.queued_run_coordinator": {"RunQueueConfig"},

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from tidemark.console.servers.required_programs import RequiredProgram, find_program
+from tidemark.console.servers.required_programs import RequiredProgram
+from tidemark.system.installed_programs import find_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -47,6 +47,8 @@ COMMANDS: Final = (
     CommandEntry("up-kafka", _SERVICES, "Start real databases, Kafka, Debezium and Dagster on this machine."),
     CommandEntry("replicate", _SERVICES, "Copy completed slices to other lakes, and show how far each is."),
     CommandEntry("health", _SERVICES, "Say whether a service of this machine works, for a supervisor."),
+    CommandEntry("backup", _SERVICES, "Copy the project's state and its tables' positions, while all runs."),
+    CommandEntry("restore", _SERVICES, "Restore a backup, here or into another folder."),
 )
 """In the order of `--help`: all commands of a section follow each other."""
 

@@ -5,12 +5,10 @@ PostgreSQL has its own tools for this: a dump before the upgrade.
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidemark.system.files import private_file
+from tidemark.system.sqlite_copies import copy_sqlite
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
@@ -31,9 +29,8 @@ def copy_before_migration(url: URL, step: int) -> None:
     file = sqlite_file(url)
     if file is None:
         return
-    unfinished = private_file(file.with_name(f"{file.name}.step-{step}.unfinished"))
-    with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(unfinished)) as copy:
-        source.backup(copy)
+    unfinished = file.with_name(f"{file.name}.step-{step}.unfinished")
+    copy_sqlite(file, unfinished)
     unfinished.replace(file.with_name(f"{file.name}.step-{step}"))
 
 

@@ -18,10 +18,10 @@ from pymysql.constants import CLIENT
 
 from tidemark.console.servers.errors import ComponentMissingError
 from tidemark.console.servers.passwords import secret_of, write_private
-from tidemark.console.servers.required_programs import find_program
 from tidemark.console.servers.server_process import ServerProcess, run, start_listening
 from tidemark.system.files import private_directory
 from tidemark.system.free_port import LOOPBACK, free_port
+from tidemark.system.installed_programs import find_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

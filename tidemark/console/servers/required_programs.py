@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
-from pathlib import Path
+
+from tidemark.system.installed_programs import find_program
 
 
 @dataclass(frozen=True)
@@ -20,15 +20,6 @@ MARIADB = RequiredProgram(
     "MariaDB", (("mariadbd",), ("mariadb-install-db",), ("mariadb-binlog",)), "install the package mariadb-server"
 )
 KAFKA = RequiredProgram("Kafka", (("java",), ("mvn",)), "install Java 17 or later and Maven 3.8 or later")
-
-
-def find_program(name: str) -> str | None:
-    """The path of a program; also where Debian keeps the servers that are not on a user's PATH."""
-    on_path = shutil.which(name)
-    if on_path:
-        return on_path
-    places = [Path("/usr/sbin"), *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
-    return next((str(place / name) for place in places if (place / name).exists()), None)
 
 
 def missing_programs(requirement: RequiredProgram) -> list[str]:

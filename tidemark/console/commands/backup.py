@@ -1,0 +1,87 @@
+"""`tidemark backup`: one consistent copy of a project, while everything runs."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.output import json_option, print_json, print_line
+
+if TYPE_CHECKING:
+    from tidemark.backup.make_backup import BackupSource
+    from tidemark.backup.manifest import BackupManifest
+    from tidemark.system.settings import Settings
+
+
+@click.command()
+@click.argument("to", type=click.Path(path_type=Path))
+@click.option("--with-lake", is_flag=True, help="Also the files of each table; for lakes on this machine's disk.")
+@json_option
+def backup(to: Path, *, with_lake: bool, as_json: bool) -> None:
+    """Copy the state store, Dagster's storage, the positions of the lake's tables and the project into the folder TO.
+
+    Everything may run meanwhile: the copies are made in an order in which none is ahead of what it tells of. TO is a
+    new folder. It is written under another name and renamed at the end: one of that name is whole.
+
+    A store in SQLite is copied by its online backup, one in PostgreSQL by pg_dump, which has to be installed. Of each
+    table the last version is kept, with the SHA-256 of its commit. --with-lake copies the files, too: they are what
+    another folder needs. Files of the project that hold a password are left out, and are named.
+
+    \b
+      tidemark backup ~/backups/2026-03-29
+      tidemark backup ~/backups/2026-03-29 --with-lake
+    \b
+    Exit codes: 0 made; 1 not made, or made of a lake with a table that cannot be read; 2 called wrongly;
+                75 files went away while they were copied: try again.
+    With --json: {"backup", "made_at", "files", "bytes", "with_lake", "tables": {NAME: {"version", "sha256", "table_id",
+                  "trouble"}}, "left_out": {FILE: why}}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.backup.make_backup import make_backup  # noqa: PLC0415 - keeps --help fast
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+
+    tell = (lambda _: None) if as_json else (lambda what: print_line(f"copied: {what}"))
+    folder = to.expanduser().absolute()
+    manifest = make_backup(backup_source(Settings.load()), folder, datetime.now(UTC), tell, with_lake=with_lake)
+    troubles = {name: table.trouble for name, table in manifest.tables.items() if table.trouble}
+    if as_json:
+        print_json(_as_data(folder, manifest))
+    else:
+        _print(folder, manifest, troubles)
+    raise SystemExit(ExitCode.FAILED if troubles else ExitCode.OK)
+
+
+def backup_source(settings: Settings) -> BackupSource:
+    """The project of this process. Raises BackupSourceError where Dagster's configuration cannot be read."""
+    from tidemark.backup.dagster_files import storage_of  # noqa: PLC0415 - keeps --help fast
+    from tidemark.backup.make_backup import BackupSource  # noqa: PLC0415
+    from tidemark.console.dagster_server.dagster_home import dagster_home  # noqa: PLC0415
+
+    home = dagster_home(settings, os.environ)
+    return BackupSource(settings, home, storage_of(home, os.environ) if home.is_dir() else None)
+
+
+def _as_data(folder: Path, manifest: BackupManifest) -> dict[str, object]:
+    return {
+        "backup": str(folder),
+        "made_at": manifest.made_at,
+        "files": len(manifest.files),
+        "bytes": manifest.size_bytes,
+        "with_lake": manifest.with_lake,
+        "tables": {name: table.model_dump() for name, table in manifest.tables.items()},
+        "left_out": manifest.left_out,
+    }
+
+
+def _print(folder: Path, manifest: BackupManifest, troubles: dict[str, str]) -> None:
+    for file, why in manifest.left_out.items():
+        print_line(f"left out: {file} ({why})", "yellow")
+    for name, trouble in troubles.items():
+        print_line(f"{name}: {trouble}", "red")
+    lake = "with their files" if manifest.with_lake else "their positions alone"
+    size = f"{len(manifest.files):,} files, {manifest.size_bytes:,} bytes"
+    print_line(f"{folder}: {size}, {len(manifest.tables)} tables ({lake})", "bold")

@@ -1,0 +1,85 @@
+"""`tidemark restore`: a backup becomes a project again."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tidemark.console.exit_codes import ExitCode
+from tidemark.console.output import json_option, print_json, print_line
+
+if TYPE_CHECKING:
+    from tidemark.backup.restore_backup import RestoreReport
+
+
+@click.command()
+@click.argument("backup", type=click.Path(path_type=Path))
+@click.option(
+    "--into", type=click.Path(path_type=Path), metavar="FOLDER", help="A new folder, with the project's files, too."
+)
+@click.option("--replace", is_flag=True, help="Move aside what is in the way; nothing is deleted.")
+@json_option
+def restore(backup: Path, into: Path | None, *, replace: bool, as_json: bool) -> None:
+    """Restore the folder BACKUP, which `tidemark backup` wrote, into the project, or into a FOLDER of its own.
+
+    Stop all services of the project first. Each file is compared with its checksum before anything is written. The
+    state store, Dagster's storage and, of a backup with the lake, its tables go where the settings have them. The
+    project's own files are written with --into alone. Where a store, a storage or a table is in the way, nothing is
+    written, unless --replace says to move it aside.
+
+    Afterwards `tidemark doctor --after-restore` says what is behind what, and what brings it together.
+
+    \b
+      tidemark restore ~/backups/2026-03-29 --into ~/restored
+      tidemark restore ~/backups/2026-03-29 --replace
+    \b
+    Exit codes: 0 restored; 1 no backup, a changed one, one of a later version, or something is in the way;
+                2 called wrongly.
+    With --json: {"backup", "made_at", "root", "files", "bytes", "with_lake", "replaced": {BEFORE: NOW},
+                  "left_out": {FILE: why}}.
+    """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    from tidemark.backup.manifest import BackupManifest  # noqa: PLC0415 - keeps --help fast
+    from tidemark.backup.restore_backup import RestoreTarget, restore_backup, settings_in  # noqa: PLC0415
+    from tidemark.console.dagster_server.dagster_home import dagster_home  # noqa: PLC0415
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+
+    folder = backup.expanduser().absolute()
+    manifest = BackupManifest.read(folder)
+    root = into.expanduser().absolute() if into else None
+    settings = settings_in(folder, root, os.environ) if root else Settings.load()
+    home = dagster_home(settings, os.environ)
+    target = RestoreTarget.of(folder, settings, home, os.environ, is_new=root is not None)
+    tell = (lambda _: None) if as_json else print_line
+    report = restore_backup(folder, manifest, target, datetime.now(UTC), tell, replace=replace)
+    if as_json:
+        print_json(_as_data(folder, settings.root, report))
+    else:
+        _print(settings.root, report)
+    raise SystemExit(ExitCode.OK)
+
+
+def _as_data(backup: Path, root: Path, report: RestoreReport) -> dict[str, object]:
+    manifest = report.manifest
+    return {
+        "backup": str(backup),
+        "made_at": manifest.made_at,
+        "root": str(root),
+        "files": len(manifest.files),
+        "bytes": manifest.size_bytes,
+        "with_lake": manifest.with_lake,
+        "replaced": dict(report.replaced),
+        "left_out": manifest.left_out,
+    }
+
+
+def _print(root: Path, report: RestoreReport) -> None:
+    for before, now in report.replaced:
+        print_line(f"moved aside: {before} is now {now}", "yellow")
+    for file, why in report.manifest.left_out.items():
+        print_line(f"was not in the backup: {file} ({why})", "yellow")
+    print_line(f"{root} is as it was at {report.manifest.made_at}", "bold")
+    print_line("next: tidemark doctor --after-restore")
