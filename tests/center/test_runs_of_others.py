@@ -25,6 +25,38 @@ def test_a_start_that_is_older_than_what_is_known_says_nothing(tmp_path: Path) -
     assert world.step() == [f"sums@{DAY}"]
 
 
+@pytest.mark.parametrize("is_cold", [False, True])
+def test_what_is_over_says_nothing_of_a_slice_that_the_center_has_to_look_up(tmp_path: Path, *, is_cold: bool) -> None:
+    texts = {"intake": "{period: day}"}
+    world = ChangingWorld(tmp_path, texts)
+    first, second = [world.now + timedelta(minutes=minute) for minute in (0, 10)]
+    for event, run, at in [("started", "1", first), ("failed", "1", first), ("completed", "2", second)]:
+        world.tell(f"intake@{DAY}", event, run, at)
+    world.later(days=3)
+    for event, run, at in [("started", "1", first), ("completed", "2", second), ("failed", "1", first)]:
+        if is_cold:
+            world.center.checkpoint()
+            world.declare(texts)
+            assert not world.center.memory.runs
+        world.tell(f"intake@{DAY}", event, run, at)
+        assert (world.state("intake"), world.generation("intake")) == ("completed", 1)
+
+
+def test_an_end_that_is_told_again_is_not_that_of_the_run_that_was_asked_for_since(tmp_path: Path) -> None:
+    world = ChangingWorld(tmp_path, {"intake": "{period: day}"})
+    slice_, ended = f"intake@{DAY}", world.now
+    world.tell(slice_, "completed", "1", ended)
+    world.later(minutes=1)
+    world.tell(slice_, "backfill_requested")
+    world.tell(slice_, "completed", "1", ended)
+    assert world.state("intake") == "ready"
+    world.step()
+    world.tell(slice_, "completed", "1", ended)
+    assert world.state("intake") == "launched"
+    world.end(slice_)
+    assert (world.state("intake"), world.generation("intake")) == ("completed", 2)
+
+
 Told = list[tuple[str, str, int]]
 
 

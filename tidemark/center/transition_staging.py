@@ -98,11 +98,16 @@ class Staging:
         return self._below.told_at(slice_) if own is None and self._below else own
 
     def _is_late(self, fact: Fact) -> bool:
-        """Whether a run tells what happened before another run told of the slice: that says nothing of it any more."""
-        if fact.event not in TOLD_BY_RUNS or fact.data.run_id in (None, self.run_of(fact.slice)):
+        """Whether a run tells what is over: what happened before another run told of the slice, or was told before.
+
+        A slice that was asked for again since its last run waits for another one.
+        """
+        told_at = self.told_at(fact.slice) if fact.event in TOLD_BY_RUNS and fact.data.run_id else None
+        if told_at is None or fact.event_time > told_at:
             return False
-        told_at = self.told_at(fact.slice)
-        return told_at is not None and fact.event_time < told_at
+        if fact.data.run_id != self.run_of(fact.slice):
+            return fact.event_time < told_at
+        return (self.get(fact.slice) or SliceStatus()).run_state in (RunState.WAITING, RunState.READY)
 
     def add(self, fact: Fact, event: Event, event_id: str, data: Facts) -> None:
         """Stage an event with its consequences."""

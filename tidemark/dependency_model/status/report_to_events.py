@@ -68,7 +68,7 @@ def events_of(report: Event, status: SliceStatus, *, of_known_run: bool = True) 
 
 
 def _other(report: Event, status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
-    if report in (Event.REFUSED, Event.INTERRUPTED) and not of_known_run:
+    if report in (Event.REFUSED, Event.INTERRUPTED, Event.LOST) and not of_known_run:
         return ()
     if report is Event.OBSERVED and status.run_state is RunState.READY:
         return (Event.WITHDRAWN, Event.OBSERVED)
