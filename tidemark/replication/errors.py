@@ -8,6 +8,7 @@ TerminalError
 |-- OtherRowsError          the replica would not have the rows of the slice
 |-- ReplicaTableTakenError  a table of that name is there that is no replica of this one
 |-- SourceFileError         a file of the source is gone, or is not as its log says
+|-- RestatedSnapshotError   late changes belong to a snapshot, which no version has
 |-- OlderSnapshotError      a newer snapshot of the table is there already
 `-- NotReplicatedError      a place or an entity that no declaration replicates
 """
@@ -121,6 +122,20 @@ class OlderSnapshotError(TerminalError):
             expected=f"a version after {there}",
             found=str(version),
             hint="the newer snapshots are there; this one can only be read here",
+        )
+
+
+class RestatedSnapshotError(TerminalError):
+    """Late changes belong to a snapshot, which no version has."""
+
+    @classmethod
+    def of(cls, slice_: str, generation: int, version: int) -> Self:
+        return cls(
+            f"generation {generation} of {slice_} is version {version} with late changes: the replica keeps the "
+            "generation before",
+            expected="a snapshot that is a version of its table",
+            found=slice_,
+            hint="the next snapshot has the late changes; read this one here",
         )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.compute.business_time import slice_values
 from tidemark.dependency_model.status import Quality
 from tidemark.errors import TidemarkError, TransientError
-from tidemark.replication.errors import OlderSnapshotError
+from tidemark.replication.errors import OlderSnapshotError, RestatedSnapshotError
 from tidemark.replication.slice_files import SliceFiles
 from tidemark.replication.slice_replication import SliceReplication
 from tidemark.state_store.held_leases import holding
@@ -175,6 +175,8 @@ class Replicator:
         basis = self._newest_published(path) if is_snapshot else own
         if is_snapshot and basis is not None and basis > copy.version:
             raise OlderSnapshotError.of(copy.version, basis)
+        if is_snapshot:
+            self._require_version(copy)
         return SliceReplication(
             path,
             self._place.lake / path.name,
@@ -184,6 +186,12 @@ class Replicator:
             self._note,
             self._clock,
         )
+
+    def _require_version(self, copy: SliceCopy) -> None:
+        """Raise RestatedSnapshotError where the version alone is not the snapshot."""
+        tag = self._registry.get(copy.slice.entity, period_of(self._warehouse.graph, copy.slice.entity), copy.slice.key)
+        if tag is not None and tag.is_restated:
+            raise RestatedSnapshotError.of(str(copy.slice), copy.generation, copy.version)
 
     def _newest_published(self, path: TableLocation) -> int | None:
         names = self._warehouse.entities_sharing(path)
