@@ -53,7 +53,7 @@ def replicate(place: str | None, *, follow: bool, repair: bool, status: bool, li
 
     An entity names the places (`replicate: [center_b]`), `replicas` in tidemark.yaml says where they are. Of each slice
     the files that the table's log lists for its version are copied, but those that the place has: by name, by their
-    bytes, or by rows that a clustering moved into other files. Each file is read back and its checksum compared. Then
+    bytes, or by rows that a clustering moved into other files. Each file is read back and compared. Then
     one commit makes the slice visible there: readers see it as it was before, or as it is after. Promised tables go
     first. What is killed goes on where it was; what fails says why and is tried again, after longer and longer waits.
 
