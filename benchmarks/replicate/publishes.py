@@ -36,7 +36,7 @@ _POINTS: Final = (
 )
 _COPIER: Final = """
 import sys
-
+from pathlib import Path
 from benchmarks.replicate.publishes import copy_until
 copy_until(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
 """

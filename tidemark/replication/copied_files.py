@@ -88,7 +88,7 @@ class FileCopier:
 def _has_bytes(store: FileStore, name: str, content: bytes) -> bool:
     """Whether what is read back is what was sent: compared as it comes, which takes less than a checksum."""
     starts = range(0, len(content), _CHUNK)
-    # Two texts of bytes are compared at once; a view of one is compared value by value, and holds all threads meanwhile.
+    # Bytes are compared at once; a view of them is compared value by value, and holds all threads meanwhile.
     return all(store.read_range(name, start, _CHUNK) == content[start : start + _CHUNK] for start in starts)
 
 
