@@ -52,9 +52,10 @@ def look(
     counts: KnownCounts | None = None,
     now: datetime = datetime(2026, 6, 1, tzinfo=UTC),
     more: str = "",
+    zone: str = "UTC",
 ) -> Sight:
-    """What the probe of an entity in UTC sees of a slice."""
-    text = f"kind: Virtual\nperiod: {period}\ntime_zone: UTC\nprobe:\n  {probe}\n{more}"
+    """What the probe of an entity, in UTC or another zone, sees of a slice."""
+    text = f"kind: Virtual\nperiod: {period}\ntime_zone: {zone}\nprobe:\n  {probe}\n{more}"
     declared = entity("outside", text)
     assert declared.probe is not None
     graph = DependencyGraph.build([declared])

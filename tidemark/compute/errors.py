@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tidemark.dependency_model.slice import Slice
+    from tidemark.errors import TidemarkError
     from tidemark.state_store.snapshot_registry import TaggedSnapshot
 
 _SHOWN = 5
@@ -68,13 +69,14 @@ class ExternalRowsError(RowsMissingError):
         )
 
     @classmethod
-    def unreadable(cls, slice_: Slice, file: str, formats: Sequence[str]) -> Self:
+    def unreadable(cls, slice_: Slice, error: TidemarkError) -> Self:
         return cls(
-            "external files of a format that Spark is not told",
-            expected=f"files of one format, by their names: {', '.join(formats)}, compressed or not",
-            found=file,
+            "external files that cannot be read",
+            expected=error.expected
+            or "files of one form, by their names, with the columns and rows that they begin with",
+            found=": ".join(filter(None, (error.where, error.message, error.found))),
             where=str(slice_),
-            hint="name the files by their format, or read them in a Python function",
+            hint="have them written again, or read them in a Python function",
         )
 
     @classmethod

@@ -1,7 +1,7 @@
 """The rows of external slices where their probe looks at them: a view of the very data that was seen.
 
-A Delta table is read at the version that the probe saw, files as Spark reads their format, a database's table by the
-probe's own conditions with bound values. What a probe only counts or is told of has no rows here.
+A Delta table is read at the version that the probe saw, files by the columns that the probe's rules see, a database's
+table by the probe's own conditions with bound values. What a probe only counts or is told of has no rows here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from pyspark.sql import functions as F
 
 from tidemark.compute.business_time import slice_values
 from tidemark.compute.errors import ExternalRowsError
+from tidemark.compute.outside_frames import frame_of
+from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.folders import Folder
+from tidemark.crawl.outside_rows import OutsideRows
 from tidemark.crawl.probed_slice import ProbedSlice
 from tidemark.crawl.probes.files import data_files
 from tidemark.crawl.probes.hive_partitions import partition_folder
@@ -27,6 +30,7 @@ from tidemark.system.table_location import table_location
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pyarrow.fs import FileInfo
     from pyspark.sql import DataFrame, SparkSession
 
     from tidemark.crawl.connection_secrets import ConnectionSecrets
@@ -39,9 +43,6 @@ READ: Final = frozenset({"delta", "files", "partitions", "sql"})
 """The kinds of probes that look at rows."""
 _SECONDS: Final = 600
 _MOST_ROWS: Final = 5_000_000
-_COMPRESSED: Final = (".gz", ".bz2", ".zst", ".snappy", ".deflate")
-_FORMATS: Final = {".parquet": "parquet", ".orc": "orc", ".csv": "csv", ".json": "json", ".jsonl": "json"}
-_OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {"csv": {"header": "true", "inferSchema": "true"}}
 
 
 class ExternalRows:
@@ -83,24 +84,23 @@ class ExternalRows:
 
     def _files(self, source: FilesProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
         folder = Folder.at(self._secrets.fill(probed.text(source.path)))
-        return self._read(data_files(source, folder), folder, used)
+        return self._read(data_files(source, folder, folder.files()), folder, used)
 
     def _partitions(self, source: PartitionsProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
         folder = partition_folder(Folder.at(self._secrets.fill(source.path)), probed.texts(source.partition))
         if folder is None:
             raise ExternalRowsError.gone(used.slice, "no folder of that partition")
-        return self._read([folder.relative(info) for info in folder.data(folder.files())], folder, used)
+        return self._read(folder.data(folder.files()), folder, used)
 
-    def _read(self, names: Sequence[str], folder: Folder, used: UsedSlice) -> DataFrame:
-        """Files of one format."""
-        if not names:
+    def _read(self, files: Sequence[FileInfo], folder: Folder, used: UsedSlice) -> DataFrame:
+        """Files of one form."""
+        if not files:
             raise ExternalRowsError.gone(used.slice, "no file of it")
-        formats = {_format_of(name) for name in names}
-        if len(formats) > 1 or "" in formats:
-            raise ExternalRowsError.unreadable(used.slice, min(names), sorted(set(_FORMATS)))
-        (format_,) = formats
-        reader = self._session.read.format(format_).options(**_OPTIONS.get(format_, {}))
-        return reader.load([folder.spark_address(name) for name in names])
+        try:
+            rows = OutsideRows(folder, sorted(files, key=lambda info: str(info.path)))
+            return frame_of(self._session, rows, folder)
+        except ProbeError as error:
+            raise ExternalRowsError.unreadable(used.slice, error) from error
 
     def _sql(self, source: SqlProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
         """What the probe counted, as the database gives it: values are bound, the session cannot write."""
@@ -116,14 +116,6 @@ class ExternalRows:
             raise ExternalRowsError.gone(used.slice, f"no row of {source.table}")
         table = pa.table({name: [row[at] for row in fetched] for at, name in enumerate(columns)})
         return self._session.createDataFrame(table)
-
-
-def _format_of(name: str) -> str:
-    """Spark's word for the format of a file by its name; empty where that tells nothing."""
-    bare = name.lower()
-    for ending in _COMPRESSED:
-        bare = bare.removesuffix(ending)
-    return next((format_ for ending, format_ in _FORMATS.items() if bare.endswith(ending)), "")
 
 
 def _is_text(table: DataFrame, column: str, text: str) -> Any:

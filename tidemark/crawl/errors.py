@@ -23,13 +23,14 @@ class ProbeError(TransientError):
     """A source did not answer, or answered what nobody can read."""
 
     @classmethod
-    def of_rows(cls, error: Exception) -> Self:
+    def of_rows(cls, error: Exception, path: str = "") -> Self:
         """Of rows that lie in files. A reader may quote what it read: only its kind and the row's number are told."""
         text = str(error)
         row = _ROW.search(text)
         first = _QUOTING.split((text.splitlines() or [""])[0])[0]
         told = f"{type(error).__name__}: {first}"[:300]
-        return cls("the rows could not be read for the rules", found=f"{told}, {row[0].lower()}" if row else told)
+        told = f"{told}, {row[0].lower()}" if row else told
+        return cls("the rows could not be read for the rules", found=told, where=path.rpartition("/")[2] or None)
 
 
 class ProbeSettingError(TerminalError):

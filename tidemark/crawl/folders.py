@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 MOST_FILES: Final = 100_000
 MOST_COUNTED: Final = 2_000
 """Of more Parquet files the rows are not counted: that would read the end of each."""
+_PATTERN: Final = re.compile(r"([\[\]{}*?\\])")
 _UNDER_WAY: Final = "_temporary"
 
 
@@ -38,10 +40,11 @@ class Folder:
         """A folder in this one."""
         return Folder(self.system, "/".join((self.path.rstrip("/"), *names)))
 
-    def spark_address(self, name: str) -> str:
-        """A file below, as Spark opens it: its readers of S3 go by `s3a`."""
+    def spark_address(self, path: str) -> str:
+        """A file by its path in this system, as Spark opens it: its readers of S3 go by `s3a`, and know patterns."""
         scheme = {"s3": "s3a", "hdfs": "hdfs", "gcs": "gs", "abfs": "abfss"}.get(self.system.type_name, "file")
-        return f"{scheme}://{self.path.rstrip('/')}/{name}"
+        plain = _PATTERN.sub(r"\\\1", path)
+        return f"{scheme}://{plain}"
 
     def entries(self) -> list[fs.FileInfo]:
         """What lies directly in it; nothing where it is not there."""

@@ -26,6 +26,7 @@ _AT_ONCE: Final = 8_192
 _LONG: Final = 1 << 63
 _LONGEST: Final = 10**38
 _DIGITS: Final = pa.decimal128(38, 0)
+_DECODER: Final = json.JSONDecoder()
 _PLAIN: Final = {type(None): pa.null(), bool: pa.bool_(), float: pa.float64(), str: pa.string()}
 
 
@@ -40,7 +41,7 @@ class JsonLines:
     def schema(self) -> pa.Schema:
         """The fields of all lines, in the order in which they come. Raises ProbeError with file and line."""
         kinds: dict[str, pa.DataType] = {}
-        for row in self._rows():
+        for _, row in self._rows():
             self._count += 1
             for name, value in row.items():
                 kinds[name] = _merged(kinds.get(name, pa.null()), _kind(value))
@@ -55,22 +56,51 @@ class JsonLines:
         return reader.__arrow_c_stream__(requested_schema)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        waiting = self._rows()
+        texts = [field.name for field in self.schema if pa.types.is_string(field.type)]
+        waiting = (_with_texts(line, row, texts) for line, row in self._rows())
         while rows := list(islice(waiting, _AT_ONCE)):
             columns = [[_as(row.get(field.name), field.type) for row in rows] for field in self.schema]
             arrays = [pa.array(values, field.type) for values, field in zip(columns, self.schema, strict=True)]
             yield pa.record_batch(arrays, schema=self.schema)
 
-    def _rows(self) -> Iterator[dict[str, Any]]:
+    def _rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         for path in self._paths:
             with self._folder.system.open_input_stream(path) as stream:
                 yield from _objects(path, io.TextIOWrapper(stream, "utf-8-sig"))
 
 
-def _objects(path: str, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _objects(path: str, lines: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     for number, line in enumerate(lines, 1):
         if line.strip():
-            yield _object(line, f"{path.rpartition('/')[2]}:{number}")
+            yield line, _object(line, f"{path.rpartition('/')[2]}:{number}")
+
+
+def _with_texts(line: str, row: dict[str, Any], texts: Sequence[str]) -> dict[str, Any]:
+    """The row, in which other values of columns that are texts are as they are written."""
+    if all(row.get(name) is None or isinstance(row[name], str) for name in texts):
+        return row
+    written = dict(_members(line))
+    return {
+        name: value if value is None or isinstance(value, str) or name not in texts else written[name]
+        for name, value in row.items()
+    }
+
+
+def _members(line: str) -> Iterator[tuple[str, str]]:
+    """Each member of an object, and its value as it is written."""
+    at = _next(line, line.index("{") + 1)
+    while line[at] != "}":
+        name, end = _DECODER.raw_decode(line, at)
+        begin = _next(line, end)
+        _, end = _DECODER.raw_decode(line, begin)
+        yield str(name), line[begin:end]
+        at = _next(line, end)
+
+
+def _next(line: str, at: int) -> int:
+    while line[at] in " \t\r\n:,":
+        at += 1
+    return at
 
 
 def _object(line: str, where: str) -> dict[str, Any]:

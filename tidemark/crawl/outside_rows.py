@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import pyarrow as pa
 from pyarrow import csv
+from pyarrow import parquet as pq
 
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.json_lines import JsonLines
@@ -30,7 +31,8 @@ _ENDS: Final[dict[str, FileForm]] = {
     "orc": "orc",
     "csv": "csv",
     "csv.gz": "csv",
-    **dict.fromkeys(("json", "jsonl", "json.gz", "jsonl.gz"), "json"),
+    "csv.bz2": "csv",
+    **dict.fromkeys(("json", "jsonl", "json.gz", "jsonl.gz", "json.bz2", "jsonl.bz2"), "json"),
 }
 
 
@@ -52,15 +54,48 @@ class OutsideRows:
         """The rows for who reads Arrow. Raises ProbeError for a file that cannot be read, with its name."""
         if self.form == "json":
             return JsonLines(self._folder, self.paths)
-        from pyarrow import dataset as ds  # noqa: PLC0415 - it loads pandas
-
         try:
-            inspected = ds.dataset(self.paths, filesystem=self._folder.system, format=_formats()[self.form])
-            schemas = [_plain(fragment.physical_schema, self.form) for fragment in inspected.get_fragments()]
-            schema = pa.unify_schemas(schemas, promote_options="permissive")
-            return ds.dataset(self.paths, schema, filesystem=self._folder.system, format=_formats()[self.form])
+            return self._dataset(self.paths, pa.unify_schemas(list(self.alike), promote_options="permissive"))
         except (pa.ArrowException, OSError, ValueError) as error:
             raise ProbeError.of_rows(error) from error
+
+    @cached_property
+    def alike(self) -> dict[pa.Schema, list[str]]:
+        """The files by the columns that they have; of JSON lines all together.
+
+        Raises ProbeError for a file that cannot be read, with its name.
+        """
+        if self.form == "json":
+            return {self.schema: self.paths} if self.paths else {}
+        apart: dict[pa.Schema, list[str]] = {}
+        for path in self.paths:
+            apart.setdefault(self._columns_of(path), []).append(path)
+        return apart
+
+    def table(self) -> pa.Table:
+        """All rows, in memory. Raises ProbeError for a file that cannot be read, with its name."""
+        if isinstance(self.arrow, JsonLines):
+            return pa.RecordBatchReader.from_stream(self.arrow).read_all()
+        return pa.concat_tables([self._read(path) for path in self.paths])
+
+    def _read(self, path: str) -> pa.Table:
+        try:
+            return self._dataset([path], self.schema).to_table()
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise ProbeError.of_rows(error, path) from error
+
+    def _columns_of(self, path: str) -> pa.Schema:
+        try:
+            columns = self._dataset([path], None).schema
+            instants = _instants(path, self._folder) if self.form == "parquet" else set()
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise ProbeError.of_rows(error, path) from error
+        return pa.schema([_plain(field, self.form, is_instant=field.name in instants) for field in columns])
+
+    def _dataset(self, paths: Sequence[str], columns: pa.Schema | None) -> ds.Dataset:
+        from pyarrow import dataset as ds  # noqa: PLC0415 - it loads pandas
+
+        return ds.dataset(paths, columns, filesystem=self._folder.system, format=_formats()[self.form])
 
     def count(self) -> int:
         """How many rows there are. Raises ProbeError."""
@@ -99,21 +134,46 @@ def _formats() -> dict[str, ds.FileFormat]:
     }
 
 
-def _plain(schema: pa.Schema, form: FileForm) -> pa.Schema:
-    """The columns of a file without what its writer alone knew; of a CSV file texts."""
-    return pa.schema([(field.name, pa.string() if form == "csv" else plain_type(field.type)) for field in schema])
+def _instants(path: str, folder: Folder) -> set[str]:
+    """The columns of a Parquet file that have INT96, as Spark, Hive and Impala write instants."""
+    with pq.ParquetFile(path, filesystem=folder.system) as file:
+        leaves = [file.schema.column(number) for number in range(len(file.schema))]
+        old = [str(leaf.path) for leaf in leaves if leaf.physical_type == "INT96"]
+        return {name for name in file.schema_arrow.names if any(f"{way}.".startswith(f"{name}.") for way in old)}
 
 
-def plain_type(kind: pa.DataType) -> pa.DataType:
-    """A type as Parquet has it: a dictionary, a view or long offsets are notes of Arrow's."""
-    if pa.types.is_dictionary(kind):
-        return plain_type(kind.value_type)
-    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return pa.string()
-    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
-        return pa.binary()
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return pa.list_(plain_type(kind.value_type))
+def _plain(field: pa.Field, form: FileForm, *, is_instant: bool) -> pa.Field:
+    """A column of a file without what its writer alone knew; of a CSV file a text."""
+    if form == "csv":
+        return pa.field(field.name, pa.string())
+    return pa.field(field.name, plain_type(field.type, "UTC" if is_instant else None))
+
+
+_SAME: Final = (
+    ((pa.types.is_large_string, pa.types.is_string_view), pa.string()),
+    ((pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary), pa.binary()),
+    ((pa.types.is_uint8,), pa.int16()),
+    ((pa.types.is_uint16,), pa.int32()),
+    ((pa.types.is_uint32,), pa.int64()),
+    ((pa.types.is_uint64,), pa.decimal128(20, 0)),
+    ((pa.types.is_date64,), pa.date32()),
+)
+_LISTS: Final = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+
+
+def plain_type(kind: pa.DataType, zone: str | None = None) -> pa.DataType:
+    """A type as Spark has it: a dictionary, a view or long offsets are notes of Arrow's, and no number is unsigned.
+
+    Times without a zone are of this one.
+    """
+    if isinstance(kind, (pa.BaseExtensionType, pa.DictionaryType)):
+        return plain_type(kind.value_type if pa.types.is_dictionary(kind) else kind.storage_type, zone)
+    if any(is_list(kind) for is_list in _LISTS):
+        return pa.list_(plain_type(kind.value_type, zone))
     if pa.types.is_struct(kind):
-        return pa.struct([(field.name, plain_type(field.type)) for field in kind])
-    return kind
+        return pa.struct([(field.name, plain_type(field.type, zone)) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(plain_type(kind.key_type, zone), plain_type(kind.item_type, zone))
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp(kind.unit, kind.tz or zone)
+    return next((plain for tests, plain in _SAME if any(is_kind(kind) for is_kind in tests)), kind)

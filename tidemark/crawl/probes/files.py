@@ -24,7 +24,7 @@ def look(source: FilesProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
     """See FilesProbe."""
     folder = Folder.at(context.secrets.fill(probed.text(source.path)))
     files = folder.files()
-    data = _data(source, folder, files)
+    data = data_files(source, folder, files)
     lacking = _lacking(source, folder, files, data)
     if lacking:
         return Sight(is_there=False, why=lacking)
@@ -33,12 +33,8 @@ def look(source: FilesProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
     return with_rules(seen, folder, data, probed, context)
 
 
-def data_files(source: FilesProbe, folder: Folder) -> list[str]:
-    """The files of a slice's folder that hold rows, by their way from it."""
-    return [folder.relative(info) for info in _data(source, folder, folder.files())]
-
-
-def _data(source: FilesProbe, folder: Folder, files: list[FileInfo]) -> list[FileInfo]:
+def data_files(source: FilesProbe, folder: Folder, files: list[FileInfo]) -> list[FileInfo]:
+    """The files of a slice's folder that hold rows, of all that are in it."""
     special = {source.marker, source.manifest}
     return [info for info in folder.data(files) if folder.relative(info) not in special]
 

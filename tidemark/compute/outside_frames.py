@@ -1,0 +1,79 @@
+"""The rows of files that others wrote as frames of Spark: the columns and values that probes and rules see there.
+
+Spark reads each file by the columns that it has, and casts these to those of all files together: nothing is inferred
+from a text. What Spark does not read as it is (times in nanoseconds, ORC's wall clocks) Arrow reads.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from tidemark.crawl.errors import ProbeError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from tidemark.crawl.folders import Folder
+    from tidemark.crawl.outside_rows import OutsideRows
+
+MOST_ROWS: Final = 5_000_000
+"""Of rows that are read by this process."""
+_NO_TEXT: Final = "\ufdd0"
+"""No character. Spark takes for NULL what is empty without quotes, and this; by its default `""` would be NULL, too."""
+_OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
+    "csv": {
+        "header": "true",
+        "multiLine": "true",
+        "mode": "FAILFAST",
+        "escape": '"',
+        "nullValue": _NO_TEXT,
+        "maxColumns": "100000",
+    },
+    "json": {"mode": "FAILFAST", "columnNameOfCorruptRecord": _NO_TEXT},
+}
+
+
+def frame_of(session: SparkSession, rows: OutsideRows, folder: Folder) -> DataFrame:
+    """The rows of all files. Raises ProbeError for files that cannot be read, or of too many rows for Arrow."""
+    whole = from_arrow_schema(rows.schema)
+    if not all(_is_read_by_spark(columns, rows.form) for columns in rows.alike):
+        return session.createDataFrame(_by_arrow(rows), whole)
+    frames = [_of_alike(session, rows.form, columns, paths, folder) for columns, paths in rows.alike.items()]
+    return functools.reduce(_union, frames, session.createDataFrame([], whole)).to(whole)
+
+
+def _of_alike(session: SparkSession, form: str, columns: pa.Schema, paths: Sequence[str], folder: Folder) -> DataFrame:
+    known = pa.schema([field for field in columns if not pa.types.is_null(field.type)])
+    reader = session.read.format(form).schema(from_arrow_schema(known)).options(**_OPTIONS.get(form, {}))
+    return reader.load([folder.spark_address(path) for path in paths])
+
+
+def _union(left: DataFrame, right: DataFrame) -> DataFrame:
+    return left.unionByName(right, allowMissingColumns=True)
+
+
+def _by_arrow(rows: OutsideRows) -> pa.Table:
+    if (count := rows.count()) > MOST_ROWS:
+        raise ProbeError(
+            "too many rows in files of a type that Spark does not read",
+            expected=f"at most {MOST_ROWS:,}",
+            found=f"{count:,}",
+            hint="have them written with times in microseconds, as Parquet",
+        )
+    return rows.table()
+
+
+def _is_read_by_spark(columns: pa.Schema, form: str) -> bool:
+    return all(_is_plain(field.type, form) for field in columns)
+
+
+def _is_plain(kind: pa.DataType, form: str) -> bool:
+    if pa.types.is_nested(kind):
+        return all(_is_plain(kind.field(number).type, form) for number in range(kind.num_fields))
+    return not pa.types.is_timestamp(kind) or (form == "parquet" and kind.unit != "ns")
