@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.catalog.changed_project import DAYS, NOW, TABLES, compute, declare, rewrite, warehouse_at
+from tests.catalog.changed_project import AGAIN, DAYS, NOW, TABLES, compute, declare, rewrite, warehouse_at
 from tests.state_store.examples import chain
 from tidemark.catalog.code_plan import CodePlan, code_plan
 from tidemark.dependency_model.slice import Slice
@@ -114,3 +116,29 @@ def test_slices_that_were_computed_again_are_up_to_date(root: Path) -> None:
     (planned,) = plan_of(root).entities
     assert planned.outdated == (Slice("sales", DAYS[1]),)
     assert planned.touched == {"twices": (Slice("twices", DAYS[1]),)}
+
+
+def test_slices_that_ran_by_another_clock(root: Path) -> None:
+    """As versions did that ran every query by UTC's: only entities whose rows go by the clock are outdated."""
+    compute(root)
+    (root / "tidemark.yaml").write_text("time_zone: Europe/Paris\n")
+    warehouse = warehouse_at(root)
+    store = StateStore.of(warehouse.settings)
+    for name in TABLES:
+        code = replace(entity_code(warehouse, warehouse.entities[name], warehouse.columns.outside), clock="UTC")
+        content = json.loads(code.to_json())
+        del content["clock"]
+        for day in DAYS:
+            last, current = store.read.last(), store.read.current(Slice(name, day))
+            assert current
+            facts = Facts(code=code.id, code_content=json.dumps(content))
+            store.write.append(chain(Slice(name, day), AGAIN, last + 1, current.status, facts), after=last)
+    registry = CodeRegistry(store.database)
+    told = code_plan(warehouse, registry, store.read, NOW, (), None, lambda name: name == "amounts")
+    assert [(planned.entity, planned.change.kind, planned.change.words) for planned in told.entities] == [
+        ("amounts", ChangeKind.CHANGED, ("it runs by the clock of Europe/Paris, and ran by that of UTC",))
+    ]
+    assert [slice_.key for slice_ in told.entities[0].outdated] == [*DAYS]
+    assert set(told.entities[0].touched) == {"report"}
+    assert code_plan(warehouse, registry, store.read, NOW, (), None, lambda _: False).entities == ()
+    store.close()

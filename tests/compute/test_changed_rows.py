@@ -21,8 +21,10 @@ from tests.lake_folder import lake_folder
 from tidemark.capture.snapshots.late.late_change_table import late_path
 from tidemark.compute.changed_rows import can_be_narrowed
 from tidemark.compute.runtime import Runtime
-from tidemark.delta.added_partitions import PartitionTexts, added_partitions
+from tidemark.delta.added_partitions import PartitionTexts, added_partitions, table_state
+from tidemark.dependency_model.entity.rule_text import rule_text
 from tidemark.dependency_model.slice import Slice
+from tidemark.state_store.rule_results import RuleResults, StoredRuleResult
 from tidemark.state_store.snapshot_registry import TaggedSnapshot
 from tidemark.warehouse.warehouse import load_warehouse
 
@@ -203,6 +205,21 @@ def test_another_schema_and_another_rule_have_all_of_it_read(spark: SparkSession
     declared.write_text(f"{CAPTURED}quality: [{{not_null: [user]}}, {{range: {{column: amount, min: 0}}}}]\n")
     world.runtime = Runtime(load_warehouse(settings, tmp_path / "declared"))
     assert world.judge(slice_)[1] >= ROWS
+
+
+def test_another_clock_has_all_of_it_read(spark: SparkSession, tmp_path: Path) -> None:
+    """What older versions said, by UTC's clock, is kept without a zone."""
+    world = Versions(spark, tmp_path, "quality: [{range: {column: day, max: '2026-03-30'}}]\n")
+    held: dict[int, tuple[str | None, int]] = {key: (f"u{key}", 1) for key in range(ROWS)}
+    slice_ = world.write(as_rows(held))
+    results, state = RuleResults(world.runtime.database), table_state(world.path, 0)
+    (rule,) = world.runtime.warehouse.entities["sales"].quality
+    kept = StoredRuleResult(slice_, "range", NOW, "block", "passed", rule_text(rule), "", {}, ROWS, 0, 0, state)
+    results.put([kept])
+    assert world.judge(slice_)[1] >= ROWS
+    assert world.judge(slice_)[1] < ROWS // 7
+    assert results.held_at("sales", f"{state} Europe/Paris", 0)
+    assert not results.held_at("sales", f"{state} Asia/Shanghai", 0)
 
 
 def test_a_log_that_is_gone_tells_no_partitions(spark: SparkSession, tmp_path: Path) -> None:

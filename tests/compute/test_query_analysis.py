@@ -46,6 +46,10 @@ class Project:
         path = self.settings.warehouse / "ods_orders"
         write_deltalake(str(path), pa.table(columns), mode="overwrite", schema_mode="overwrite")
 
+    def goes_by_clock(self, spark: SparkSession, zone: str) -> bool:
+        (self.root / "tidemark.yaml").write_text(f"time_zone: {zone}\n")
+        return QueryAnalysis(load_warehouse(self.settings), lambda: spark).goes_by_clock("dws_gmv")
+
     def problems(self, spark: SparkSession | None) -> list[tuple[str | None, str]]:
         def start() -> SparkSession:
             assert spark is not None, "nothing is new, and Spark was started"
@@ -125,3 +129,44 @@ def test_a_rule_over_a_column_that_is_not_there_is_told_at_its_line(project: Pro
     assert (where, message.partition(":")[0]) == ("dws/dws_gmv.yaml:5", "expression")
     project.write_rules("not_null: {columns: [city, dt], where: gmv > 0}", "unique: [city]")
     assert project.problems(spark) == []
+
+
+CLOCKS = {
+    "at": pa.array([1], pa.timestamp("us", "UTC")),
+    "seen": pa.array([1], pa.timestamp("us")),
+    "day": pa.array([date(2026, 3, 1)]),
+    "id": pa.array([1]),
+}
+
+
+GO_BY_CLOCK = (
+    "to_date(at)",
+    "hour(at)",
+    "date_trunc('DAY', at)",
+    "CAST(seen AS TIMESTAMP)",
+    "CAST(at AS STRING)",
+    "TIMESTAMP'2026-03-23 00:00:00'",
+    "to_timestamp('2026-03-23')",
+    "current_date()",
+    "to_date(:period_start)",
+)
+THE_SAME = (
+    "struct(at, seen, day)",
+    "struct(to_date(seen), day + 1, month(day))",
+    "struct(CAST(id AS STRING), id / 2, CAST(day AS STRING), DATE'2026-03-23')",
+    "max(at) OVER (PARTITION BY day ORDER BY id)",
+    ":biz_date",
+)
+
+
+@pytest.mark.spark
+def test_queries_that_go_by_the_clock(project: Project, spark: SparkSession) -> None:
+    project.capture(CLOCKS)
+    for expression in (*GO_BY_CLOCK, *THE_SAME):
+        query = (
+            f"WITH o AS (SELECT * FROM ods_orders WHERE dt = :biz_date) SELECT a.id, {expression} AS v FROM o AS a "  # noqa: S608
+            "LEFT SEMI JOIN o AS b ON a.id = b.id\n"
+        )
+        project.write(gmv=query, above="SELECT id FROM dws_gmv WHERE dt = :biz_date\n")
+        assert project.goes_by_clock(spark, "Europe/Paris") == (expression in GO_BY_CLOCK), expression
+    assert not project.goes_by_clock(spark, "UTC")

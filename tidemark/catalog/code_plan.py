@@ -17,7 +17,7 @@ from tidemark.warehouse.code_version import EntityCode, entity_code
 from tidemark.warehouse.column_reach import columns_reached
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from tidemark.dependency_model.graph.edge import Edge
@@ -69,6 +69,11 @@ class _Piece:
         return replace(self, slices=tuple(slice_ for slice_ in self.slices if slice_ in only))
 
 
+def _always(_entity: str) -> bool:
+    """Where nobody looks whether rows differ between two clocks."""
+    return True
+
+
 def code_plan(
     warehouse: Warehouse,
     registry: CodeRegistry,
@@ -76,14 +81,16 @@ def code_plan(
     now: datetime,
     chosen: Iterable[str] = (),
     only: Container[Slice] | None = None,
+    goes_by_clock: Callable[[str], bool] = _always,
 ) -> CodePlan:
     """Of all entities, or of the chosen ones, as of `now` (aware); of outdated slices `only` some, where given.
 
-    Raises UnknownEntityError and StateStoreDownError.
+    `goes_by_clock` says whether an entity's rows differ between UTC's clock and its own. Raises UnknownEntityError and
+    StateStoreDownError.
     """
     computed = {*warehouse.queries, *warehouse.functions} & {*warehouse.entities}
     names = {warehouse.graph.entity(name).name for name in chosen} & computed if chosen else computed
-    pieces = _pieces(warehouse, registry, names)
+    pieces = _pieces(warehouse, registry, names, goes_by_clock)
     if only is not None:
         pieces = {name: [piece.of(only) for piece in own] for name, own in pieces.items()}
     planned = (
@@ -141,7 +148,9 @@ def _merged(changes: list[CodeChange]) -> CodeChange:
     )
 
 
-def _pieces(warehouse: Warehouse, registry: CodeRegistry, names: Iterable[str]) -> dict[str, list[_Piece]]:
+def _pieces(
+    warehouse: Warehouse, registry: CodeRegistry, names: Iterable[str], goes_by_clock: Callable[[str], bool]
+) -> dict[str, list[_Piece]]:
     """By entity what its older codes differ in from its code now, with the slices that they computed."""
     outside = warehouse.columns.outside
     now = {name: entity_code(warehouse, warehouse.entities[name], outside) for name in names}
@@ -149,7 +158,7 @@ def _pieces(warehouse: Warehouse, registry: CodeRegistry, names: Iterable[str]) 
         (stored, change)
         for stored in registry.codes()
         if stored.entity in now and stored.code != now[stored.entity].id
-        for change in [_change(warehouse, stored, now[stored.entity])]
+        for change in [_change(warehouse, stored, now[stored.entity], goes_by_clock)]
         if change.kind is not ChangeKind.NONE
     ]
     by_code = registry.slices_by({stored.code for stored, _ in older})
@@ -161,13 +170,17 @@ def _pieces(warehouse: Warehouse, registry: CodeRegistry, names: Iterable[str]) 
     return pieces
 
 
-def _change(warehouse: Warehouse, stored: StoredCode, now: EntityCode) -> CodeChange:
+def _change(
+    warehouse: Warehouse, stored: StoredCode, now: EntityCode, goes_by_clock: Callable[[str], bool]
+) -> CodeChange:
     try:
         old = EntityCode.of_json(stored.content)
     except ValueError:
         return UNKNOWN_CHANGE
     columns = warehouse.columns
-    change = code_change(old, now, lambda column: columns.is_read(stored.entity, column))
+    change = code_change(
+        old, now, lambda column: columns.is_read(stored.entity, column), lambda: goes_by_clock(stored.entity)
+    )
     gone = upstream_change(old, now, lambda table, column: columns.is_used_by(stored.entity, f"{table}.{column}"))
     return replace(change, kind=ChangeKind.BREAKING, words=(*change.words, *gone)) if gone else change
 

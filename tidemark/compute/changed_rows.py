@@ -30,6 +30,7 @@ from tidemark.dependency_model.entity.quality_rules import (
     WithinRange,
 )
 from tidemark.dependency_model.entity.rule_text import rule_text
+from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.quoting.spark import quote
 
 if TYPE_CHECKING:
@@ -75,19 +76,26 @@ def can_be_narrowed(entity: Entity) -> bool:
     return all(_is_of_rows_alone(rule, times) for rule in entity.quality)
 
 
+def judged_state(path: TableLocation, version: int, zone: str) -> str:
+    """A text that is another one where a rule may say otherwise of the same rows: of another table or another clock."""
+    state = table_state(path, version)
+    return state if zone == SPARK_TIME_ZONE else f"{state} {zone}"
+
+
 def changed_rows(
     entity: Entity,
     path: TableLocation,
-    version: int,
+    judged: tuple[int, str],
     whole: DataFrame,
     names: Mapping[str, QualityRule],
     results: RuleResults,
 ) -> ChangedRows | None:
     """What to look at of `whole`, the rows of the version; None where all of it has to be looked at.
 
-    `names` are the entity's rules by the names of their checks.
+    `judged` are the version and its `judged_state`, `names` the entity's rules by the names of their checks.
     """
-    held = results.held_at(entity.name, table_state(path, version), version)
+    version, state = judged
+    held = results.held_at(entity.name, state, version)
     texts = {rule_text(rule) for rule in names.values() if not isinstance(rule, RowCount)}
     if not texts <= held.keys():
         return None

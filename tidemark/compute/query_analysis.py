@@ -15,9 +15,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.compute.business_time import slice_column_types, sql_parameters
+from tidemark.compute.slice_clock import TIME_ZONE, clock_of
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.open_table import open_table
+from tidemark.dependency_model.entity.sub_partition import combinations
 from tidemark.dependency_model.entity.yaml_document import read_document
+from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.errors import EntityError
 from tidemark.strict_json import json_text
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
@@ -26,13 +29,15 @@ from tidemark.warehouse.dagster_partition_keys import first_slice
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from tidemark.dependency_model.entity import Entity, QualityRule
+    from tidemark.dependency_model.slice import Slice
     from tidemark.warehouse.warehouse import Warehouse
 
 _PLACE: Final = re.compile(r"line (\d+),? pos (\d+)")
 _SQLSTATE: Final = re.compile(r"\s*SQLSTATE: \w+.*", re.DOTALL)
+_NUMBERS: Final = re.compile(r'"(?:id|cteId)":\d+|"jvmId":"[^"]*"')
 _LONGEST: Final = 400
 _FORMAT: Final = "2"
 """A new number voids what is kept."""
@@ -82,6 +87,37 @@ class QueryAnalysis:
         write_cache(self._path, entries)
         return problems
 
+    def goes_by_clock(self, name: str) -> bool:
+        """Whether an entity may have other rows on its own clock than on UTC's: Spark analyses its query on both.
+
+        So do functions, and queries of unknown columns. Raises what Spark's start raises.
+        """
+        if not self._schemas:
+            self.problems()
+        query, upstreams = self._warehouse.queries.get(name), self._upstreams(name)
+        if not query or upstreams is None or name in self._warehouse.functions:
+            return True
+        zones = {clock_of(self._warehouse.graph, slice_)[TIME_ZONE] for slice_ in self._first_slices(name)}
+        return any(self._differs(name, upstreams, zone) for zone in sorted(zones - {SPARK_TIME_ZONE}))
+
+    def _first_slices(self, name: str) -> list[Slice]:
+        first = first_slice(self._warehouse.graph, name)
+        subs = combinations(self._warehouse.entities[name].sub_partitions)
+        return [first._replace(sub=sub) for sub in subs] or [first]
+
+    def _differs(self, name: str, upstreams: Mapping[str, Schema], zone: str) -> bool:
+        from pyspark.errors import AnalysisException, ParseException  # noqa: PLC0415 - where nothing changed, no Spark
+
+        session, plans = self._session_with(upstreams), []
+        parameters = sql_parameters(self._warehouse.graph, first_slice(self._warehouse.graph, name))
+        try:
+            for clock in (SPARK_TIME_ZONE, zone):
+                session.conf.set(TIME_ZONE, clock)
+                plans.append(session.sql(self._warehouse.queries[name], args=dict(parameters)))
+        except (AnalysisException, ParseException):
+            return True
+        return _comparable(plans[0]) != _comparable(plans[1])
+
     def _of_entity(self, name: str, entries: dict[str, Any]) -> _Analysis | None:
         query = self._warehouse.queries.get(name)
         upstreams = self._upstreams(name)
@@ -120,13 +156,18 @@ class QueryAnalysis:
     def _spark(self) -> SparkSession:
         return self._start()
 
-    def _analysed(self, name: str, upstreams: Mapping[str, Schema]) -> _Analysis:
-        from pyspark.errors import AnalysisException, ParseException  # noqa: PLC0415 - where nothing changed, no Spark
-        from pyspark.sql.types import StructType  # noqa: PLC0415
+    def _session_with(self, upstreams: Mapping[str, Schema]) -> SparkSession:
+        from pyspark.sql.types import StructType  # noqa: PLC0415 - where nothing changed, no Spark
 
         session = self._spark.newSession()
         for upstream, schema in upstreams.items():
             session.createDataFrame([], StructType.fromJson(schema)).createOrReplaceTempView(upstream)
+        return session
+
+    def _analysed(self, name: str, upstreams: Mapping[str, Schema]) -> _Analysis:
+        from pyspark.errors import AnalysisException, ParseException  # noqa: PLC0415 - where nothing changed, no Spark
+
+        session = self._session_with(upstreams)
         parameters = sql_parameters(self._warehouse.graph, first_slice(self._warehouse.graph, name))
         try:
             result = session.sql(self._warehouse.queries[name], args=dict(parameters))
@@ -144,6 +185,13 @@ class QueryAnalysis:
             return EntityError(analysis.message, where=f"{file}:{document.line(('quality', analysis.rule))}")
         path = self._warehouse.files[name][0].relative_to(root).as_posix()
         return EntityError(analysis.message, where=f"{path}:{analysis.line}:{analysis.position}")
+
+
+def _comparable(rows: DataFrame) -> str:
+    """A query's plan with the zones that its expressions go by, and without the numbers of one analysis."""
+    from tidemark.spark.internals import java_frame  # noqa: PLC0415 - it imports Spark
+
+    return _NUMBERS.sub("", str(java_frame(rows).queryExecution().analyzed().canonicalized().toJSON()))
 
 
 def _wrong_rule(session: SparkSession, rules: Sequence[QualityRule], schema: Schema) -> _Analysis | None:

@@ -12,17 +12,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from tidemark.compute.business_time import slice_values
-from tidemark.compute.changed_rows import can_be_narrowed, changed_rows
+from tidemark.compute.changed_rows import can_be_narrowed, changed_rows, judged_state
 from tidemark.compute.input_views import Inputs
 from tidemark.compute.kept_results import JudgedVersion
 from tidemark.compute.quality_checks import Audit
 from tidemark.compute.quarantine import quarantined
 from tidemark.compute.rule_surroundings import Surroundings
 from tidemark.compute.run_fence import pass_always
-from tidemark.compute.slice_clock import by_clock, clock_of
+from tidemark.compute.slice_clock import TIME_ZONE, by_clock, clock_of
 from tidemark.compute.staged_audit import StagedAudit
 from tidemark.compute.table_version_tags import judged_snapshot
-from tidemark.delta.added_partitions import table_state
 from tidemark.delta.delta_rs_table import TableLog, first_rows, read_table, table_metrics
 from tidemark.delta.file_rows import as_arrow, first_rows_of, first_rows_written
 from tidemark.delta.partition_predicate import partition_predicate, partitions_last
@@ -278,12 +277,12 @@ class Computer:
             return dict.fromkeys(slices, Audit((), None))
         by_partition = {tuple(self._partition(slice_).values()): slice_ for slice_ in slices}
         rows, is_narrowed = self._inputs.snapshots(slices), self._is_narrowed(entity.name)
-        narrowed = self._changed(entity, judged[slices[0]], rows) if is_narrowed else None
+        states = {slice_: self._state(path, slice_, judged[slice_]) if is_narrowed else "" for slice_ in slices}
+        narrowed = self._changed(entity, judged[slices[0]], rows, states[slices[0]]) if is_narrowed else None
         read = sum(TableLog.of(path, judged[slice_].version).written_rows() for slice_ in slices)
         with self._clock(slices[0]), settings(self._session, worth_compiling(read)):
             audits = self._audits.audit(entity, rows, by_partition, narrowed)
             audits = quarantined(entity.quality, audits, rows, by_partition, self._around)
-        states = {slice_: table_state(path, judged[slice_].version) if is_narrowed else "" for slice_ in slices}
         published = {slice_: judged[slice_].version for slice_ in slices if not audits[slice_].blocks}
         looked_at = {
             slice_: JudgedVersion(judged[slice_].version, judged[slice_].late_batch, states[slice_])
@@ -292,13 +291,16 @@ class Computer:
         self._audits.keep(audits, published, looked_at)
         return audits
 
-    def _changed(self, entity: Entity, judged: TaggedSnapshot, whole: DataFrame) -> ChangedRows | None:
+    def _state(self, path: TableLocation, slice_: Slice, judged: TaggedSnapshot) -> str:
+        return judged_state(path, judged.version, clock_of(self._warehouse.graph, slice_)[TIME_ZONE])
+
+    def _changed(self, entity: Entity, judged: TaggedSnapshot, whole: DataFrame, state: str) -> ChangedRows | None:
         """What of a version has to be looked at; None for all of it, as with late changes on top."""
         if judged.is_restated:
             return None
         named = dict(zip(check_names(entity.quality), entity.quality, strict=True))
         path = self._warehouse.table_path(entity.name)
-        return changed_rows(entity, path, judged.version, whole, named, self._results)
+        return changed_rows(entity, path, (judged.version, state), whole, named, self._results)
 
     def _entity(self, slice_: Slice) -> Entity:
         return self._warehouse.entities[slice_.entity]

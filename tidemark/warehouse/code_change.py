@@ -50,9 +50,14 @@ UNKNOWN_CHANGE: Final = CodeChange(
 )
 
 
-def code_change(old: EntityCode, new: EntityCode, is_read: IsRead) -> CodeChange:
-    """From the code of a slice to the code now; `is_read` says of a column whether anybody downstream reads it."""
+def code_change(old: EntityCode, new: EntityCode, is_read: IsRead, goes_by_clock: Callable[[], bool]) -> CodeChange:
+    """From the code of a slice to the code now; `is_read` says of a column whether anybody downstream reads it.
+
+    `goes_by_clock` says whether the code now gives other rows on UTC's clock than on its own.
+    """
     declared = [*_differences(old.rows, new.rows), *_function_words(old, new)]
+    if old.clock != new.clock and goes_by_clock():
+        declared.append(f"it runs by the clock of {new.clock}, and ran by that of {old.clock}")
     if declared or bool(old.query) != bool(new.query):
         how = () if declared else ("a query in place of a function" if new.query else "a function in place of a query",)
         return CodeChange(ChangeKind.CHANGED, frozenset({ALL_COLUMNS}), (*declared, *how), outdates=True)

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tidemark.dependency_model.code_change.sql_words import sql_words
+from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.strict_json import json_text
 from tidemark.warehouse.function_code import function_code
 
@@ -42,6 +43,7 @@ class EntityCode:
 
     `rows` are the declaration's parts that choose rows, `rules` those that only let slices through: both by name, as
     text. `outside` are the columns of the tables that it reads and nothing here computes, where they were known.
+    `clock` is the zone that its query or function runs by, or those of its parts.
     """
 
     query: str
@@ -49,6 +51,7 @@ class EntityCode:
     rows: Mapping[str, str]
     rules: Mapping[str, str]
     outside: Mapping[str, str] = field(default_factory=dict)
+    clock: str = SPARK_TIME_ZONE
 
     @property
     def version(self) -> str:
@@ -60,7 +63,8 @@ class EntityCode:
         """Sixteen digits of all of it, the rules too."""
         rules = [f"{name}={value}" for name, value in sorted(self.rules.items())]
         outside = [f"{table}({columns})" for table, columns in sorted(self.outside.items())]
-        return _digits([self.query, *self._function, *self._rows, *rules, *outside], 16)
+        clock = [] if self.clock == SPARK_TIME_ZONE else [self.clock]
+        return _digits([self.query, *self._function, *self._rows, *rules, *outside, *clock], 16)
 
     @property
     def _function(self) -> list[str]:
@@ -78,15 +82,18 @@ class EntityCode:
             "rows": self.rows,
             "rules": self.rules,
             "outside": self.outside,
+            "clock": self.clock,
         }
         return json_text(kept, sort_keys=True)
 
     @classmethod
     def of_json(cls, text: str) -> EntityCode:
-        """The inverse. Raises ValueError for what is none."""
+        """The inverse; what was kept without a clock ran on UTC's. Raises ValueError for what is none."""
         kept = json.loads(text)
         try:
-            return cls(str(kept["query"]), *(_texts(kept[name]) for name in _PARTS))
+            function, rows, rules, outside = (_texts(kept[name]) for name in _PARTS)
+            clock = str(kept.get("clock", SPARK_TIME_ZONE))
+            return cls(str(kept["query"]), function, rows, rules, outside, clock)
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"this is no code of an entity: {error}") from error
 
@@ -112,6 +119,7 @@ def entity_code(
         _rows_of(entity),
         _rules_of(entity),
         {name: " ".join(outside[name]) for name in read if outside.get(name)},
+        _clock(entity) if function or query else SPARK_TIME_ZONE,
     )
 
 
@@ -133,6 +141,12 @@ def _rows_of(entity: Entity) -> dict[str, str]:
         "holidays": entity.holidays,
     }
     return {name: value for name, value in chosen.items() if value}
+
+
+def _clock(entity: Entity) -> str:
+    """Its zone, and those of its parts."""
+    parts = (part for values in entity.sub_partitions.values() for part in values.values())
+    return ", ".join(sorted({entity.time_zone, *(part.time_zone for part in parts if part.time_zone)}))
 
 
 def _rules_of(entity: Entity) -> dict[str, str]:

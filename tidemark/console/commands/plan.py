@@ -64,7 +64,8 @@ def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
 
     Comments, spaces and capitals of keywords are no change. Slices are outdated where older code computed them. Of
     those downstream only such are touched that use a changed column, as far as column lineage knows. The time that it
-    takes is learned from the runs of the last ninety days.
+    takes is learned from the runs of the last ninety days. Slices that an older version computed by UTC's clock are
+    outdated where the query goes by its entity's: Spark analyses it by both (docs/clock.md).
 
     \b
     Examples:
@@ -82,6 +83,7 @@ def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.catalog.code_plan import CodePlan, code_plan  # noqa: PLC0415 - keeps --help fast
     from tidemark.center.widened_needs import WidenedNeeds  # noqa: PLC0415
+    from tidemark.console.query_clocks import on_both_clocks  # noqa: PLC0415
     from tidemark.state_store.code_registry import CodeRegistry  # noqa: PLC0415
     from tidemark.state_store.store import StateStore  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
@@ -94,7 +96,8 @@ def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
         warehouse.graph.entity(name)
     if settings.state or settings.state_db.exists():
         store = StateStore.of(settings)
-        told = code_plan(warehouse, CodeRegistry(store.database), store.read, now, entities)
+        clocks, codes = on_both_clocks(warehouse), CodeRegistry(store.database)
+        told = code_plan(warehouse, codes, store.read, now, entities, None, clocks)
         widened = _by_entity(warehouse, WidenedNeeds(warehouse.graph, store.database, store.read).slices(), entities)
         if told.slices:
             from tidemark.console.rebuild_cost import rebuild_cost  # noqa: PLC0415 - loads numpy
