@@ -65,11 +65,12 @@ class Depot:
     def home(self) -> Path:
         return self.root / "dagster_home"
 
-    def write_table(self, day: str, numbers: list[int]) -> int:
-        """What a run does first; returns the version."""
+    def write_table(self, day: str, numbers: list[int], *, is_own: bool = True) -> int:
+        """What a run does first, or somebody else; returns the version."""
         days = pa.array([date.fromisoformat(day)] * len(numbers), pa.date32())
         rows = pa.table({"dt": days, "n": pa.array(numbers, pa.int64())})
-        own = CommitProperties(custom_metadata={"userMetadata": json.dumps({"write": ""})})
+        mark = {"userMetadata": json.dumps({"write": ""})} if is_own else {}
+        own = CommitProperties(custom_metadata=mark)
         if DeltaTable.is_deltatable(str(self.table)):
             mode: Any = {"mode": "overwrite", "predicate": f"dt = '{day}'"}
         else:

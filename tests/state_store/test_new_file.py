@@ -17,7 +17,7 @@ def test_who_writes_into_the_new_file_is_waited_for(tmp_path: Path) -> None:
     """A writer is in the way of the log, and SQLite itself gives up at once."""
     file = tmp_path / "state.db"
     with closing(sqlite3.connect(file, isolation_level=None, check_same_thread=False)) as other:
-        other.execute("CREATE TABLE theirs (x)")
+        other.execute("PRAGMA user_version = 1")
         other.execute("BEGIN IMMEDIATE")
         ends = Timer(0.5, other.rollback)
         ends.start()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import stat
+from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -160,3 +162,14 @@ def test_the_database_of_another_program_is_refused_before_anything_is_written(u
         Database(url)
     assert inspect(engine).get_table_names() == ["snapshots"]
     engine.dispose()
+
+
+def test_a_file_of_another_program_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    """Any file of SQLite may be named by mistake: an archive of somebody's browser, say."""
+    file = tmp_path / "places.sqlite"
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE moz_places (url TEXT)")
+    with pytest.raises(DatabaseOfOthersError, match="moz_places"):
+        Database.at(file)
+    with closing(sqlite3.connect(file)) as other:
+        assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("moz_places",)]

@@ -17,9 +17,9 @@ from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from tidemark.state_store.driver_errors import translated
 from tidemark.state_store.errors import StateDiskError, StateSettingError
+from tidemark.state_store.lost_file import make_file, require_not_emptied
 from tidemark.state_store.migrations import migrate
 from tidemark.state_store.sqlite_file import sqlite_file
-from tidemark.system.files import private_file
 from tidemark.system.masked_urls import POSTGRESQL, masked_url, read_url, without_secrets
 from tidemark.system.network_disks import network_disk
 
@@ -76,8 +76,14 @@ class Database:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """The one that the settings name: `state` where it is a URL, else the file `state_db`."""
-        return cls(settings.state) if settings.state else cls.at(settings.state_db)
+        """The one that the settings name: `state` where it is a URL, else the file `state_db`.
+
+        Raises StateStoreDamagedError for an empty file where the lake has tables; a missing one is made again.
+        """
+        if settings.state:
+            return cls(settings.state)
+        require_not_emptied(settings)
+        return cls.at(settings.state_db)
 
     @property
     def where(self) -> str:
@@ -152,8 +158,8 @@ def _restrict_to_owner(url: URL) -> None:
     """A new SQLite file is its owner's alone, and so are those that SQLite makes beside it."""
     file = sqlite_file(url)
     if file is not None:
-        with suppress(OSError):  # what cannot be opened, SQLite says itself
-            private_file(file)
+        with suppress(OSError, sqlite3.Error):  # what cannot be opened, SQLite says itself
+            make_file(file)
 
 
 def _engine(url: URL) -> Engine:

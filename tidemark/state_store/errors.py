@@ -40,7 +40,19 @@ class StateStoreDamagedError(TerminalError):
             expected="a database that SQLite's `PRAGMA integrity_check` calls ok",
             found=_cause(error, url),
             where=masked_url(url),
-            hint="put a copy back that was made while it was whole (docs/operations.md, 'The state store is damaged')",
+            hint="restore a backup: tidemark restore BACKUP --replace; docs/operations.md says more",
+        )
+
+    @classmethod
+    def emptied(cls, file: Path, lake: str) -> Self:
+        """An empty file, which no process of ours leaves, where the lake has tables."""
+        return cls(
+            "the state store is empty, and the lake has tables: it was cut, and nothing was written",
+            expected="a database of SQLite, or no file",
+            found="a file of 0 bytes",
+            where=str(file),
+            hint="restore a backup: tidemark restore BACKUP --replace; or remove the file: the store is built again "
+            f"from Dagster's log then (docs/operations.md, 'The state store is missing'; the lake is {lake})",
         )
 
 
@@ -147,9 +159,10 @@ class DatabaseOfOthersError(TerminalError):
         return cls(
             "the state store's database is another program's: nothing was written",
             expected="an empty database, or a state store",
-            found=f"a table '{table}' with other columns, as Dagster's storage has",
+            found=f"a table '{table}' that is not ours, as Dagster's storage has",
             where=where,
-            hint="make a database for the state store alone (CREATE DATABASE tidemark), and name it in TIDEMARK_STATE",
+            hint="take a file, or make a database, for the state store alone (CREATE DATABASE tidemark), and name it "
+            "in TIDEMARK_STATE_DB or TIDEMARK_STATE",
         )
 
 

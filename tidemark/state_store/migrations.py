@@ -18,7 +18,7 @@ from sqlalchemy import func, inspect, select
 from sqlalchemy.schema import CreateTable
 
 from tidemark.state_store.errors import DatabaseOfOthersError, SchemaTooNewError
-from tidemark.state_store.schema import MIGRATIONS, SNAPSHOTS
+from tidemark.state_store.schema import METADATA, MIGRATIONS, SNAPSHOTS
 from tidemark.state_store.sqlite_file import copy_before_migration, newest_copy
 
 if TYPE_CHECKING:
@@ -75,8 +75,9 @@ def migrate(connection: Connection, where: str, steps: tuple[Migration, ...] | N
         raise SchemaTooNewError.of(where, last, done, newest_copy(connection.engine.url, last))
     if done == last:
         return
-    if inspect(connection).has_table(SNAPSHOTS.name):
+    if not done:
         _refuse_database_of_others(connection, where)
+    if inspect(connection).has_table(SNAPSHOTS.name):
         copy_before_migration(connection.engine.url, done)
     for step in steps[done:]:
         _apply(connection, step)
@@ -90,6 +91,14 @@ def _apply(connection: Connection, step: Migration) -> None:
 
 
 def _refuse_database_of_others(connection: Connection, where: str) -> None:
-    """Dagster has a table of snapshots, too: before migrations were numbered ours had entities and slices."""
-    if "entity" not in {column["name"] for column in inspect(connection).get_columns(SNAPSHOTS.name)}:
-        raise DatabaseOfOthersError.of(where, SNAPSHOTS.name)
+    """Dagster has a table of snapshots, too: before migrations were numbered ours had entities and slices.
+
+    A file is one program's; a database of a server may hold tables of several.
+    """
+    looked = inspect(connection)
+    names = set(looked.get_table_names())
+    if SNAPSHOTS.name in names:
+        if "entity" not in {column["name"] for column in looked.get_columns(SNAPSHOTS.name)}:
+            raise DatabaseOfOthersError.of(where, SNAPSHOTS.name)
+    elif connection.dialect.name == "sqlite" and (others := sorted(names - METADATA.tables.keys())):
+        raise DatabaseOfOthersError.of(where, others[0])

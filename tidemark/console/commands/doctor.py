@@ -21,8 +21,10 @@ _STYLES: Final = {"ok": "", "warning": "yellow", "unreachable": "bold red", "pro
 
 
 @click.command()
+@click.option("--after-restore", is_flag=True, help="Compare state store, Dagster and lake, and plan what to do.")
+@click.option("--apply", "is_applied", is_flag=True, help="With --after-restore: carry the plan out.")
 @json_option
-def doctor(*, as_json: bool) -> None:
+def doctor(*, after_restore: bool, is_applied: bool, as_json: bool) -> None:
     """Look at everything that the warehouse needs from this machine.
 
     Java 17 or newer, Python, Spark's jars and classes, folders that can be written, disk space, memory, and the port
@@ -30,9 +32,23 @@ def doctor(*, as_json: bool) -> None:
     Kafka or databases are set, what `tidemark capture check` asks. What is missing comes with what to do about it.
     Outside of a project it looks at the machine alone.
 
+    --after-restore asks something else: after a state store, Dagster's storage or a lake was brought back, which one is
+    behind which, and what brings them together. The plan alone is shown. --apply ends runs that no process has, takes
+    events in, forgets what is not there, and plans a backfill of what has to be computed again, which a center carries
+    out. No center may run meanwhile.
+
     \b
-    Exit codes: 0 nothing is in the way, 1 there is a problem. Warnings are no problems.
+    Exit codes: 0 nothing is in the way, or is behind, or the plan was carried out; 1 there is a problem, or a plan.
+                Warnings are no problems. 75 with --apply: a center runs, or the state store does not answer.
+    With --json: {"healthy", "findings": [{"subject", "verdict", "found", "to_do"}]}; with --after-restore {"plan":
+                 [{"do", "why", "names", "slices"}], "applied", "backfill": NUMBER | null}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
+    if is_applied and not after_restore:
+        raise click.UsageError("--apply goes with --after-restore")
+    if after_restore:
+        from tidemark.console.after_restore import bring_together  # noqa: PLC0415 - keeps --help fast
+
+        raise SystemExit(bring_together(is_applied=is_applied, as_json=as_json))
     findings = examine(os.environ)
     healthy = not any(finding.is_in_the_way for finding in findings)
     if as_json:
@@ -48,6 +64,7 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
     from tidemark.console.dagster_server.server import DEFAULT_PORT, HOST  # noqa: PLC0415
     from tidemark.console.preflight import machine  # noqa: PLC0415
     from tidemark.console.preflight.capture import capture  # noqa: PLC0415
+    from tidemark.console.preflight.dagster_storage import dagster_storage  # noqa: PLC0415
     from tidemark.console.preflight.port import port  # noqa: PLC0415
     from tidemark.console.preflight.shared_state import shared_state  # noqa: PLC0415
     from tidemark.system.check_finding import Finding  # noqa: PLC0415
@@ -70,7 +87,8 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
         machine.private("Rows of runs", dagster_home(settings, env)),
         machine.disk_space(settings.data),
     ]
-    return [*programs, *folders, *rest, *shared_state(settings), *capture(settings)]
+    stored = [*shared_state(settings), *dagster_storage(settings, dagster_home(settings, env), env)]
+    return [*programs, *folders, *rest, *stored, *capture(settings)]
 
 
 def _print(findings: list[Finding], *, healthy: bool) -> None:

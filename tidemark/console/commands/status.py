@@ -83,7 +83,8 @@ def status(
                   "anomalies": {slice: what is unusual}, "waits_for": {"slice", "because": [...]} | null,
                   "outdated": [...]}],
                   "backfills": [{"number", "phase", "asked", "open", "asking"}],
-                  "unreadable": {entity: why its table cannot be read}}; slices are keys, outdated ones were
+                  "unreadable": {entity: why its table cannot be read}}, and "lost_store" where the state store is
+                  missing and the lake has tables; slices are keys, outdated ones were
                   computed by another version of the query; open and asking are how many slices.
                   With --watch such a line for each change.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
@@ -117,6 +118,7 @@ class StatusLook:
     as_json: bool
     as_of: datetime | None = None
     _seen: int = -1
+    _is_lost: bool = False
     _looked_at: datetime | None = None
     _shown: tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, str]] | None = None
 
@@ -124,10 +126,13 @@ class StatusLook:
         """Say how everything stands now, where that is not what was told last."""
         from tidemark.console.open_backfills import open_backfills  # noqa: PLC0415 - keeps --help fast
         from tidemark.console.warehouse_status import WarehouseStatus  # noqa: PLC0415
+        from tidemark.state_store.lost_file import is_lost  # noqa: PLC0415
         from tidemark.system.settings import Settings  # noqa: PLC0415
 
         self._looked_at = datetime.now(UTC)
-        stands = WarehouseStatus.of(Settings.load(), self.as_of or self._looked_at, is_past=self.as_of is not None)
+        settings = Settings.load()
+        self._is_lost = is_lost(settings)
+        stands = WarehouseStatus.of(settings, self.as_of or self._looked_at, is_past=self.as_of is not None)
         self._seen = stands.store.read.last() if stands.store else 0
         entries = [entry for entry in stands.entries if self._is_wanted(entry)]
         unreadable = {
@@ -144,7 +149,7 @@ class StatusLook:
         if stands.store:
             stands.store.close()
         is_trouble = bool(unreadable) or any(getattr(entry, name) for entry in entries for name in _TROUBLE)
-        return ExitCode.FAILED if is_trouble else ExitCode.OK
+        return ExitCode.FAILED if is_trouble or self._is_lost else ExitCode.OK
 
     def is_due(self, now: datetime) -> bool:
         """Whether anything has happened to any slice since, or a minute is over: something may be late by now."""
@@ -171,11 +176,15 @@ class StatusLook:
         unreadable: dict[str, str],
     ) -> None:
         from tidemark.console.open_backfills import print_open_backfills  # noqa: PLC0415
+        from tidemark.state_store.lost_file import BUILT_AGAIN  # noqa: PLC0415
 
         if self.as_json:
             everything = {"entities": slices, "backfills": backfills, "unreadable": unreadable}
+            everything |= {"lost_store": BUILT_AGAIN} if self._is_lost else {}
             print_json({"now": stands.now.isoformat(), **everything})
             return
+        if self._is_lost:
+            print_line(BUILT_AGAIN, "bold red")
         for name, why in unreadable.items():
             print_line(f"the table of {name} cannot be read: {why}", "bold red")
         _print(stands, entries if self.everything else [entry for entry in entries if _is_open(entry)])

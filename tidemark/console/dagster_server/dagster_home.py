@@ -43,12 +43,18 @@ def prepare_home(settings: Settings, home: Path) -> None:
         shutil.copyfile(own if own.is_file() else TEMPLATE_OF_DAGSTER, home / _CONFIGURATION)
 
 
+def require_own_home(data: Path, home: Path) -> None:
+    """Raise ForeignHomeError where the home was used with other data."""
+    ours, theirs = data / _WAREHOUSE_ID, home / _WAREHOUSE_ID
+    if theirs.exists() and (not ours.exists() or ours.read_text() != theirs.read_text()):
+        raise ForeignHomeError.of(data, home)
+
+
 def _belong_together(data: Path, home: Path) -> None:
     """Both have the same random name in them from their first use on."""
+    require_own_home(data, home)
     ours, theirs = data / _WAREHOUSE_ID, home / _WAREHOUSE_ID
     if theirs.exists():
-        if not ours.exists() or ours.read_text() != theirs.read_text():
-            raise ForeignHomeError.of(data, home)
         return
     if not ours.exists():
         ours.write_text(uuid.uuid4().hex)

@@ -15,13 +15,18 @@ if TYPE_CHECKING:
 
 _STORE = "State store"
 _HOSTS = "Worker hosts"
+_TO_DO = "restore a backup; or start the center, and ask `tidemark doctor --after-restore` then"
 
 
 def shared_state(settings: Settings) -> list[Finding]:
     """Findings about the state store; of hosts only where TIDEMARK_STATE names a server that they share."""
+    from tidemark.state_store.lost_file import BUILT_AGAIN, is_lost  # noqa: PLC0415 - only where it is asked
+
+    if is_lost(settings):
+        return [Finding(_STORE, "warning", f"{BUILT_AGAIN}: {settings.state_db}", _TO_DO)]
     if not settings.state and not settings.state_db.exists():
         return []
-    from tidemark.state_store.database import Database  # noqa: PLC0415 - only where it is asked
+    from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.state_store.unattended_runs import UnattendedRuns  # noqa: PLC0415
     from tidemark.state_store.worker_hosts import WorkerHosts  # noqa: PLC0415
 
