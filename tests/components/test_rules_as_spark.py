@@ -1,7 +1,8 @@
-"""Rules that MariaDB and PostgreSQL count say what Spark's SQL says over the rows that a query reads."""
+"""Rules that MariaDB, PostgreSQL and SQLite count say what Spark's SQL says over the rows that a query reads."""
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing, contextmanager
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -22,6 +23,7 @@ from tidemark.dependency_model.entity.quality_rules import check_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
@@ -153,3 +155,22 @@ def test_postgresql(spark: SparkSession, postgres_server: Any, days: int) -> Non
 def test_mariadb(spark: SparkSession, mariadb_server: Any, days: int) -> None:
     with in_mariadb(mariadb_server, random_rows(days, has_nan=False)) as url:
         all_days_agree(spark, url, days)
+
+
+@pytest.mark.parametrize("days", DAYS)
+def test_sqlite(spark: SparkSession, tmp_path: Path, days: int) -> None:
+    """Its times are texts; a decimal is a number of another kind there."""
+    file = tmp_path / "as_spark.db"
+    with closing(sqlite3.connect(file)) as opened, opened:
+        opened.execute(
+            "CREATE TABLE as_spark (day TEXT, k BLOB, n REAL, x REAL, s TEXT COLLATE NOCASE, d TEXT, at TEXT, i INT)"
+        )
+        rows = [
+            tuple(
+                float(value) if isinstance(value, Decimal) else str(value) if isinstance(value, date) else value
+                for value in row
+            )
+            for row in random_rows(days, has_nan=False)
+        ]
+        opened.executemany(f"INSERT INTO as_spark VALUES ({MARKS.replace('%s', '?')})", rows)  # noqa: S608
+    all_days_agree(spark, f"sqlite:///{file}", days)
