@@ -13,12 +13,15 @@ Exists, InQuery  conditions on a sub-query's rows
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     from tidemark.dependency_model.lineage.value_range import Value
+
+
+Folded = TypeVar("Folded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,14 @@ class Call:
     name: str
     arguments: tuple[Bound, ...]
     origin: Origin | None = field(default=None, compare=False, repr=False)
+    _hash: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.name, self.arguments)))
+
+    def __hash__(self) -> int:
+        """Computed once: an expression that is mentioned twice at each of many levels has few parts but many paths."""
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +125,13 @@ class Opaque:
     choosing: tuple[Bound, ...] = ()
     of_data: bool = True
     hidden_by: str = ""
+    _hash: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.parts, self.why, self.choosing, self.hidden_by)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +172,10 @@ def children(bound: Bound) -> tuple[Bound, ...]:
 
 def walk(bound: Bound) -> Iterator[Bound]:
     """The expression and everything in it, each thing once."""
+    return _each_once(bound, children)
+
+
+def _each_once(bound: Bound, parts: Callable[[Bound], tuple[Bound, ...]]) -> Iterator[Bound]:
     seen: set[int] = set()
     stack = [bound]
     while stack:
@@ -161,7 +183,7 @@ def walk(bound: Bound) -> Iterator[Bound]:
         if id(expression) not in seen:
             seen.add(id(expression))
             yield expression
-            stack.extend(children(expression))
+            stack.extend(parts(expression))
 
 
 def operands(bound: Bound) -> tuple[Bound, ...]:
@@ -175,12 +197,56 @@ def operands(bound: Bound) -> tuple[Bound, ...]:
 
 
 def value_parts(bound: Bound) -> Iterator[Bound]:
-    """The expression and everything that its value is computed of."""
+    """The expression and everything that its value is computed of, each thing once."""
+    return _each_once(bound, operands)
+
+
+def inside_out(bound: Bound, known: Container[int] = ()) -> Iterator[Bound]:
+    """Everything that its value is computed of, each thing once and after its own parts; without `known` ids."""
+    seen: set[int] = set()
     stack = [bound]
     while stack:
-        expression = stack.pop()
-        yield expression
-        stack.extend(operands(expression))
+        part = stack[-1]
+        waiting = (
+            []
+            if id(part) in seen or id(part) in known
+            else [below for below in operands(part) if id(below) not in seen and id(below) not in known]
+        )
+        if waiting:
+            stack += waiting
+            continue
+        stack.pop()
+        if id(part) not in seen and id(part) not in known:
+            seen.add(id(part))
+            yield part
+
+
+def fold(bound: Bound, of: Callable[[Bound, Sequence[Folded]], Folded]) -> Folded:
+    """What an expression is by what its operands are, each computed once however often it is mentioned."""
+    known: dict[int, Folded] = {}
+    for part in inside_out(bound):
+        known[id(part)] = of(part, [known[id(below)] for below in operands(part)])
+    return known[id(bound)]
+
+
+def joined(name: str, conditions: Sequence[Bound], origin: Origin | None = None) -> Bound:
+    """Conditions joined by AND or OR, one at least: a chain of them is one call."""
+    return conditions[0] if len(conditions) == 1 else Call(name, tuple(conditions), origin)
+
+
+def conjuncts(condition: Bound) -> list[Bound]:
+    """The parts of a condition that must all hold, each once."""
+    found: dict[int, Bound] = {}
+    stack, seen = [condition], set[int]()
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Call) and part.name == "and":
+            if id(part) not in seen:
+                seen.add(id(part))
+                stack += reversed(part.arguments)
+        else:
+            found.setdefault(id(part), part)
+    return [*found.values()]
 
 
 def columns_of(bound: Bound) -> dict[Column, None]:

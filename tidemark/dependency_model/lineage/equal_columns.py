@@ -21,6 +21,7 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Opaque,
     Parameter,
     Sourced,
+    conjuncts,
     value_parts,
 )
 from tidemark.dependency_model.lineage.value_range import Range, Special, Type
@@ -80,13 +81,8 @@ def is_pure(condition: Bound, count: int) -> bool:
 
 def _pairs(condition: Bound) -> int:
     """How many pairs are said to be equal; -1 where something else is said."""
-    match condition:
-        case Call(name="="):
-            return 1
-        case Call(name="and", arguments=arguments):
-            counts = [_pairs(argument) for argument in arguments]
-            return -1 if -1 in counts else sum(counts)
-    return -1
+    parts = conjuncts(condition)
+    return len(parts) if all(isinstance(part, Call) and part.name == "=" for part in parts) else -1
 
 
 def key_of(values: Iterable[Value]) -> Key | None:
@@ -135,16 +131,14 @@ def is_timeless(sides: Iterable[Bound]) -> bool:
 
 
 def _necessary(condition: Bound) -> Iterator[tuple[Bound, Bound]]:
-    match condition:
-        case Call(name="=", arguments=(left, right)):
-            yield left, right
-        case Call(name="and", arguments=arguments):
-            for argument in arguments:
-                yield from _necessary(argument)
-        case Exists(conditions=conditions, direct=direct):
-            yield from _inside(conditions, direct)
-        case InQuery(wanted=wanted, given=given, rows=rows):
-            yield from _inside((Call("=", (wanted, given)), *rows.conditions), rows.direct)
+    for part in conjuncts(condition):
+        match part:
+            case Call(name="=", arguments=(left, right)):
+                yield left, right
+            case Exists(conditions=conditions, direct=direct):
+                yield from _inside(conditions, direct)
+            case InQuery(wanted=wanted, given=given, rows=rows):
+                yield from _inside((Call("=", (wanted, given)), *rows.conditions), rows.direct)
 
 
 def _inside(conditions: Iterable[Bound], direct: Sequence[Occurrence]) -> Iterator[tuple[Bound, Bound]]:

@@ -12,7 +12,15 @@ from contextlib import suppress
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Literal, Parameter, value_parts
+from tidemark.dependency_model.lineage.bound_expression import (
+    Bound,
+    Call,
+    Literal,
+    Parameter,
+    inside_out,
+    operands,
+    value_parts,
+)
 from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date_of, first_day, months_on
 from tidemark.dependency_model.lineage.value_range import Range, Type
 from tidemark.dependency_model.time.clock_grid import ClockGrid
@@ -31,11 +39,12 @@ if TYPE_CHECKING:
 
 _MOVES: Final = frozenset(["date_add", "add_unit", "+", "-"])
 _UNITS: Final = frozenset(["trunc", "date_trunc", "last_day", "add_months"])
-_COMPARES: Final = frozenset(["and", "or", "not", "=", "<", "<=", "<=>", "is_null"])
+_COMPARES: Final = frozenset(["and", "or", "not", "=", "<", "<=", "<=>", "is_null", "is_true"])
+_CHOOSES: Final = frozenset(["case", "coalesce", "nullif", "greatest", "least"])
 _CONVERTS: Final = frozenset(
     ["to_date", "to_timestamp", "datediff", "whole_units_between", "concat", "sequence", "array"]
 )
-_ALIKE: Final = _COMPARES | _CONVERTS | _MOVES | _UNITS
+_ALIKE: Final = _COMPARES | _CHOOSES | _CONVERTS | _MOVES | _UNITS
 """Calls that treat all days alike, but for those near turns of months, which are looked at besides."""
 _SHIFTS: Final = _MOVES | _UNITS
 _SUMMED: Final = 3
@@ -58,8 +67,9 @@ def query_times(
     calendar: Calendar, period: Period, start: str | None, conditions: Iterable[Bound], times: TimeColumns
 ) -> list[int]:
     """Slices of the downstream, in order, at which conditions on its inputs are evaluated."""
-    parts = [part for condition in conditions for part in _parts(condition, times)]
-    closely = any(_tells_days_apart(part, times) for part in parts) or _moves_twice(parts)
+    timed = _Timed(times)
+    parts = [part for condition in conditions for part in timed.parts(condition)]
+    closely = any(timed.tells_days_apart(part) for part in parts) or _moves_twice(parts)
     if period.rank > Period.DAY.rank:
         closely = closely or any(isinstance(part, Call) and part.name in _UNITS for part in parts)
     chosen = sparse_slices(calendar, period, start, closely=closely)
@@ -71,19 +81,23 @@ def query_times(
     return sorted({*chosen, *(ordinal for ordinal in singled_out if ordinal >= chosen[0])})
 
 
-def _parts(condition: Bound, times: TimeColumns) -> list[Bound]:
-    """What a condition is made of; nothing where it speaks neither of business time nor of slices."""
-    parts = list(value_parts(condition))
-    return parts if _is_timed(parts, times) else []
+class _Timed:
+    """Which expressions speak of business time or of slices, each looked at once."""
 
+    def __init__(self, times: TimeColumns) -> None:
+        self._times = times
+        self._known: dict[int, bool] = {}
 
-def _is_timed(parts: Iterable[Bound], times: TimeColumns) -> bool:
-    return any(isinstance(part, Parameter) or times.tells(part) for part in parts)
+    def parts(self, condition: Bound) -> list[Bound]:
+        """What a condition is made of; nothing where it speaks neither of business time nor of slices."""
+        for part in inside_out(condition, self._known):
+            is_timed = isinstance(part, Parameter) or self._times.tells(part)
+            self._known[id(part)] = is_timed or any(self._known[id(below)] for below in operands(part))
+        return list(value_parts(condition)) if self._known[id(condition)] else []
 
-
-def _tells_days_apart(part: Bound, times: TimeColumns) -> bool:
-    """Whether it does more with a business time or a partition column than to shift it or to find its unit's start."""
-    return isinstance(part, Call) and part.name not in _ALIKE and _is_timed(value_parts(part), times)
+    def tells_days_apart(self, part: Bound) -> bool:
+        """Whether it does more with business time or a partition column than to shift it or to find a unit's start."""
+        return isinstance(part, Call) and part.name not in _ALIKE and self._known[id(part)]
 
 
 def _moves_twice(parts: Sequence[Bound]) -> bool:
@@ -92,16 +106,26 @@ def _moves_twice(parts: Sequence[Bound]) -> bool:
     Months added to added months, or to days that were shifted while months are added elsewhere, lead to days of their
     own: back from a shorter month, a day is another one. Many counts may add up to many more.
     """
-    names = [[call.name for call in value_parts(part) if isinstance(call, Call)] for part in parts]
-    of_months = [called for called in names if called[:1] == ["add_months"]]
-    if any("add_months" in called[1:] or (len(of_months) > 1 and _SHIFTS & {*called[1:]}) for called in of_months):
+    inside = _shifts_inside(parts)
+    of_months = [inside[id(part)] for part in parts if isinstance(part, Call) and part.name == "add_months"]
+    if any("add_months" in names or (len(of_months) > 1 and names) for names in of_months):
         return True
-    if not any(name in _UNITS for called in names for name in called):
+    if not any(isinstance(part, Call) and part.name in _UNITS for part in parts):
         return False
     numbers = {number for part in parts for number in _numbers(part)} - {0}
     return len(numbers) > _SUMMED or any(
-        called[:1] and called[0] in _MOVES and _MOVES & {*called[1:]} for called in names
+        isinstance(part, Call) and part.name in _MOVES and _MOVES & inside[id(part)] for part in parts
     )
+
+
+def _shifts_inside(parts: Iterable[Bound]) -> dict[int, frozenset[str]]:
+    """By expression: which calls that shift are somewhere in it, its own not counted."""
+    inside: dict[int, frozenset[str]] = {}
+    for whole in parts:
+        for part in inside_out(whole, inside):
+            own = [{below.name} & _SHIFTS for below in operands(part) if isinstance(below, Call)]
+            inside[id(part)] = frozenset().union(*own, *(inside[id(below)] for below in operands(part)))
+    return inside
 
 
 def _singled_out(parts: Iterable[Bound], first: int, changes: set[int]) -> set[int]:

@@ -5,7 +5,8 @@ What depends on the business time alone is computed once for each business time,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
 from tidemark.dependency_model.lineage.bound_expression import (
@@ -19,32 +20,62 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Opaque,
     Parameter,
     Sourced,
+    inside_out,
+    operands,
     value_parts,
-    walk,
 )
 from tidemark.dependency_model.lineage.comparison_operators import SqlComparison, is_null
 from tidemark.dependency_model.lineage.functions import FUNCTIONS
 from tidemark.dependency_model.lineage.functions.case_and_coalesce import CONDITIONS, case_over
 from tidemark.dependency_model.lineage.functions.date_digits import rises_with_its_date
 from tidemark.dependency_model.lineage.functions.sequences import array_values, sequence_values, span_of
-from tidemark.dependency_model.lineage.value_range import Range, Special, Value, hull, monotone, truth_of
+from tidemark.dependency_model.lineage.value_range import Range, Special, Type, Value, hull, monotone, truth_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tidemark.dependency_model.lineage.bound_expression import JoinSource, Occurrence
     from tidemark.dependency_model.lineage.type_conversion import Conversion
 
-Environment = dict[object, Value]
+Environment = dict[object, Any]
 """Values by `Parameter` and `Column`; `Special.NULL` by each `JoinSource` made up and each absent occurrence."""
 Evaluate = "Callable[[Environment], Value]"
 
 _TRUTHS = (logic.TRUE, logic.FALSE, logic.NULL)
 _CHOICES_LIMIT: Final = 3
 """So many CASEs in one comparison are told apart."""
+_CHOSEN: Final = "chosen"
+"""By this an environment holds which values of CASEs are looked at."""
+STEPS_LIMIT: Final = 3_000_000
+"""Parts of conditions are looked at so often in one analysis; of the queries of the tests none needs a third of it."""
+_LARGE: Final = 100
+"""From so many parts on each of them counts twice, from twice as many three times: a large condition ends soon."""
 _REMEMBERED: Final = 1 << 16
 """Of so many slices and stretches of them the value of an expression is remembered."""
+_GROWING: Final = frozenset(["concat", "concat_ws", "lpad", "rpad", "replace", "regexp_replace", "+", "-", "*"])
+_TEXT_LIMIT: Final = 4_096
+_NUMBER_LIMIT: Final = 10**38
 _VARYING = (Column, Sourced, Element, Opaque, Exists, InQuery)
+
+
+class StepsSpentError(Exception):
+    """So much was looked at that an analysis ends without an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Makeup:
+    """What decides a value: `keys` of environments, business time, CASEs; `cases` are those that are compared.
+
+    `is_of_columns` where partition columns decide it whatever the business time is, `cases` is None where there are
+    too many to tell them apart.
+    """
+
+    varies: bool
+    keys: tuple[object, ...]
+    is_timed: bool
+    is_of_columns: bool
+    has_case: bool
+    cases: tuple[Call, ...] | None
 
 
 class _Fixed:
@@ -59,6 +90,14 @@ class _Choice:
 
     def __init__(self, arguments: Sequence[Callable[[Environment], Value]]) -> None:
         self.arguments = arguments
+
+
+class _Chosen(NamedTuple):
+    """A CASE's value that is looked at, and those of the CASEs around it."""
+
+    choice: _Choice
+    value: Value
+    around: object
 
 
 class Evaluator:
@@ -77,11 +116,16 @@ class Evaluator:
         self._fixed: list[tuple[_Fixed, Callable[[Environment], Value]]] = []
         self._choices: dict[int, _Choice] = {}
         self._compiled: dict[int, tuple[Bound, Callable[[Environment], Value]]] = {}
+        self._makeups: dict[int, _Makeup] = {}
+        self._mentions: dict[int, int] = {}
+        self._business_time = 0
+        self._steps = STEPS_LIMIT
         self.unevaluated: list[Call] = []
         """Calls that said nothing of arguments that are known, since this was emptied last."""
 
     def begin(self, parameters: Mapping[str, Value]) -> None:
         """Compute what depends on the business time alone."""
+        self._business_time += 1
         environment: Environment = {Parameter(name): value for name, value in parameters.items()}
         for fixed, compute in self._fixed:
             self.unevaluated.clear()
@@ -90,19 +134,33 @@ class Evaluator:
 
     def compile(self, bound: Bound) -> Callable[[Environment], Value]:
         """The function of an expression; the same one for the same expression."""
-        known = self._compiled.get(id(bound))
-        if known is None:
-            known = (bound, self._build(bound))
-            self._compiled[id(bound)] = known
-        return known[1]
+        for part in inside_out(bound, self._compiled):
+            self._makeups[id(part)] = self._makeup(part)
+            self._compiled[id(part)] = (part, self._build(part))
+        return self._compiled[id(bound)][1]
 
     def condition(self, bound: Bound) -> Callable[[Environment], int]:
         """The function of a condition: whether it holds for some value of each sequence in it."""
+        parts = list(value_parts(bound))
+        for part in parts:
+            for below in operands(part):
+                self._mentions[id(below)] = self._mentions.get(id(below), 0) + 1
         compute = self.compile(bound)
-        elements = dict.fromkeys(part for part in value_parts(bound) if isinstance(part, Element))
-        if elements:
-            return self._for_some(bound, compute, elements)
-        return lambda environment: truth_of(compute(environment))
+        size = sum(makeup.varies and not makeup.is_of_columns for part in parts if (makeup := self._makeups[id(part)]))
+        size *= 1 + size // _LARGE
+        elements = dict.fromkeys(part for part in parts if isinstance(part, Element))
+        holds = self._for_some(bound, compute, elements) if elements else compute
+
+        def counted(environment: Environment) -> int:
+            self._spend(size)
+            return truth_of(holds(environment))
+
+        return counted
+
+    def _spend(self, steps: int) -> None:
+        self._steps -= steps
+        if self._steps < 0:
+            raise StepsSpentError
 
     def _for_some(
         self, bound: Bound, compute: Callable[[Environment], Value], elements: Iterable[Element]
@@ -193,22 +251,86 @@ class Evaluator:
         if isinstance(bound, Literal):
             value = bound.value
             return lambda _: value
-        if not any(isinstance(part, _VARYING) for part in walk(bound)):
+        makeup = self._makeups[id(bound)]
+        if not makeup.varies:
             return self._once(self._varying(bound))
-        columns = self._only_columns(bound)
-        return self._remembered(self._varying(bound), columns) if columns else self._varying(bound)
+        if makeup.is_of_columns and isinstance(bound, Call):
+            return self._remembered(self._varying(bound), makeup.keys)
+        if isinstance(bound, Call) and self._mentions.get(id(bound), 0) > 1:
+            return self._mentioned_often(self._varying(bound), makeup)
+        return self._varying(bound)
 
-    def _only_columns(self, bound: Bound) -> tuple[Column, ...]:
-        """The partition columns that decide an expression whatever the business time is; none where more decides it."""
-        parts = list(walk(bound))
-        columns = tuple(part for part in parts if isinstance(part, Column))
-        calls = [part for part in parts if isinstance(part, Call) and part.name != "case"]
-        literals = sum(isinstance(part, Literal) for part in parts)
-        is_decided = len(columns) + len(calls) + literals == len(parts) and all(map(self._is_partition, columns))
-        return columns if calls and is_decided else ()
+    def _makeup(self, bound: Bound) -> _Makeup:
+        """What decides an expression, by what decides its operands."""
+        below = [self._makeups[id(part)] for part in operands(bound)]
+        keys = dict.fromkeys(key for makeup in below for key in makeup.keys)
+        is_case = isinstance(bound, Call) and bound.name == "case"
+        match bound:
+            case Column(occurrence=occurrence):
+                keys[bound if self._is_partition(bound) else occurrence] = None
+            case Sourced(source=source):
+                keys[source] = None
+            case Element():
+                keys[bound] = None
+            case Exists(inner=inner, direct=direct):
+                keys.update(dict.fromkeys((*inner, *direct)))
+            case InQuery(rows=rows):
+                keys.update(dict.fromkeys(rows.inner))
+        match bound:
+            case Column():
+                is_of_columns = self._is_partition(bound)
+            case Call():
+                is_of_columns = not is_case and all(makeup.is_of_columns for makeup in below)
+            case _:
+                is_of_columns = isinstance(bound, Literal)
+        return _Makeup(
+            isinstance(bound, _VARYING) or any(makeup.varies for makeup in below),
+            tuple(keys),
+            isinstance(bound, Parameter) or any(makeup.is_timed for makeup in below),
+            is_of_columns,
+            is_case or any(makeup.has_case for makeup in below),
+            self._cases(bound, below),
+        )
+
+    def _cases(self, bound: Bound, below: Sequence[_Makeup]) -> tuple[Call, ...] | None:
+        """The CASEs that make a value, inner ones first; conditions inside them do not."""
+        if not isinstance(bound, (Sourced, Call)):
+            return ()
+        is_case = isinstance(bound, Call) and bound.name == "case"
+        values = [*below[1::2], below[-1]] if is_case else below
+        if any(makeup.cases is None for makeup in values):
+            return None
+        cases = dict.fromkeys(id(case) for makeup in values for case in makeup.cases or ())
+        if len(cases) + is_case > _CHOICES_LIMIT:
+            return None
+        inside = {id(case): case for makeup in values for case in makeup.cases or ()}
+        return (*inside.values(), *([bound] if is_case and isinstance(bound, Call) else []))
+
+    def _mentioned_often(
+        self, compute: Callable[[Environment], Value], makeup: _Makeup
+    ) -> Callable[[Environment], Value]:
+        """Computed once for all who mention it, where nothing that decides it has changed."""
+        keys = (*makeup.keys, *([_CHOSEN] if makeup.has_case else []))
+        is_timed = makeup.is_timed
+        latest: tuple[object, ...] | None = None
+        value: Value = Special.UNKNOWN
+        noted: list[Call] = []
+
+        def read(environment: Environment) -> Value:
+            nonlocal latest, value, noted
+            key = (self._business_time if is_timed else 0, *[environment.get(name) for name in keys])
+            if key == latest:
+                self.unevaluated += noted
+                return value
+            before = len(self.unevaluated)
+            value = compute(environment)
+            latest, noted = key, self.unevaluated[before:]
+            return value
+
+        return read
 
     def _remembered(
-        self, compute: Callable[[Environment], Value], columns: tuple[Column, ...]
+        self, compute: Callable[[Environment], Value], columns: tuple[object, ...]
     ) -> Callable[[Environment], Value]:
         """The same slices are looked at for many business times."""
         known: dict[tuple[Value, ...], tuple[Value, list[Call]]] = {}
@@ -217,6 +339,7 @@ class Evaluator:
             key = tuple([environment.get(column, Special.IMPRECISE) for column in columns])
             remembered = known.get(key)
             if remembered is None:
+                self._spend(1)
                 noted = len(self.unevaluated)
                 value = compute(environment)
                 if len(known) >= _REMEMBERED:
@@ -298,10 +421,10 @@ class Evaluator:
     def _call(self, call: Call) -> Callable[[Environment], Value]:
         arguments = [self.compile(argument) for argument in call.arguments]
         match call.name, arguments:
-            case "and", [left, right]:
-                return _and(left, right)
-            case "or", [left, right]:
-                return _or(left, right)
+            case "and", _:
+                return _and(arguments)
+            case "or", _:
+                return _or(arguments)
             case "not", [argument]:
                 return lambda env: logic.negate(truth_of(argument(env)))
             case "is_null", [argument]:
@@ -319,15 +442,21 @@ class Evaluator:
         lazy = CONDITIONS.get(call.name)
         if lazy is not None:
             return lambda env: lazy(self._comparison, [argument(env) for argument in arguments])
+        if call.name not in FUNCTIONS:  # a list: its values are asked for one by one
+            return lambda _: Special.UNKNOWN
         function, conversion = FUNCTIONS[call.name], self._conversion
         if rises_with_its_date(call):
             return lambda env: monotone(
                 lambda *values: function(conversion, *values), *(argument(env) for argument in arguments)
             )
 
+        grows = call.name in _GROWING
+
         def compute(environment: Environment) -> Value:
             values = [argument(environment) for argument in arguments]
             value = function(conversion, *values)
+            if grows and isinstance(value, Range) and _is_huge(value):
+                return Special.UNKNOWN
             if value is Special.UNKNOWN and all(map(_is_known, values)):
                 self.unevaluated.append(call)
             return value
@@ -366,8 +495,7 @@ class Evaluator:
 
     def _choices_in(self, call: Call) -> list[_Choice]:
         """The CASEs whose values are compared, the inner ones first; none where there are too many."""
-        inside = [self._choices[id(part)] for part in _compared_parts(call) if id(part) in self._choices]
-        return inside[::-1] if len(inside) <= _CHOICES_LIMIT else []
+        return [self._choices[id(case)] for case in self._makeups[id(call)].cases or ()]
 
     def _by_choice(
         self, compute: Callable[[Environment], int], environment: Environment, choices: Sequence[_Choice]
@@ -381,7 +509,11 @@ class Evaluator:
             case_over(
                 self._comparison,
                 values,
-                lambda value: self._by_choice(compute, {**environment, choice: value}, others),
+                lambda value: self._by_choice(
+                    compute,
+                    {**environment, choice: value, _CHOSEN: _Chosen(choice, value, environment.get(_CHOSEN))},
+                    others,
+                ),
             )
         )
 
@@ -396,34 +528,37 @@ def _between(values: list[Value]) -> Value:
     return Special.UNKNOWN if Special.UNKNOWN in values or not values else hull(values)
 
 
-def _compared_parts(call: Call) -> Iterator[Bound]:
-    """What the values that are compared are computed of; conditions inside them are not."""
-    stack = [*call.arguments]
-    while stack:
-        part = stack.pop(0)
-        yield part
-        if isinstance(part, Sourced):
-            stack.append(part.inner)
-        elif isinstance(part, Call):
-            stack += part.arguments if part.name != "case" else (*part.arguments[1::2], part.arguments[-1])
+def _is_huge(value: Range) -> bool:
+    """Whether it is longer than any text or number of a date: one that doubles itself, CTE after CTE, has no end."""
+    if value.type is Type.STRING:
+        return len(value.low) > _TEXT_LIMIT or len(value.high) > _TEXT_LIMIT
+    return value.type is Type.NUMBER and max(abs(value.low), abs(value.high)) > _NUMBER_LIMIT
 
 
 def _is_known(value: Value) -> bool:
     return isinstance(value, Range) or value is Special.NULL or value in _TRUTHS
 
 
-def _and(left: Callable[[Environment], Value], right: Callable[[Environment], Value]) -> Callable[[Environment], Value]:
+def _and(parts: Sequence[Callable[[Environment], Value]]) -> Callable[[Environment], Value]:
     def compute(environment: Environment) -> Value:
-        first = truth_of(left(environment))
-        return first if first == logic.FALSE else logic.both(first, truth_of(right(environment)))
+        outcome = logic.TRUE
+        for part in parts:
+            outcome = logic.both(outcome, truth_of(part(environment)))
+            if outcome == logic.FALSE:
+                break
+        return outcome
 
     return compute
 
 
-def _or(left: Callable[[Environment], Value], right: Callable[[Environment], Value]) -> Callable[[Environment], Value]:
+def _or(parts: Sequence[Callable[[Environment], Value]]) -> Callable[[Environment], Value]:
     def compute(environment: Environment) -> Value:
-        first = truth_of(left(environment))
-        return first if first == logic.TRUE else logic.either(first, truth_of(right(environment)))
+        outcome = logic.FALSE
+        for part in parts:
+            outcome = logic.either(outcome, truth_of(part(environment)))
+            if outcome == logic.TRUE:
+                break
+        return outcome
 
     return compute
 

@@ -64,9 +64,13 @@ def _error(query: Query, origin: Origin | None, column: Column, key: str) -> Que
 def _casts(condition: Bound) -> Iterator[tuple[Origin | None, Column]]:
     """Columns that are cast to a number whenever the condition is looked at, each with what casts it."""
     stack: list[tuple[Bound, Origin | None]] = [(condition, None)]
+    seen: set[int] = set()
     while stack:
         bound, around = stack.pop()
         bound = bare(bound)
+        if id(bound) in seen:
+            continue
+        seen.add(id(bound))
         if not isinstance(bound, Call) or bound.name not in _LOGIC | _COMPARES | _NUMBERS or _is_tried(bound):
             continue
         origin = bound.origin or around

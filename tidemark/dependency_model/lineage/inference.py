@@ -13,8 +13,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidemark.dependency_model.lineage.bound_expression import AGGREGATE, WINDOW, Opaque, children, walk
+from tidemark.dependency_model.lineage.bound_expression import (
+    AGGREGATE,
+    WINDOW,
+    Opaque,
+    Place,
+    children,
+    walk,
+)
 from tidemark.dependency_model.lineage.business_time_parameters import parameter_names
+from tidemark.dependency_model.lineage.deep_stack import with_deep_stack
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, OutlinedTables, QuerySession, TimeColumns
 from tidemark.dependency_model.lineage.failing_casts import refuse_failing_casts
 from tidemark.dependency_model.lineage.inferred_read import Read, runs_by_time
@@ -67,6 +75,9 @@ class Inference:
 
     def of(self, queries: Sequence[Query]) -> dict[str, Read]:
         """The reads, by table, in the order of their first mention."""
+        return with_deep_stack(lambda: self._of(queries), queries[0].where(Place())) if queries else {}
+
+    def _of(self, queries: Sequence[Query]) -> dict[str, Read]:
         relations = [(query, relation) for query in queries for relation in bind(query, self._tables)]
         mentions: dict[str, str] = {}
         for query, relation in relations:
@@ -183,9 +194,10 @@ def _hiding(name: str, relations: Sequence[tuple[Query, Relation]], times: TimeC
 
 def _row_by_row(condition: Bound) -> Iterator[Bound]:
     """The parts of a condition that are looked at row by row, not those in an aggregate or a window."""
-    stack = [condition]
+    stack, seen = [condition], set[int]()
     while stack:
         part = stack.pop()
-        if not (isinstance(part, Opaque) and part.why in (AGGREGATE, WINDOW)):
+        if id(part) not in seen and not (isinstance(part, Opaque) and part.why in (AGGREGATE, WINDOW)):
             yield part
             stack += children(part)
+        seen.add(id(part))

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Sourced
+from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Sourced, inside_out
 from tidemark.dependency_model.lineage.functions.numbers import WHOLE_CASTS
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from tidemark.dependency_model.lineage.bound_expression import JoinSource
 
 _COMPARES: Final = frozenset(["=", "<", "<="])
@@ -22,24 +24,31 @@ _NULL_OF_NULL: Final = frozenset(
 
 def drops_made_up_rows(condition: Bound, source: JoinSource) -> bool:
     """Whether a condition cannot be true where an item's row is made up: it compares what is NULL then."""
+    nulls: set[int] = set()
+    drops: set[int] = set()
+    for part in inside_out(condition):
+        if _is_null(part, source, nulls):
+            nulls.add(id(part))
+        if isinstance(part, Call) and _drops(part, nulls, drops):
+            drops.add(id(part))
+    return id(condition) in drops
+
+
+def _drops(condition: Call, nulls: Container[int], drops: Container[int]) -> bool:
     match condition:
         case Call(name="and", arguments=arguments):
-            return any(drops_made_up_rows(argument, source) for argument in arguments)
+            return any(id(argument) in drops for argument in arguments)
         case Call(name="or", arguments=arguments):
-            return all(drops_made_up_rows(argument, source) for argument in arguments)
-        case Call(name="not", arguments=(Call(name="is_null", arguments=(inner,)),)):
-            return _is_null(inner, source)
-        case Call(name="not", arguments=(Call(name=name, arguments=arguments),)) if name in _COMPARES:
-            return any(_is_null(argument, source) for argument in arguments)
-        case Call(name=name, arguments=arguments) if name in _COMPARES:
-            return any(_is_null(argument, source) for argument in arguments)
-    return False
+            return all(id(argument) in drops for argument in arguments)
+        case Call(name="not", arguments=(Call(name=name, arguments=arguments),)) if name in {"is_null", *_COMPARES}:
+            return any(id(argument) in nulls for argument in arguments)
+    return condition.name in _COMPARES and any(id(argument) in nulls for argument in condition.arguments)
 
 
-def _is_null(bound: Bound, source: JoinSource) -> bool:
+def _is_null(bound: Bound, source: JoinSource, nulls: Container[int]) -> bool:
     match bound:
         case Sourced(source=own, inner=inner):
-            return own is source or _is_null(inner, source)
+            return own is source or id(inner) in nulls
         case Call(name=name, arguments=arguments) if name in _NULL_OF_NULL:
-            return any(_is_null(argument, source) for argument in arguments)
+            return any(id(argument) in nulls for argument in arguments)
     return False

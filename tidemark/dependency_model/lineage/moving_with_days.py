@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Column, Sourced
+from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Column, Sourced, fold
 from tidemark.dependency_model.lineage.bound_expression import Literal as Constant
 from tidemark.dependency_model.lineage.value_range import Range, Type
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
 Kind = Literal["day", "number", "truth"]
 _COMPARES: Final = frozenset(["=", "<", "<=", "<=>"])
@@ -19,20 +19,20 @@ _NUMBERS: Final = frozenset(["+", "-", "*", "negative"])
 
 def moves_with_days(condition: Bound, days: Collection[Column]) -> bool:
     """Whether it is made of these columns, which are DATEs, of counts of days between them, and of nothing else."""
-    return _kind(condition, days) == "truth"
+    return fold(condition, lambda bound, kinds: _kind(bound, kinds, days)) == "truth"
 
 
-def _kind(bound: Bound, days: Collection[Column]) -> Kind | None:
+def _kind(bound: Bound, kinds: Sequence[Kind | None], days: Collection[Column]) -> Kind | None:
     """What it is; None where it may know one day from another."""
     match bound:
         case Column():
             return "day" if bound in days else None
-        case Sourced(inner=inner):
-            return _kind(inner, days)
+        case Sourced():
+            return kinds[0]
         case Constant(value=Range(type=Type.NUMBER)):
             return "number"
-        case Call(name=name, arguments=arguments):
-            return _of_call(name, tuple(_kind(argument, days) for argument in arguments))
+        case Call(name=name):
+            return _of_call(name, tuple(kinds))
     return None
 
 

@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from tidemark.dependency_model.lineage.bound_expression import Place
+from tidemark.dependency_model.lineage.deep_stack import with_deep_stack
 from tidemark.dependency_model.lineage.foreign_sql.placeholder import Placeholder, placeholders
 from tidemark.dependency_model.lineage.sql_text import code_of, place_at
 from tidemark.errors import QueryError
@@ -110,11 +111,10 @@ def read_query(text: str, *, file: str = "query.sql", first_line: int = 1) -> Qu
     for placeholder in placeholders(text):
         raise _foreign(placeholder, text, file, first_line)
     try:
-        statements = [statement for statement in sqlglot.parse(text, dialect="spark") if statement is not None]
+        parsed = with_deep_stack(lambda: sqlglot.parse(text, dialect="spark"), f"{file}:{first_line}:1")
     except SqlglotError as error:
         raise _unreadable(error, file, first_line) from error
-    except RecursionError as error:
-        raise QueryError("query nested too deep", where=f"{file}:{first_line}:1") from error
+    statements = [statement for statement in parsed if statement is not None]
     if len(statements) != 1 or not isinstance(statements[0], (exp.Query, exp.Table)):
         what = f"{len(statements)} statements" if len(statements) != 1 else statements[0].key.upper()
         raise QueryError(

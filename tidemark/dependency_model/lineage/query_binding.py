@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlglot import exp
 
 from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Occurrence, Opaque, Place
+from tidemark.dependency_model.lineage.deep_stack import with_deep_stack
 from tidemark.dependency_model.lineage.relation import (
     LATERAL,
     UNNAMED_VEIL,
@@ -29,7 +30,6 @@ from tidemark.dependency_model.lineage.scope import CommonTable
 from tidemark.dependency_model.lineage.select_binding import SelectBinder
 from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS
 from tidemark.dependency_model.suggestion import did_you_mean
-from tidemark.errors import QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,11 +37,15 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.known_tables import Tables
     from tidemark.dependency_model.lineage.parsed_query import Query
     from tidemark.dependency_model.lineage.scope import Scope
+    from tidemark.errors import QueryError
 
 WAYS_LIMIT: Final = 32
 """So many ways are told apart; more are merged into one, and filters above them restrict nothing below."""
 OCCURRENCE_LIMIT: Final = 2_000
-DEPTH_LIMIT: Final = 60
+DEPTH_LIMIT: Final = 240
+"""So many queries in each other: Spark's parser ends between 120 and 240 in brackets, at about 60 CTEs in a row."""
+QUERY_LIMIT: Final = 20_000
+"""So many queries are bound in one; a CTE counts at each mention."""
 
 
 @dataclass(slots=True)
@@ -51,6 +55,7 @@ class Binder:
     query: Query
     tables: Tables
     _count: int = 0
+    _queries: int = 0
     _depth: int = 0
     _active: set[int] = field(default_factory=set)
 
@@ -135,11 +140,12 @@ class Binder:
         return self.relations(inner, names, parent)
 
     def _set_operation(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
-        left = self.relations(node.this, names, parent)
-        right = self.relations(node.expression, names, parent)
-        if node.args.get("by_name"):
-            return left + right
-        return left + [_align(way, left[0]) for way in right]
+        first, others = _branches(node)
+        ways = self.relations(first, names, parent)
+        for operation in others:
+            right = self.relations(operation.expression, names, parent)
+            ways += right if operation.args.get("by_name") else [_align(way, ways[0]) for way in right]
+        return ways
 
     def _table(self, node: Any, names: Mapping[str, CommonTable]) -> list[Relation]:
         name = node.name.lower()
@@ -210,6 +216,10 @@ class Binder:
         try:
             if self._depth > DEPTH_LIMIT:
                 raise self.query.error("nested too deep", node, expected=f"at most {DEPTH_LIMIT} queries in each other")
+            self._queries += 1
+            if self._queries > QUERY_LIMIT:
+                expected = f"at most {QUERY_LIMIT:,} queries, each CTE counted at each mention"
+                raise self.query.error("this query holds too many queries", node, expected=expected)
             yield
         finally:
             self._depth -= 1
@@ -217,11 +227,19 @@ class Binder:
 
 def bind(query: Query, tables: Tables) -> list[Relation]:
     """The relations of a whole query. Raises QueryError."""
-    binder = Binder(query, tables)
-    try:
-        return binder.relations(query.tree, {}, None)
-    except RecursionError as error:
-        raise QueryError("query nested too deep", where=query.where(Place())) from error
+    return with_deep_stack(lambda: Binder(query, tables).relations(query.tree, {}, None), query.where(Place()))
+
+
+def _branches(node: Any) -> tuple[Any, list[Any]]:
+    """The first query of a chain such as `a UNION b UNION c`, and the operations: the parser has them in pairs."""
+    operations = [node]
+    while isinstance(operations[-1].this, exp.SetOperation) and not _is_cut(operations[-1].this):
+        operations.append(operations[-1].this)
+    return operations[-1].this, operations[::-1]
+
+
+def _is_cut(node: Any) -> bool:
+    return any(node.args.get(name) for name in ("with_", "limit", "offset"))
 
 
 def _column_aliases(node: Any) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidemark.dependency_model.lineage.bound_expression import (
     Bound,
@@ -18,8 +18,12 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Opaque,
     Place,
     Sourced,
+    inside_out,
     value_parts,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Side = frozenset[JoinSource]
 """FROM items whose rows an outer join makes up together."""
@@ -110,15 +114,28 @@ class Veil(NamedTuple):
 
     def over(self, bound: Bound) -> Bound:
         """The expression with everything hidden that is no key: rows with other values of it count as well."""
+        return self.over_each([bound])[0]
+
+    def over_each(self, bounds: Iterable[Bound]) -> list[Bound]:
+        """Several expressions; what they share stays one thing."""
+        known: dict[int, Bound] = {}
+        veiled = []
+        for bound in bounds:
+            for part in inside_out(bound, known):
+                known[id(part)] = self._over(part, known)
+            veiled.append(known[id(bound)])
+        return veiled
+
+    def _over(self, bound: Bound, known: Mapping[int, Bound]) -> Bound:
         if bound in self.keys:
             return bound
         match bound:
             case Column() | Element() | Exists() | InQuery():
                 return self._hidden(bound)
             case Sourced(source=source, inner=inner):
-                return Sourced(source, self.over(inner)) if isinstance(inner, (Call, Opaque)) else self._hidden(bound)
+                return Sourced(source, known[id(inner)]) if isinstance(inner, (Call, Opaque)) else self._hidden(bound)
             case Call(name=name, arguments=arguments):
-                return Call(name, tuple(self.over(argument) for argument in arguments))
+                return Call(name, tuple(known[id(argument)] for argument in arguments))
         return bound
 
     def _hidden(self, bound: Bound) -> Bound:
@@ -153,7 +170,7 @@ def veil_columns(relation: Relation, veil: Veil) -> Relation:
     """The relation with all of its columns veiled."""
     return replace(
         relation,
-        columns={name: veil.over(bound) for name, bound in relation.columns.items()},
+        columns=dict(zip(relation.columns, veil.over_each(relation.columns.values()), strict=True)),
         open_table=None,
         open=(Open(_veiled(relation, veil)),) if relation.is_open else (),
         members={},

@@ -30,7 +30,7 @@ from tidemark.dependency_model.lineage.relation import (
     veil_columns,
 )
 from tidemark.dependency_model.lineage.scope import Item, Scope
-from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS, Translator, all_hold
+from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS, Translator, all_hold, chained
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -416,10 +416,7 @@ def _merge_columns(side: str, left: Bound, right: Bound) -> Bound:
 
 def _conjuncts(node: Any) -> list[Any]:
     """The parts of a condition that must all hold."""
-    if node is None:
-        return []
-    node = node.unnest()
-    return [*_conjuncts(node.this), *_conjuncts(node.expression)] if isinstance(node, exp.And) else [node]
+    return [] if node is None else chained(node, exp.And)
 
 
 def _star(node: Any) -> Any:

@@ -182,5 +182,5 @@ def _environment(setting: Setting) -> Environment:
         if isinstance(value, Special):
             environment[key] = value
         else:
-            environment.update(value)  # type: ignore[arg-type]
+            environment.update(value)
     return environment

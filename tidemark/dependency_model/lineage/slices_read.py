@@ -11,7 +11,7 @@ from tidemark.dependency_model.lineage.bound_expression import Column
 from tidemark.dependency_model.lineage.business_time_parameters import parameters
 from tidemark.dependency_model.lineage.entity_outline import TimeColumns
 from tidemark.dependency_model.lineage.evaluation_times import query_times
-from tidemark.dependency_model.lineage.expression_evaluation import Evaluator
+from tidemark.dependency_model.lineage.expression_evaluation import STEPS_LIMIT, Evaluator, StepsSpentError
 from tidemark.dependency_model.lineage.inferred_read import runs_of
 from tidemark.dependency_model.lineage.offset_fitting import Fit
 from tidemark.dependency_model.lineage.slice_narrowing import Domain, SliceNarrowing, Unbounded
@@ -85,16 +85,24 @@ class Evaluation:
         evaluator, narrowings = self._narrowings(relations, session)
         needed: dict[str, Needed] = {}
         for ordinal in business_times:
-            evaluator.begin(parameters(self.grid, ordinal))
-            known: dict[object, Sequence[range] | None] = {}
-            for narrowing in narrowings:
-                near = {occurrence: self.fit(occurrence.table).anchor(ordinal) for occurrence in narrowing.occurrences}
-                for occurrence, domain in narrowing.read(near, known).items():
-                    why = _TOO_INVOLVED if occurrence in narrowing.exhausted else _AT_BOTH
-                    _add(needed, occurrence.table, ordinal, domain, narrowing.unevaluated.get(occurrence), why)
+            try:
+                evaluator.begin(parameters(self.grid, ordinal))
+                self._add_narrowed(needed, ordinal, narrowings)
+            except StepsSpentError:
+                ended = f"{_TOO_INVOLVED} (ended at {self.grid.key(ordinal)}, after {STEPS_LIMIT:,} steps)"
+                tables = dict.fromkeys(mention.table for narrowing in narrowings for mention in narrowing.occurrences)
+                return {table: known if isinstance(known := needed.get(table), str) else ended for table in tables}
             if all(isinstance(reason, str) for reason in needed.values()):
                 break
         return needed
+
+    def _add_narrowed(self, needed: dict[str, Needed], ordinal: int, narrowings: Iterable[SliceNarrowing]) -> None:
+        known: dict[object, Sequence[range] | None] = {}
+        for narrowing in narrowings:
+            near = {occurrence: self.fit(occurrence.table).anchor(ordinal) for occurrence in narrowing.occurrences}
+            for occurrence, domain in narrowing.read(near, known).items():
+                why = _TOO_INVOLVED if occurrence in narrowing.exhausted else _AT_BOTH
+                _add(needed, occurrence.table, ordinal, domain, narrowing.unevaluated.get(occurrence), why)
 
     @cached_property
     def times(self) -> TimeColumns:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from sqlglot import exp
@@ -18,6 +17,7 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Literal,
     Opaque,
     Parameter,
+    joined,
 )
 from tidemark.dependency_model.lineage.functions.calendar_arithmetic import (
     DATE_UNITS,
@@ -52,6 +52,8 @@ _TYPES: Final = {
 }
 _UNIT_FIRST: Final = re.compile(r"^\w+\s*\(\s*['\"]?(\w+)['\"]?\s*,")
 _UNIT_LAST: Final = re.compile(r",\s*['\"](\w+)['\"]\s*\)$")
+_SPREAD: Final = 32
+"""A text that is made of the same text again and again, CTE after CTE, doubles its parts."""
 _TEXTS: Final = {"TEXT", "VARCHAR", "CHAR"}
 
 
@@ -217,11 +219,28 @@ def _in_tuples(translator: Translator, node: Any) -> Bound:
 
 def all_hold(conditions: Sequence[Bound]) -> Bound:
     """Conditions joined by AND: one at least."""
-    return reduce(lambda left, right: Call("and", (left, right)), conditions)
+    return joined("and", conditions)
 
 
 def _any_of(conditions: Sequence[Bound]) -> Bound:
-    return reduce(lambda left, right: Call("or", (left, right)), conditions)
+    return joined("or", conditions)
+
+
+def chained(node: Any, kind: type[exp.Expression]) -> list[Any]:
+    """The operands of a chain such as `a OR b OR c`, which the parser has in pairs."""
+    operands: list[Any] = []
+    stack = [node]
+    while stack:
+        part = stack.pop().unnest()
+        if type(part) is kind and not part.args.get("negate"):
+            stack += [part.expression, part.this]
+        else:
+            operands.append(part)
+    return operands
+
+
+def _logic(name: str, kind: type[exp.Expression]) -> Callable[[Translator, Any], Bound]:
+    return lambda translator, node: Call(name, translator.all_of(chained(node, kind)))
 
 
 def _is(translator: Translator, node: Any) -> Bound:
@@ -428,13 +447,11 @@ def _parameter(translator: Translator, node: Any) -> Bound:
 
 
 def _concat(parts: Sequence[Bound]) -> Bound:
-    """`concat(concat(a, b), c)`, which is what `a || b || c` says, has the parts of both."""
-    flat = [
-        inner
-        for part in parts
-        for inner in (part.arguments if isinstance(part, Call) and part.name == "concat" else (part,))
-    ]
-    return Call("concat", tuple(flat))
+    """`concat(concat(a, b), c)`, which is what `a || b || c` says, has the parts of both, as long as they are few."""
+    inside = [part.arguments if isinstance(part, Call) and part.name == "concat" else (part,) for part in parts]
+    if sum(map(len, inside)) > len(parts) + _SPREAD:
+        return Call("concat", tuple(parts))
+    return Call("concat", tuple(part for spread in inside for part in spread))
 
 
 def _concat_ws(translator: Translator, node: Any) -> Bound:
@@ -473,8 +490,6 @@ def _filter(translator: Translator, node: Any) -> Bound:
 
 _BINARY = ("this", "expression")
 _SIMPLE: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
-    "and": ("and", _BINARY),
-    "or": ("or", _BINARY),
     "not": ("not", ("this",)),
     "eq": ("=", _BINARY),
     "lt": ("<", _BINARY),
@@ -541,6 +556,8 @@ _ANONYMOUS: Final = {
 _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "literal": _literal,
     "null": lambda _, __: Literal(Special.NULL),
+    "and": _logic("and", exp.And),
+    "or": _logic("or", exp.Or),
     "boolean": lambda _, node: Literal(logic.TRUE if node.this else logic.FALSE),
     "column": _column,
     "placeholder": _parameter,
@@ -586,7 +603,7 @@ _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "bracket": _element_at,
     "extract": _extract,
     "concat": lambda translator, node: _concat(translator.all_of(node.expressions)),
-    "dpipe": lambda translator, node: _concat((translator.bind(node.this), translator.bind(node.expression))),
+    "dpipe": lambda translator, node: _concat(translator.all_of(chained(node, exp.DPipe))),
     "concatws": _concat_ws,
     "pad": _pad,
     "trim": lambda translator, node: (

@@ -18,12 +18,21 @@ _COMPARES: Final = frozenset(["=", "<", "<="])
 
 def is_unknown_of(condition: Bound, others: Collection[Occurrence]) -> bool:
     """Whether each comparison in it has a side that is not known where nothing is known of the other mentions."""
-    match condition:
-        case Call(name=name, arguments=arguments) if name in _LOGIC:
-            return all(is_unknown_of(argument, others) for argument in arguments)
-        case Call(name=name, arguments=arguments) if name in _COMPARES:
-            return any(_carries(side, others) for side in arguments)
-    return False
+    if not others:
+        return False
+    seen, stack = set[int](), [condition]
+    while stack:
+        part = stack.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if not isinstance(part, Call) or part.name not in _LOGIC | _COMPARES:
+            return False
+        if part.name in _LOGIC:
+            stack += part.arguments
+        elif not any(_carries(side, others) for side in part.arguments):
+            return False
+    return True
 
 
 def _carries(side: Bound, others: Collection[Occurrence]) -> bool:

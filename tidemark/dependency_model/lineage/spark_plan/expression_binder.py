@@ -6,7 +6,15 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
-from tidemark.dependency_model.lineage.bound_expression import AGGREGATE, WINDOW, Bound, Call, Literal, Opaque
+from tidemark.dependency_model.lineage.bound_expression import (
+    AGGREGATE,
+    WINDOW,
+    Bound,
+    Call,
+    Literal,
+    Opaque,
+    joined,
+)
 from tidemark.dependency_model.lineage.sqlglot_expressions import CLOCK
 from tidemark.dependency_model.lineage.value_range import Range, Special, Type, exact_number, point
 from tidemark.dependency_model.time.date_grid import day_of
@@ -112,10 +120,7 @@ def _in(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
     wanted, *options = _all(node, scope)
     if not options:
         return Opaque((wanted,))
-    condition = Call("=", (wanted, options[0]))
-    for option in options[1:]:
-        condition = Call("or", (condition, Call("=", (wanted, option))))
-    return condition
+    return joined("or", [Call("=", (wanted, option)) for option in options])
 
 
 def _case(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
