@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidemark.warehouse.column_graph import ColumnGraph, EntityColumns
 from tidemark.warehouse.column_tree import TreeLine, tree_lines
 
 FAR = 10_000
@@ -40,3 +41,18 @@ def test_a_long_chain_and_a_wide_column_are_shown() -> None:
 def test_what_lies_too_deep_is_told() -> None:
     lines = list(tree_lines("0", lambda name: [str(int(name) + 1)], 3))
     assert lines[-1] == TreeLine(3, "3", is_cut=True)
+
+
+def test_a_column_may_have_dots_in_its_name() -> None:
+    graph = ColumnGraph(
+        {
+            "names": EntityColumns({"a.b": ("base.user_id",)}, ()),
+            "more": EntityColumns({"c.d": ("names.a.b",)}, ("names.x.y",)),
+        },
+        {"copy": "names"},
+    )
+    assert graph.up("more.c.d") == ("names.a.b",)
+    assert graph.up("copy.a.b") == ("names.a.b",)
+    assert graph.down("names.a.b") == ("more.c.d",)
+    assert graph.columns("base") == ("user_id",)
+    assert ColumnGraph({"more": graph.entities["more"]}, {}).columns("names") == ("a.b", "x.y")

@@ -50,7 +50,7 @@ class ColumnGraph:
 
     def up(self, name: str) -> Names:
         """The columns that `entity.column` is computed of."""
-        entity, _, column = name.rpartition(".")
+        entity, _, column = name.partition(".")
         if entity in self.same:
             return (f"{self.same[entity]}.{column}",)
         columns_of_entity = self.entities.get(entity)
@@ -68,8 +68,8 @@ class ColumnGraph:
         if entity in self.outside:
             return self.outside[entity]
         indirect = {name for columns in self.entities.values() for name in columns.indirect}
-        read = {name for name in {*self._downstream, *indirect} if name.rpartition(".")[0] == entity}
-        return tuple(sorted(name.rpartition(".")[2] for name in read))
+        read = {name for name in {*self._downstream, *indirect} if name.partition(".")[0] == entity}
+        return tuple(sorted(name.partition(".")[2] for name in read))
 
     def is_read(self, entity: str, column: str) -> bool:
         """Whether a query downstream uses a column, also to choose rows, or all columns of the entity."""
@@ -98,7 +98,7 @@ class ColumnGraph:
                 for source in sources:
                     downstream.setdefault(source, []).append(f"{entity}.{column}")
         for copy, entity in self.same.items():
-            for column in {name.rpartition(".")[2] for name in downstream if name.rpartition(".")[0] == copy}:
+            for column in {name.partition(".")[2] for name in downstream if name.partition(".")[0] == copy}:
                 downstream.setdefault(f"{entity}.{column}", []).append(f"{copy}.{column}")
         return {name: tuple(names) for name, names in downstream.items()}
 

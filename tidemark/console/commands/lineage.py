@@ -105,7 +105,7 @@ def _print(wanted: Sequence[str], ways: Sequence[str], graph: ColumnGraph, size:
         for way in ways:
             for line in _lines(column, _step(graph, way), "<- " if way == "up" else "-> ", size):
                 print_line(line)
-    for entity in dict.fromkeys(column.rpartition(".")[0] for column in wanted):
+    for entity in dict.fromkeys(column.partition(".")[0] for column in wanted):
         entity_columns = graph.entities.get(entity)
         if entity_columns and entity_columns.indirect:
             print_line(f"indirect  {', '.join(entity_columns.indirect)}", "dim")
@@ -129,7 +129,7 @@ def _cut(column: str, step: Step, size: TreeSize) -> tuple[list[TreeLine], int]:
 
 
 def _as_data(wanted: Sequence[str], ways: Sequence[str], graph: ColumnGraph, size: TreeSize) -> dict[str, object]:
-    entities = dict.fromkeys(column.rpartition(".")[0] for column in wanted)
+    entities = dict.fromkeys(column.partition(".")[0] for column in wanted)
     indirect = {name: list(graph.entities[name].indirect) for name in entities if name in graph.entities}
     trees = [_tree(root, ways, graph, size) for root in wanted]
     return {"columns": trees, "indirect": indirect}

@@ -35,7 +35,7 @@ def column_metadata(columns: ColumnGraph, entity: Entity) -> dict[str, Any]:
 
 
 def _dep(source: str) -> dg.TableColumnDep:
-    entity, _, column = source.rpartition(".")
+    entity, _, column = source.partition(".")
     return dg.TableColumnDep(asset_key=dg.AssetKey([entity]), column_name=column)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.lineage.bound_expression import Column as TableColumn
 from tidemark.dependency_model.lineage.bound_expression import Exists, InQuery, Opaque, children
 from tidemark.dependency_model.lineage.query_binding import bind
+from tidemark.dependency_model.lineage.relation import AnyColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -47,11 +48,16 @@ def column_lineage(query: Query, tables: Tables) -> ColumnLineage:
     direct: dict[str, set[ColumnName]] = {}
     indirect: set[ColumnName] = set()
     for relation in relations:
+        if relation.subtracts:
+            for bound in relation.columns.values():
+                indirect |= _used(bound, indirect)
+            indirect |= {used for bound in relation.indirect for used in _used(bound, indirect)}
+            continue
         for name, bound in zip(_names(relations[0], relation), relation.columns.values(), strict=False):
             used = direct.setdefault(name, set())
             used |= _used(bound, indirect)
         for opened in relation.open:
-            _open_columns(opened.relation, direct)
+            _open_columns(opened.relation, direct, indirect)
         for bound in relation.indirect:
             indirect |= _used(bound, indirect)
     return ColumnLineage({name: tuple(sorted(used)) for name, used in direct.items()}, tuple(sorted(indirect)))
@@ -62,12 +68,14 @@ def _names(first: Relation, relation: Relation) -> Iterable[str]:
     return first.columns if len(first.columns) == len(relation.columns) else relation.columns
 
 
-def _open_columns(relation: Relation, direct: dict[str, set[ColumnName]]) -> None:
+def _open_columns(relation: Relation, direct: dict[str, set[ColumnName]], indirect: set[ColumnName]) -> None:
     tables = [relation.open_table] if relation.open_table else []
     for table in tables:
         direct.setdefault("*", set()).add(ColumnName(table.table, "*"))
     for opened in relation.open:
-        _open_columns(opened.relation, direct)
+        _open_columns(opened.relation, direct, indirect)
+    if isinstance(relation, AnyColumn):
+        direct.setdefault("*", set()).update(_used(relation.made_of, indirect))
 
 
 def _used(bound: Bound, indirect: set[ColumnName]) -> set[ColumnName]:

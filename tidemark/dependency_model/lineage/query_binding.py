@@ -16,10 +16,11 @@ from sqlglot import exp
 
 from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Occurrence, Opaque, Place
 from tidemark.dependency_model.lineage.deep_stack import with_deep_stack
+from tidemark.dependency_model.lineage.generators import ANY_COLUMN, MadeColumns, made_columns
 from tidemark.dependency_model.lineage.relation import (
     LATERAL,
     UNNAMED_VEIL,
-    FoundColumn,
+    AnyColumn,
     Open,
     Relation,
     Veil,
@@ -58,6 +59,7 @@ class Binder:
     _queries: int = 0
     _depth: int = 0
     _active: set[int] = field(default_factory=set)
+    _anchors: dict[int, Relation] = field(default_factory=dict)
 
     def relations(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """The ways to a query's rows. Raises QueryError."""
@@ -144,6 +146,8 @@ class Binder:
         ways = self.relations(first, names, parent)
         for operation in others:
             right = self.relations(operation.expression, names, parent)
+            if isinstance(operation, exp.Except):
+                right = [replace(way, subtracts=True) for way in right]
             ways += right if operation.args.get("by_name") else [_align(way, ways[0]) for way in right]
         return ways
 
@@ -189,15 +193,25 @@ class Binder:
 
     def _common_table(self, table: CommonTable) -> list[Relation]:
         if id(table.node) in self._active:
-            return [_anything()]
+            return [self._anchors.get(id(table.node), ANY_COLUMN.relation(Opaque()))]
         self._active.add(id(table.node))
         try:
+            if _is_recursive(table) and isinstance(table.node, exp.SetOperation):
+                self._anchors[id(table.node)] = self._anchor(table)
             ways = self.relations(table.node, table.names, None)
         finally:
             self._active.discard(id(table.node))
         if _is_recursive(table):
             ways = [veil_columns(way, Veil("a recursive query", self.query.place_of(table.node))) for way in ways]
         return [_rename(way, table.columns) for way in ways] if table.columns else ways
+
+    def _anchor(self, table: CommonTable) -> Relation:
+        """What a recursive CTE knows of itself: columns that the rows which it begins with make."""
+        begin = merge_ways(self.relations(_branches(table.node)[0], table.names, None))
+        names = table.columns if len(table.columns) == len(begin.columns) else tuple(begin.columns)
+        columns = {name: Opaque((bound,)) for name, bound in zip(names, begin.columns.values(), strict=True)}
+        every = Opaque(tuple(begin.columns.values()))
+        return Relation(columns, open=ANY_COLUMN.open(every) if begin.is_open else ())
 
     def _view(self, view: Query) -> list[Relation]:
         if id(view.tree) in self._active:
@@ -274,6 +288,7 @@ def _align(relation: Relation, first: Relation) -> Relation:
         None,
         (Open(veil_columns(relation, UNNAMED_VEIL)),),
         relation.indirect,
+        subtracts=relation.subtracts,
     )
 
 
@@ -292,26 +307,16 @@ def _is_sequence(item: Any) -> bool:
 
 def _table_function(node: Any) -> Relation:
     """A table function such as `range(10)`."""
-    names = _column_aliases(node) or ("id", "col")
-    return Relation({name: Opaque(why="a table function", of_data=False) for name in names})
-
-
-def _anything() -> Relation:
-    """What a recursive CTE knows of itself."""
-    return Relation({}, open_table=Occurrence("", Place()))
+    made = Opaque(why="a table function", of_data=False)
+    if names := _column_aliases(node):
+        return Relation(dict.fromkeys(names, made))
+    is_range = isinstance(node.this, exp.Anonymous) and str(node.this.this).lower() == "range"
+    return (MadeColumns(("id",)) if is_range else made_columns(node.this) or ANY_COLUMN).relation(made)
 
 
 def _pivot(relation: Relation, veil: Veil) -> Relation:
     every: Bound = Opaque(tuple(relation.columns.values()), place=veil.place, hidden_by=veil.by)
-    return replace(veil_columns(relation, veil), columns={}, open=(Open(_Any({}, (), (), {}, None, (), (every,))),))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Any(Relation):
-    """A relation that has every column, made of all of its own."""
-
-    def find(self, name: str) -> FoundColumn | None:
-        return FoundColumn(self.indirect[0], certain=False) if name else None
+    return replace(veil_columns(relation, veil), columns={}, open=(Open(AnyColumn({}, made_of=every)),))
 
 
 def _is_recursive(table: CommonTable) -> bool:

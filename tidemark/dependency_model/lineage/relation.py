@@ -72,6 +72,8 @@ class Relation:
     """Of tables joined in brackets: each under its own name."""
     ends_with_time: bool = True
     """Whether columns that are not known by name come before those of business time, as in a table."""
+    subtracts: bool = False
+    """Whether its rows are taken away from those of other ways: the right side of EXCEPT."""
 
     @property
     def is_open(self) -> bool:
@@ -94,6 +96,17 @@ class Relation:
         if certain or len(matches) == 1:
             return (certain or matches)[0]
         return FoundColumn(Opaque(tuple(match.bound for match in matches)), certain=False) if matches else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnyColumn(Relation):
+    """A relation that has every column of some `names`, or of any; all are made of the same."""
+
+    made_of: Bound = field(default_factory=Opaque)
+    names: frozenset[str] | None = None
+
+    def find(self, name: str) -> FoundColumn | None:
+        return FoundColumn(self.made_of, certain=False) if self.names is None or name in self.names else None
 
 
 LATERAL: Final = Relation({})
@@ -152,7 +165,10 @@ def merge_ways(relations: list[Relation]) -> Relation:
     first = relations[0]
     names = list(first.columns)
     columns: dict[str, Bound] = {
-        name: Opaque(tuple(list(relation.columns.values())[at] for relation in relations if at < len(relation.columns)))
+        name: Opaque(
+            tuple(bound for way in relations if not way.subtracts for bound in _at(way, at)),
+            choosing=tuple(bound for way in relations if way.subtracts for bound in _at(way, at)),
+        )
         for at, name in enumerate(names)
     }
     return Relation(
@@ -164,6 +180,11 @@ def merge_ways(relations: list[Relation]) -> Relation:
         tuple(Open(_veiled(relation, UNNAMED_VEIL)) for relation in relations if relation.is_open),
         tuple(bound for relation in relations for bound in relation.indirect),
     )
+
+
+def _at(relation: Relation, place: int) -> list[Bound]:
+    """The column at a place, where there are so many."""
+    return [*relation.columns.values()][place : place + 1]
 
 
 def veil_columns(relation: Relation, veil: Veil) -> Relation:

@@ -10,7 +10,7 @@ from tidemark.dependency_model.lineage.relation import FoundColumn, Relation, Si
 from tidemark.dependency_model.suggestion import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sqlglot import exp
 
@@ -62,15 +62,30 @@ class Scope:
 
     def column(self, node: exp.Column) -> Bound:
         """The column of a reference. Raises QueryError where there is none, or more than one."""
-        name, table = node.name.lower(), node.table.lower()
-        bound = self._qualified(table, name) if table else self._plain(name, node)
+        parts = [part.name.lower() for part in node.parts]
+        bound = self._plain(parts[0], node) if len(parts) == 1 else self._of_parts(parts, node)
         if bound is not None:
             return bound
-        if table:
-            as_struct = self._plain(table, node)
-            if as_struct is not None:
-                return Opaque((as_struct,))
-        raise self.query.error("no such column", node, found=node.sql("spark"), hint=self._near(table or name))
+        raise self.query.error("no such column", node, found=node.sql("spark"), hint=self._near(parts[-2:][0]))
+
+    def _of_parts(self, parts: Sequence[str], node: exp.Column) -> Bound | None:
+        """`table.column`, `schema.table.column`, or fields of a struct, in this order."""
+        table, name, *fields = parts
+        bound = self._qualified(table, name)
+        if bound is not None:
+            return Opaque((bound,)) if fields else bound
+        if fields and self.knows_around(parts[-2]) and (bound := self._qualified(*parts[-2:])) is not None:
+            return bound
+        as_struct = self._plain(table, node)
+        return None if as_struct is None else Opaque((as_struct,))
+
+    def struct(self, name: str, node: exp.Expression) -> Bound | None:
+        """The column of which a `*` makes columns."""
+        return self._plain(name, node)
+
+    def knows_around(self, name: str) -> bool:
+        """Whether a name is an item here or in a query around."""
+        return self.knows(name) or (self.parent is not None and self.parent.knows_around(name))
 
     def knows(self, name: str) -> bool:
         """Whether a name is an item here."""
@@ -87,14 +102,14 @@ class Scope:
                 return with_source(item.source, with_source(source, inner.bound)) if inner else None
         return self.parent._qualified(table, name) if self.parent else None  # noqa: SLF001 - the same class
 
-    def _plain(self, name: str, node: exp.Column) -> Bound | None:
+    def _plain(self, name: str, node: exp.Expression) -> Bound | None:
         bound = self._of_items(name, node)
         selected = self.aliases.get(name) if self.is_selected else None
         if bound is None or selected is None or bound == selected:
             return bound
         return Opaque((bound, selected), f"{name} is a table's column and another one of the select list")
 
-    def _of_items(self, name: str, node: exp.Column) -> Bound | None:
+    def _of_items(self, name: str, node: exp.Expression) -> Bound | None:
         if name in self.shared:
             return self.shared[name]
         matches = [match for item in self.items if (match := item.find(name))]

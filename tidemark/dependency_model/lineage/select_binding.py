@@ -17,9 +17,11 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Occurrence,
     Opaque,
 )
+from tidemark.dependency_model.lineage.generators import ANY_COLUMN, MadeColumns, made_columns
 from tidemark.dependency_model.lineage.made_up_rows import drops_made_up_rows
 from tidemark.dependency_model.lineage.relation import (
     LATERAL,
+    AnyColumn,
     Constraint,
     Open,
     Relation,
@@ -203,13 +205,9 @@ class SelectBinder:
         names = [column.name.lower() for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
         if isinstance(inner, exp.Explode) and isinstance(inner.this, LISTS):
             return self._elements(inner, names)
-        parts = (self.translator.opaque(inner),)
-        return Relation(
-            {
-                name: Opaque(parts, parts[0].why, parts[0].place, of_data=False)
-                for name in names or ["col", "pos", "key", "value"]
-            }
-        )
+        call = self.translator.opaque(inner)
+        made = MadeColumns(tuple(names)) if names else made_columns(inner) or ANY_COLUMN
+        return made.relation(Opaque((call,), call.why, call.place, of_data=False))
 
     def _elements(self, node: Any, names: Sequence[str]) -> Relation:
         """`explode` and `posexplode` of a sequence or an array: its values are the last column."""
@@ -254,6 +252,7 @@ class SelectBinder:
             tuple(self.indirect),
             {item.alias: (item.relation, item.source) for item in self.scope.items if item.alias},
             self._ends_with_time(),
+            any(item.relation.subtracts for item in self.scope.items),
         )
         for veil in veils:
             relation = veil_columns(relation, veil)
@@ -278,12 +277,24 @@ class SelectBinder:
             if isinstance(node, exp.Aliases):
                 columns.update(self._several(node))
                 continue
+            made = made_columns(node)
+            if made is not None:
+                self._generated(node, made, columns, opened)
+                continue
             bound = self.translator.bind(node)
             name = node.alias_or_name.lower() or f"_c{at}"
             for free_name in [name] if name not in columns else [f"{name}#{at}"]:
                 columns[free_name] = bound
             self.scope.aliases.setdefault(name, bound)
         return columns, opened
+
+    def _generated(self, node: Any, made: MadeColumns, columns: dict[str, Bound], opened: list[Open]) -> None:
+        """The columns of a function that makes rows, which the query gives no names."""
+        bound = self.translator.bind(node)
+        for name in made.names:
+            columns.setdefault(name, bound)
+            self.scope.aliases.setdefault(name, bound)
+        opened += made.open(bound)
 
     def _several(self, node: Any) -> Mapping[str, Bound]:
         """The columns of `posexplode(..) AS (at, value)`."""
@@ -300,6 +311,9 @@ class SelectBinder:
 
     def _spread(self, star: Any, table: str, columns: dict[str, Bound], opened: list[Open]) -> None:
         without = frozenset(column.name.lower() for column in star.args.get("except_") or ())
+        if table and not self.scope.knows(table) and (struct := self.scope.struct(table, star)) is not None:
+            opened.append(Open(AnyColumn({}, made_of=Opaque((struct,))), None, without))
+            return
         for item in self.scope.items:
             if table and item.alias != table:
                 continue

@@ -54,6 +54,14 @@ def without_comments(text: str) -> str:
     return "".join(" " if kind == "comment" else part for kind, part in _parts(text))
 
 
+def without_continued_comments(text: str) -> str:
+    """The text with spaces for comments that a backslash continues on the next line: parsers end them with the line."""
+    if "\\\n" not in text:
+        return text
+    parts = _parts(text)
+    return "".join(spaces(part) if kind == "comment" and "\\\n" in part else part for kind, part in parts)
+
+
 def on_one_line(text: str) -> str:
     """The text with a space for each comment and end of line; what stands in quotes stays."""
     parts = [(kind, " " if kind == "comment" else part) for kind, part in _parts(text)]

@@ -54,6 +54,10 @@ _UNIT_FIRST: Final = re.compile(r"^\w+\s*\(\s*['\"]?(\w+)['\"]?\s*,")
 _UNIT_LAST: Final = re.compile(r",\s*['\"](\w+)['\"]\s*\)$")
 _SPREAD: Final = 32
 """A text that is made of the same text again and again, CTE after CTE, doubles its parts."""
+_PATTERN_LAST: Final = re.compile(r""",\s*(?:'((?:[^']|'')*)'|"[^"]*")\s*\)$""")
+_QUOTED: Final = re.compile(r"''[^']*''")
+_NO_LETTERS: Final = frozenset("YWwuecABnNp")
+"""Of weeks and their years (INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_PATTERN_RECOGNITION), and unknown ones."""
 _TEXTS: Final = {"TEXT", "VARCHAR", "CHAR"}
 
 
@@ -357,11 +361,20 @@ def _with_written_unit(
 def _with_pattern(name: str) -> Callable[[Translator, Any], Bound]:
     def rule(translator: Translator, node: Any) -> Bound:
         pattern = node.args.get("format")
+        if refused := _refused_letters(translator, node):
+            return translator.opaque(node, refused)
         if isinstance(pattern, exp.Literal) and pattern.this not in FORMATS:
             return translator.opaque(node, f"the pattern of {name} is not known")
         return _call(name, "this", "format")(translator, node)
 
     return rule
+
+
+def _refused_letters(translator: Translator, node: Any) -> str:
+    """Why Spark refuses a pattern as it is written: the parser reads `YYYY`, years of weeks, as `yyyy`."""
+    written = _PATTERN_LAST.search(translator.scope.query.text_of(node))
+    letters = [letter for letter in _QUOTED.sub("", written[1]) if letter in _NO_LETTERS] if written else []
+    return f"Spark has no letter {letters[0]} in patterns: {written[1]}" if letters and written else ""
 
 
 def _timestampdiff(translator: Translator, node: Any) -> Bound:
