@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlglot import exp
 
-from tidemark.dependency_model.lineage.bound_expression import Bound, Column, Occurrence, Opaque, Place
+from tidemark.dependency_model.lineage.bound_expression import Column, Occurrence, Opaque, Place
 from tidemark.dependency_model.lineage.deep_stack import with_deep_stack
 from tidemark.dependency_model.lineage.generators import ANY_COLUMN, MadeColumns, made_columns
+from tidemark.dependency_model.lineage.pivots import behind_pivot
 from tidemark.dependency_model.lineage.relation import (
     LATERAL,
     UNNAMED_VEIL,
-    AnyColumn,
     Open,
     Relation,
     Veil,
@@ -95,8 +95,9 @@ class Binder:
                 ways = self.relations(node, names, parent)
         if sample := node.args.get("sample"):
             ways = [veil_columns(way, Veil("TABLESAMPLE", self.query.place_of(sample))) for way in ways]
-        if pivots := node.args.get("pivots"):
-            ways = [_pivot(way, Veil("PIVOT or UNPIVOT", self.query.place_of(pivots[0]))) for way in ways]
+        for pivot in node.args.get("pivots") or ():
+            veil = Veil("PIVOT", self.query.place_of(pivot))
+            ways = [behind_pivot(way, pivot, veil) for way in ways]
         columns = _column_aliases(node)
         return [_rename(way, columns) for way in ways] if columns else ways
 
@@ -312,11 +313,6 @@ def _table_function(node: Any) -> Relation:
         return Relation(dict.fromkeys(names, made))
     is_range = isinstance(node.this, exp.Anonymous) and str(node.this.this).lower() == "range"
     return (MadeColumns(("id",)) if is_range else made_columns(node.this) or ANY_COLUMN).relation(made)
-
-
-def _pivot(relation: Relation, veil: Veil) -> Relation:
-    every: Bound = Opaque(tuple(relation.columns.values()), place=veil.place, hidden_by=veil.by)
-    return replace(veil_columns(relation, veil), columns={}, open=(Open(AnyColumn({}, made_of=every)),))
 
 
 def _is_recursive(table: CommonTable) -> bool:

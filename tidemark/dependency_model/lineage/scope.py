@@ -69,7 +69,7 @@ class Scope:
         raise self.query.error("no such column", node, found=node.sql("spark"), hint=self._near(parts[-2:][0]))
 
     def _of_parts(self, parts: Sequence[str], node: exp.Column) -> Bound | None:
-        """`table.column`, `schema.table.column`, or fields of a struct, in this order."""
+        """A column of a table, which may stand after its schema, or fields of a struct: in this order."""
         table, name, *fields = parts
         bound = self._qualified(table, name)
         if bound is not None:
