@@ -335,4 +335,4 @@ def test_people_and_changes() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("seed_", [1, 2, 3])
 def test_people_and_changes_for_long(seed_: int) -> None:
-    _play(450, 40, seed_)
+    _play(480, 40, seed_)
