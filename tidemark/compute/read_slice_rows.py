@@ -11,8 +11,8 @@ from tidemark.compute.business_time import slice_values
 from tidemark.compute.slice_clock import clock_of
 from tidemark.compute.snapshot_reader import Snapshots
 from tidemark.compute.table_version_tags import readable_snapshot
-from tidemark.delta.delta_rs_table import query_rows, read_table
-from tidemark.delta.errors import ConditionRefusedError
+from tidemark.delta.delta_rs_table import current_version, is_readable, query_rows, read_table
+from tidemark.delta.errors import ConditionRefusedError, VersionGoneError
 from tidemark.delta.file_rows import as_arrow
 from tidemark.delta.file_statistics import require_table
 from tidemark.delta.partition_predicate import partition_predicate
@@ -32,7 +32,8 @@ def slice_rows(runtime: Runtime, slice_: Slice, where: str | None, limit: int) -
     """At most so many rows of a slice for which `where`, a condition in Spark's SQL on the entity's clock, holds.
 
     Spark starts for a condition, and for late changes. Raises UnknownEntityError, ParseError, NotADeltaTableError,
-    SnapshotMissingError, and ConditionRefusedError for a condition that cannot be evaluated.
+    SnapshotMissingError, VersionGoneError where the log does not have the tagged version, and ConditionRefusedError for
+    a condition that cannot be evaluated.
     """
     warehouse = runtime.warehouse
     warehouse.graph.window(slice_)
@@ -43,6 +44,8 @@ def slice_rows(runtime: Runtime, slice_: Slice, where: str | None, limit: int) -
     if warehouse.is_snapshot(slice_.entity):
         tagged = readable_snapshot(warehouse, runtime.registry, slice_)
         version, is_restated = tagged.version, tagged.is_restated
+        if not is_readable(path, version):
+            raise VersionGoneError.log(path, version, f"a log that ends at version {current_version(path)}")
     if where is None and not is_restated:
         return query_rows(path, equal_to(values), limit, version)
     session = runtime.spark.newSession()
