@@ -4,8 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
-# Two workers, as many as a small machine has cores. A group of tests stays on one of them, the longest ones first.
-AT_ONCE := -n 2 --dist loadgroup --no-loadscope-reorder --durations=30
+# Three workers on two cores: a test that waits for a server leaves its core to the others. A group of tests stays on one of them, the longest ones first.
+AT_ONCE := -n 3 --dist loadgroup --no-loadscope-reorder --durations=30
 
 # What a fresh clone has checked before is not checked again.
 export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tidemark/mypy
