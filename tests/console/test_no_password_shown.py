@@ -29,6 +29,7 @@ CANARY: Final = "c4nary"
 PASSWORD: Final = "c4nary%2F8f%40"
 _SERVERS: Final = {("demo",), ("up",), ("up-kafka",), ("center",), ("capture", "run"), ("capture", "distribute")}
 _ARGUMENTS: Final = {
+    "place": "center_b",
     "folder": "elsewhere",
     "entity": "dws_total",
     "name": "dws_total",
@@ -137,7 +138,8 @@ def commands(group: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple
 
 
 def line_of(path: tuple[str, ...], command: click.Command, folder: Path) -> list[str]:
-    given = {**_ARGUMENTS, "folder": str(folder / "elsewhere"), "file": str(folder / "counts.jsonl")}
+    places = {"folder": "elsewhere", "file": "counts.jsonl", "to": "backup", "backup": "backup"}
+    given = {**_ARGUMENTS, **{name: str(folder / place) for name, place in places.items()}}
     wanted = [given[str(entry.name)] for entry in command.params if isinstance(entry, click.Argument)]
     return [*path, *wanted, *_OPTIONS.get(path, [])]
 
