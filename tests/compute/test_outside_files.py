@@ -7,6 +7,7 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
@@ -186,6 +187,17 @@ JAVA_COLUMNS: Final = """message m { optional binary text (STRING); optional int
     optional int64 at (TIMESTAMP(MICROS, true)); optional int64 wall (TIMESTAMP(MICROS, false)); }"""
 
 
+@cache
+def row_writer(spark: SparkSession) -> Any:
+    """The compiled class: once a session, as py4j remembers the methods of a class by its name."""
+    jvm = spark._jvm
+    assert jvm is not None
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
+    compiler.cook(ROW_WRITER)
+    return compiler.getClassLoader().loadClass("RowWriter")
+
+
 def by_java(spark: SparkSession, folder: Path, table: pa.Table, form: str) -> None:
     """Parquet by a program in Java, JSON by Jackson; other forms by Spark."""
     jvm = spark._jvm
@@ -203,11 +215,8 @@ def by_java(spark: SparkSession, folder: Path, table: pa.Table, form: str) -> No
         numbers = [None if value is None else str(float_text(value)) for value in table["number"].to_pylist()]
         columns = [table[name].to_pylist() for name in ("text", "whole", "small")]
         columns += [numbers, table["flag"].to_pylist(), cents, *(column.to_pylist() for column in stored)]
-        compiler = jvm.org.codehaus.janino.SimpleCompiler()
-        compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-        compiler.cook(ROW_WRITER)
-        written = compiler.getClassLoader().loadClass("RowWriter").newInstance()
-        written.write(str(folder / "a.parquet"), JAVA_COLUMNS, json_text(list(zip(*columns, strict=True))))
+        rows = json_text(list(zip(*columns, strict=True)))
+        row_writer(spark).newInstance().write(str(folder / "a.parquet"), JAVA_COLUMNS, rows)
     else:
         by_spark(spark, folder, table, form)
 

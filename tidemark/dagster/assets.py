@@ -170,7 +170,8 @@ def _metadata(warehouse: Warehouse, entity: Entity) -> dict[str, Any]:
         **column_metadata(warehouse.columns, entity),
         **code_references(warehouse.files.get(entity.name, ())),
     }
-    if len(entity.times) == 1 and not entity.sub_partitions and not warehouse.is_snapshot(entity.name):
+    is_table = entity.layer != EXPORT_LAYER and not warehouse.is_snapshot(entity.name)
+    if is_table and len(entity.times) == 1 and not entity.sub_partitions:
         # By this, I/O managers of other packages find the partition of a slice.
         metadata["partition_expr"] = entity.times[0].name
     if mappings:

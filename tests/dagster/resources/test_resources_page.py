@@ -65,7 +65,7 @@ def _configuration(resource: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 
 
 def test_the_engines_resources_are_there_with_their_settings(page: Mapping[str, Any]) -> None:
-    assert set(page) == {"spark", "lake", "state_store", "olap"}
+    assert set(page) == {"spark", "lake", "lake_io_manager", "state_store", "olap"}
     assert _configuration(page["spark"])["memory"] == ("VALUE", '"3g"')
     assert _configuration(page["lake"])["tables"][1].endswith('/data/warehouse"')
     assert [nested["name"] for nested in page["lake"]["nestedResources"]] == ["state_store"]

@@ -24,6 +24,8 @@ ADAPTER = (
     "tests/spark/object_store/test_azure_credentials.py",
     # It asks Spark itself whether messages need its secret.
     "tests/spark/test_authentication.py",
+    # A writer of Parquet and JSON in Java.
+    "tests/compute/test_outside_files.py",
     "tests/delta/internals/",
 )
 ROOMS = ("tidemark", "warehouse_assets", "sensors", "resources", "benchmarks", "tests")
