@@ -29,7 +29,7 @@ def test_loading_the_code_location_starts_no_jvm() -> None:
         timeout=300,
         check=True,
     )
-    assert done.stdout.split("\n")[-2] == "['lake', 'olap', 'spark', 'state_store'] None"
+    assert done.stdout.split("\n")[-2] == "['lake', 'lake_io_manager', 'olap', 'spark', 'state_store'] None"
 
 
 @pytest.mark.parametrize("name", FILES)
