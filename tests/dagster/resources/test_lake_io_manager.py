@@ -135,11 +135,12 @@ def test_the_packages_own_manager_reads_a_computed_table_by_the_metadata_of_its_
     def amounts(sales: pa.Table) -> list[int]:
         return [int(amount) for amount in sales["amount"].to_pylist()]
 
-    result = dg.materialize(
-        [amounts, sales],
-        selection=[amounts.key],
-        partition_key="2026-03-24",
-        resources={"stock": stock},
-        instance=dg.DagsterInstance.ephemeral(),
-    )
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = dg.materialize(
+            [amounts, sales],
+            selection=[amounts.key],
+            partition_key="2026-03-24",
+            resources={"stock": stock},
+            instance=instance,
+        )
     assert result.output_for_node("amounts") == [20]
