@@ -99,26 +99,16 @@ _METRICS_TYPE: Final = "text/plain; version=0.0.4"
 _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
     status: {"model": ErrorModel} for status in (400, 401, 403, 404, 409, 411, 413, 415, 429, 431, 503)
 }
-_REPORT_BODY: Final = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "oneOf": [Report.model_json_schema(), {"type": "array", "items": Report.model_json_schema()}]
-                }
-            }
-        },
-    }
-}
-_COUNTS_BODY: Final = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {"schema": {"oneOf": [ENTRY_SCHEMA, {"type": "array", "items": ENTRY_SCHEMA}]}}
-        },
-    }
-}
+
+
+def _one_or_several(entry: dict[str, Any]) -> dict[str, Any]:
+    """A body that is one entry of this JSON schema, or a list of them."""
+    schema = {"oneOf": [entry, {"type": "array", "items": entry}]}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+_REPORT_BODY: Final = _one_or_several(Report.model_json_schema())
+_COUNTS_BODY: Final = _one_or_several(ENTRY_SCHEMA)
 
 
 def api_app(

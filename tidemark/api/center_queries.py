@@ -16,10 +16,8 @@ from tidemark.api.response_models import CountsReceiptModel, ReceiptModel, Slice
 from tidemark.catalog.catalog import Catalog
 from tidemark.catalog.past_catalog import PastCatalog
 from tidemark.catalog.slice_as_of import slice_as_of
-from tidemark.center.detectors.external_report import MAX_BYTES, facts_of
-from tidemark.center.detectors.storable_json import check_event, parse_body
-from tidemark.center.errors import BodyTooLongError
-from tidemark.crawl.count_report import counts_of
+from tidemark.center.detectors.external_report import entries_of, facts_of
+from tidemark.crawl.count_report import MOST_ENTRIES, counts_of
 from tidemark.dependency_model.impact import bounded_closure, impacts_of
 from tidemark.dependency_model.subject import slices_of
 from tidemark.state_store.errors import StateConflictError
@@ -69,12 +67,7 @@ class Queries:
 
     def counts(self, body: bytes) -> CountsReceiptModel:
         """Take all counts of a body, or none. Raises CountReportError, RequestError, BodyTooLongError."""
-        if len(body) > MAX_BYTES:
-            raise BodyTooLongError.of(MAX_BYTES, len(body))
-        value = parse_body(body)
-        for number, entry in enumerate(value if isinstance(value, list) else [value]):
-            check_event(entry, f"entry {number}", "entry")
-        told, final = counts_of(value, self._counted)
+        told, final = counts_of(entries_of(body, MOST_ENTRIES, "entry", "entries", "entry"), self._counted)
         RecordCounts(self._center.store.database).report(told, final)
         until = {name: datetime.fromtimestamp(minute * 60, UTC) for name, minute in final.items()}
         return CountsReceiptModel(counts=len(told), final=until)

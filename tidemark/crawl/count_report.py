@@ -76,15 +76,9 @@ def read_counts(lines: Iterable[str]) -> CountReport:
     return _summed(_lines(lines))
 
 
-def counts_of(entries: object, names: Collection[str]) -> CountReport:
-    """The counts of a request: one entry or a list of them, each of one of the names.
-
-    Raises CountReportError with the number of the entry.
-    """
-    listed = entries if isinstance(entries, list) else [entries]
-    if not 0 < len(listed) <= MOST_ENTRIES:
-        raise CountReportError(f"a request holds 1 to {MOST_ENTRIES:,} entries", found=str(len(listed)))
-    return _summed(_named(listed, names))
+def counts_of(entries: Iterable[object], names: Collection[str]) -> CountReport:
+    """The counts of a request, each of one of the names. Raises CountReportError with the number of the entry."""
+    return _summed(_named(entries, names))
 
 
 def _summed(entries: Iterable[_Count | _Final]) -> CountReport:

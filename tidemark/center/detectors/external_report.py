@@ -114,18 +114,26 @@ def facts_of(body: bytes, graph: DependencyGraph) -> list[Fact]:
 
 def reports_of(body: bytes) -> list[Report]:
     """The reports that a body holds. Raises RequestError."""
+    try:
+        return _REPORTS.validate_python(entries_of(body, MAX_REPORTS, "report", "reports"))
+    except ValidationError as error:
+        raise invalid_field(error, "report ") from error
+
+
+def entries_of(body: bytes, most: int, name: str, plural: str, what: str = "event") -> list[Any]:
+    """The entries of a body, one object or a list of them, each small and plain enough to be kept.
+
+    The body and the number of entries are bounded before any entry is looked at. Raises BodyTooLongError, RequestError.
+    """
     if len(body) > MAX_BYTES:
         raise BodyTooLongError.of(MAX_BYTES, len(body))
     value = parse_body(body)
     values = value if isinstance(value, list) else [value]
-    if not 0 < len(values) <= MAX_REPORTS:
-        raise RequestError(f"a request holds 1 to {MAX_REPORTS:,} reports", found=str(len(values)))
-    for number, event in enumerate(values):
-        check_event(event, f"report {number}")
-    try:
-        return _REPORTS.validate_python(values)
-    except ValidationError as error:
-        raise invalid_field(error, "report ") from error
+    if not 0 < len(values) <= most:
+        raise RequestError(f"a request holds 1 to {most:,} {plural}", found=str(len(values)))
+    for number, entry in enumerate(values):
+        check_event(entry, f"{name} {number}", what)
+    return values
 
 
 def _facts(report: Report, graph: DependencyGraph, allowance: Allowance) -> list[Fact]:
