@@ -104,7 +104,7 @@ class Depot:
         return sorted((str(row["dt"]), row["n"]) for row in rows)
 
     def states(self) -> dict[str, tuple[RunState, str | None]]:
-        """Of each slice of the table its state and the version that was told of it, as the store has it."""
+        """The state and the version of each slice of the table, as the state store has them."""
         tick = CenterTick(load_warehouse(self.settings), "reader")
         currents = [current for current in tick.store.read.everything()[1] if current.slice.entity == TABLE]
         versions = tick.store.read.versions([current.slice for current in currents])

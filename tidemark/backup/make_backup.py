@@ -69,7 +69,7 @@ class BackupSource:
 def make_backup(
     source: BackupSource, to: Path, now: datetime, tell: Callable[[str], None], *, with_lake: bool
 ) -> BackupManifest:
-    """Write the folder `to`, which has its name once it is whole; `tell` is told of each part that is copied.
+    """Write the folder `to`, which gets its name when it is complete; `tell` gets the name of each copied part.
 
     Raises BackupPlaceError, BackupSourceError, BackupProgramError, BackupDisturbedError.
     """

@@ -98,9 +98,9 @@ class Staging:
         return self._below.told_at(slice_) if own is None and self._below else own
 
     def _is_late(self, fact: Fact) -> bool:
-        """Whether a run tells what is over: what happened before another run told of the slice, or was told before.
+        """Whether the report of a run is out of date: it repeats an earlier one, or another run has reported since.
 
-        A slice that was asked for again since its last run waits for another one.
+        A slice whose run was requested again waits for the new run.
         """
         told_at = self.told_at(fact.slice) if fact.event in TOLD_BY_RUNS and fact.data.run_id else None
         if told_at is None or fact.event_time > told_at:
