@@ -44,16 +44,17 @@ _DEMO_SECONDS = 1800
 
 @pytest.fixture(autouse=True)
 def _own_project() -> Iterator[None]:
-    """The project that a command of one test names is not that of the next test in this process.
+    """The project and the Dagster home of one test's command are not those of the next test in this process.
 
-    `--root` goes to the environment, where the processes that a command starts look for it, and stays there.
+    Commands put both into the environment, where the processes that they start look for them, and leave them there.
     """
-    before = os.environ.get(ROOT_VARIABLE)
+    before = {name: os.environ.get(name) for name in (ROOT_VARIABLE, "DAGSTER_HOME")}
     yield
-    if before is None:
-        os.environ.pop(ROOT_VARIABLE, None)
-    else:
-        os.environ[ROOT_VARIABLE] = before
+    for name, value in before.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
 
 
 @pytest.fixture(scope="session", autouse=True)

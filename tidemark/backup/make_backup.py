@@ -69,7 +69,7 @@ class BackupSource:
 def make_backup(
     source: BackupSource, to: Path, now: datetime, tell: Callable[[str], None], *, with_lake: bool
 ) -> BackupManifest:
-    """Write the folder `to`, which gets its name when it is complete; `tell` gets the name of each copied part.
+    """Write the folder `to`, which has another name until it is complete; `tell` receives each part as it is copied.
 
     Raises BackupPlaceError, BackupSourceError, BackupProgramError, BackupDisturbedError.
     """
