@@ -37,8 +37,8 @@ def test_processor_time_of_a_child_is_counted_and_stays_when_it_has_ended() -> N
     usage = Usage()
     with _child_that_waits(SPIN) as child:
         usage.look()
-        usage.look()
         times = child.cpu_times()
+        usage.look()
     usage.look()
     assert times.user + times.system > 0
     assert usage.cpu_seconds >= times.user + times.system
