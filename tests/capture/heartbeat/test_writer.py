@@ -11,8 +11,9 @@ import pytest
 
 from tests.compute.small_warehouse import small_warehouse
 from tidemark.capture.heartbeat.errors import DatabaseDownError, HeartbeatRefusedError
+from tidemark.capture.heartbeat.heartbeat_record import KNOWN
 from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
-from tidemark.capture.heartbeat.writer import write_heartbeat, write_heartbeats
+from tidemark.capture.heartbeat.writer import missing_columns, write_heartbeat, write_heartbeats
 from tidemark.console.servers.mariadb import USER
 from tidemark.dagster.sensors.write_and_watch_heartbeats import heartbeat_sensor
 from tidemark.system.free_port import LOOPBACK, free_port
@@ -52,17 +53,24 @@ def test_each_heartbeat_is_one_event_of_the_binlog_with_the_writers_time(
     assert beats(mariadb_server) == [NOW + timedelta(milliseconds=3)]
 
 
-def test_its_null_is_one_and_a_table_that_a_person_made_needs_no_column_for_it(
+def test_its_known_columns_have_their_values_and_a_table_may_lack_any_of_them(
     mariadb_server: MariaDb, database: HeartbeatDatabase
 ) -> None:
+    """The server prints them as Canal sends them. An older table has the NULL alone, a person's has none."""
     with mariadb_server.connect("beats") as session, session.cursor() as cursor:
-        for _ in range(2):
+        for minutes, lacking in enumerate(((), KNOWN[1:], KNOWN)):
             write_heartbeat(database, NOW)
-            cursor.execute("SELECT always_null FROM heartbeat")
-            assert cursor.fetchall() == ((None,),)
-        cursor.execute("ALTER TABLE heartbeat DROP COLUMN always_null")
-        write_heartbeat(database, NOW + timedelta(minutes=1))
-    assert beats(mariadb_server) == [NOW + timedelta(minutes=1)]
+            for known in lacking:
+                cursor.execute(f"ALTER TABLE heartbeat DROP COLUMN IF EXISTS {known.name}")
+            assert missing_columns(cursor) == tuple(lacking)
+            write_heartbeat(database, NOW + timedelta(minutes=minutes))
+            assert beats(mariadb_server) == [NOW + timedelta(minutes=minutes)]
+            for known in KNOWN:
+                if known not in lacking:
+                    cursor.execute(f"SELECT CAST({known.name} AS BINARY) FROM heartbeat")  # noqa: S608 - our own names
+                    ((stored,),) = cursor.fetchall()
+                    printed = known.sent[-1].encode("latin-1") if known.sent else None
+                    assert (known.name, stored) == (known.name, printed)
 
 
 def test_one_instance_that_is_down_or_refuses_keeps_none_of_the_others_from_its_heartbeat(

@@ -6,6 +6,7 @@ import random
 import threading
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
@@ -46,6 +47,7 @@ DATABASE = "earlier"
 SMALL_CHUNKS = {"incremental.snapshot.chunk.size": "100"}
 YESTERDAY = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
 SOURCE = SourceTable("ods_kept", f"{DATABASE}.kept_*", ("kept",), ("id",), None, (("ods_kept", "day", YESTERDAY),))
+COUNTER = count()
 Rows = dict[tuple[str, int], int]
 
 
@@ -207,4 +209,54 @@ def test_a_load_makes_the_servers_rows_of_every_type(spark: SparkSession, kafka_
         request_load(database, source)
         expected = typed.stored_rows(sql)
         rows = until(lambda: rows if (rows := captured()).keys() == expected.keys() else None, "all rows")
+        commit = last_commit(settings.warehouse / source.name)
+        assert commit is not None
+        assert commit.state.holds.open == ()
     assert typed.differences(rows or {}, expected) == {}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("setting", "column"),
+    [
+        ({"decimal.handling.mode": "double"}, "known_decimal"),
+        ({"decimal.handling.mode": "precise"}, "known_decimal"),
+        ({"time.precision.mode": "connect"}, "known_datetime"),
+        ({"time.precision.mode": "adaptive"}, "known_time"),
+        ({"time.precision.mode": "microseconds"}, "known_millis"),
+        ({"time.precision.mode": "isostring"}, "known_datetime"),
+        ({"enable.time.adjuster": "true"}, "known_date"),
+        ({"bigint.unsigned.handling.mode": "precise"}, "known_unsigned"),
+        ({"binary.handling.mode": "hex"}, "known_binary"),
+        ({"binary.handling.mode": "base64-url-safe"}, "known_binary"),
+        ({"value.converter.replace.null.with.default": "true"}, "always_null"),
+    ],
+    ids=lambda given: "-".join(given.values()) if isinstance(given, dict) else given,
+)
+def test_a_connector_that_changes_values_holds_every_tag_and_the_setting_is_named(
+    spark: SparkSession, kafka_server: Kafka, tmp_path: Path, setting: dict[str, str], column: str
+) -> None:
+    require(MARIADB)
+    name = f"altered{next(COUNTER)}"
+    source = SourceTable("ods_kept", "altered.kept", (name,), ("id",), None, (("ods_kept", "day", YESTERDAY),))
+    with ExitStack() as stack:
+        server = stack.enter_context(mariadb(name, 23, tmp_path / "server"))
+        with server.connect() as session, session.cursor() as sql:
+            sql.execute("CREATE DATABASE altered")
+            sql.execute("CREATE TABLE altered.kept (id INT PRIMARY KEY)")
+            sql.execute("INSERT INTO altered.kept VALUES (1)")
+        started = connect(jars(), kafka_server, [server], "altered", tmp_path / "connect", others=setting)
+        stack.enter_context(started)
+        settings = Settings.at(tmp_path / "data", kafka=kafka_server.bootstrap_servers)
+        registry, intake = SnapshotRegistry.at(settings.state_db), KafkaIntake.of(settings)
+        database = HeartbeatDatabase(name, LOOPBACK, server.port, "altered", USER, server.password)
+
+        def held() -> list[str]:
+            write_heartbeat(database, datetime.now(UTC))
+            Ingestion(spark, settings, [source], registry, intake).step()
+            commit = last_commit(settings.warehouse / source.name)
+            return [] if commit is None else [hold.detail for hold in commit.state.holds.open]
+
+        details = until(held, "a hold")
+    assert column in details[0]
+    assert registry.of("ods_kept", "day") == ()

@@ -9,8 +9,10 @@ import pytest
 
 from tests.capture.streams import ORDERS, Stream, at, order
 from tidemark.capture.binlog.accepted_findings import AcceptedFindings
+from tidemark.capture.binlog.finding import FindingKind
 from tidemark.capture.binlog.halted_sources import HaltedSources
 from tidemark.capture.commits.commit_state import last_commit
+from tidemark.capture.heartbeat.heartbeat_record import KNOWN
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import read_rows
@@ -30,6 +32,7 @@ pytestmark = pytest.mark.spark
 SOURCE = SourceTable(
     "ods_orders", "school.orders_*", ("a",), ("order_id",), None, (("ods_orders", "day", "2026-03-23"),)
 )
+MILLISECONDS = int(at("2026-03-23 10:00").timestamp() * 1000)
 TEN, NOON, NEXT = at("2026-03-23 10:00"), at("2026-03-23 12:00"), at("2026-03-24 10:00")
 
 
@@ -156,6 +159,47 @@ def test_statements_of_other_tables_and_harmless_ones_hold_nothing(world: Statem
     assert world.step().warnings == ()
     assert world.tagged() == ["2026-03-23"]
     assert len(world.rows()) == 4
+
+
+def test_a_heartbeat_with_other_values_than_were_written_holds_the_tags_and_names_the_setting(
+    world: StatementWorld,
+) -> None:
+    """Of Debezium's and of Canal's forms of the right values none is one; an older table has no such columns."""
+    for number in (0, 1):
+        right = {known.name: known.sent[number] if known.sent else None for known in KNOWN if len(known.sent) != 1}
+        world.stream.heartbeat_row(NOON, right)
+    world.stream.heartbeat_row(NOON, {})
+    world.step()
+    assert world.held() == []
+    place = world.stream.heartbeat_row(NOON, {"known_decimal": 1234567890123456.8, "known_time": 36000000})
+    world.step()
+    assert world.held() == [(f"a.school.orders_{shard}", place) for shard in (0, 1)]
+    finding = HaltedSources(Database.of(world.settings)).read()[0]
+    assert finding.kind is FindingKind.VALUES_ALTERED
+    assert "known_decimal, known_time" in finding.detail
+    assert "decimal.handling.mode=string, time.precision.mode=adaptive_time_microseconds" in finding.detail
+
+
+@pytest.mark.parametrize(
+    ("column", "sent"),
+    [("amount", 12.5), ("paid_at", MILLISECONDS - 3_600_000)],
+    ids=["a decimal as a number", "milliseconds of an hour before"],
+)
+def test_a_value_in_the_form_of_another_setting_holds_the_tags_of_its_shard(
+    world: StatementWorld, column: str, sent: object
+) -> None:
+    """A time of microseconds in January 1970 is one, but for the seconds that are the change's own time."""
+    world.stream.declare("orders_0", {**ORDERS, "paid_at": "DATETIME(6)"}, TEN)
+    world.stream.change("orders_0", None, {**order(6, "9.00", 23), "paid_at": MILLISECONDS - 200_000_000}, TEN)
+    world.step()
+    assert ("0", 6, datetime(1970, 1, 21, 12, 47, 40)) in world.rows("paid_at")  # noqa: DTZ001 - a wall clock's
+    world.stream.change("orders_0", None, {**order(7, "9.00", 23), column: sent}, TEN)
+    world.stream.heartbeat(NEXT)
+    world.stream.heartbeat(at("2026-03-24 11:00"))
+    world.step()
+    assert world.held() == [("a.school.orders_0", len(world.stream.lines) - 3)]
+    assert world.tagged() == []
+    assert "tidemark capture reload" in HaltedSources(Database.of(world.settings)).read()[0].detail
 
 
 @pytest.mark.long

@@ -121,7 +121,7 @@ class Server:
 def _group(instance: str, sent: Sent) -> dict[str, Any]:
     """What Spark says of one record (scan_summary)."""
     seen, is_row, is_beat = sent.seen, sent.what == "row", sent.what == "beat"
-    names = ("path", "changes", "loaded", "load_problem", "load_file", "load_pos", "null_replaced", "requested", "load")
+    names = ("path", "changes", "loaded", "load_problem", "load_file", "load_pos", "altered", "requested", "load")
     is_statement = not is_row and not is_beat
     return {
         **dict.fromkeys(names),

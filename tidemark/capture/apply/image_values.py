@@ -1,5 +1,6 @@
 """A table's images parsed with its schema, and their values in the lake's types, whatever envelope they came in."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
@@ -9,12 +10,17 @@ from pyspark.sql import functions as sf
 from tidemark.capture.schema.column_names import MAX_CHARACTERS
 from tidemark.capture.schema.lake_column_types import SourceColumn
 from tidemark.capture.schema.row_encodings_of_scan import NUMBER, RowEncodings
+from tidemark.capture.schema.source_types import DECIMALS
 from tidemark.capture.schema.zero_dates import printed_date, sent_date
 from tidemark.quoting.spark import quote
+from tidemark.strict_json import json_text
 
 Image = Literal["image", "prior"]
 # A name that no column of a source has: it is too long.
 _CORRUPT: Final = "_corrupt".ljust(MAX_CHARACTERS + 1, "_")
+# A number that is within a day of its own change if it counts milliseconds does not count microseconds.
+_DAY_MS: Final = 86_400_000
+_MILLISECOND_DIGITS: Final = 3
 _OPTIONS: Final = {"columnNameOfCorruptRecord": _CORRUPT}
 
 
@@ -49,6 +55,10 @@ class ImageValues:
     def is_bad(self) -> Column:
         """The image does not parse with the table's schema, or a value does not fit its type."""
         return ~sf.col("op").isin("c", "u", "d", "r") | self._chosen(lambda reader: reader.is_unfit())
+
+    def is_altered(self) -> Column:
+        """A value has the form of another setting of the connector: its digits may be lost, or its time wrong."""
+        return self._chosen(lambda reader: reader.is_altered())
 
     def _of_form(self, reader: "_Reader", image: Column) -> Column:
         """Parsed where the record is in that form."""
@@ -100,6 +110,16 @@ class _Reader:
             bad = bad | self._is_misfit(column)
         return bad
 
+    def is_altered(self) -> Column:
+        """A decimal is a JSON number, or a time of microseconds a number of milliseconds."""
+        columns = self._columns.values()
+        decimals = [column.source_name for column in columns if column.source_type.word in DECIMALS]
+        altered = sf.coalesce("after", "before").rlike(_number_of(decimals)) if decimals else sf.lit(col=False)
+        for column in columns:
+            if column.source_type.word == "DATETIME" and (column.digits or 0) > _MILLISECOND_DIGITS:
+                altered = altered | (sf.abs(sf.expr(self._sent("image", column)) - sf.col("event_ms")) < _DAY_MS)
+        return sf.coalesce(~sf.col("text") & altered, sf.lit(col=False))
+
     def _is_unread(self) -> Column:
         wire = self._is_corrupt("image")
         return sf.when(sf.col("text"), self._is_corrupt("image_text")).otherwise(wire) if self._with_text else wire
@@ -129,6 +149,15 @@ class _Reader:
         schema = ", ".join([*(column.wire_field for column in columns), f"{_CORRUPT} STRING"])
         read = sf.from_json(json, schema, _OPTIONS)
         return sf.when(~sf.col("text"), read) if self._with_text else read
+
+
+def _number_of(names: Sequence[str]) -> str:
+    """A regular expression: in a row's JSON one of these columns has a number, whose digits a double has cut.
+
+    A decimal comes as text. Inside of a text a quote has a backslash before it, so that only a key of the row matches.
+    """
+    keys = "|".join(re.escape(json_text(name, ensure_ascii=False)[1:-1]) for name in names)
+    return rf'(?<!\\)"(?:{keys})"\s*:\s*[-0-9]'
 
 
 def _text(json: Column, columns: Sequence[SourceColumn]) -> Column:

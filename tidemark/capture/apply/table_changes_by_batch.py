@@ -36,6 +36,7 @@ class BatchStats:
     first_late: int | None
     bad: int
     first_bad: int | None
+    first_altered: int | None
     newest_ms: int
     partitions: frozenset[str | None] | None
 
@@ -48,7 +49,7 @@ def table_changes(
     columns: TableColumns,
     batches: Sequence[PlannedBatch],
 ) -> DataFrame:
-    """All changes in `batches` that were not read before: _batch, _op, _late, _bad, _last and the lake's columns.
+    """All changes in `batches` that were not read before: _batch, _op, _late, _bad, _altered, _last, the lake's own.
 
     `_last` marks the newest change of a key in its batch that is not bad, the only one that is merged.
     """
@@ -66,6 +67,7 @@ def table_changes(
         sf.col("op").alias("_op"),
         (committed_ms < _late_before(batches)).alias("_late"),
         (values.is_bad() | _lacks_key(values, table.key)).alias("_bad"),
+        values.is_altered().alias("_altered"),
         values.text_of(table.partition_by, "prior").alias(_BEFORE),
         values.text_of(table.partition_by, "image").alias(_AFTER),
         _lacks_partition().alias("_no_before"),
@@ -113,6 +115,7 @@ def batch_stats(changes: DataFrame) -> list[BatchStats]:
         sf.count_if("_late").alias("late"),
         sf.min(sf.when(sf.col("_late"), sf.col("_offset"))).alias("first_late"),
         sf.min(sf.when(sf.col("_bad"), sf.col("_offset"))).alias("first_bad"),
+        sf.min(sf.when(sf.col("_altered"), sf.col("_offset"))).alias("first_altered"),
         sf.max("_event_ms").alias("newest_ms"),
         # A struct is kept in a set when its only field is NULL, a bare NULL is not.
         sf.collect_set(sf.when(sf.col("_op") != "c", sf.struct(sf.col(_BEFORE).alias("v")))).alias("before"),
@@ -132,6 +135,7 @@ def _stats(row: dict[str, Any]) -> BatchStats:
         first_late=row["first_late"],
         bad=row["bad"],
         first_bad=row["first_bad"],
+        first_altered=row["first_altered"],
         newest_ms=row["newest_ms"],
         partitions=None if row["no_before"] else values,
     )

@@ -13,7 +13,7 @@ from tidemark.capture.apply.table_changes_by_batch import BatchStats, batch_stat
 from tidemark.capture.binlog.finding import FindingKind
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.commits.foreign_writes import write_beneath
-from tidemark.capture.commits.holds import HoldEvent, holds_at
+from tidemark.capture.commits.holds import HoldEvent, Holds, holds_at
 from tidemark.capture.errors import ChangeValueError, ColumnTypeError, ForeignWriteError
 from tidemark.capture.initial_load.load_events import pending_loads_at
 from tidemark.capture.planning.commit_planner import PlannedBatch, fold_empty
@@ -38,6 +38,12 @@ from tidemark.dependency_model.time import Calendar
 from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.system.crash_points import crash_point
 from tidemark.system.table_location import TableLocation
+
+_OTHER_FORM = (
+    "a DECIMAL came as a number, or a DATETIME in milliseconds: set decimal.handling.mode=string and "
+    "time.precision.mode=adaptive_time_microseconds for the connector, restart it, then reload the table "
+    "(tidemark capture reload)"
+)
 
 
 @dataclass(frozen=True)
@@ -318,7 +324,7 @@ def next_state(
     newest = {stat.shard: max(stat.newest_ms, state.watermarks.get(stat.shard, 0)) for stat in stats}
     after = state_behind(state, batch, columns, order)
     holds = after.holds
-    for event in _quarantined(stats):
+    for event in (*_quarantined(stats), *_altered(stats, state.holds)):
         holds = holds.after(event)
     return replace(
         after,
@@ -376,6 +382,17 @@ def _quarantined(stats: Sequence[BatchStats]) -> list[HoldEvent]:
         )
         for stat in stats
         if stat.first_bad is not None
+    ]
+
+
+def _altered(stats: Sequence[BatchStats], holds: Holds) -> list[HoldEvent]:
+    """A value in the form of another setting is merged, and keeps tags back until its shard is reloaded."""
+    kind = FindingKind.VALUES_ALTERED
+    held = {hold.shard for hold in holds.open if hold.kind is kind}
+    return [
+        HoldEvent(_instance(stat.shard), stat.first_altered, stat.shard, "held", kind, _OTHER_FORM)
+        for stat in stats
+        if stat.first_altered is not None and stat.shard not in held
     ]
 
 

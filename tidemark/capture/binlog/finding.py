@@ -17,6 +17,7 @@ class FindingKind(StrEnum):
     QUARANTINED = "changes are quarantined"
     DIFFERS = "rows differ from the source"
     NULLS_REPLACED = "NULL comes as a column's default"
+    VALUES_ALTERED = "the connector changes values"
     CHANGES_MISSING = "changes may be missing"
 
     @property
@@ -30,6 +31,7 @@ _OF_TAGS: Final = {
     FindingKind.QUARANTINED,
     FindingKind.DIFFERS,
     FindingKind.NULLS_REPLACED,
+    FindingKind.VALUES_ALTERED,
     FindingKind.CHANGES_MISSING,
 }
 

@@ -1,12 +1,75 @@
-"""A heartbeat as a topic has it."""
+"""A heartbeat as a topic has it, and the columns by which it shows that a connector changes no value."""
 
 from typing import Final, NamedTuple
 
 # The heartbeat's table in each instance, and its column in which the writer puts the time.
 TABLE: Final = "heartbeat"
 COLUMN: Final = "beat_at"
-# The writer leaves it NULL, and its DEFAULT is another value: a connector that sends that one sends no NULL as it is.
-NULL_COLUMN: Final = "always_null"
+
+
+class KnownColumn(NamedTuple):
+    """A column of the heartbeat's table that has the same value in every row; a record with another value was altered.
+
+    `declaration` and `value` are SQL. `sent` are the texts of the value in a record of Debezium and of Canal, none for
+    NULL. `setting` is what the connector has to be set to.
+    """
+
+    name: str
+    declaration: str
+    value: str
+    sent: tuple[str, ...]
+    setting: str
+
+
+NULL: Final = KnownColumn("always_null", "INT DEFAULT 1", "NULL", (), "value.converter.replace.null.with.default=false")
+KNOWN: Final = (
+    NULL,
+    KnownColumn(
+        "known_decimal",
+        "DECIMAL(20,4)",
+        "1234567890123456.7891",
+        ("1234567890123456.7891",),
+        "decimal.handling.mode=string",
+    ),
+    KnownColumn(
+        "known_datetime",
+        "DATETIME(6)",
+        "'2026-01-02 03:04:05.123456'",
+        ("1767323045123456", "2026-01-02 03:04:05.123456"),
+        "time.precision.mode=adaptive_time_microseconds",
+    ),
+    KnownColumn(
+        "known_millis",
+        "DATETIME(3)",
+        "'2026-01-02 03:04:05.123'",
+        ("1767323045123", "2026-01-02 03:04:05.123"),
+        "time.precision.mode=adaptive_time_microseconds",
+    ),
+    KnownColumn(
+        "known_time",
+        "TIME",
+        "'10:00:00'",
+        ("36000000000", "10:00:00"),
+        "time.precision.mode=adaptive_time_microseconds",
+    ),
+    KnownColumn("known_date", "DATE", "'0050-02-03'", ("-701232", "0050-02-03"), "enable.time.adjuster=false"),
+    KnownColumn(
+        "known_unsigned",
+        "BIGINT UNSIGNED",
+        "18446744073709551615",
+        ("-1", "18446744073709551615"),
+        "bigint.unsigned.handling.mode=long",
+    ),
+    KnownColumn(
+        "known_binary",
+        "VARBINARY(4)",
+        "X'FBEFBE7E'",
+        ("++++fg==", "\u00fb\u00ef\u00be~"),
+        "binary.handling.mode=bytes",
+    ),
+    KnownColumn("known_tiny", "TINYINT(1)", "2", ("2",), "no converter that makes booleans of TINYINT(1)"),
+)
+"""One for each setting of a connector that gives other values without any error."""
 
 
 class Beat(NamedTuple):

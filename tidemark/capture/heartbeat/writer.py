@@ -14,7 +14,7 @@ import pymysql
 from pymysql.constants import CR, ER
 
 from tidemark.capture.heartbeat.errors import DatabaseDownError, HeartbeatRefusedError
-from tidemark.capture.heartbeat.heartbeat_record import COLUMN, NULL_COLUMN, TABLE
+from tidemark.capture.heartbeat.heartbeat_record import COLUMN, KNOWN, TABLE, KnownColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,17 +33,26 @@ _DOWN = {CR.CR_CONNECTION_ERROR, CR.CR_CONN_HOST_ERROR, CR.CR_SERVER_GONE_ERROR,
 # is in no binlog.
 CREATE: Final = (
     f"CREATE TABLE IF NOT EXISTS {TABLE} "
-    f"(id INT PRIMARY KEY, {COLUMN} TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), {NULL_COLUMN} INT DEFAULT 1)"
+    f"(id INT PRIMARY KEY, {COLUMN} TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), "
+    f"{', '.join(f'{known.name} {known.declaration}' for known in KNOWN)})"
 )
-WRITE: Final = (
-    f"INSERT INTO {TABLE} (id, {COLUMN}, {NULL_COLUMN}) VALUES (1, %s, NULL) "  # noqa: S608 - our own names
-    f"ON DUPLICATE KEY UPDATE {COLUMN} = VALUES({COLUMN}), {NULL_COLUMN} = NULL"
-)
-WRITE_TIME_ALONE: Final = (
-    f"INSERT INTO {TABLE} (id, {COLUMN}) VALUES (1, %s) "  # noqa: S608 - our own names
-    f"ON DUPLICATE KEY UPDATE {COLUMN} = VALUES({COLUMN})"
-)
-"""Into a table that a person made, with the two columns."""
+
+
+def write_sql(known: Iterable[KnownColumn] = KNOWN) -> str:
+    """The statement of a heartbeat with these known columns; its parameter is the time, as text in UTC."""
+    columns = {COLUMN: "%s", **{column.name: column.value for column in known}}
+    updates = ", ".join(f"{name} = VALUES({name})" for name in columns)
+    return (
+        f"INSERT INTO {TABLE} (id, {', '.join(columns)}) VALUES (1, {', '.join(columns.values())}) "  # noqa: S608 - our own names
+        f"ON DUPLICATE KEY UPDATE {updates}"
+    )
+
+
+def missing_columns(cursor: Cursor) -> tuple[KnownColumn, ...]:
+    """The known columns that the table lacks: an older version made it, or a person. Raises MySQLError."""
+    cursor.execute(f"SHOW COLUMNS FROM {TABLE}")
+    there = {str(row[0]).lower() for row in cursor.fetchall()}
+    return tuple(known for known in KNOWN if known.name not in there)
 
 
 @dataclass(frozen=True)
@@ -79,13 +88,14 @@ def write_heartbeat(database: HeartbeatDatabase, now: datetime) -> None:
 
 def _execute(cursor: Cursor, text: str) -> None:
     try:
-        cursor.execute(WRITE, (text,))
+        cursor.execute(write_sql(), (text,))
     except (pymysql.err.ProgrammingError, pymysql.err.OperationalError) as error:
         if error.args[0] == _NO_COLUMN:
-            cursor.execute(WRITE_TIME_ALONE, (text,))
+            missing = missing_columns(cursor)
+            cursor.execute(write_sql(known for known in KNOWN if known not in missing), (text,))
         elif error.args[0] == _NO_TABLE:
             cursor.execute(CREATE)
-            cursor.execute(WRITE, (text,))
+            cursor.execute(write_sql(), (text,))
         else:
             raise
 

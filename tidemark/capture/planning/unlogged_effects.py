@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from tidemark.capture.binlog.finding import FindingKind
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.commits.holds import HoldEvent
+from tidemark.capture.heartbeat.heartbeat_record import KNOWN, NULL
 from tidemark.capture.planning.continuity_of_scan import BinlogOrder
 from tidemark.capture.planning.table_forms import TableForms, table_forms
 from tidemark.capture.planning.table_loads import asked_and_ended
@@ -15,11 +16,6 @@ from tidemark.capture.schema.ddl.recorded_statement import RecordedStatement
 from tidemark.capture.schema.ddl.unlogged_row_effects import ColumnsSet, Emptied, StatementEffect, Unproven
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
-
-NULLS_REPLACED: Final = (
-    "set value.converter.replace.null.with.default=false for the connector, restart it, then reload the table "
-    "(tidemark capture reload)"
-)
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ def table_effects(source: SourceTable, scan: Scan, order: BinlogOrder, state: Co
         [
             *(change for change in changed if isinstance(change, HoldEvent)),
             *asked_and_ended(source, scan.summary, state, shards),
-            *_nulls_replaced(scan, state, shards),
+            *_altered(scan, state, shards),
             *_accepted_gaps(order, state, shards),
         ],
         key=lambda event: event[:3],
@@ -133,14 +129,20 @@ def _change(statement: RecordedStatement, effect: StatementEffect, physical: str
     return RowEffect(*place, ColumnsSet(physical, effect.values))
 
 
-def _nulls_replaced(scan: Scan, state: CommitState, shards: Mapping[str, Sequence[str]]) -> Iterator[HoldEvent]:
+def _altered(scan: Scan, state: CommitState, shards: Mapping[str, Sequence[str]]) -> Iterator[HoldEvent]:
     """Of each shard that is not held for that already."""
-    kind = FindingKind.NULLS_REPLACED
-    held = {hold.shard for hold in state.holds.open if hold.kind is kind}
-    for instance, offset in scan.summary.null_replaced.items():
-        if offset >= state.offsets.get(topic_of(instance), 0):
-            names = {f"{instance}.{physical}" for physical in shards.get(instance, ())} - held
-            yield from (HoldEvent(instance, offset, name, "held", kind, NULLS_REPLACED) for name in sorted(names))
+    for instance, (offset, columns) in scan.summary.altered.items():
+        if offset < state.offsets.get(topic_of(instance), 0):
+            continue
+        kind = FindingKind.NULLS_REPLACED if columns == {NULL.name} else FindingKind.VALUES_ALTERED
+        settings = dict.fromkeys(known.setting for known in KNOWN if known.name in columns)
+        detail = (
+            f"the heartbeat's {', '.join(sorted(columns))} came with another value than was written: set "
+            f"{', '.join(settings)} for the connector, restart it, then reload the table (tidemark capture reload)"
+        )
+        held = {hold.shard for hold in state.holds.open if hold.kind is kind}
+        names = {f"{instance}.{physical}" for physical in shards.get(instance, ())} - held
+        yield from (HoldEvent(instance, offset, name, "held", kind, detail) for name in sorted(names))
 
 
 def _accepted_gaps(order: BinlogOrder, state: CommitState, shards: Mapping[str, Sequence[str]]) -> Iterator[HoldEvent]:

@@ -21,7 +21,7 @@ from tidemark.capture.binlog.gtid_policy import BinlogPolicy
 from tidemark.capture.binlog.long_transactions import LongTransaction, long_transactions
 from tidemark.capture.binlog.position import BinlogPlace, Position
 from tidemark.capture.binlog.spark_positions import with_positions
-from tidemark.capture.heartbeat.heartbeat_record import COLUMN, NULL_COLUMN, TABLE, Beat
+from tidemark.capture.heartbeat.heartbeat_record import COLUMN, KNOWN, TABLE, Beat
 from tidemark.capture.initial_load.load_events import FailedLoad, LoadEnd, LoadEvent, LoadRequest, parse_load_request
 from tidemark.capture.initial_load.signal_table import LOAD
 from tidemark.capture.initial_load.signal_table import TABLE as SIGNAL
@@ -43,6 +43,13 @@ class MalformedDeclaration(NamedTuple):
     offset: int
     physical: tuple[str, ...]
     problem: str
+
+
+class Altered(NamedTuple):
+    """The known columns with other values than were written, and the newest heartbeat's offset in which one has."""
+
+    offset: int
+    columns: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -100,14 +107,16 @@ class Summary:
         return {instance: long_transactions(binlog) for instance, binlog in self.binlogs.items()}
 
     @cached_property
-    def null_replaced(self) -> Mapping[str, int]:
-        """Per instance the newest heartbeat's offset in which a NULL is not one: the connector puts in defaults."""
-        replaced: dict[str, int] = {}
+    def altered(self) -> Mapping[str, Altered]:
+        """Per instance what its connector changes, as its heartbeats show."""
+        altered: dict[str, Altered] = {}
         for group in self.groups:
-            if group["null_replaced"] is not None:
+            if group["altered"]:
                 instance: str = group["instance"]
-                replaced[instance] = max(group["null_replaced"], replaced.get(instance, 0))
-        return replaced
+                before = altered.get(instance, Altered(0, frozenset()))
+                columns = before.columns.union(group["altered"].split(","))
+                altered[instance] = Altered(max(group["first_offset"], before.offset), columns)
+        return altered
 
     @cached_property
     def first_changes(self) -> Mapping[tuple[str, str | None], int]:
@@ -276,7 +285,7 @@ def _group(records: DataFrame) -> DataFrame:
             sf.count_if(sf.col("raw").isNotNull() & sf.col("problem").isNull()).alias("unrouted"),
             sf.count("problem").alias("bad"),
             sf.min(sf.when(is_beat, _beat_ms())).alias("beat_ms"),
-            sf.min(sf.when(is_beat & _is_null_replaced(), sf.col("offset"))).alias("null_replaced"),
+            sf.max(sf.when(is_beat & ~sf.col("is_load"), _altered())).alias("altered"),
             sf.min(sf.when(_is_request(), sf.get_json_object("after", "$.data"))).alias("requested"),
         )
     )
@@ -300,8 +309,13 @@ def _beat_ms() -> Column:
     return sf.when(is_event_time(beat_ms), beat_ms)
 
 
-def _is_null_replaced() -> Column:
-    return sf.get_json_object("after", f"$.{NULL_COLUMN}").isNotNull()
+def _altered() -> Column:
+    """The names of the known columns that have another value; a table of an older version or a person lacks some."""
+    altered = []
+    for known in KNOWN:
+        sent = sf.get_json_object("after", f"$.{known.name}")
+        altered.append(sf.when(sent.isNotNull() & ~sent.isin(*known.sent), known.name))
+    return sf.concat_ws(",", *altered)
 
 
 def _both(minute: EventMinute, other: EventMinute) -> EventMinute:

@@ -98,7 +98,7 @@ def _group(record: dict[str, Any]) -> dict[str, Any]:
         {"type": table["type"], "id": table["id"], "table": table["columns"] and {"columns": table["columns"]}}
         for table in record["tables"]
     ]
-    names = ("path", "physical", "loaded", "load", "load_problem", "null_replaced", "requested", "first_change")
+    names = ("path", "physical", "loaded", "load", "load_problem", "altered", "requested", "first_change")
     return {
         **dict.fromkeys(names),
         "instance": "a",

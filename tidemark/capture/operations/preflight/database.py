@@ -8,8 +8,8 @@ import pymysql
 from pymysql.constants import ER
 
 from tidemark.capture.heartbeat.errors import DatabaseDownError
-from tidemark.capture.heartbeat.heartbeat_record import NULL_COLUMN, TABLE
-from tidemark.capture.heartbeat.writer import CREATE, WRITE, WRITE_TIME_ALONE, problem_of, session
+from tidemark.capture.heartbeat.heartbeat_record import KNOWN, TABLE
+from tidemark.capture.heartbeat.writer import CREATE, missing_columns, problem_of, session, write_sql
 from tidemark.capture.operations.preflight.binlog import SETTINGS, binlog
 from tidemark.capture.operations.preflight.captured_tables import captured_tables, read_catalog
 from tidemark.quoting.mysql import quote
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pymysql.cursors import Cursor
 
+    from tidemark.capture.heartbeat.heartbeat_record import KnownColumn
     from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
     from tidemark.capture.source_table import SourceTable
 
@@ -78,11 +79,13 @@ def _rolled_back(address: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
 def _grants(address: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
     """The server says what it would refuse when a statement is prepared: roles and wildcards are its own affair."""
     subject = f"database {address.instance}: grants"
-    refused, left = _refusal_of_statement(cursor, WRITE), list[Finding]()
+    refused, left = _refusal_of_statement(cursor, write_sql()), list[Finding]()
     if refused is not None and refused.args[0] == ER.NO_SUCH_TABLE:
         refused = _refusal_of_statement(cursor, CREATE)
     elif refused is not None and refused.args[0] == ER.BAD_FIELD_ERROR:
-        refused, left = _refusal_of_statement(cursor, WRITE_TIME_ALONE), [_without_null_column(address)]
+        missing = missing_columns(cursor)
+        written = write_sql(known for known in KNOWN if known not in missing)
+        refused, left = _refusal_of_statement(cursor, written), [_without_columns(address, missing)]
     if refused is None:
         return [Finding(subject, "ok", "heartbeats can be written"), *left]
     if refused.args[0] not in _NOT_GRANTED:
@@ -90,9 +93,11 @@ def _grants(address: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
     return [Finding(subject, "problem", str(refused.args[-1]), _grant(address, "INSERT, UPDATE, CREATE"))]
 
 
-def _without_null_column(address: HeartbeatDatabase) -> Finding:
-    problem = f"{TABLE} has no column {NULL_COLUMN}: a connector that sends defaults in place of NULL is not noticed"
-    to_do = f"ALTER TABLE {quote(address.name)}.{TABLE} ADD COLUMN {NULL_COLUMN} INT DEFAULT 1"
+def _without_columns(address: HeartbeatDatabase, missing: Sequence[KnownColumn]) -> Finding:
+    names = ", ".join(known.name for known in missing)
+    problem = f"{TABLE} lacks {names}: a connector whose settings change values is not noticed"
+    added = ", ".join(f"ADD COLUMN {known.name} {known.declaration}" for known in missing)
+    to_do = f"ALTER TABLE {quote(address.name)}.{TABLE} {added}"
     return Finding(f"database {address.instance}: heartbeats", "warning", problem, to_do)
 
 
