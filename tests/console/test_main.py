@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -11,10 +12,13 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from tests.console.commands.slices_there import report
+from tests.project import CHECKOUT
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.lazy_group import CommandEntry, LazyGroup
 from tidemark.console.main import COMMANDS, main
 from tidemark.errors import TerminalError, TransientError
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +63,22 @@ def test_help_loads_nothing_heavy() -> None:
         "print(sorted({'dagster', 'pyspark', 'duckdb', 'rich', 'pydantic', 'sqlalchemy'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.slow
+def test_answers_about_what_did_not_change_load_neither_spark_nor_arrow_nor_dagster(tmp_path: Path) -> None:
+    """What takes seconds to load, and a parser of SQL: the queries were analysed before."""
+    probe = (
+        "import sys; from click.testing import CliRunner; from tidemark.console.main import main\n"
+        "for words in (['status'], ['check'], ['explain', 'dws_course_orders_1d', '2026-03-29']):\n"
+        "    done = CliRunner().invoke(main, words); assert done.exit_code in (0, 1), done.output\n"
+        "print(sorted({'dagster', 'pyspark', 'pyarrow', 'numpy', 'sqlglot', 'duckdb'} & set(sys.modules)))"
+    )
+    report(Settings.at(tmp_path))
+    environment = {**os.environ, "TIDEMARK_ROOT": str(CHECKOUT), "TIDEMARK_DATA": str(tmp_path)}
+    command = [sys.executable, "-c", probe]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env=environment)
     assert done.stdout == "[]\n"
 
 

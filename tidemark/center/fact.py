@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 CHANGED: Final = "changed"
 """The parameter of a completed run that is kept where it brought the content that was there before: false."""
+SIZE_BYTES: Final = "size_bytes"
+SECONDS: Final = "seconds"
+"""What a run wrote and how long it took, among the parameters of a completed one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ _TEMPLATE: Final = Path(__file__).parent / "project_template"
 TEMPLATE_OF_DAGSTER: Final = _TEMPLATE / "shared" / "dagster_home" / "dagster.yaml"
 _HIDDEN: Final = {"gitignore": ".gitignore"}
 """A template's .gitignore would be obeyed where it lies."""
+_DATA: Final = "data"
 _PLACEHOLDER: Final = "my_warehouse"
 _TIME_ZONE: Final = re.compile(r"^time_zone: \S+", re.MULTILINE)
 _DERIVED: Final = ("__pycache__",)
@@ -39,9 +40,13 @@ def empty_files() -> dict[Path, Path]:
 
 
 def write_project(folder: Path, files: dict[Path, Path], time_zone: str | None) -> list[Path]:
-    """Write the files into a new or empty folder; returns their places. Raises ProjectFolderError."""
+    """Write the files into a new or empty folder; returns their places. Raises ProjectFolderError.
+
+    The folder of the data is there from then on: what was found of queries is kept in it, and not looked for again.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ProjectFolderError.of(folder)
+    (folder / _DATA).mkdir(parents=True)
     changes = _changes(folder.absolute().name, time_zone)
     for place, path in files.items():
         target = folder / place

@@ -1,15 +1,19 @@
 """What a commit says of itself, and how Spark's writers are told to say it."""
 
-import json
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Final
+from __future__ import annotations
 
-from pyspark.sql import SparkSession
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from tidemark.spark.temporary_settings import settings
 from tidemark.strict_json import json_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from pyspark.sql import SparkSession
 
 LAST_VERSION = "spark.databricks.delta.lastCommitVersionInSession"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 from urllib.parse import unquote
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
@@ -22,6 +20,8 @@ from tidemark.dependency_model.time.partition_columns import PartitionValue
 from tidemark.storage.stored_files import stored_files
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.compute as pc
     from pyspark.sql import DataFrame, SparkSession
 
     from tidemark.system.table_location import TableLocation
@@ -78,6 +78,8 @@ def table_metrics(path: TableLocation, partition: Partition | None = None, versi
 
     Raises FileNotFoundError when there is no table, and TableFeatureError where hidden rows cannot be counted.
     """
+    import pyarrow.compute as pc  # noqa: PLC0415 - a command that looks at the log alone needs no Arrow
+
     try:
         table = open_table(path, version)
     except TableNotFoundError:
@@ -112,6 +114,9 @@ class TableLog:
 
     def written_rows(self, partitions: Sequence[Partition] = ()) -> int:
         """Rows in the files of these partitions, of all without any; what deletion vectors hide is counted."""
+        import pyarrow as pa  # noqa: PLC0415 - a command that looks at the log alone needs no Arrow
+        import pyarrow.compute as pc  # noqa: PLC0415
+
         files = pa.table(self._table.get_add_actions(flatten=True))
         for column in partitions[0] if partitions else ():
             texts = pa.array({str(partition[column]) for partition in partitions}, pa.string())
@@ -139,6 +144,8 @@ def read_rows(
 
     Raises TableFeatureError.
     """
+    import pyarrow as pa  # noqa: PLC0415 - a command that looks at the log alone needs no Arrow
+
     query = TableQuery.of(open_table(path, version), str(path))
     return pa.table(query.rows(columns=columns, limit=limit).read_all())
 
@@ -148,6 +155,8 @@ def query_rows(path: TableLocation, condition: str, limit: int, version: int | N
 
     Raises ConditionRefusedError, TableFeatureError.
     """
+    import pyarrow as pa  # noqa: PLC0415 - a command that looks at the log alone needs no Arrow
+
     query = TableQuery.of(open_table(path, version), str(path))
     try:
         return pa.table(query.rows(condition, limit=limit).read_all())
@@ -165,11 +174,17 @@ def read_partition(path: TableLocation, partition: Partition) -> pa.Table:
 
 
 def _is_in(partition: Partition) -> pc.Expression | None:
+    import pyarrow as pa  # noqa: PLC0415 - a command that looks at the log alone needs no Arrow
+    import pyarrow.compute as pc  # noqa: PLC0415
+
     equal = [pc.field(name) == pa.scalar(value) for name, value in partition.items()]
     return functools.reduce(lambda a, b: a & b, equal) if equal else None
 
 
 def _live_files(table: DeltaTable, partition: Partition) -> pa.Table:
+    import pyarrow as pa  # noqa: PLC0415 - a command that looks at the log alone needs no Arrow
+    import pyarrow.compute as pc  # noqa: PLC0415
+
     files = pa.table(table.get_add_actions(flatten=True))
     for column, value in partition.items():
         files = files.filter(pc.equal(pc.cast(files[f"partition.{column}"], pa.string()), str(value)))

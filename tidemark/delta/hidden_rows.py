@@ -6,13 +6,11 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from tidemark.delta.live_file import file_name
 from tidemark.delta.rows_without_spark import unknown_features_told
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from deltalake import DeltaTable
 
 
@@ -28,6 +26,8 @@ def hidden_rows(table: DeltaTable, where: str) -> dict[str, HiddenRows]:
     """Of the files that have some, by name; `where` is how messages name the table. Raises TableFeatureError."""
     if "deletionVectors" not in (table.protocol().reader_features or ()):
         return {}
+    import pyarrow as pa  # noqa: PLC0415 - a command that looks at the log alone needs no Arrow
+
     with unknown_features_told(table, where):
         vectors = pa.table(table.deletion_vectors())
     named = zip(vectors["filepath"].to_pylist(), vectors["selection_vector"], strict=True)
@@ -35,5 +35,7 @@ def hidden_rows(table: DeltaTable, where: str) -> dict[str, HiddenRows]:
 
 
 def _hidden(shown: pa.BooleanArray) -> HiddenRows:
+    import pyarrow.compute as pc  # noqa: PLC0415 - a command that looks at the log alone needs no Arrow
+
     hidden = pc.indices_nonzero(pc.invert(shown))
     return HiddenRows(len(hidden), hashlib.sha256(hidden.to_numpy()).hexdigest())

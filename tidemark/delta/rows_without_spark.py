@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import pyarrow as pa
 from deltalake import QueryBuilder
 from deltalake.exceptions import DeltaError
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from datetime import date
 
+    import pyarrow as pa
     import pyarrow.dataset as ds
     from arro3.core import RecordBatchReader
     from deltalake import DeltaTable
@@ -108,6 +108,8 @@ def equal_to(values: Mapping[str, date | str | int]) -> str:
 
 def queried_table(table: DeltaTable, where: str, partition: Mapping[str, date | str | int]) -> pa.Table:
     """All rows of a partition without its columns, in the types that the table declares. Raises TableFeatureError."""
+    import pyarrow as pa  # noqa: PLC0415 - a command that looks at the log alone needs no Arrow
+
     declared = pa.schema(table.schema().to_arrow())
     columns = pa.schema([field for field in declared if field.name not in partition])
     rows = TableQuery.of(table, where).rows(equal_to(partition), columns.names)

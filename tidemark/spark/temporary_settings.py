@@ -1,9 +1,14 @@
 """Settings of a session for a while."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from __future__ import annotations
 
-from pyspark.sql import SparkSession
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pyspark.sql import SparkSession
 
 # Queries over many rows are worth compiling; the session of one machine interprets (tidemark.spark.session).
 COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}

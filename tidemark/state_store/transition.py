@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status import Event, SliceStatus
+
+
+OF_DAGSTER: Final = "dagster:"
+"""How the ids of events of Dagster's log begin; the id of their run comes next. Those of the API begin with `api:`."""
 
 
 class FailureCount(NamedTuple):
@@ -72,6 +76,12 @@ class Transition:
     facts: Facts = NOTHING_TOLD
     unreadable: str = ""
     """What of the stored row cannot be read, with why; the rest of it is as it was stored."""
+
+    @property
+    def run_in_dagster(self) -> str | None:
+        """The id by which Dagster has the run that this is an event of; None for events that Dagster did not log."""
+        id_, is_dagsters = self.event_id.removeprefix(OF_DAGSTER), self.event_id.startswith(OF_DAGSTER)
+        return id_.partition(":")[0] if is_dagsters else None
 
 
 @dataclass(frozen=True, slots=True)

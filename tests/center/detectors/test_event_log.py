@@ -10,6 +10,7 @@ import pytest
 from tests.center.test_center import CHAIN, CenterWorld
 from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event
 from tidemark.warm_runs.run_identity import RUN_TAG
 
 if TYPE_CHECKING:
@@ -75,6 +76,29 @@ def test_of_two_runs_under_one_id_the_centers_own_counts(tmp_path: Path, instanc
     instance.report_run_failed(run)
     detector.poll()
     assert world.center.failed_slices() == [day]
+
+
+def test_what_a_run_wrote_is_kept_with_the_id_that_dagster_has_it_by(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    written = {"dagster/row_count": 16, "bytes": 2048, "delta_version": 7, "seconds": 0.5}
+
+    @dg.asset(partitions_def=dg.DailyPartitionsDefinition("2024-06-01"))
+    def dwd() -> dg.MaterializeResult[None]:
+        return dg.MaterializeResult(metadata=written)
+
+    world = CenterWorld(tmp_path, **CHAIN)
+    arrive(instance, "2024-06-01")
+    detector = EventLogDetector(instance, world.center, world.store.read)
+    detector.poll()
+    day = Slice("dwd", "2024-06-01")
+    world.center.launch([day], "asked", "default")
+    run = dg.materialize([dwd], instance=instance, partition_key="2024-06-01", tags={RUN_TAG: "asked"})
+    detector.poll()
+    (done,) = (step for step in world.store.read.history(day) if step.event is Event.COMPLETED)
+    assert (done.facts.run_id, done.run_in_dagster) == ("asked", run.run_id)
+    assert (done.facts.row_count, done.facts.snapshot_id) == (16, "7")
+    assert done.facts.parameters == {"size_bytes": 2048, "seconds": 0.5}
 
 
 def test_what_somebody_else_completed_is_not_taken_for_wiped(tmp_path: Path, instance: dg.DagsterInstance) -> None:

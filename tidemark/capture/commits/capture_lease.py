@@ -14,8 +14,6 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Self
 
-import pyarrow as pa
-from deltalake import write_deltalake
 from deltalake.exceptions import CommitFailedError
 from sqlalchemy import Connection
 
@@ -83,6 +81,9 @@ class CaptureLease:
 
     def write_to(self, warehouse: TableLocation) -> None:
         """Put it in the place of whatever lease is there."""
+        import pyarrow as pa  # noqa: PLC0415 - a command that only reads the lease needs no Arrow
+        from deltalake import write_deltalake  # noqa: PLC0415
+
         row, options = pa.Table.from_pylist([asdict(self)]), delta_rs_options(warehouse)
         with answer_for(warehouse):
             write_deltalake(str(warehouse / TABLE), row, mode="overwrite", storage_options=options)

@@ -36,7 +36,7 @@ from tidemark.dagster_internals.asset_wipes import wipe_times
 from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.errors import ParseError, TerminalError
-from tidemark.state_store.transition import Facts
+from tidemark.state_store.transition import OF_DAGSTER, Facts
 from tidemark.system.utc_clock import utc_now
 from tidemark.warehouse.dagster_partition_keys import partition_of
 from tidemark.warm_runs.run_identity import (
@@ -60,8 +60,6 @@ if TYPE_CHECKING:
 CURSOR: Final = "dagster"
 TIME_CURSOR: Final = "dagster time"
 """When the newest event that was taken in was written, in epoch seconds: it holds in any storage."""
-_OF_DAGSTER: Final = "dagster:"
-"""How the ids of its events begin. Those of the API begin with `api:`."""
 _KINDS: Final = (DagsterEventType.ASSET_MATERIALIZATION_PLANNED, DagsterEventType.ASSET_MATERIALIZATION)
 _IS_THERE: Final = frozenset({Event.COMPLETED, Event.OBSERVED})
 _AT_ONCE: Final = 1_000
@@ -76,7 +74,7 @@ _ENDED: Final = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.Da
 def event_id(entry: dg.EventLogEntry, slice_: Slice) -> str:
     """The same for an event in whatever storage it lies, as numbers of records are used again."""
     kind = "begun:" if entry.dagster_event_type is DagsterEventType.ASSET_MATERIALIZATION_PLANNED else ""
-    return f"{_OF_DAGSTER}{entry.run_id}:{entry.timestamp:.6f}:{kind}{slice_}"
+    return f"{OF_DAGSTER}{entry.run_id}:{entry.timestamp:.6f}:{kind}{slice_}"
 
 
 class EventLogDetector:
@@ -235,7 +233,7 @@ class EventLogDetector:
                 snapshot_id=told.version,
                 code=told.code,
                 code_content=told.code_content,
-                parameters={} if told.changed else {CHANGED: False},
+                parameters={**told.figures, **({} if told.changed else {CHANGED: False})},
                 manifest=_manifest(told.reads, slice_),
             )
             is_last = told.state not in entity.state_names[:-1]
@@ -327,7 +325,7 @@ class EventLogDetector:
         if status.run_state is not RunState.RUNNING or (slice_, run) in self._of_others:
             return
         begun = [transition for transition in self._read.history(slice_) if transition.event is Event.STARTED]
-        if begun and begun[-1].event_id.startswith(_OF_DAGSTER):
+        if begun and begun[-1].event_id.startswith(OF_DAGSTER):
             event_id = f"deleted:{run}:{slice_}"
             yield Fact(event_id, slice_, Event.LOST, datetime.now(UTC), "dagster", f"run {run} was deleted")
         else:
@@ -362,7 +360,7 @@ class EventLogDetector:
     def _was_there(self, slice_: Slice, wiped_at: float) -> bool:
         """Whether Dagster itself said last that the slice is complete, and said so before the asset was wiped."""
         said = [transition for transition in self._read.history(slice_) if transition.event in _IS_THERE]
-        return not said or (said[-1].event_id.startswith(_OF_DAGSTER) and said[-1].event_time.timestamp() <= wiped_at)
+        return not said or (said[-1].event_id.startswith(OF_DAGSTER) and said[-1].event_time.timestamp() <= wiped_at)
 
 
 def _has_ended(record: RunRecord) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidemark.center.detectors.storable_json import INT64, is_storable
 from tidemark.center.errors import RequestError
+from tidemark.center.fact import SECONDS, SIZE_BYTES
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.suggestion import quote_value
 from tidemark.warehouse.dagster_partition_keys import partition_of, slice_of
@@ -28,6 +29,8 @@ FORCED_KEY: Final = "tidemark/forced"
 UNCHANGED_KEY: Final = "tidemark/unchanged"
 VERSION_KEY: Final = "delta_version"
 ROWS_KEY: Final = "dagster/row_count"
+BYTES_KEY: Final = "bytes"
+SECONDS_KEY: Final = "seconds"
 PROBE_KEY: Final = "tidemark/probe"
 CODE_KEY: Final = "tidemark/code"
 CODE_CONTENT_KEY: Final = "tidemark/code_content"
@@ -51,6 +54,14 @@ class ToldSlice(NamedTuple):
     code_content: str = ""
     changed: bool = True
     reads: str = ""
+    size_bytes: float | None = None
+    seconds: float | None = None
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What a slice's transition keeps beside rows and version: what people ask of a slice that is there."""
+        told = {SIZE_BYTES: self.size_bytes, SECONDS: self.seconds}
+        return {name: value for name, value in told.items() if value is not None}
 
 
 def facts_from_metadata(materialization: dg.AssetMaterialization) -> ToldSlice:
@@ -69,6 +80,8 @@ def facts_from_metadata(materialization: dg.AssetMaterialization) -> ToldSlice:
         code=_text(values, CODE_KEY),
         code_content=_text(values, CODE_CONTENT_KEY),
         reads=_text(values, READS_KEY),
+        size_bytes=_figure(values, BYTES_KEY),
+        seconds=_figure(values, SECONDS_KEY),
     )
 
 
@@ -108,6 +121,13 @@ def _number(values: Mapping[str, object], name: str) -> int | None:
     if value not in INT64:
         raise RequestError("the number is too large", expected="64 bits", where=name)
     return value
+
+
+def _figure(values: Mapping[str, object], name: str) -> float | None:
+    """Of an asset of somebody else the name may mean anything: what is no such figure is left out."""
+    value = values.get(name)
+    is_figure = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < INT64.stop
+    return value if is_figure else None  # type: ignore[return-value]
 
 
 def _text(values: Mapping[str, object], name: str, default: str = "") -> str:

@@ -105,11 +105,12 @@ def examine(settings: Settings) -> Examination:
 def _analysed(settings: Settings, problems: Sequence[EntityError]) -> tuple[list[EntityError], str | None]:
     """What Spark finds in the queries, or why it has not looked; it looks at nothing that is wrong already."""
     from tidemark.compute.query_analysis import QueryAnalysis  # noqa: PLC0415 - keeps --help fast
-    from tidemark.spark.session import spark_session  # noqa: PLC0415
     from tidemark.system.errors import JavaMissingError, SparkStartError  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     def start() -> SparkSession:
+        from tidemark.spark.session import spark_session  # noqa: PLC0415 - where nothing changed, no Spark
+
         click.echo("starting Spark to analyse the queries that changed ...", err=True)
         return spark_session(settings)
 

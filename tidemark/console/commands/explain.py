@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NoReturn
 
@@ -124,11 +123,9 @@ def _record(stands: WarehouseStatus, slice_: Slice) -> SliceRecord | None:
     """Of a slice that is there."""
     if stands.store is None or stands.store.read.current(slice_) is None:
         return None
-    from tidemark.console.dagster_server.dagster_home import dagster_home  # noqa: PLC0415 - keeps --help fast
-    from tidemark.console.slice_provenance import existing_home, slice_record  # noqa: PLC0415
+    from tidemark.console.slice_provenance import slice_record  # noqa: PLC0415 - keeps --help fast
 
-    home = existing_home(dagster_home(stands.warehouse.settings, os.environ))
-    return slice_record(stands.warehouse, stands.store, slice_, home)
+    return slice_record(stands.warehouse, stands.store, slice_)
 
 
 def _copies(stands: WarehouseStatus, slice_: Slice) -> dict[str, SliceCopy]:

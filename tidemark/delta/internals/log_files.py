@@ -12,9 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from tidemark.delta.errors import UnreadableLogError
 from tidemark.delta.log_folder import COMMIT, LOG, commit_file
 from tidemark.storage.stored_files import stored_files
@@ -105,13 +102,25 @@ def _whole_checkpoints(names: Sequence[str]) -> dict[int, tuple[str, ...]]:
 
 def _actions(table: TableLocation, name: str, columns: Collection[str] = ()) -> Iterator[Mapping[str, Any]]:
     """Raises UnreadableLogError for a file that breaks off, or is not what its name says."""
-    store = stored_files(table)
+    read = _json_actions if name.endswith(".json") else _checkpoint_actions
     try:
-        if name.endswith(".json"):
-            yield from (json.loads(line) for line in store.read(name).splitlines() if line.strip())
-            return
-        for batch in pq.ParquetFile(store.arrow_source(name)).iter_batches(columns=[*_ACTIONS, *columns]):
+        yield from read(table, name, columns)
+    except ValueError as error:
+        raise UnreadableLogError.of(table, f"{name} cannot be read ({error})") from error
+
+
+def _json_actions(table: TableLocation, name: str, _: Collection[str]) -> Iterator[Mapping[str, Any]]:
+    yield from (json.loads(line) for line in stored_files(table).read(name).splitlines() if line.strip())
+
+
+def _checkpoint_actions(table: TableLocation, name: str, columns: Collection[str]) -> Iterator[Mapping[str, Any]]:
+    """Raises ValueError for a file that is no checkpoint."""
+    import pyarrow as pa  # noqa: PLC0415 - a log without checkpoints needs no Arrow
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        for batch in pq.ParquetFile(stored_files(table).arrow_source(name)).iter_batches(columns=[*_ACTIONS, *columns]):
             for action in batch.to_pylist():
                 yield {name: value for name, value in action.items() if value is not None}
-    except (ValueError, pa.ArrowException) as error:
-        raise UnreadableLogError.of(table, f"{name} cannot be read ({error})") from error
+    except pa.ArrowException as error:
+        raise ValueError(str(error)) from error
