@@ -150,12 +150,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Tests of one server go to one worker, which starts it once; so do the tests of a file that needs none."""
+    """Tests of one server go to one worker, which starts it once; so do those of a file that share a fixture of it.
+
+    Tests of a file that needs neither Spark nor a server stay together, too.
+    """
     for fixture in _SERVERS.keys() & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.xdist_group(_SERVERS[fixture]))
         if fixture in _OF_LONG_TESTS:
             item.add_marker(pytest.mark.long)
-    if not any(item.iter_markers("xdist_group")) and not _starts_spark(item):
+    if not any(item.iter_markers("xdist_group")) and (_shares_fixture(item) or not _starts_spark(item)):
         item.add_marker(pytest.mark.xdist_group(item.location[0]))
 
 
@@ -175,6 +178,14 @@ def _order(item: pytest.Item) -> tuple[int, str, int]:
     if "tests/end_to_end/" in item.nodeid:
         return 1, "", 0
     return (2 if _starts_spark(item) else 3), "", 0
+
+
+def _shares_fixture(item: pytest.Item) -> bool:
+    """Whether it has something of its module, which each worker would set up for itself."""
+    if not isinstance(item, pytest.Function):
+        return False
+    definitions = item._fixtureinfo.name2fixturedefs.values()
+    return any(definition.scope == "module" for of_name in definitions for definition in of_name)
 
 
 def _starts_spark(item: pytest.Item) -> bool:

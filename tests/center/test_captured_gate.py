@@ -227,6 +227,7 @@ def test_a_repair_under_later_changes_judges_no_slice_of_before(shop: CapturedSh
     shop.expect(MONDAY, WEDNESDAY)
 
 
+@pytest.mark.long
 def test_late_changes_of_a_tagged_slice_are_judged_before_readers_see_them(
     spark: SparkSession, tmp_path: Path, instance: dg.DagsterInstance
 ) -> None:

@@ -106,7 +106,7 @@ def _check(session: SparkSession, tables: dict[str, DataFrame], case: Case, days
 
 @pytest.mark.parametrize(
     "case",
-    [case if number % 3 == 0 else pytest.param(case, marks=pytest.mark.long) for number, case in enumerate(ODD)],
+    [case if number % 6 == 0 else pytest.param(case, marks=pytest.mark.long) for number, case in enumerate(ODD)],
     ids=lambda case: case.name,
 )
 def test_the_slices_that_are_named_are_enough(session: SparkSession, tables: dict[str, DataFrame], case: Case) -> None:

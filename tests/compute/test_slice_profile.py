@@ -131,7 +131,7 @@ def test_a_computed_slice_leaves_its_profile_in_the_store(spark: SparkSession, t
     assert figures_of(profiles.mergeable([SLICE])[SLICE]).columns == stored.figures.columns
 
 
-@pytest.mark.parametrize("is_mapped", [False, True], ids=["files", "scanned"])
+@pytest.mark.parametrize("is_mapped", [pytest.param(False, marks=pytest.mark.long), True], ids=["files", "scanned"])
 def test_the_profile_is_of_the_files_where_these_have_the_table_s_names(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_mapped: bool
 ) -> None:
@@ -179,9 +179,9 @@ def test_without_a_profile_nothing_is_measured(spark: SparkSession, tmp_path: Pa
 @pytest.mark.parametrize(
     ("ids", "declared", "held_back"),
     [
-        pytest.param([1, 2, 3], "", [], id="a warning"),
+        pytest.param([1, 2, 3], "", [], id="a warning", marks=pytest.mark.long),
         pytest.param([1, 2, 3], "anomalies: block\n", ["anomaly"], id="by policy"),
-        pytest.param([1, 2, 3], DEEPER, [], id="a deeper rule that holds"),
+        pytest.param([1, 2, 3], DEEPER, [], id="a deeper rule that holds", marks=pytest.mark.long),
         pytest.param([1, 2, 2], DEEPER, ["unique"], id="a deeper rule that does not"),
     ],
 )
@@ -210,7 +210,7 @@ def test_deeper_rules_rest_where_all_is_as_expected(spark: SparkSession, tmp_pat
 
 @pytest.mark.parametrize(
     ("usual", "held_back"),
-    [(["eu"] * 300, []), (["eu", "cn"] * 150, ["drift"]), ([], [])],
+    [pytest.param(["eu"] * 300, [], marks=pytest.mark.long), (["eu", "cn"] * 150, ["drift"]), ([], [])],
     ids=["same", "other", "none"],
 )
 def test_drift_is_judged_by_the_profile_of_the_same_scan(
@@ -245,7 +245,10 @@ def remember_regions(warehouse: Warehouse, regions: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("declared", "severity"),
-    [("", dg.AssetCheckSeverity.WARN), ("anomalies: block\n", dg.AssetCheckSeverity.ERROR)],
+    [
+        ("", dg.AssetCheckSeverity.WARN),
+        pytest.param("anomalies: block\n", dg.AssetCheckSeverity.ERROR, marks=pytest.mark.long),
+    ],
 )
 def test_dagster_shows_the_anomaly_of_the_partition_and_plots_the_profile(
     spark: SparkSession, tmp_path: Path, declared: str, severity: dg.AssetCheckSeverity

@@ -47,8 +47,22 @@ def probed_table(
     return str(folder / "orders")
 
 
-@pytest.mark.parametrize("day", ["STRING", "DATE"])
-@pytest.mark.parametrize("features", [HIDDEN, MAPPED, f"{HIDDEN}, {MAPPED}"])
+@pytest.mark.parametrize(
+    ("features", "day"),
+    [
+        (f"{HIDDEN}, {MAPPED}", "STRING"),
+        (HIDDEN, "DATE"),
+        *(
+            pytest.param(features, day, marks=pytest.mark.long)
+            for features, day in (
+                (f"{HIDDEN}, {MAPPED}", "DATE"),
+                (HIDDEN, "STRING"),
+                (MAPPED, "STRING"),
+                (MAPPED, "DATE"),
+            )
+        ),
+    ],
+)
 def test_rules_are_counted_among_the_rows_of_the_table(
     spark: SparkSession, tmp_path: Path, features: str, day: str
 ) -> None:

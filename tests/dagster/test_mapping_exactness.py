@@ -92,7 +92,14 @@ CASES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", [case for case in CASES if case.zone in _ODD_DAYS], ids=str)
+@pytest.mark.parametrize(
+    "case",
+    [
+        case if number % 2 else pytest.param(case, marks=pytest.mark.long)
+        for number, case in enumerate(case for case in CASES if case.zone in _ODD_DAYS)
+    ],
+    ids=str,
+)
 def test_dagster_maps_to_our_slices_where_calendars_are_odd(case: MappingCase) -> None:
     _compare(case, every=False)
 

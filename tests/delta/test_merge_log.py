@@ -26,7 +26,7 @@ from tidemark.system.table_location import TableLocation
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("merge log")]
 
 SCHEMA = "id BIGINT, part STRING, v STRING, _offset BIGINT"
-BATCHES = 7
+BATCHES = 4
 Row = tuple[int, str, str, int]
 
 

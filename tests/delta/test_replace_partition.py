@@ -98,7 +98,7 @@ def test_partitions_of_any_name_are_replaced_and_nothing_else_is(spark: SparkSes
     """Against a dictionary: every commit leaves exactly the rows that were last written to each partition."""
     path, chance, model = lake / "t", random.Random(5), dict[tuple[date, str], list[int]]()
     keys = [(date(2026, 3, day), hour) for day in (23, 24) for hour in STRANGE]
-    for number in range(12):
+    for number in range(6):
         chosen = chance.sample(keys, 1 + number % 3)
         contents = [[number * 100 + row for row in range(chance.choice([0, 1, 3]))] for _ in chosen]
         parts: list[tuple[Partition, DataFrame]] = [

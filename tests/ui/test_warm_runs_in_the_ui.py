@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from selenium.webdriver.remote.webdriver import WebDriver
 
-pytestmark = [pytest.mark.components, pytest.mark.xdist_group("warm runs in the UI"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.components, pytest.mark.long, pytest.mark.timeout(600)]
 
 
 class WarmUi:
@@ -75,7 +75,6 @@ def ui(tmp_path_factory: pytest.TempPathFactory, browser: WebDriver) -> Iterator
         server.stop()
 
 
-@pytest.mark.long
 def test_a_run_is_launched_and_what_it_did_is_on_its_page(ui: WarmUi) -> None:
     run = ui.launch("quick")
     assert ui.warm.ended(run) == "SUCCESS"
@@ -101,7 +100,6 @@ def test_a_run_is_watched_and_terminated(ui: WarmUi) -> None:
     assert ui.warm.ended(ui.launch("quick")) == "SUCCESS"
 
 
-@pytest.mark.long
 def test_without_workers_a_run_is_a_new_process(ui: WarmUi) -> None:
     ui.stop_workers()
     try:

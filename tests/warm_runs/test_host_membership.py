@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from tests.components.fixtures import ON_POSTGRESQL
+from tests.examples import examples
 from tests.state_store.conftest import empty_database
 from tests.warm_runs.hosts_world import CODE, OTHER_CODE, HostsWorld
 from tidemark.state_store.database import Database
@@ -238,22 +239,22 @@ class HostsMachine(RuleBasedStateMachine):
         assert not any(self.world.runs.is_open(run_id) for run_id in self.world.slices)
 
 
-def run_machine(database: Database, examples: int) -> None:
+def run_machine(database: Database, count: int) -> None:
     machine = type("Machine", (HostsMachine,), {"database": database})
     checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    given = settings(max_examples=examples, stateful_step_count=40, deadline=None, suppress_health_check=checks)
+    given = settings(examples(count), stateful_step_count=40, deadline=None, suppress_health_check=checks)
     run_state_machine_as_test(machine, settings=given)
 
 
 @pytest.mark.slow
 def test_each_run_is_executed_by_one_host_and_none_is_lost() -> None:
     database = Database("sqlite://")
-    run_machine(database, 60)
+    run_machine(database, 25)
     database.close()
 
 
 @pytest.mark.components
 def test_the_same_on_a_server(postgres_server: Postgres, tmp_path: Path) -> None:
     database = Database(empty_database(postgres_server.url, tmp_path))
-    run_machine(database, 15)
+    run_machine(database, 6)
     database.close()

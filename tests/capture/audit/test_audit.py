@@ -60,14 +60,18 @@ class ByTime(SourceReader):
 
     asked: list[Patch]
     """The patches whose rows were read."""
+    was_read: threading.Event
+    """Set by each look at the source, which waits for capture from then on."""
 
     def groups(self, patch: Patch, shard: ComparedShard) -> GroupReading:
         reading = super().groups(patch, shard)
+        self.was_read.set()
         return reading._replace(mark=SourceMark(reading.mark.at_ms))
 
     def rows(self, patch: Patch, shard: ComparedShard) -> RowReading:
         self.asked.append(patch)
         reading = super().rows(patch, shard)
+        self.was_read.set()
         return reading._replace(mark=SourceMark(reading.mark.at_ms))
 
 
@@ -82,7 +86,7 @@ class AuditWorld:
         self.ingestion = Ingestion(spark, self.settings, [SOURCE], self._registry)
         address = HeartbeatDatabase("a", LOOPBACK, server.port, "school", USER, server.password)
         self.reader = ByTime(address)
-        self.reader.asked = []
+        self.reader.asked, self.reader.was_read = [], threading.Event()
         for shard in SHARDS:
             self.stream.declare(shard, COLUMNS, datetime.now(UTC))
             for key in range(ROWS):
@@ -113,13 +117,14 @@ class AuditWorld:
         self.ingestion.step()
 
     def cycle(self) -> CycleReport:
-        """A cycle of the audit, while the capture goes on."""
+        """A cycle of the audit, while the capture goes on after each look at the source."""
         end = threading.Event()
 
         def capture() -> None:
             while not end.is_set():
+                self.reader.was_read.clear()
                 self.step()
-                end.wait(0.3)
+                self.reader.was_read.wait(2.0)
 
         thread = threading.Thread(target=capture)
         thread.start()
@@ -131,6 +136,7 @@ class AuditWorld:
             ).cycle()
         finally:
             end.set()
+            self.reader.was_read.set()
             thread.join()
 
     def spoil(self) -> None:

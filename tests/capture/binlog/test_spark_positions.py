@@ -21,7 +21,7 @@ pytestmark = pytest.mark.spark
 SCHEMA = "instance STRING, offset BIGINT, binlog_file STRING, binlog_pos BIGINT, binlog_row INT"
 
 
-@pytest.mark.parametrize("count", [1, 3, 1500])
+@pytest.mark.parametrize("count", [1, 3, 300, pytest.param(1500, marks=pytest.mark.long)])
 def test_what_is_redelivered_however_often(spark: SparkSession, count: int) -> None:
     chance = random.Random(count)
     again = {instance: _ranges(chance, count) for instance in ("a", "b")}

@@ -106,7 +106,9 @@ def test_a_file_that_is_no_archive_is_named(capture: Capture, streams: tuple[Str
     [
         ('{"topic":"cdc.a","partition":0,"offset":1,"key":{"id":\n', "column"),
         pytest.param('["not", "a", "record"]\n', "", marks=pytest.mark.long),
-        ('{"topic":"cdc.b","partition":0,"offset":1,"key":{},"value":null}\n', "cdc.b"),
+        pytest.param(
+            '{"topic":"cdc.b","partition":0,"offset":1,"key":{},"value":null}\n', "cdc.b", marks=pytest.mark.long
+        ),
     ],
 )
 def test_a_malformed_line_is_named_with_its_file(
@@ -169,6 +171,7 @@ def test_a_late_event_is_in_the_next_snapshot_counted_and_said(
     assert new in capture.orders(second.version)
 
 
+@pytest.mark.long
 def test_missing_offsets_hold_the_instance_and_say_which(capture: Capture, streams: tuple[Stream, Stream]) -> None:
     a, b = streams
     a.land(capture.settings.landing, 0)
@@ -185,6 +188,7 @@ def test_missing_offsets_hold_the_instance_and_say_which(capture: Capture, strea
     assert len(capture.orders()) == 4
 
 
+@pytest.mark.long
 def test_what_came_twice_counts_once(capture: Capture, streams: tuple[Stream, Stream]) -> None:
     a, b = streams
     b.land(capture.settings.landing, 0)

@@ -99,6 +99,7 @@ def test_killed_for_real_between_commit_and_name(spark: SparkSession, tmp_path: 
     check(spark, settings, history, registry.of("ods_orders"))
 
 
+@pytest.mark.long
 def test_names_are_built_again_from_the_log(spark: SparkSession, tmp_path: Path) -> None:
     settings, _ = land_history(tmp_path / "data", seed=5)
     registry = SnapshotRegistry.at(settings.state_db)

@@ -1,6 +1,7 @@
 """Random lives of a database, landed in random pieces with restarts and redeliveries: each snapshot is exact."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,10 @@ ORDERS = SourceTable(
     instances=("a", "b"),
     key=("order_id",),
     partition_by="order_date",
-    snapshot_series=(("ods_orders", "day", "2026-03-23"), ("ods_orders_1h", "hour", "2026-03-25T22")),
+    snapshot_series=(("ods_orders", "day", "2026-03-23"),),
 )
+MANY_HOURS, FEW_HOURS = ("2026-03-25T22", 2 + 24 + 1), ("2026-03-26T21", 3 + 1)
+"""The first hour that has a snapshot, and how many have one."""
 PARIS = Calendar("Europe/Paris")
 
 
@@ -53,24 +56,30 @@ class Feeder:
             self._landed = end
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 6))])
-def test_every_snapshot_is_the_state_at_its_boundary(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("seed", "hours"),
+    [(1, FEW_HOURS), *(pytest.param(seed, MANY_HOURS, marks=pytest.mark.long) for seed in range(1, 6))],
+)
+def test_every_snapshot_is_the_state_at_its_boundary(
+    spark: SparkSession, tmp_path: Path, seed: int, hours: tuple[str, int]
+) -> None:
     history, chance = ShardedHistory(seed), random.Random(seed)
+    orders = replace(ORDERS, snapshot_series=(*ORDERS.snapshot_series, ("ods_orders_1h", "hour", hours[0])))
     settings = Settings.at(tmp_path / "data")
     registry = SnapshotRegistry.at(settings.state_db)
     feeders = [Feeder(stream, settings.landing, chance) for stream in history.streams.values()]
-    ingestion = Ingestion(spark, settings, [ORDERS], registry)
+    ingestion = Ingestion(spark, settings, [orders], registry)
     for share in (0.3, 0.3, 0.2, 1):
         for feeder in feeders:
             feeder.land_some(share * chance.random() if share < 1 else 1)
         if chance.random() < 0.5:
-            ingestion = Ingestion(spark, settings, [ORDERS], registry)
+            ingestion = Ingestion(spark, settings, [orders], registry)
         ingestion.step()
-    check_snapshots(spark, settings, registry, history)
+    check_snapshots(spark, settings, registry, history, hours[1])
 
 
 def check_snapshots(
-    spark: SparkSession, settings: Settings, registry: SnapshotRegistry, history: ShardedHistory
+    spark: SparkSession, settings: Settings, registry: SnapshotRegistry, history: ShardedHistory, hours: int
 ) -> None:
     tagged = (*registry.of("ods_orders"), *registry.of("ods_orders_1h"))
     assert [snapshot.slice for snapshot in tagged if snapshot.period == "day"] == [
@@ -79,7 +88,7 @@ def check_snapshots(
         "2026-03-25",
         "2026-03-26",
     ]
-    assert len([snapshot for snapshot in tagged if snapshot.period == "hour"]) == 2 + 24 + 1
+    assert len([snapshot for snapshot in tagged if snapshot.period == "hour"]) == hours
     for version in distinct_versions(tagged):
         expected = history.state_at(PARIS.window(Period.parse(version.period), version.slice).end)
         assert content(spark, lake_folder(settings.warehouse / "ods_orders"), version.version) == expected, version

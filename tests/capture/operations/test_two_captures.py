@@ -79,6 +79,7 @@ def test_the_older_of_two_captures_is_refused_and_nothing_is_lost(spark: SparkSe
     assert merged(tmp_path) == [1, 2, 3, 4]
 
 
+@pytest.mark.long
 def test_a_capture_that_takes_over_in_the_middle_of_a_step_wins(spark: SparkSession, tmp_path: Path) -> None:
     capture(spark, tmp_path, "old", SentIntake(users(1))).step()
     new = capture(spark, tmp_path, "new", SentIntake(users(5)))
@@ -125,6 +126,7 @@ def test_a_capture_fenced_in_the_middle_leaves_the_new_ones_late_changes(
     assert [user for _, user in kept_late(tmp_path)] == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.long
 def test_who_takes_over_while_the_other_merges_refuses_that_merge(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

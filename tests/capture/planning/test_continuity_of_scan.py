@@ -77,6 +77,7 @@ def start_stream(instance: str, shard: str) -> Stream:
     return stream
 
 
+@pytest.mark.long
 def test_what_the_connector_sends_again_changes_nothing(capture: OrderCapture) -> None:
     a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
     a.change("orders_0", None, paid("1.00"), at("2026-03-23 10:00"))

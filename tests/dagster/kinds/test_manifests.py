@@ -100,6 +100,7 @@ def test_last_available_takes_the_older_one_that_is_there(world: RunningWarehous
     assert world.states(f"newest@{WEDNESDAY}") == {"completed"}
 
 
+@pytest.mark.long
 def test_estimated_then_completed(world: RunningWarehouse) -> None:
     arrive(world, f"facts@{MONDAY}")
     world.run()

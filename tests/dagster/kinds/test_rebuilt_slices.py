@@ -45,11 +45,9 @@ def generation(world: RunningWarehouse, text: str) -> int:
 
 def test_a_reader_by_content_is_computed_again_where_rows_differ(world: RunningWarehouse) -> None:
     world.run()
-    for value, expected in ((7, 1), (8, 1)):  # another value, the same count
-        world.arrive(f"facts@{DAY}", [(value,)], "n INT")
-        world.run()
-        assert generation(world, BY_CONTENT) == expected
-    assert generation(world, COUNTED) == 3
+    world.arrive(f"facts@{DAY}", [(7,)], "n INT")  # another value, the same count
+    world.run()
+    assert (generation(world, COUNTED), generation(world, BY_CONTENT)) == (2, 1)
     world.arrive(f"facts@{DAY}", [(1,), (2,)], "n INT")
     world.run()
     assert (generation(world, BY_CONTENT), world.rows(BY_CONTENT)) == (2, [(2,)])

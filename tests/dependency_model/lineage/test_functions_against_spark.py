@@ -325,10 +325,11 @@ def test_a_number_that_does_not_fit_its_type_is_unknown(paris: SparkSession, exp
         assert (ours is Special.UNKNOWN) if isinstance(theirs, Exception) else _same(ours, theirs), day
 
 
-def test_the_values_of_a_sequence_are_sparks(paris: SparkSession) -> None:
+@pytest.mark.parametrize("sequences", [12, pytest.param(60, marks=pytest.mark.long)])
+def test_the_values_of_a_sequence_are_sparks(paris: SparkSession, sequences: int) -> None:
     random, conversion = Random(11), Conversion(Zone.load(ZONE))
     wrong, known = [], 0
-    for _ in range(60):
+    for _ in range(sequences):
         first, last, step = _sequence(random)
         for day in random.sample(DAYS, 3):
             values = [_ours(text, day) for text in (first, last, *([step] if step else []))]
@@ -342,7 +343,7 @@ def test_the_values_of_a_sequence_are_sparks(paris: SparkSession) -> None:
             if shown != theirs:
                 wrong.append(f"{call} on {day}: {shown} here, {theirs} in Spark")
     assert wrong == []
-    assert known > 60
+    assert known > sequences
 
 
 def _sequence(random: Random) -> tuple[str, str, str]:

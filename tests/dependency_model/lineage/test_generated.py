@@ -10,7 +10,7 @@ from tests.seeds import MANY, chunks
 
 @pytest.mark.slow
 def test_offsets_come_back() -> None:
-    assert failures(0, 10) == []
+    assert failures(0, 4) == []
 
 
 @pytest.mark.long

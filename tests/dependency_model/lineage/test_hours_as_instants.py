@@ -24,7 +24,10 @@ NOW = "unix_timestamp(:period_start)"
     ("down", "condition", "offset"),
     [
         (Period.HOUR, f"{HOUR} BETWEEN :period_start - INTERVAL 6 HOURS AND :period_start", "Range -6..0"),
-        (Period.HOUR, f"{CUT} > :period_start - INTERVAL 6 HOURS AND {CUT} <= :period_start", "Range -5..0"),
+        pytest.param(
+            *(Period.HOUR, f"{CUT} > :period_start - INTERVAL 6 HOURS AND {CUT} <= :period_start", "Range -5..0"),
+            marks=pytest.mark.long,
+        ),
         (Period.HOUR, f"{TEXT} >= :period_start - INTERVAL 1 DAY AND {TEXT} < :period_start", "Range -24..-1"),
         (Period.HOUR, f"{SECONDS} > {NOW} - 7200 AND {SECONDS} <= {NOW}", "Set -1,0"),
         (Period.HOUR, f"{PIPED} >= :period_start - INTERVAL 2 HOURS AND {PIPED} < :period_start", "Set -2,-1"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tidemark.dependency_model.lineage.declared_sql.expansion import Expansion
 from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.lineage.sql_pieces import sql_pieces
@@ -58,7 +59,7 @@ def _by_spark(text: str, jvm: Jvm) -> str:
 
 
 @pytest.mark.spark
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@settings(examples(80), suppress_health_check=[HealthCheck.too_slow])
 @given(text=st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join))
 def test_pieces_are_those_of_sparks_own_lexer(spark: SparkSession, text: str) -> None:
     assert _by_character(text) == _by_spark(text, Jvm(spark))
