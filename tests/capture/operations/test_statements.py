@@ -243,9 +243,24 @@ def test_shards_that_vanish_in_the_midst_of_a_minute_halt_the_table_until_each_i
         for _ in range(2):
             assert [finding.offset for finding in world.step().halted] == [offset]
             world.stream.heartbeat(NOON)
-        accepted.add("a", offset, datetime.now(UTC), "somebody", "its rows stay")
+        accepted.add("a", offset, datetime.now(UTC), "somebody", "nobody needs it")
     assert world.step().halted == ()
-    assert world.rows() == {("0", 1), ("0", 2), ("1", 1), ("1", 2), ("2", 1)}
+    assert world.rows() == {("2", 1)}
+
+
+def test_a_shard_that_is_dropped_and_made_again_has_the_rows_that_came_after_it(world: StatementWorld) -> None:
+    dropped = world.stream.drop("orders_0", TEN)
+    world.stream.declare("orders_0", ORDERS, TEN)
+    world.stream.change("orders_0", None, order(3, "3.00", 23), TEN)
+    world.stream.heartbeat(NEXT)
+    (halted,) = world.step().halted
+    assert "accept" in halted.detail
+    assert world.tagged() == []
+    AcceptedFindings(Database.of(world.settings)).add("a", dropped, datetime.now(UTC), "lena", "it is made again")
+    for _ in range(2):
+        world.step()
+        assert world.rows() == {("0", 3), ("1", 1), ("1", 2)}
+    assert world.tagged() == ["2026-03-23"]
 
 
 def test_of_a_statement_on_several_tables_each_is_looked_at(world: StatementWorld) -> None:

@@ -1,4 +1,4 @@
-"""Shards that vanish: their rows would stay in the lake for ever, and every snapshot would still have them."""
+"""Shards that vanish: as a DROP may be a mistake, a person accepts it before the rows are deleted in the lake."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
@@ -31,7 +31,10 @@ def vanished_shards(
         shard = f"{drop.instance}.{drop.physical}"
         is_known = first_changes.get(shard, drop.offset) < drop.offset
         if is_known and drop.offset not in accepted.get(drop.instance, ()):
-            detail = "the table was dropped, its rows are in the lake"
+            detail = (
+                "the table was dropped, and its rows are in the lake: accept it to delete them there as by a TRUNCATE "
+                "(earlier snapshots keep them)"
+            )
             findings.setdefault(
                 drop.instance, BinlogFinding(drop.instance, drop.offset, FindingKind.SHARD_VANISHED, detail, shard)
             )

@@ -60,7 +60,10 @@ def table_effects(source: SourceTable, scan: Scan, order: BinlogOrder, state: Co
         ],
         key=lambda event: event[:3],
     )
-    rows = [change for change in changed if isinstance(change, RowEffect)]
+    rows = [
+        *(change for change in changed if isinstance(change, RowEffect)),
+        *_dropped(scan, order, state, shards),
+    ]
     return TableEffects(sorted([*rows, *_swept(state, events)], key=lambda effect: effect[:2]), events)
 
 
@@ -163,6 +166,16 @@ def _accepted_gaps(order: BinlogOrder, state: CommitState, shards: Mapping[str, 
                         f"{gap.kind}: {gap.detail}",
                         known_by=gap.offset + 1,
                     )
+
+
+def _dropped(
+    scan: Scan, order: BinlogOrder, state: CommitState, shards: Mapping[str, Sequence[str]]
+) -> Iterator[RowEffect]:
+    """The rows of a shard whose table is dropped are gone, as with TRUNCATE: a person has accepted that before."""
+    for drop in scan.summary.table_drops:
+        is_new = drop.offset >= state.offsets.get(topic_of(drop.instance), 0)
+        if drop.physical in shards.get(drop.instance, ()) and is_new and not order.was_read(*drop[:2], drop.position):
+            yield RowEffect(drop.instance, drop.offset, Emptied(drop.physical))
 
 
 def _swept(state: CommitState, events: Sequence[HoldEvent]) -> Iterator[RowEffect]:
