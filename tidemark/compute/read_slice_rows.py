@@ -15,11 +15,15 @@ from tidemark.delta.delta_rs_table import current_version, is_readable, query_ro
 from tidemark.delta.errors import ConditionRefusedError, VersionGoneError
 from tidemark.delta.file_rows import as_arrow
 from tidemark.delta.file_statistics import require_table
+from tidemark.delta.open_table import open_table
 from tidemark.delta.partition_predicate import partition_predicate
 from tidemark.delta.rows_without_spark import equal_to
 from tidemark.spark.temporary_settings import settings
+from tidemark.system.errors import SchemaChangedError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
@@ -33,7 +37,7 @@ def slice_rows(runtime: Runtime, slice_: Slice, where: str | None, limit: int) -
 
     Spark starts for a condition, and for late changes. Raises UnknownEntityError, ParseError, NotADeltaTableError,
     SnapshotMissingError, VersionGoneError where the log does not have the tagged version, and ConditionRefusedError for
-    a condition that cannot be evaluated.
+    a condition that cannot be evaluated, SchemaChangedError where the table was written for another period.
     """
     warehouse = runtime.warehouse
     warehouse.graph.window(slice_)
@@ -46,6 +50,8 @@ def slice_rows(runtime: Runtime, slice_: Slice, where: str | None, limit: int) -
         version, is_restated = tagged.version, tagged.is_restated
         if not is_readable(path, version):
             raise VersionGoneError.log(path, version, f"a log that ends at version {current_version(path)}")
+    if not warehouse.is_snapshot(slice_.entity) and not warehouse.is_external(slice_.entity):
+        _require_partitioned(path, values)
     if where is None and not is_restated:
         return query_rows(path, equal_to(values), limit, version)
     session = runtime.spark.newSession()
@@ -55,6 +61,13 @@ def slice_rows(runtime: Runtime, slice_: Slice, where: str | None, limit: int) -
         rows = read_table(session, path, version).where(partition_predicate(values))
     with settings(rows.sparkSession, clock_of(warehouse.graph, slice_)):
         return _those(rows, path, where or "true", limit)
+
+
+def _require_partitioned(path: TableLocation, values: Mapping[str, object]) -> None:
+    """Raise SchemaChangedError where the table's partitions are not told by the columns of slices."""
+    columns = open_table(path).metadata().partition_columns
+    if set(columns) != set(values):
+        raise SchemaChangedError.partitioned_otherwise(path, columns, list(values))
 
 
 def _those(rows: DataFrame, path: TableLocation, condition: str, limit: int) -> pa.Table:

@@ -59,6 +59,15 @@ def column_names(path: TableLocation) -> tuple[str, ...] | None:
         return None
 
 
+def partitions_of(path: TableLocation) -> tuple[tuple[str, ...], list[dict[str, str]]] | None:
+    """The partition columns of the newest version and all partitions, their values as texts; None as above."""
+    try:
+        table = open_table(path)
+    except DeltaError:
+        return None
+    return tuple(table.metadata().partition_columns), table.partitions()
+
+
 def is_readable(path: TableLocation, version: int) -> bool:
     """Whether the log still holds a version: what is older than its retention cannot be opened."""
     try:

@@ -29,8 +29,8 @@ def check(*, as_json: bool) -> None:
 
     Reads the YAML and SQL files below the folder of declarations, each by itself and all of them together: unknown keys
     and names (with the nearest known one), SQL that cannot be read, dependencies that differ from what the SQL reads or
-    that it leaves open, offsets that have no meaning between two periods, states that nobody reaches, and slices that
-    would wait for themselves, shown as the way round.
+    that it leaves open, offsets that have no meaning between two periods, states that nobody reaches, slices that
+    would wait for themselves, shown as the way round, and tables that hold slices of another period than they have now.
 
     What a Python function reads is told by a dry run over empty inputs. Queries are analysed by Spark over the columns
     of the tables that are there: a wrong column, an unknown function, a clash of types. Spark starts for those that
@@ -81,6 +81,7 @@ def examine(settings: Settings) -> Examination:
     from tidemark.warehouse.declarations_against_settings import project_problems  # noqa: PLC0415
     from tidemark.warehouse.entity_files import locate  # noqa: PLC0415
     from tidemark.warehouse.kind_rules import unrunnable  # noqa: PLC0415
+    from tidemark.warehouse.tables_of_other_periods import tables_of_other_periods  # noqa: PLC0415
 
     root = settings.declarations
     read = read_with_dry_runs(root, settings)
@@ -90,6 +91,9 @@ def examine(settings: Settings) -> Examination:
         graph = DependencyGraph.build(read.entities)
         between = [problem for problem in graph.problems() if problem.found not in unread]
     problems += [*project_problems(settings, read.entities.values()), *unrunnable(read, root)]
+    problems += tables_of_other_periods(
+        settings, root, read.entities.values(), {*read.queries, *read.functions}
+    ).values()
     for problem in (*read.differences, *between):
         locate(problem, root)
     problems += between

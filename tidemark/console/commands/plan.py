@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tidemark.center.widened_needs import WidenedSlice
     from tidemark.dependency_model.baseline.repair_time import RepairTime
     from tidemark.dependency_model.slice import Slice
-    from tidemark.errors import QueryError
+    from tidemark.errors import EntityError, QueryError
     from tidemark.warehouse.warehouse import Warehouse
 
 _STYLES: Final = {"breaking": "red", "changed": "yellow", "renamed": "yellow", "unknown": "yellow"}
@@ -62,6 +62,8 @@ def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
     breaking  a column that is read downstream is gone, or has another type
     unknown   the code of the slices was not kept
 
+    A table that holds slices of another period than its entity has now is broken: no run can write it.
+
     Comments, spaces and capitals of keywords are no change. Slices are outdated where older code computed them. Of
     those downstream only such are touched that use a changed column, as far as column lineage knows. The time that it
     takes is learned from the runs of the last ninety days. Slices that an older version computed by UTC's clock are
@@ -87,10 +89,14 @@ def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
     from tidemark.state_store.code_registry import CodeRegistry  # noqa: PLC0415
     from tidemark.state_store.store import StateStore  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warehouse.tables_of_other_periods import tables_of_other_periods  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
-    settings, now, broken = Settings.load(), datetime.now(UTC), dict[str, "QueryError"]()
-    warehouse = load_warehouse(settings, broken=broken)
+    settings, now, wrong = Settings.load(), datetime.now(UTC), dict[str, "QueryError"]()
+    warehouse = load_warehouse(settings, broken=wrong)
+    computed = {*warehouse.queries, *warehouse.functions}
+    others = tables_of_other_periods(settings, settings.declarations, warehouse.entities.values(), computed)
+    broken: dict[str, EntityError] = {**wrong, **others}
     told, widened, cost = CodePlan((), {}), list[WidenedEntity](), None
     for name in entities:
         warehouse.graph.entity(name)
@@ -112,7 +118,7 @@ def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
     raise SystemExit(ExitCode.OUTDATED if widened or _is_open(told, broken) else ExitCode.OK)
 
 
-def _is_open(told: CodePlan, broken: Mapping[str, QueryError]) -> bool:
+def _is_open(told: CodePlan, broken: Mapping[str, EntityError]) -> bool:
     is_breaking = any(planned.change.kind.value == "breaking" for planned in told.entities)
     return bool(told.slices or broken or is_breaking)
 
@@ -131,7 +137,7 @@ def _by_entity(warehouse: Warehouse, widened: Iterable[WidenedSlice], chosen: Se
 
 
 def _as_data(
-    told: CodePlan, widened: Sequence[WidenedEntity], broken: Mapping[str, QueryError], cost: RepairTime | None
+    told: CodePlan, widened: Sequence[WidenedEntity], broken: Mapping[str, EntityError], cost: RepairTime | None
 ) -> dict[str, Any]:
     return {
         "entities": [_entity_as_data(planned) for planned in told.entities],
@@ -170,7 +176,7 @@ def _entity_as_data(planned: PlannedEntity) -> dict[str, Any]:
 
 
 def _print(
-    told: CodePlan, widened: Sequence[WidenedEntity], broken: Mapping[str, QueryError], cost: RepairTime | None
+    told: CodePlan, widened: Sequence[WidenedEntity], broken: Mapping[str, EntityError], cost: RepairTime | None
 ) -> None:
     for planned in told.entities:
         _print_entity(planned)
@@ -187,8 +193,8 @@ def _print(
             "  computed before it was kept, or by others; they count as up to date until they are computed again"
         )
     if not told.slices:
-        if not widened:
-            print_line("no slice is outdated", "green" if not broken else None)
+        if not widened and not broken:
+            print_line("no slice is outdated", "green")
         return
     outdated = sum(len(planned.outdated) for planned in told.entities)
     print_line(f"{outdated:,} slices are outdated, {len(told.slices) - outdated:,} more were built of them", "bold")
