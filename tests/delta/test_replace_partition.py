@@ -7,6 +7,7 @@ from datetime import date
 from threading import Barrier
 
 import pytest
+from pyspark.errors import SparkRuntimeException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
@@ -79,7 +80,7 @@ def test_a_new_column_is_added_and_null_in_older_rows(spark: SparkSession, lake:
     [
         ("id", "no column name"),
         ("id, CAST(name AS BINARY) AS name", "another type: name string -> binary"),
-        ("id, name, DATE'2026-03-23' AS dt", "columns dt in the rows"),
+        ("id, name, DATE'2026-03-23' AS dt, '2026-03-23' AS DT", "more than once.*found dt"),
     ],
 )
 def test_rows_that_do_not_fit_are_refused_before_anything_is_written(
@@ -88,6 +89,26 @@ def test_rows_that_do_not_fit_are_refused_before_anything_is_written(
     before = current_version(table)
     with pytest.raises(SchemaChangedError, match=message):
         replace_partition(rows(spark, 1).selectExpr(*query.split(", ")), table, MONDAY)
+    assert current_version(table) == before
+
+
+@pytest.mark.parametrize("value", ["DATE'2026-03-23'", "'2026-03-23'", "TIMESTAMP'2026-03-23 00:00:00'"])
+def test_a_partition_column_of_the_own_slice_is_taken_away(
+    spark: SparkSession, lake: TableLocation, value: str
+) -> None:
+    replace_partition(spark.sql(f"SELECT 4 AS id, {value} AS DT"), lake / "own", MONDAY)
+    assert read_table(spark, lake / "own").columns == ["id", "dt"]
+    assert ids(lake / "own", MONDAY) == [4]
+
+
+@pytest.mark.parametrize("value", ["DATE'2026-03-24'", "'20260323'", "NULL", "'none'"])
+def test_a_row_of_another_slice_fails_the_write(spark: SparkSession, table: TableLocation, value: str) -> None:
+    before = current_version(table)
+    other = rows(spark, 4, 5).selectExpr("*", f"{value} AS dt")
+    with pytest.raises(
+        SparkRuntimeException, match="taken away where it is the slice's own, 2026-03-23; found in a row"
+    ):
+        replace_partition(other, table, MONDAY)
     assert current_version(table) == before
 
 

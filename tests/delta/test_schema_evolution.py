@@ -19,7 +19,7 @@ from tests.delta.internals.merged_schemas import by_delta
 from tests.delta.random_schemas import later_struct, random_struct
 from tidemark.delta.delta_rs_table import current_version, read_table
 from tidemark.delta.replace_partition import replace_partition
-from tidemark.delta.schema_evolution import grown_schema, is_same, leaf_types
+from tidemark.delta.schema_evolution import FORBIDDEN, grown_schema, is_same, leaf_types
 from tidemark.system.errors import SchemaChangedError
 
 if TYPE_CHECKING:
@@ -103,7 +103,11 @@ def test_a_second_slice_is_written_where_delta_would_append_it(
         ("1 AS v, named_struct('n', NULL) AS new", "does not store.*new struct<n:void>"),
         ("1 AS v, array() AS new", "does not store.*new array<void>"),
         ("1 AS v, INTERVAL '1' DAY AS new", "does not store.*new interval day"),
-        ("1 AS v, 2 AS DT", "columns DT in the rows"),
+        ("1 AS v, named_struct() AS new", "does not store.*new struct<>"),
+        ("1 AS v, 2 AS V", "names that a table cannot have.*found V"),
+        ("1 AS v, 2 AS `x y`", "names that a table cannot have.*found x y"),
+        ("1 AS v, array(named_struct('f', 1, 'F', 2)) AS new", "names that a table cannot have.*found new.F"),
+        ("1 AS v, map('k', named_struct('a=b', 1)) AS new", "names that a table cannot have.*found new.a=b"),
     ],
 )
 def test_what_delta_does_not_take_is_refused_before_anything_is_written(
@@ -113,6 +117,25 @@ def test_what_delta_does_not_take_is_refused_before_anything_is_written(
     with pytest.raises(SchemaChangedError, match=message):
         replace_partition(spark.sql(f"SELECT {query}"), lake, TUESDAY)
     assert current_version(lake) == 0
+
+
+def test_names_are_refused_where_delta_refuses_them(spark: SparkSession, tmp_path: Path) -> None:
+    def frame(names: list[str]) -> DataFrame:
+        return spark.createDataFrame([], StructType([StructField(name, IntegerType()) for name in names]))
+
+    taken = [f"a{sign}b" for sign in "-.:/\\[]<>'\"%&+*!?#@|~^$"]
+    assert appended(frame(taken), tmp_path / "taken") is not None
+    assert ours(StructType([]), frame(taken).schema) is not None
+    for sign in sorted(FORBIDDEN):
+        refused = frame([f"a{sign}b"])
+        assert appended(refused, tmp_path / "refused") is None, sign
+        assert ours(StructType([]), refused.schema) is None, sign
+
+
+def test_a_later_column_of_any_stored_type_is_written(spark: SparkSession, lake: TableLocation) -> None:
+    replace_partition(spark.sql("SELECT 1 AS v"), lake, MONDAY)
+    replace_partition(spark.sql("SELECT 1 AS v, parse_json('1') AS j, array(parse_json('2')) AS more"), lake, TUESDAY)
+    assert {"j", "more"} <= {*read_table(spark, lake).columns}
 
 
 def test_a_first_slice_without_a_type_is_refused(spark: SparkSession, lake: TableLocation) -> None:

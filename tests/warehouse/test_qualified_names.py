@@ -42,7 +42,7 @@ def read(root: Path, sql: str, rule: str = "") -> Declarations:
         "SELECT a FROM spark_catalog.dwd.dwd_orders WHERE dt = :biz_date",
         "WITH dwd_orders AS (SELECT * FROM dwd.dwd_orders WHERE dt = :biz_date) SELECT a FROM dwd_orders",
         "INSERT OVERWRITE TABLE dws.dws_x SELECT a FROM dwd.dwd_orders WHERE dt = :biz_date;",
-        "SELECT extract(DAY FROM dwd.dt) FROM dwd.dwd_orders AS dwd WHERE dt = :biz_date",
+        "SELECT extract(DAY FROM dwd.dt) AS d FROM dwd.dwd_orders AS dwd WHERE dt = :biz_date",
     ],
 )
 def test_the_entity_is_read_and_its_name_alone_runs(tmp_path: Path, sql: str) -> None:

@@ -23,6 +23,7 @@ from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE
 from tidemark.errors import EntityError
 from tidemark.strict_json import json_text
+from tidemark.system.errors import SchemaChangedError
 from tidemark.warehouse.cache_file import cache_path, read_cache, write_cache
 from tidemark.warehouse.dagster_partition_keys import first_slice
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
     from tidemark.dependency_model.entity import Entity, QualityRule
     from tidemark.dependency_model.slice import Slice
@@ -39,7 +41,7 @@ _PLACE: Final = re.compile(r"line (\d+),? pos (\d+)")
 _SQLSTATE: Final = re.compile(r"\s*SQLSTATE: \w+.*", re.DOTALL)
 _NUMBERS: Final = re.compile(r'"(?:id|cteId)":\d+|"jvmId":"[^"]*"')
 _LONGEST: Final = 400
-_FORMAT: Final = "2"
+_FORMAT: Final = "3"
 """A new number voids what is kept."""
 
 Schema = dict[str, Any]
@@ -149,7 +151,7 @@ class QueryAnalysis:
     def _key(self, name: str, query: str, upstreams: Mapping[str, Schema]) -> str:
         parameters = sorted(sql_parameters(self._warehouse.graph, first_slice(self._warehouse.graph, name)))
         rules = [repr(rule) for rule in self._warehouse.entities[name].quality]
-        text = json_text([_FORMAT, query, parameters, upstreams, rules], sort_keys=True)
+        text = json_text([_FORMAT, query, parameters, upstreams, rules, self._of_table(name)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @cached_property
@@ -175,7 +177,33 @@ class QueryAnalysis:
             return _wrong(str(error))
         entity = self._warehouse.entities[name]
         schema = _with_time(result.schema.jsonValue(), entity)
+        if unwritable := self._unwritable(name, result.schema):
+            return _Analysis(None, unwritable)
         return _wrong_rule(session, entity.quality, schema) or _Analysis(schema)
+
+    def _unwritable(self, name: str, rows: StructType) -> str:
+        """Why no run can write such rows to the entity's table, as it is or new; or empty."""
+        from pyspark.sql.types import NullType, StructType  # noqa: PLC0415 - where nothing changed, no Spark
+
+        from tidemark.delta.schema_evolution import grown_schema  # noqa: PLC0415
+
+        own, path = slice_column_types(self._warehouse.entities[name]), self._warehouse.table_path(name)
+        written = StructType([field for field in rows if field.name.lower() not in own])
+        there = StructType([field for field in self._written(name) if field.name.lower() not in own])
+        if not any(not isinstance(field.dataType, NullType) for field in (*written, *there)):
+            return "no column of a type is left to write: a table needs one beside the partition columns and NULLs"
+        try:
+            grown_schema(path, there, written)
+        except SchemaChangedError as error:
+            return " - ".join(part for part in (f"{error.message}: {error.found}", error.hint) if part)
+        return ""
+
+    def _written(self, name: str) -> StructType:
+        """The columns of an entity's table; none where it is not there."""
+        from pyspark.sql.types import StructType  # noqa: PLC0415 - where nothing changed, no Spark
+
+        schema = self._of_table(name)
+        return StructType.fromJson(schema) if schema is not None else StructType([])
 
     def _problem(self, name: str, analysis: _Analysis) -> EntityError:
         root = self._warehouse.settings.declarations

@@ -25,10 +25,11 @@ def any_partition_predicate(partitions: Iterable[Partition]) -> str:
 
 def literal(value: PartitionValue) -> Column:
     """A value of a partition column with its type."""
-    return sf.lit(value).cast(_type_of(value))
+    return sf.lit(value).cast(type_of(value))
 
 
-def _type_of(value: PartitionValue) -> str:
+def type_of(value: PartitionValue) -> str:
+    """The type of a partition column with such values."""
     if isinstance(value, int):
         return "int"
     return "date" if isinstance(value, date) else "string"

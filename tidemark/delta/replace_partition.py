@@ -1,12 +1,14 @@
 """Overwriting partitions of a Delta table: how every DWD, DWS and ADS slice is written, judged and published (A5)."""
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from delta.exceptions import MetadataChangedException, ProtocolChangedException
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType
 
 from tidemark.delta.commit_conflict import BackOff, StaleReadError, with_retries
@@ -21,9 +23,11 @@ from tidemark.delta.partition_overwrite import (
     always_allowed,
     release_all,
 )
-from tidemark.delta.partition_predicate import literal, partitions_last
+from tidemark.delta.partition_predicate import literal, partitions_last, type_of
 from tidemark.delta.schema_evolution import fitted, grown_schema, is_same
 from tidemark.delta.table_features import allow_types, sql_kinds
+from tidemark.dependency_model.time.partition_columns import PartitionValue
+from tidemark.quoting.spark import quote
 from tidemark.system.crash_points import crash_point
 from tidemark.system.errors import SchemaChangedError
 from tidemark.system.table_location import TableLocation
@@ -44,7 +48,8 @@ def replace_partitions(
 
     The files are written, `release` looks at exactly their rows, and only then one commit makes those of the partitions
     that it released visible: what it refuses no reader ever sees. The partition columns (DATE, STRING or INT) are
-    appended here; frames must not have them. The partition without columns is the whole table. Columns new in the
+    appended here; a frame that has one itself fails where a row of it is of another partition. The partition without
+    columns is the whole table. Columns new in the
     frames are added to the table (NULL in older rows). Where another writer gets in between, the same files are
     committed on what that left, if that is `still_allowed`, which raises where it is not; only where the table gets
     columns in the same commit, or has another definition since, the frames are evaluated, written and judged again.
@@ -70,11 +75,24 @@ def _as_first() -> Iterator[None]:
 
 
 def _with_columns(df: DataFrame, path: TableLocation, partition: Partition) -> DataFrame:
-    own = {name.lower() for name in partition}
-    clash = sorted(name for name in df.columns if name.lower() in own)
-    if clash:
-        raise SchemaChangedError.partition_columns_given(path, clash)
+    given = Counter(name.lower() for name in df.columns)
+    if twice := sorted(name for name in partition if given[name.lower()] > 1):
+        raise SchemaChangedError.partition_columns_given(path, twice)
+    for name, value in partition.items():
+        if given[name.lower()]:
+            df = df.where(_is_own(name, value)).drop(name)
     return df.withColumns({name: literal(value) for name, value in partition.items()})
+
+
+def _is_own(name: str, value: PartitionValue) -> Column:
+    """True on every row, or the write fails: a row of another partition would go where nobody asked for it."""
+    column, own = sf.col(quote(name)), literal(value)
+    is_own = column.try_cast(type_of(value)).eqNullSafe(own)
+    shown = sf.coalesce(column.cast("string"), sf.lit("NULL"))
+    told = f"the partition column {name} is taken away where it is the slice's own, {value}; found in a row: "
+    advice = f" - leave {name} out of the SELECT list, or keep the slice's rows alone"
+    failing = sf.raise_error(sf.concat(sf.lit(told), shown, sf.lit(advice)))
+    return sf.when(is_own, sf.lit(True)).otherwise(failing.cast("boolean"))  # noqa: FBT003 - a value of SQL
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from pyspark.sql.types import (
 from tidemark.system.errors import SchemaChangedError
 from tidemark.system.table_location import TableLocation
 
+FORBIDDEN = frozenset(" ,;{}()\n\t=")
 _WHOLE = (ByteType(), ShortType(), IntegerType())
 _STORED = (
     BinaryType(),
@@ -53,9 +54,11 @@ _STORED = (
 def grown_schema(path: TableLocation, table: StructType, incoming: StructType) -> StructType:
     """The table's columns once rows of `incoming` are in it, the new ones last; all of them may be NULL.
 
-    Raises SchemaChangedError where `incoming` lacks a column of the table, has one of a type that does not merge with
-    the table's, or has a type that Delta does not store.
+    Raises SchemaChangedError where `incoming` has names that a table cannot have, lacks a column of the table, has one
+    of a type that does not merge with the table's, or has a type that Delta does not store.
     """
+    if wrong := sorted({*_names_refused(incoming)} - {field.name for field in table}):
+        raise SchemaChangedError.of_names(path, wrong)
     known = {field.name.lower(): field.dataType for field in incoming}
     lost = [field.name for field in table if field.name.lower() not in known]
     grown = _merged(table, incoming)
@@ -66,6 +69,21 @@ def grown_schema(path: TableLocation, table: StructType, incoming: StructType) -
     if foreign:
         raise SchemaChangedError.of_foreign_types(path, foreign)
     return grown
+
+
+def _names_refused(kind: DataType, around: str = "") -> Iterator[str]:
+    """Names of columns and fields that Delta refuses: with signs that files cannot hold, or given twice."""
+    if isinstance(kind, StructType):
+        seen: set[str] = set()
+        for field in kind:
+            name = f"{around}{field.name}"
+            if FORBIDDEN.intersection(field.name) or field.name.lower() in seen:
+                yield name
+            seen.add(field.name.lower())
+            yield from _names_refused(field.dataType, f"{name}.")
+        return
+    for part in _parts(kind):
+        yield from _names_refused(part, around)
 
 
 def fitted(rows: DataFrame, schema: StructType) -> DataFrame:
@@ -151,7 +169,7 @@ def _is_stored(kind: DataType) -> bool:
     """Whether Delta stores it: VOID as a column, or as a field beside others."""
     match kind:
         case StructType():
-            is_more = any(not isinstance(leaf, NullType) for leaf in leaf_types(kind))
+            is_more = bool(kind.fields) and any(not isinstance(leaf, NullType) for leaf in leaf_types(kind))
             return is_more and all(map(_is_stored, _parts(kind)))
         case ArrayType() | MapType():
             return all(_is_stored(leaf) and not isinstance(leaf, NullType) for leaf in leaf_types(kind))

@@ -153,6 +153,16 @@ class SchemaChangedError(TerminalError):
         )
 
     @classmethod
+    def of_names(cls, path: TableLocation, names: Sequence[str]) -> Self:
+        return cls(
+            "the rows have columns of names that a table cannot have",
+            expected="each name once, whatever its case, without blanks and any of ,;{}()=",
+            found="; ".join(names),
+            where=str(path),
+            hint="give each another name: .. AS name",
+        )
+
+    @classmethod
     def of_foreign_types(cls, path: TableLocation, columns: Sequence[str]) -> Self:
         return cls(
             "the rows have types that Delta does not store",
@@ -165,10 +175,11 @@ class SchemaChangedError(TerminalError):
     @classmethod
     def partition_columns_given(cls, path: TableLocation, columns: Sequence[str]) -> Self:
         return cls(
-            "the writer itself adds the partition's columns",
-            found=f"columns {', '.join(columns)} in the rows",
+            "a partition column is in the rows more than once",
+            expected="once at most, with the slice's own value",
+            found=", ".join(columns),
             where=str(path),
-            hint="leave them out of the SELECT list",
+            hint="leave it out of the SELECT list",
         )
 
     @classmethod

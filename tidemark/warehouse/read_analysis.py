@@ -54,6 +54,7 @@ class ReadAnalysis:
                 entity.start,
                 declared_columns(entity, entities),
                 entity.partition_columns,
+                tuple(sorted(entity.sub_partitions)),
             )
             for entity in entities.values()
         }
@@ -71,7 +72,8 @@ class ReadAnalysis:
             refuse_other_names(query, names)
         down = EntityOutline(entity.name, None, entity.calendar) if is_view else self._outlines[entity.name]
         clock = QuerySession(entity.time_zone)
-        return infer(queries, down, self._outlines, session=clock, views=of_views)
+        own = None if is_view else queries[0]
+        return infer(queries, down, self._outlines, session=clock, views=of_views, written=own)
 
 
 def analyse_apart(

@@ -267,3 +267,18 @@ def test_a_variable_of_the_project_takes_a_template_variables_place(tmp_path: Pa
     result = new(root, "dws_x", "--query-from", "dbt", query=query)
     assert result.exit_code == 0, result.output
     assert "AND site = :site" in (root / DECLARATIONS / "dws" / "dws_x.sql").read_text()
+
+
+MODEL = """MODEL (name db.m, kind INCREMENTAL_BY_TIME_RANGE (time_column dt, lookback 2), cron '@daily', owner ann);
+SELECT order_id, dt FROM dwd_orders WHERE dt BETWEEN @start_ds AND @end_ds
+"""
+
+
+def test_what_is_left_out_of_a_models_header_is_said_and_its_time_column_stays(root: Path) -> None:
+    result = new(root, "dws_m", "--query-from", "sqlmesh", "--period", "day", "--json", query=MODEL)
+    assert result.exit_code == 0, result.output
+    left_out = [row["was"].partition(":")[0] for row in json.loads(result.stdout)["rewrites"] if not row["becomes"]]
+    assert left_out == ["lookback 2", "cron '@daily'", "owner ann"]
+    other = MODEL.replace("BETWEEN @start_ds", "BETWEEN date_sub(@start_ds, 6)")
+    result = new(root, "dws_n", "--query-from", "sqlmesh", "--period", "day", query=other)
+    assert (result.exit_code, "the partition column dt is in the list" in result.output) == (1, True), result.output

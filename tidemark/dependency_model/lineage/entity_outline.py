@@ -31,6 +31,8 @@ class EntityOutline:
     columns: tuple[str, ...] | None = None
     declared: tuple[PartitionColumn, ...] = ()
     """The partition columns that it or its project declares."""
+    parts: tuple[str, ...] = ()
+    """The columns that tell a row's sub-partition."""
 
     @property
     def table(self) -> Table:

@@ -19,9 +19,10 @@ def rewrite_file(
     text: str, file: str, table: ComputedTable, origin: QueryOrigin
 ) -> tuple[RewrittenQuery, tuple[QueryError, ...]]:
     """The SELECT of a file, with parameters for placeholders, and notices of what is left out. Raises QueryError."""
-    static, is_dynamic = without_dynamic_partition(without_model_header(text))
+    headless, of_header = without_model_header(text)
+    static, is_dynamic = without_dynamic_partition(headless)
     selected = select_text(static, file=file, written=table)
     rewritten = rewrite(selected.text, origin)
     if is_dynamic and not rewritten.left:
         rewritten = replace(rewritten, text=rows_of_slice(rewritten.text, file))
-    return rewritten, selected.notices
+    return rewritten, (*of_header, *selected.notices)

@@ -30,6 +30,7 @@ from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.query_binding import bind
 from tidemark.dependency_model.lineage.slices_read import NO_CONDITION, Evaluation, NeededUnbounded
 from tidemark.dependency_model.lineage.unknown_function import unknown_function
+from tidemark.dependency_model.lineage.written_list import refuse_unwritable
 from tidemark.dependency_model.offset.offset import SINCE_START, STATIC
 from tidemark.dependency_model.suggestion import did_you_mean
 
@@ -53,9 +54,10 @@ def infer(
     *,
     session: QuerySession = UTC,
     views: Mapping[str, Query] | None = None,
+    written: Query | None = None,
 ) -> dict[str, Read]:
-    """What an entity's queries read of each table. Raises QueryError."""
-    return Inference(downstream, upstreams, session, views or {}).of(queries)
+    """What queries read of each table; `written` is the one whose rows are the entity's. Raises QueryError."""
+    return Inference(downstream, upstreams, session, views or {}, written).of(queries)
 
 
 class Inference:
@@ -67,11 +69,13 @@ class Inference:
         upstreams: Mapping[str, EntityOutline],
         session: QuerySession,
         views: Mapping[str, Query],
+        written: Query | None = None,
     ) -> None:
         self._down = downstream
         self._subjects = upstreams
         self._session = session
         self._tables = Tables(OutlinedTables(upstreams), views)
+        self._written = written
 
     def of(self, queries: Sequence[Query]) -> dict[str, Read]:
         """The reads, by table, in the order of their first mention."""
@@ -86,11 +90,16 @@ class Inference:
                     mentions.setdefault(occurrence.table, query.where(occurrence.place))
         for query, relation in relations:
             refuse_failing_casts(query, relation, self._subjects)
+        self._refuse_unwritable([relation for query, relation in relations if query is self._written])
         if unknown := self._unknown_parameter(queries):
             return {name: Read(name, where, undecidable=unknown) for name, where in mentions.items()}
         sliced = {name: where for name, where in mentions.items() if self._subjects[name].period is not None}
         fitted = self._of_slices(sliced, relations)
         return {name: fitted.get(name, Read(name, where, (STATIC,))) for name, where in mentions.items()}
+
+    def _refuse_unwritable(self, relations: Sequence[Relation]) -> None:
+        if self._written is not None and relations:
+            refuse_unwritable(self._written, relations, self._down, self._subjects, self._session)
 
     def _unknown_parameter(self, queries: Sequence[Query]) -> str:
         """A parameter that no slice binds: the query cannot run, whatever it reads."""

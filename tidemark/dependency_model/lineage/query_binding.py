@@ -20,6 +20,8 @@ from tidemark.dependency_model.lineage.generators import ANY_COLUMN, MadeColumns
 from tidemark.dependency_model.lineage.pivots import behind_pivot
 from tidemark.dependency_model.lineage.relation import (
     LATERAL,
+    LIMITED,
+    SAMPLE,
     UNNAMED_VEIL,
     Open,
     Relation,
@@ -79,7 +81,7 @@ class Binder:
                 case _:
                     raise self.query.error("this is no query", node, found=node.sql("spark")[:60])
         if limit := node.args.get("limit") or node.args.get("offset"):
-            ways = [veil_columns(way, Veil("LIMIT or OFFSET", self.query.place_of(limit))) for way in ways]
+            ways = [veil_columns(way, Veil(LIMITED, self.query.place_of(limit))) for way in ways]
         return ways if len(ways) <= WAYS_LIMIT else [merge_ways(ways)]
 
     def from_item(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
@@ -94,7 +96,7 @@ class Binder:
             case _:
                 ways = self.relations(node, names, parent)
         if sample := node.args.get("sample"):
-            ways = [veil_columns(way, Veil("TABLESAMPLE", self.query.place_of(sample))) for way in ways]
+            ways = [veil_columns(way, Veil(SAMPLE, self.query.place_of(sample))) for way in ways]
         for pivot in node.args.get("pivots") or ():
             veil = Veil("PIVOT", self.query.place_of(pivot))
             ways = [behind_pivot(way, pivot, veil) for way in ways]

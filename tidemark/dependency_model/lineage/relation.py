@@ -74,6 +74,8 @@ class Relation:
     """Whether columns that are not known by name come before those of business time, as in a table."""
     subtracts: bool = False
     """Whether its rows are taken away from those of other ways: the right side of EXCEPT."""
+    repeated: tuple[str, ...] = ()
+    """Names that its list has more than once; `columns` hold the first of each."""
 
     @property
     def is_open(self) -> bool:
@@ -156,6 +158,11 @@ class Veil(NamedTuple):
 
 
 UNNAMED_VEIL: Final = Veil()
+LIMITED: Final = "LIMIT or OFFSET"
+WINDOWED: Final = "a window that is not partitioned by them"
+SAMPLE: Final = "TABLESAMPLE"
+SAMPLED: Final = frozenset([LIMITED, WINDOWED, SAMPLE])
+"""What hides which rows there are, and no row's own values."""
 
 
 def merge_ways(relations: list[Relation]) -> Relation:

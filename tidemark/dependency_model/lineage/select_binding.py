@@ -21,6 +21,7 @@ from tidemark.dependency_model.lineage.generators import ANY_COLUMN, MadeColumns
 from tidemark.dependency_model.lineage.made_up_rows import drops_made_up_rows
 from tidemark.dependency_model.lineage.relation import (
     LATERAL,
+    WINDOWED,
     AnyColumn,
     Constraint,
     Open,
@@ -70,6 +71,9 @@ class SelectBinder:
     of_inner_joins: list[Bound] = field(default_factory=list)
     left_joins: list[tuple[Item, frozenset[Occurrence], list[Bound]]] = field(default_factory=list)
     """Each with what stands on its left, and its conditions."""
+
+    repeated: list[str] = field(default_factory=list)
+    """Names that its list has more than once."""
 
     def __post_init__(self) -> None:
         self.scope = Scope(self.binder.query, self.parent)
@@ -253,6 +257,7 @@ class SelectBinder:
             {item.alias: (item.relation, item.source) for item in self.scope.items if item.alias},
             self._ends_with_time(),
             any(item.relation.subtracts for item in self.scope.items),
+            tuple(self.repeated),
         )
         for veil in veils:
             relation = veil_columns(relation, veil)
@@ -283,6 +288,7 @@ class SelectBinder:
                 continue
             bound = self.translator.bind(node)
             name = node.alias_or_name.lower() or f"_c{at}"
+            self.repeated += [name] if name in columns else []
             for free_name in [name] if name not in columns else [f"{name}#{at}"]:
                 columns[free_name] = bound
             self.scope.aliases.setdefault(name, bound)
@@ -320,6 +326,7 @@ class SelectBinder:
             for name in item.relation.columns:
                 column = item.find(name)
                 if name not in without and column is not None:
+                    self.repeated += [name] if name in columns and (table or name not in self.scope.shared) else []
                     columns.setdefault(name, self.scope.shared.get(name, column.bound))
             if item.relation.is_open:
                 opened.append(Open(item.relation, item.source, without))
@@ -341,7 +348,7 @@ class SelectBinder:
         windows = [window for part in self._outside_queries() for window in _windows(part)]
         return [
             Veil(
-                "a window that is not partitioned by them",
+                WINDOWED,
                 self.binder.query.place_of(window),
                 frozenset(self.translator.all_of(resolved.args.get("partition_by") or [])),
             )

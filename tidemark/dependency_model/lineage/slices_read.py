@@ -18,6 +18,7 @@ from tidemark.dependency_model.lineage.slice_narrowing import Domain, SliceNarro
 from tidemark.dependency_model.lineage.slice_question import Variable
 from tidemark.dependency_model.lineage.slice_space import beginning_of, end_of, slice_space
 from tidemark.dependency_model.lineage.stretches import stretches_of, union_of
+from tidemark.dependency_model.lineage.three_valued_logic import can_be_true
 from tidemark.dependency_model.lineage.type_conversion import Conversion
 from tidemark.dependency_model.time.partition_columns import are_as_by_default
 from tidemark.dependency_model.time.window import seconds_of
@@ -26,7 +27,7 @@ from tidemark.dependency_model.time.zone import Zone
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tidemark.dependency_model.lineage.bound_expression import Call
+    from tidemark.dependency_model.lineage.bound_expression import Bound, Call, Occurrence
     from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
     from tidemark.dependency_model.lineage.inferred_read import Runs
     from tidemark.dependency_model.lineage.relation import Relation
@@ -95,6 +96,32 @@ class Evaluation:
             if all(isinstance(reason, str) for reason in needed.values()):
                 break
         return needed
+
+    def is_empty(self, relation: Relation, mentions: Iterable[Occurrence], session: QuerySession) -> bool:
+        """Whether of one of the mentions no slice is read at any business time: the relation has no row then."""
+        conditions = [constraint.condition for constraint in relation.constraints]
+        evaluator, (narrowing,) = self._narrowings([relation], session)
+        asked = [mention for mention in mentions if mention in narrowing.occurrences]
+        try:
+            for ordinal in query_times(self.calendar, self.period, self.start, conditions, self.times):
+                evaluator.begin(parameters(self.grid, ordinal))
+                near = {mention: self.fit(mention.table).anchor(ordinal) for mention in narrowing.occurrences}
+                read = narrowing.read(near, {})
+                if all(read[mention] is None or read[mention] for mention in asked):
+                    return False
+        except StepsSpentError:
+            return False
+        return bool(asked)
+
+    def is_never_true(self, condition: Bound, session: QuerySession) -> bool:
+        """Whether a condition that reads no table is true at no business time."""
+        evaluator = Evaluator(Conversion(Zone.load(session.time_zone)), {})
+        holds = evaluator.condition(condition)
+        for ordinal in query_times(self.calendar, self.period, self.start, [condition], self.times):
+            evaluator.begin(parameters(self.grid, ordinal))
+            if can_be_true(holds({})):
+                return False
+        return True
 
     def _add_narrowed(self, needed: dict[str, Needed], ordinal: int, narrowings: Iterable[SliceNarrowing]) -> None:
         known: dict[object, Sequence[range] | None] = {}
