@@ -24,6 +24,8 @@ NAMES = (
     "school.orders_20260323",
     "school.orders_old",
     "other.orders_0",
+    "school.orders16",
+    "school.orders20260323",
 )
 SHARDS = {
     "school.orders": {"school.orders"},
@@ -37,6 +39,8 @@ SHARDS = {
     "school.orders_{0..15}": {"school.orders_0", "school.orders_15"},
     "school.orders_{00..15}": {"school.orders_03", "school.orders_15"},
     "school.orders_{16..31}": {"school.orders_16"},
+    "school.orders*": {"school.orders16"},
+    "school.orders{1..16}": {"school.orders16"},
 }
 
 
@@ -53,6 +57,8 @@ def test_only_numbers_of_the_pattern_are_shards(declared: str) -> None:
         ("s.t_{0..3}", "s.t_{3..7}", "s.t_3"),
         ("s.t_{0..3}", "s.t_{4..7}", None),
         ("s.t_*", "s.u_*", None),
+        ("s.t_*", "s.t*", None),
+        ("s.t*", "s.t{1..8}", "s.t1"),
         ("s.t", "s.t_*", None),
     ],
 )
@@ -64,7 +70,13 @@ def test_two_patterns_share_a_table_or_none(one_name: str, other: str, shared: s
 def test_records_are_routed_by_the_same_rule(spark: SparkSession) -> None:
     tables = [
         SourceTable(declared, declared, ("a", "b"), ("id",), None, ())
-        for declared in ("school.orders", "school.orders_{0..15}", "school.orders_{16..31}", "other.orders_*")
+        for declared in (
+            "school.orders",
+            "school.orders_{0..15}",
+            "school.orders_{16..31}",
+            "other.orders_*",
+            "school.orders*",
+        )
     ]
     names = ("instance", "physical", "op", "changes", "ddl", "loaded", "load_problem", "problem", "line")
     columns = ", ".join(f"{name} STRING" for name in names)

@@ -1,8 +1,8 @@
 """Which physical tables a declared name stands for: one table, or shards by their numbers.
 
 `school.orders_*` are shards numbered from 0 to 9999, `school.orders_{0..31}` those of the range alone, and
-`school.orders_{00..31}` the same with two digits. A name with any other ending - `orders_20260323`, a backup of that
-day, or `orders_old` - is no shard.
+`school.orders_{00..31}` the same with two digits. An underscore is not needed: `school.sbtest*`, `school.sbtest{1..8}`.
+A name with any other ending - `orders_20260323`, a backup of that day, or `orders_old` - is no shard.
 """
 
 import re
@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-_ANY: Final = "_*"
-_RANGE: Final = re.compile(r"(?P<base>.+)_\{(?P<first>\d{1,4})\.\.(?P<last>\d{1,4})\}")
+_ANY: Final = "*"
+_RANGE: Final = re.compile(r"(?P<prefix>.+)\{(?P<first>\d{1,4})\.\.(?P<last>\d{1,4})\}")
 _HIGHEST: Final = 9_999
 
 
 @dataclass(frozen=True)
 class ShardPattern:
-    """`base` without its number (`school.orders`); `first` is None for a single table.
+    """`prefix` is what stands before the number (`school.orders_`); `first` is None for a single table.
 
     Numbers have `digits` digits; None: as many as they need, or any up to four in front of which zeros may stand.
     """
 
-    base: str
+    prefix: str
     first: int | None = None
     last: int = _HIGHEST
     digits: int | None = None
@@ -38,7 +38,12 @@ class ShardPattern:
             return cls(table)
         is_padded = len(match["first"]) == len(match["last"]) > 1
         digits = len(match["last"]) if is_padded and match["first"].startswith("0") else None
-        return cls(match["base"], int(match["first"]), int(match["last"]), digits)
+        return cls(match["prefix"], int(match["first"]), int(match["last"]), digits)
+
+    @property
+    def base(self) -> str:
+        """The name without its number: `school.orders`."""
+        return self.prefix if self.first is None else self.prefix.removesuffix("_")
 
     def matches(self, physical: str) -> bool:
         """Whether the physical table is one of them."""
@@ -47,7 +52,7 @@ class ShardPattern:
     @property
     def example(self) -> str:
         """The first physical table."""
-        return self.base if self.first is None else f"{self.base}_{self._shown(self.first)}"
+        return self.prefix if self.first is None else f"{self.prefix}{self._shown(self.first)}"
 
     def overlaps(self, other: "ShardPattern") -> str | None:
         """A physical table that both have; None where none can be."""
@@ -57,11 +62,11 @@ class ShardPattern:
     @cached_property
     def _regex(self) -> re.Pattern[str]:
         if self.first is None:
-            return re.compile(re.escape(self.base))
+            return re.compile(re.escape(self.prefix))
         if self.is_any:
-            return re.compile(re.escape(self.base) + "_[0-9]{1,4}")
+            return re.compile(re.escape(self.prefix) + "[0-9]{1,4}")
         numbers = "|".join(self._shown(number) for number in range(self.first, self.last + 1))
-        return re.compile(f"{re.escape(self.base)}_(?:{numbers})")
+        return re.compile(f"{re.escape(self.prefix)}(?:{numbers})")
 
     def _shown(self, number: int) -> str:
         return f"{number:0{self.digits or 1}d}"

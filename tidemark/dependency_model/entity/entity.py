@@ -1,5 +1,6 @@
 """An entity: a table, an external data set, a project, a report - as it is declared."""
 
+import re
 from dataclasses import fields
 from datetime import timedelta
 from enum import Enum
@@ -7,7 +8,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from pydantic.dataclasses import dataclass
 
 from tidemark.dependency_model.entity.completeness import Completeness
@@ -73,6 +74,20 @@ class EntityState:
     depends_on: tuple[DependencyField, ...] = ()
 
 
+_TABLES = re.compile(r"\w+\.\w+?(\*|\{(?P<first>\d{1,4})\.\.(?P<last>\d{1,4})\})?")
+
+
+def _physical_tables(name: str) -> str:
+    match = _TABLES.fullmatch(name)
+    if match is None or int(match["first"] or 0) > int(match["last"] or 0):
+        raise ValueError(
+            "expected DATABASE.TABLE, or its shards by the number at the end of their names: shop.orders_* (0 to 9999), "
+            "shop.orders_{0..31}, shop.orders_{00..31} (two digits), shop.sbtest{1..8}; shards in several databases are "
+            "several entities"
+        )
+    return name
+
+
 @dataclass(frozen=True, slots=True, config=STRICT)
 class CapturedColumns:
     """Which columns of the source's tables are captured: all but those of `exclude`, by their names in the source."""
@@ -82,14 +97,14 @@ class CapturedColumns:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class CapturedSource:
-    """The physical tables behind an ODS entity, in these instances: a name, or one with `_*` or `_{0..31}` for shards.
+    """The physical tables behind an ODS entity, in these instances: a name, or one with `*` or `{0..31}` for shards.
 
     Where nothing of it was captured so far it begins with the `earliest` record of the topics, `now` with an initial
     load, or with the record at an offset of each instance's topic. Without a change for `idle_after` the table is idle;
     an instance without a heartbeat for `broken_after` is broken.
     """
 
-    table: Annotated[str, StringConstraints(pattern=r"^\w+\.\w+(_\*|_\{\d{1,4}\.\.\d{1,4}\})?$")]
+    table: Annotated[str, AfterValidator(_physical_tables)]
     instances: Annotated[tuple[NameField, ...], Field(min_length=1)]
     columns: CapturedColumns = CapturedColumns()
     start: Literal["earliest", "now"] | dict[str, Annotated[int, Field(ge=0)]] = "earliest"

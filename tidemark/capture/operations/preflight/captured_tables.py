@@ -46,7 +46,6 @@ UNREADABLE: Final = """
     UNION SELECT table_schema, table_name, 'has a COMPRESSED column' FROM information_schema.columns
     WHERE column_type LIKE '%%COMPRESSED%%' AND table_schema NOT IN %s
 """
-_LIKE_A_SHARD: Final = "_.*"
 
 
 class Cascade(NamedTuple):
@@ -194,5 +193,9 @@ def _strangers(
         for name in tables
         if name not in captured
         for source in sharded
-        if re.fullmatch(re.escape(source.shards.base) + _LIKE_A_SHARD, name)
+        if re.fullmatch(_like_a_shard(source.shards.prefix), name)
     ]
+
+
+def _like_a_shard(prefix: str) -> str:
+    return re.escape(prefix) + (".*" if prefix.endswith("_") else "_?[0-9].*")

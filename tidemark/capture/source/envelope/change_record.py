@@ -60,22 +60,22 @@ def _table(tables: Sequence[SourceTable]) -> Column:
     return ours.otherwise(sf.coalesce(_looked_up(single, sf.col("physical")), _of_shard(tables)))
 
 
-def _looked_up(tables: Sequence[SourceTable], base: Column) -> Column:
-    """The table whose name without a shard's number that is."""
+def _looked_up(tables: Sequence[SourceTable], prefix: Column) -> Column:
+    """The table whose name before a shard's number that is."""
     known = {
-        f"{instance} {table.shards.base}": table.name for table in reversed(tables) for instance in table.instances
+        f"{instance} {table.shards.prefix}": table.name for table in reversed(tables) for instance in table.instances
     }
     if not known:
         return sf.lit(None).cast("string")
     named = sf.create_map(*(sf.lit(text) for pair in known.items() for text in pair))
-    return sf.try_element_at(named, sf.concat_ws(" ", "instance", base))
+    return sf.try_element_at(named, sf.concat_ws(" ", "instance", prefix))
 
 
 def _of_shard(tables: Sequence[SourceTable]) -> Column:
     """The table that the physical name's last number is a shard's of; ranges of numbers are looked at one by one."""
-    base = sf.regexp_replace("physical", "_[0-9]{1,4}$", "")
-    number = sf.regexp_extract("physical", "_([0-9]{1,4})$", 1)
-    of_any = _looked_up([table for table in tables if table.shards.is_any], base)
+    prefix = sf.regexp_replace("physical", "[0-9]{1,4}$", "")
+    number = sf.regexp_extract("physical", "[0-9]{1,4}$", 0)
+    of_any = _looked_up([table for table in tables if table.shards.is_any], prefix)
     logical = sf.when(number != "", of_any)
     for table in tables:
         shards = table.shards
@@ -83,6 +83,6 @@ def _of_shard(tables: Sequence[SourceTable]) -> Column:
             continue
         is_in = number.try_cast("int").between(shards.first, shards.last)
         digits = sf.lit(shards.digits) if shards.digits else sf.length(number.try_cast("int").cast("string"))
-        is_mine = (base == shards.base) & sf.col("instance").isin(*table.instances)
+        is_mine = (prefix == shards.prefix) & sf.col("instance").isin(*table.instances)
         logical = sf.when(is_mine & is_in & (sf.length(number) == digits), table.name).otherwise(logical)
     return logical
