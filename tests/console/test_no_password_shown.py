@@ -52,6 +52,7 @@ _OPTIONS: Final[dict[tuple[str, ...], list[str]]] = {
     ("taint",): ["--reason", "it is known"],
     ("backfills", "decide"): ["--keep"],
     ("alerts",): ["--test", "hook"],
+    ("engines",): ["--for", "spark"],
 }
 _DECLARED: Final = {
     "project.yaml": "start: 2026-03-23\nowner: o@s.example\n",

@@ -27,6 +27,7 @@ COMMANDS: Final = (
     CommandEntry("status", _ANSWERS, "Show what is late, failed, flawed and waiting, and for what."),
     CommandEntry("explain", _ANSWERS, "Show what one slice waits for, and what waits for it."),
     CommandEntry("show", _ANSWERS, "Print the rows of one slice."),
+    CommandEntry("engines", _ANSWERS, "Print how DuckDB, Trino, polars and others read a slice or a tag."),
     CommandEntry("catalog", _ANSWERS, "List tables with slices, rows, sizes, schemas and last readers."),
     CommandEntry("quality", _ANSWERS, "Show the results of the quality rules."),
     CommandEntry("profile", _ANSWERS, "Show what the rows of a slice look like, and whether that is usual."),

@@ -1,0 +1,1 @@
+"""How other engines read slices and tags of the lake's tables."""
