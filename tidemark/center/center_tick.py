@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.catalog.slice_counts import note_counts
 from tidemark.center.backfills import BackfillDriver
+from tidemark.center.background_step import BackgroundStep
 from tidemark.center.center import DependencyCenter
 from tidemark.center.detectors.dagster_backfills import DagsterBackfillDetector
 from tidemark.center.detectors.event_log import EventLogDetector
@@ -20,6 +21,7 @@ from tidemark.center.outside_world import OutsideWorld
 from tidemark.center.validity_checks import ValidityChecks
 from tidemark.crawl.connection_secrets import ConnectionSecrets
 from tidemark.dagster_internals.step_output_files import remove_step_logs
+from tidemark.engines.slices_table import SlicesTable
 from tidemark.state_store.compaction import compact
 from tidemark.state_store.rule_results import RuleResults
 from tidemark.state_store.slice_profiles import SliceProfiles
@@ -39,12 +41,14 @@ if TYPE_CHECKING:
 
 EVENT_LOG: Final = "event log"
 DECIDE: Final = "decide"
+_SLICES: Final = "table of slices"
 _NOTED_SECONDS: Final = 3_600.0
 _COMPACTED_SECONDS: Final = 600.0
 _COMPACTED_AT_ONCE: Final = 10_000
 _LOGS_AT_ONCE: Final = 500
 _WIPED_SECONDS: Final = 60.0
 _STORAGE_SECONDS: Final = 10.0
+_SLICES_SECONDS: Final = 60.0
 _STORAGE_AT_ONCE: Final = 1.0
 """After so many seconds no further table is looked at: the next time goes on from there."""
 
@@ -65,6 +69,7 @@ class CenterTick:
         secrets = ConnectionSecrets.of(warehouse.settings, os.environ)
         self.outside = OutsideWorld(self.center, self.store, secrets, warehouse.table_path)
         self._storage = StorageDetector(warehouse, self.center, self.store)
+        self._slices = BackgroundStep(_SLICES, SlicesTable(warehouse, self.store.database).keep)
         self._validity = ValidityChecks(self.center)
         self._events: EventLogDetector | None = None
         is_shared = bool(warehouse.settings.state)
@@ -108,8 +113,9 @@ class CenterTick:
     def upkeep(self) -> None:
         """What is done less often: slices are reconciled with what was wiped in Dagster and with what is in storage.
 
-        What the catalog counts is noted, and the schedule's position; transitions that are older than what is kept are
-        compacted, profiles and results of rules forgotten, and what steps printed then is removed.
+        What the catalog counts is noted, the schedule's position, and the lake's table of slices where it has one.
+        Transitions that are older than what is kept are compacted, profiles and results of rules forgotten, and what
+        steps printed then is removed.
         """
         run, database, events = self.isolated.run, self.store.database, self._events
         if events and self._due.has_come("wiped", _WIPED_SECONDS):
@@ -117,6 +123,8 @@ class CenterTick:
         if self._due.has_come("storage", _STORAGE_SECONDS):
             run("storage", partial(self._storage.poll, _STORAGE_AT_ONCE), None)
             run("counts of the catalog", partial(note_counts, database), None)
+        if self._due.has_come("slices", _SLICES_SECONDS):
+            run(_SLICES, self._slices.poll, None)
         if self._due.has_come("noted", _NOTED_SECONDS):
             run("checkpoint", self.center.checkpoint, None)
         if self._due.has_come("compacted", _COMPACTED_SECONDS):

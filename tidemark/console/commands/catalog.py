@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from tidemark.api.catalog_models import CatalogEntryModel, CatalogPageModel
     from tidemark.center.detectors.storage import StorageReport
+    from tidemark.state_store.database import Database
     from tidemark.system.settings import Settings
+    from tidemark.warehouse.warehouse import Warehouse
 
 _ENTITY_HEADINGS: Final = (
     *("layer", "entity", "owner", "slices", "newest", "flaws", "snapshots"),
@@ -38,6 +40,9 @@ _FLAWS: Final = ("invalid", "tainted", "foreign", "partial", "absent", "failed")
 @click.option("--markdown", is_flag=True, help="As Markdown, for a page or a ticket.")
 @click.option("--reconcile", is_flag=True, help="First compare all tables with what is known of them.")
 @click.option("--verify", is_flag=True, help="With --reconcile: look for each file on disk, too.")
+@click.option(
+    "--to-lake", is_flag=True, help="Write all slices as the Delta table _slices, which the center then keeps."
+)
 @click.option("--as-of", type=click.DateTime(), help="As it was recorded by this time (UTC).")
 @json_option
 def catalog(
@@ -48,6 +53,7 @@ def catalog(
     markdown: bool,
     reconcile: bool,
     verify: bool,
+    to_lake: bool,
     as_of: datetime | None,
     as_json: bool,
 ) -> None:
@@ -61,6 +67,9 @@ def catalog(
     they were measured (`tidemark profile` has all of it), and how many of its records came, where they are counted
     (`tidemark completeness` has the slots).
 
+    With --to-lake all slices and tags are also written as the table _slices of the lake, which any engine joins
+    (docs/engines.md has its columns). The center keeps that table while it is there, within a minute or so.
+
     With --as-of it says what was there at a time that is past, from the stored transitions: slices and their flaws, and
     of each slice rows, version, run and what the rules said. Sizes, schemas, profiles and counts are kept as they are
     now alone.
@@ -69,6 +78,7 @@ def catalog(
       tidemark catalog
       tidemark catalog dws_course_orders_1d --limit 7
       tidemark catalog --markdown > catalog.md
+      tidemark catalog --to-lake
       tidemark catalog dws_course_orders_1d --as-of "2026-03-24 10:00:00"
 
     \b
@@ -90,11 +100,14 @@ def catalog(
 
     if verify and not reconcile:
         raise click.UsageError("--verify goes with --reconcile")
-    if as_of is not None and reconcile:
-        raise click.UsageError("the past does not change: --reconcile and --as-of do not go together")
+    if as_of is not None and (reconcile or to_lake):
+        raise click.UsageError("the past does not change: --as-of does not go with --reconcile or --to-lake")
     settings = Settings.load()
     report = _reconcile(settings, verify=verify) if reconcile else None
-    graph, database = load_warehouse(settings).graph, Database.of(settings)
+    warehouse, database = load_warehouse(settings), Database.of(settings)
+    graph = warehouse.graph
+    if to_lake:
+        _write_to_lake(warehouse, database, as_json=as_json)
     answers = Catalog(graph, database) if as_of is None else PastCatalog(graph, database, as_of.replace(tzinfo=UTC))
     if entity is None:
         entries = catalog_model(answers.entries())
@@ -121,6 +134,15 @@ def _reconcile(settings: Settings, *, verify: bool) -> StorageReport:
     note_counts(store.database)
     store.close()
     return report
+
+
+def _write_to_lake(warehouse: Warehouse, database: Database, *, as_json: bool) -> None:
+    from tidemark.engines.slices_table import SlicesTable  # noqa: PLC0415 - keeps --help fast
+
+    table = SlicesTable(warehouse, database)
+    rows = table.publish()
+    if not as_json:
+        print_line(f"{rows} slices and tags are in {table.path}")
 
 
 def _print(answer: dict[str, Any], report: StorageReport | None, *, as_json: bool) -> None:
