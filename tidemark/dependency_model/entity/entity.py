@@ -81,9 +81,9 @@ def _physical_tables(name: str) -> str:
     match = _TABLES.fullmatch(name)
     if match is None or int(match["first"] or 0) > int(match["last"] or 0):
         raise ValueError(
-            "expected DATABASE.TABLE, or its shards by the number at the end of their names: shop.orders_* (0 to 9999), "
-            "shop.orders_{0..31}, shop.orders_{00..31} (two digits), shop.sbtest{1..8}; shards in several databases are "
-            "several entities"
+            "expected DATABASE.TABLE, or its shards by the number at the end of their names: shop.orders_*, "
+            "shop.orders_{0..31}, shop.orders_{00..31} (two digits), shop.sbtest{1..8}; shards in several databases "
+            "are several entities"
         )
     return name
 
