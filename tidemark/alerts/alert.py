@@ -17,6 +17,7 @@ class AlertKind(Enum):
     RULE = "rule"
     ANOMALY = "anomaly"
     REFUSED = "refused"
+    FAILED_RUN = "failed run"
 
 
 class AlertEvent(Enum):

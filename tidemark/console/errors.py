@@ -3,7 +3,8 @@
 TerminalError
 ├── NoProfileError         a slice, or a part of it, has no profile
 ├── NothingComputedError   a question about slices of a project that has none yet
-└── ProjectFolderError     a new project would be written over something
+├── ProjectFolderError     a new project would be written over something
+└── ServedAlreadyError     a second `tidemark up` of one project
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from tidemark.console.served_project import ServedAt
     from tidemark.dependency_model.slice import Slice
 
 _SHOWN = 5
@@ -50,4 +52,18 @@ class ProjectFolderError(TerminalError):
             found="a folder that holds files" if folder.is_dir() else "a file",
             where=str(folder),
             hint="choose another name; nothing was written",
+        )
+
+
+class ServedAlreadyError(TerminalError):
+    """A second `tidemark up` of one project."""
+
+    @classmethod
+    def of(cls, home: Path, served: ServedAt | None) -> Self:
+        return cls(
+            "another `tidemark up` serves this project",
+            expected="one for each of Dagster's homes: two daemons would start its runs twice",
+            found=f"{served.url}, process {served.pid}" if served else "a process that has not said its address yet",
+            where=str(home),
+            hint="use that one, or stop it with Ctrl-C",
         )

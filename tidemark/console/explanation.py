@@ -33,12 +33,14 @@ class Background:
     record: SliceRecord | None = None
     taint: TaintRecord | None = None
     copies: Mapping[str, SliceCopy] = field(default_factory=dict)
+    failure: Sequence[str] = ()
 
     def as_data(self) -> dict[str, Any]:
         """The same for programs."""
         held_back = {str(slice_): list(reasons) for slice_, reasons in self.held_back.items()}
         return {
             "held_back": held_back,
+            "failure": list(self.failure),
             "record": self.record.as_data() if self.record else None,
             "taint": self.taint.as_data() if self.taint else None,
             "replicas": [{"replica": place, **copy.as_data()} for place, copy in self.copies.items()],
@@ -65,6 +67,8 @@ def print_explanation(
     if background.taint:
         since = _local(background.taint.since, zone_info(entity.time_zone))
         print_line(f"  {'tainted':12} {background.taint.why} (by {background.taint.who}, {since})", "red")
+    for words in background.failure:
+        print_line(f"  {words}", "red")
     for reason in background.held_back.get(explanation.slice, ()):
         print_line(f"  {'held back by':12} {reason}", "yellow")
     print_line("upstream" if explanation.clauses else "has no upstream that is declared")

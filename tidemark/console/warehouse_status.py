@@ -12,6 +12,7 @@ from tidemark.capture.operations.untagged_reason import untagged_reason
 from tidemark.catalog.notes import unreadable_tables
 from tidemark.catalog.outdated_slices import outdated_slices
 from tidemark.catalog.told_rules import told_rules
+from tidemark.console.served_project import run_link
 from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.profile.comparison import words
 from tidemark.dependency_model.readiness.overview import EntityOverview, SlicesInMemory, overview, root_cause
@@ -19,6 +20,7 @@ from tidemark.dependency_model.status import RunState, SliceStatus
 from tidemark.dependency_model.time.zone import zone_info
 from tidemark.state_store.code_registry import CodeRegistry
 from tidemark.state_store.database import Database
+from tidemark.state_store.failed_runs import failed_runs
 from tidemark.state_store.past_states import states_at
 from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.snapshot_candidates import SnapshotCandidates
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 3
 _REASONS = {
-    RunState.FAILED: "it failed, and is not tried again by itself",
     RunState.READY: "it is ready and not started yet",
     RunState.LAUNCHED: "its run is asked for",
     RunState.RUNNING: "it is being computed",
@@ -122,7 +123,21 @@ class WarehouseStatus:
             return ["another system makes it, and has not reported it yet"]
         broken = self.broken_rules([slice_]) if slice_ in status.issues else []
         reason = _REASONS.get(status.run_state)
-        return [*broken, *([reason] if reason else [])]
+        return [*broken, *([reason] if reason else self.failure(slice_))]
+
+    def failure(self, slice_: Slice) -> list[str]:
+        """Why a slice that has failed did, which run of Dagster that was, and what to do; nothing of others."""
+        if self.store is None or self._statuses.get(slice_, SliceStatus()).run_state is not RunState.FAILED:
+            return []
+        told = failed_runs(self.store.database, [slice_]).get(slice_)
+        if told is None:
+            return ["it failed, and nobody knows why"]
+        zone = zone_info(self.warehouse.graph.entity(slice_.entity).time_zone)
+        at = told.at.astimezone(zone).isoformat(sep=" ", timespec="minutes")
+        run = f"run {told.run_id}, {at}" if told.run_id else at
+        link = run_link(self.warehouse.settings, told.run_id)
+        again = f"run it again, once the reason is gone: tidemark backfill {slice_.entity} {slice_.key} --approve"
+        return [f"failed: {told.why or 'its run said nothing'}", f"{run}{f'  {link}' if link else ''}", again]
 
     def broken_rules(self, slices: Iterable[Slice]) -> list[str]:
         """What rules said of slices that broke them, of a few: `orders@2026-03-24: unique: 2 rows ..`."""

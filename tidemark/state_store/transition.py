@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 OF_DAGSTER: Final = "dagster:"
 """How the ids of events of Dagster's log begin; the id of their run comes next. Those of the API begin with `api:`."""
 
+RUN_IN_DAGSTER: Final = "run_in_dagster"
+"""The parameter of the end of a run that Dagster did not log: its id there."""
+
 
 class FailureCount(NamedTuple):
     """How often a slice's generation failed, and when (UTC) and by which transition it last ended in vain.
@@ -81,7 +84,7 @@ class Transition:
     def run_in_dagster(self) -> str | None:
         """The id by which Dagster has the run that this is an event of; None for events that Dagster did not log."""
         id_, is_dagsters = self.event_id.removeprefix(OF_DAGSTER), self.event_id.startswith(OF_DAGSTER)
-        return id_.partition(":")[0] if is_dagsters else None
+        return id_.partition(":")[0] if is_dagsters else self.facts.parameters.get(RUN_IN_DAGSTER)
 
 
 @dataclass(frozen=True, slots=True)

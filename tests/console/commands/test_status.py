@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from tests.console.commands.slices_there import DONE, THEN, report
+from tests.console.commands.slices_there import DONE, RUN, THEN, report
 from tidemark.catalog.notes import unreadable_tables
 from tidemark.console.commands.status import StatusLook, watched
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.main import main
+from tidemark.console.served_project import serve_alone
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.database import Database
 from tidemark.system.settings import Settings
@@ -82,15 +83,35 @@ def test_a_failed_slice_is_where_the_waiting_begins(settings: Settings) -> None:
     days = [f"2026-03-{day}" for day in range(23, 32)]
     upstream = ("ods_orders", "ods_courses")
     report(settings, [f"{name}@{day}" for name in upstream for day in days])
-    report(settings, ["dwd_orders@2026-03-23"], [Event.STARTED, Event.FAILED])
+    report(settings, ["dwd_orders@2026-03-23"], [Event.STARTED, Event.FAILED], "the disk is full")
     told = entries("--layer", "dwd")["dwd_orders"]
+    again = "run it again, once the reason is gone: tidemark backfill dwd_orders 2026-03-23 --approve"
+    why = ["failed: the disk is full", f"run {RUN}, 2026-03-30 03:00+02:00", again]
+    assert told["failures"] == {"2026-03-23": why}
     assert (told["failed"], told["waiting"]) == (["2026-03-23"], ["2026-03-30", "2026-03-31"])
     assert told["under_way"] == [f"2026-03-{day}" for day in range(24, 30)]
     lines = status().splitlines()
     assert lines[0].startswith("layer\tentity\towner")
     (at,) = (at for at, line in enumerate(lines) if line.startswith("dwd_orders@2026-03-23 is not there: "))
     assert "ads_gmv_course" in lines[at]
-    assert lines[at + 1] == "  it failed, and is not tried again by itself"
+    assert lines[at + 1 : at + 4] == [f"  {line}" for line in why]
+    explained = CliRunner().invoke(main, ["explain", "dwd_orders", "2026-03-23"]).output.splitlines()
+    assert [line.strip() for line in explained if line.strip() in why] == why
+
+
+def test_a_failed_slice_that_nothing_waits_for_says_why(settings: Settings) -> None:
+    report(settings, ["ads_gmv_course@2026-03-29"], [Event.STARTED, Event.FAILED], "the disk is full")
+    lines = status("--layer", "ads").splitlines()
+    at = lines.index("ads_gmv_course@2026-03-29 failed: the disk is full")
+    assert lines[at + 1] == f"  run {RUN}, 2026-03-30 03:00+02:00"
+
+
+def test_a_failed_run_has_a_link_while_the_project_is_served(settings: Settings) -> None:
+    report(settings, ["ods_orders@2026-03-23", "ods_courses@2026-03-23"])
+    report(settings, ["dwd_orders@2026-03-23"], [Event.STARTED, Event.FAILED], "the disk is full")
+    with serve_alone(settings.dagster_home, "http://127.0.0.1:3777"):
+        assert f"http://127.0.0.1:3777/runs/{RUN}" in status()
+    assert "http" not in status()
 
 
 def test_a_slice_that_its_rules_refused_is_told_with_what_they_said(settings: Settings) -> None:
@@ -102,7 +123,7 @@ def test_a_slice_that_its_rules_refused_is_told_with_what_they_said(settings: Se
     (at,) = (at for at, line in enumerate(lines) if line.startswith("dwd_orders@2026-03-23 is not there: "))
     assert lines[at + 1 : at + 3] == [
         "  dwd_orders@2026-03-23: unique: 2 rows have a key seen before",
-        "  it failed, and is not tried again by itself",
+        "  failed: unique: 2 rows have a key seen before",
     ]
 
 

@@ -18,13 +18,17 @@ from tidemark.alerts.channels import Channels
 from tidemark.alerts.courier import Courier
 from tidemark.alerts.outbox import Outbox
 from tidemark.center.alerts.anomaly_troubles import anomaly_troubles
+from tidemark.center.alerts.failed_run_troubles import failed_run_troubles
 from tidemark.center.alerts.promise_checks import PromiseChecks
 from tidemark.center.alerts.promise_troubles import promise_troubles
 from tidemark.center.alerts.refused_troubles import refused_troubles
 from tidemark.center.alerts.rule_troubles import rule_troubles
 from tidemark.center.detectors.refused_events import RefusedEvents
+from tidemark.center.dispatch import LaunchPolicy
 from tidemark.center.isolated_steps import IsolatedSteps
+from tidemark.dependency_model.status import Quality
 from tidemark.state_store.broken_rules import broken_rules
+from tidemark.state_store.failed_runs import failed_runs
 from tidemark.state_store.open_anomalies import open_anomalies
 from tidemark.system.due_times import DueTimes
 from tidemark.system.utc_clock import utc_now
@@ -78,6 +82,7 @@ class AlertWatch:
         self._checks = PromiseChecks(self._book, center.graph)
         self._why: dict[Slice, str] = {}
         self._refused = refused or RefusedEvents(clock)
+        self._attempts = LaunchPolicy().attempts
         self._due = DueTimes()
         self._isolated = IsolatedSteps()
         self._looked_until: int | None = None
@@ -114,6 +119,7 @@ class AlertWatch:
         if self._due.has_come("rules", self._pace):
             run("alerts about rules", self._look_at_rules, None)
             run("alerts about refused events", self._look_at_refused, None)
+            run("alerts about failed runs", self._look_at_failed_runs, None)
         for name, look in (("anomalies", self._look_at_anomalies), ("promises", self._look_at_promises)):
             if self._due.has_come(name, self._pace):
                 begun = time.monotonic()
@@ -165,6 +171,20 @@ class AlertWatch:
         refused = self._refused.since(now - _REFUSED_TOLD_FOR)
         if refused or self._book.open(AlertKind.REFUSED):
             self._book.reconcile(AlertKind.REFUSED, refused_troubles(refused, self._center.graph), now)
+
+    def _look_at_failed_runs(self) -> None:
+        alerts = self._book.open(AlertKind.FAILED_RUN)
+        last = [slice_ for slice_ in self._center.failed_slices() if self._has_failed_for_good(slice_)]
+        if last or alerts:
+            failed = failed_runs(self._center.store.database, last)
+            troubles = failed_run_troubles(failed, alerts, self._center.graph, self._center.status)
+            self._book.reconcile(AlertKind.FAILED_RUN, troubles, self._clock())
+
+    def _has_failed_for_good(self, slice_: Slice) -> bool:
+        """Whether nothing tries it again, no person cancelled it, and no alert about rules is about it."""
+        count, quality = self._center.failures(slice_), self._center.status(slice_).quality
+        is_tried = count is None or count.times < self._attempts or count.is_held
+        return not is_tried and quality is not Quality.FAILED
 
     def _look_at_anomalies(self) -> None:
         """Of those that there are, a slice that was measured again and is as usual is none."""

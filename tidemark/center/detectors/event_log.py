@@ -28,6 +28,7 @@ from tidemark.center.detectors.late_results import LateResults
 from tidemark.center.detectors.log_tail import COMMIT_SECONDS, Tail
 from tidemark.center.detectors.refused_events import RefusedEvents
 from tidemark.center.detectors.rules_checked_by_run import RunChecks
+from tidemark.center.detectors.run_failure import failure_of
 from tidemark.center.detectors.storable_json import is_storable
 from tidemark.center.detectors.told_event import PROBE_KEY, facts_from_metadata, told_slice
 from tidemark.center.fact import CHANGED, Fact
@@ -36,7 +37,7 @@ from tidemark.dagster_internals.asset_wipes import wipe_times
 from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.errors import ParseError, TerminalError
-from tidemark.state_store.transition import OF_DAGSTER, Facts
+from tidemark.state_store.transition import OF_DAGSTER, RUN_IN_DAGSTER, Facts
 from tidemark.system.utc_clock import utc_now
 from tidemark.warehouse.dagster_partition_keys import partition_of
 from tidemark.warm_runs.run_identity import (
@@ -302,7 +303,12 @@ class EventLogDetector:
             if record is None:
                 yield from self._deleted(run, slice_)
                 continue
-            yield from _endings(record, run, slice_, entity, checks, self._losses(record.dagster_run, slice_))
+            event = _end_of(record.dagster_run, slice_, self._losses(record.dagster_run, slice_))
+            cause = self._failure(record.dagster_run, slice_) if event is Event.FAILED else ""
+            yield from _endings(record, run, slice_, entity, checks, event, cause)
+
+    def _failure(self, run: dg.DagsterRun, slice_: Slice) -> str:
+        return failure_of(self.instance, run.run_id, slice_.entity)
 
     def _begun_before_the_end(self) -> Iterator[Fact]:
         """Starts of runs that go on, while another run had the slice that has it no longer."""
@@ -368,19 +374,18 @@ def _has_ended(record: RunRecord) -> bool:
 
 
 def _endings(
-    record: RunRecord, name: str, slice_: Slice, entity: Entity, checks: RunChecks, losses: int
+    record: RunRecord, name: str, slice_: Slice, entity: Entity, checks: RunChecks, event: Event, cause: str
 ) -> Iterator[Fact]:
-    """What became of a slice whose run ended without it, by why it ended.
+    """What became of a slice whose run ended without it, by why it ended; `cause` is what the run raised.
 
     Rows that broke a blocking rule were not published: the slice is invalid, too. A rule that crashed tells nothing.
     """
     run = record.dagster_run
-    event = _end_of(run, slice_, losses)
     partition = partition_of(entity, slice_)
     broken = checks.broken(run.run_id, entity, partition)
-    why = f"run {name} ended ({run.status.value.lower()}) without it{_WHY.get(event, '')}"
-    why += f": {broken}" if broken else ""
-    data = Facts(run_id=name)
+    ended = f"run {run.run_id} ended ({run.status.value.lower()}) without it{_WHY.get(event, '')}"
+    why = broken or cause or ended
+    data = Facts(run_id=name, parameters={RUN_IN_DAGSTER: run.run_id})
     when = datetime.fromtimestamp(record.end_time, UTC) if record.end_time else datetime.now(UTC)
     yield Fact(f"ended:{name}:{slice_}", slice_, event, when, "dagster", why, data=data)
     if broken and event is Event.FAILED and checks.have_refused(run.run_id, entity, partition):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NoReturn
 
@@ -56,8 +57,9 @@ def explain(
     With --json what GET /v1/slices answers for a slice: {"slice", "exists", "window", "not_before", "ready_by",
                   "status", "may_start", "waits_for", "upstream": [{"entity", "offset", "states", "strength",
                   "or_older", "met", "reason", "due", "missing", "slices": [{"slice", "status"}]}],
-                  "downstream": [...]}, and beside it "held_back": {slice: [sentence, ...]} and "record":
-                  {"completed_at", "who", "run_id", "rows", "size_bytes", "version", "seconds",
+                  "downstream": [...]}, and beside it "held_back": {slice: [sentence, ...]},
+                  "failure": [sentence, ...] and "record": {"completed_at", "who", "run_id", "rows", "size_bytes",
+                  "version", "seconds",
                   "read": [{"first", "last", "slices", "generation", "version"}]} and "taint": {"who", "why", "since"}
                   and "replicas": [...] as `tidemark replicate --status --json` has them;
                   what is not known is null.
@@ -81,6 +83,7 @@ def explain(
     if explanation.status and (others := explanation.status.issues - {slice_}):
         held_back[slice_] += stands.broken_rules(others)
     background = Background(held_back, _record(stands, slice_), _taint(stands, slice_), _copies(stands, slice_))
+    background = replace(background, failure=stands.failure(slice_))
     if as_json:
         status_of = stands.stored.status if stands.stored else None
         model = explanation_model(explanation, exists=exists, status_of=status_of).model_dump(mode="json")

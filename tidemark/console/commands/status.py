@@ -16,7 +16,7 @@ from tidemark.console.output import json_option, print_json, print_line, print_t
 from tidemark.console.stop_signals import stop_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from tidemark.console.warehouse_status import WarehouseStatus
     from tidemark.dependency_model.readiness.overview import EntityOverview
@@ -80,7 +80,8 @@ def status(
     With --json: {"now", "entities": [{"entity", "layer", "owner", "completed", "newest", "late": [...],
                   "failed": [...], "invalid": [...], "tainted": [...], "foreign": [...], "absent": [...],
                   "incomplete": [...], "anomalous": [...], "under_way": [...], "waiting": [...],
-                  "anomalies": {slice: what is unusual}, "waits_for": {"slice", "because": [...]} | null,
+                  "anomalies": {slice: what is unusual}, "failures": {slice: why the newest failed, and what to do},
+                  "waits_for": {"slice", "because": [...]} | null,
                   "outdated": [...]}],
                   "backfills": [{"number", "phase", "asked", "open", "asking"}],
                   "unreadable": {entity: why its table cannot be read}}, and "lost_store" where the state store is
@@ -210,6 +211,7 @@ def _as_data(stands: WarehouseStatus, entry: EntityOverview) -> dict[str, Any]:
         "newest": _short(entry.newest) if entry.newest else None,
         **{name: [_short(slice_) for slice_ in getattr(entry, name)] for name in _LISTS},
         "anomalies": {_short(slice_): stands.anomalies[slice_] for slice_ in entry.anomalous},
+        "failures": {_short(slice_): stands.failure(slice_) for slice_ in entry.failed[-_SHOWN:]},
         "waits_for": {"slice": str(waits[0]), "because": waits[1]} if waits else None,
         "outdated": list(stands.outdated_slices.get(entry.entity, ())),
     }
@@ -239,11 +241,24 @@ def _print(stands: WarehouseStatus, entries: Sequence[EntityOverview]) -> None:
     for entry in entries:
         if waits := stands.waits_for(entry):
             waiting.setdefault(waits[0], ([], waits[1]))[0].append(entry.entity)
+    for entry in entries:
+        _print_failure(stands, entry, waiting)
     for cause, (names, because) in list(waiting.items())[:_SHOWN]:
         own = names == [cause.entity]
         print_line(f"{cause} is not there{'' if own else ': ' + ', '.join(names) + ' wait for it'}", "yellow")
         for reason in because:
             print_line(f"  {reason}")
+
+
+def _print_failure(stands: WarehouseStatus, entry: EntityOverview, waited_for: Collection[Slice]) -> None:
+    """Why the newest failed slice is not there, unless that is said of it as what others wait for."""
+    for slice_ in entry.failed[-1:]:
+        if slice_ not in waited_for:
+            more = f" (and {len(entry.failed) - 1} before it)" if entry.failed[1:] else ""
+            why, *rest = stands.failure(slice_)
+            print_line(f"{slice_}{more} {why}", "red")
+            for line in rest:
+                print_line(f"  {line}")
 
 
 def _print_sums(entries: Sequence[EntityOverview]) -> None:

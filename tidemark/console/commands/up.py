@@ -55,6 +55,8 @@ def up(port: int, allowed_hosts: tuple[str, ...], *, has_workers: bool, as_json:
     """
     from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home  # noqa: PLC0415 - keeps --help fast
     from tidemark.console.dagster_server.server import HOST, DagsterServer  # noqa: PLC0415
+    from tidemark.console.errors import ServedAlreadyError  # noqa: PLC0415
+    from tidemark.console.served_project import serve_alone, served_at  # noqa: PLC0415
     from tidemark.system.free_port import free_port  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warm_runs.host_supervisor import supervised  # noqa: PLC0415
@@ -62,10 +64,12 @@ def up(port: int, allowed_hosts: tuple[str, ...], *, has_workers: bool, as_json:
     settings = Settings.load(os.environ)
     home = dagster_home(settings, os.environ)
     workers_log = settings.data / "logs" / "workers.log"
+    if served := served_at(home):
+        raise ServedAlreadyError.of(home, served)
     port = port or free_port(HOST)
     _require_ready_machine(settings, port, os.environ)
     prepare_home(settings, home)
-    with stop_signals() as signals:
+    with serve_alone(home, f"http://{HOST}:{port}"), stop_signals() as signals:
         log = settings.data / "logs" / "dagster.log"
         server = DagsterServer.start(settings.root, home, port, log, os.environ, allowed_hosts)
         try:

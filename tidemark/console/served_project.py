@@ -1,0 +1,80 @@
+"""Which `tidemark up` serves a project: a file of Dagster's home that its process holds a lock on."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tidemark.console.errors import ServedAlreadyError
+from tidemark.strict_json import json_text
+from tidemark.system.files import private_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tidemark.system.settings import Settings
+
+_FILE: Final = "up.json"
+
+
+class ServedAt(NamedTuple):
+    """Where the pages are, and whose process serves them."""
+
+    url: str
+    pid: int
+
+
+@contextmanager
+def serve_alone(home: Path, url: str) -> Iterator[None]:
+    """Be the one that serves Dagster's home: two daemons of one home start runs twice.
+
+    Raises ServedAlreadyError where another process does. The lock ends with the process, however it ends.
+    """
+    private_directory(home)
+    file = os.open(home / _FILE, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if not _try_lock(file):
+            raise ServedAlreadyError.of(home, _read(file))
+        os.ftruncate(file, 0)
+        os.pwrite(file, json_text({"url": url, "pid": os.getpid()}).encode(), 0)
+        yield
+    finally:
+        os.close(file)
+
+
+def served_at(home: Path) -> ServedAt | None:
+    """Who serves Dagster's home now; None where nobody does."""
+    try:
+        file = os.open(home / _FILE, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return None if _try_lock(file) else _read(file)
+    finally:
+        os.close(file)
+
+
+def run_link(settings: Settings, run_id: str | None) -> str:
+    """The page of a run, where the project is served on this machine; else empty."""
+    served = served_at(settings.dagster_home) if run_id else None
+    return f"{served.url}/runs/{run_id}" if served else ""
+
+
+def _try_lock(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _read(file: int) -> ServedAt | None:
+    try:
+        said = json.loads(os.pread(file, 4096, 0))
+        return ServedAt(str(said["url"]), int(said["pid"]))
+    except (ValueError, KeyError, TypeError):
+        return None
