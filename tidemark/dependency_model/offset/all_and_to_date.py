@@ -40,9 +40,11 @@ class All:
 
     def inverse(self, up: int) -> Sequence[int]:
         around = self._enclosing.overlapping(self._up.start(up), self._up.end(up))
-        if not around:
-            return around
-        return union([self._beginning_in(around[0] - last, around[-1] - first) for first, last in reversed(self._runs)])
+        earliest, latest = (
+            around.start,
+            around.stop - 1,
+        )  # of a day that the enclosing zone skipped: after it, before it
+        return union([self._beginning_in(earliest - last, latest - first) for first, last in reversed(self._runs)])
 
     def _beginning_in(self, first: int, last: int) -> range:
         """The downstream slices that begin in a stretch of enclosing ones."""

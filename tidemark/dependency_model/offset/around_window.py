@@ -56,6 +56,6 @@ class LastInside:
 
     def inverse(self, up: int) -> Sequence[int]:
         """The downstream slices that end in the upstream slice."""
-        start, end = self._up.start(up), self._up.end(up)
+        start, end = self._up.start(up), self._up.start(up + 1)  # a day that the zone skipped may lie before the next
         first, last = self._down.at(start), self._down.at(end - 1)
         return range(first, last + 1 if self._down.end(last) <= end else last)

@@ -3,7 +3,8 @@
 A window by day or longer is moved by its dates; upstream slices of a shorter period are all those in the moved window,
 of a longer one the one that it begins in. A slice by the clock means the slices of the moved date whose partition
 columns show the same hour and minute: what `dt = date_sub(:biz_date, 7) AND hour = :biz_hour` reads. The hour that
-spring skips names nothing there, and of the two that autumn repeats each means its own.
+spring skips names nothing there, and of the two that autumn repeats each means its own. A date that the zone skipped
+names no day: `dt = date_sub(:biz_date, 1)` reads none there.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.dependency_model.offset.grid_comparison import sides
 from tidemark.dependency_model.offset.run_union import union
 from tidemark.dependency_model.time.clock_grid import ClockGrid
-from tidemark.dependency_model.time.date_grid import DateGrid, MonthsGrid
+from tidemark.dependency_model.time.date_grid import DateGrid, DayGrid, MonthsGrid
 from tidemark.dependency_model.time.date_shift import shift_day
 from tidemark.dependency_model.time.partition_columns import clock_values
 from tidemark.dependency_model.time.period import Period
@@ -114,7 +115,7 @@ class ShiftedDates(_Shifted):
         start, end = self._dates.first_day(down), self._dates.end_day(down)
         begins = self._point(shift_day(start, self._unit, first))
         if not self._is_finer and first == last:
-            return (self._up.at(begins),)
+            return () if _is_skipped(self._upstream, begins) else (self._up.at(begins),)
         if isinstance(self._dates, MonthsGrid):
             return self._up.overlapping(begins, self._point(shift_day(end, self._unit, last)))
         return self._up.overlapping(begins, self._point(shift_day(end - 1, self._unit, last) + 1))
@@ -146,6 +147,8 @@ class ShiftedClock(_Shifted):
         """The upstream slices of one date."""
         up = self._upstream
         if not isinstance(up, ClockGrid):
+            if isinstance(up, DayGrid) and self._zone.midnight(moved) == self._zone.midnight(moved + 1):
+                return ()
             shown = self._clock.local(down) % DAY_SECONDS
             return (up.at(self._zone.earliest(moved * DAY_SECONDS + shown)),)
         if self._clock.is_plain(day, day + 1) and up.is_plain(moved, moved + 1):
@@ -159,6 +162,11 @@ class ShiftedClock(_Shifted):
 
     def _of_dates(self, first: int, last: int) -> range:
         return range(self._clock.day_start(first), self._clock.day_start(last + 1))
+
+
+def _is_skipped(grid: Grid, point: int) -> bool:
+    """Whether a point is a date that the days of a zone leave out."""
+    return isinstance(grid, DayGrid) and point in grid.skipped
 
 
 def _shows_the_same(values: tuple[str, ...], wanted: tuple[str, ...], step: int) -> bool:
