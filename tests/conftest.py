@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.components.fixtures import azure, gcs, hdfs, kafka_server, mariadb_server, object_store, postgres_server
+from tests.components.fixtures import (
+    azure,
+    cached_pages,
+    gcs,
+    hdfs,
+    kafka_server,
+    mariadb_server,
+    object_store,
+    postgres_server,
+    redis_server,
+)
 from tests.examples import load_profile
 from tests.kept_inferences import keep_inferences
 from tests.lake_folder import lake_server
@@ -25,16 +35,28 @@ if TYPE_CHECKING:
     from tests.components.hdfs_server import HdfsServer
     from tests.components.s3_server import S3Server
 
-__all__ = ["azure", "gcs", "hdfs", "kafka_server", "mariadb_server", "object_store", "postgres_server"]
+__all__ = [
+    "azure",
+    "cached_pages",
+    "gcs",
+    "hdfs",
+    "kafka_server",
+    "mariadb_server",
+    "object_store",
+    "postgres_server",
+    "redis_server",
+]
 
 _SERVERS = {
     "azure": "azure",
+    "cached_pages": "varnish",
     "gcs": "gcs",
     "hdfs": "hdfs",
     "kafka_server": "kafka",
     "mariadb_server": "mariadb",
     "object_store": "s3",
     "postgres_server": "postgresql",
+    "redis_server": "redis",
 }
 _OF_LONG_TESTS = ("azure", "gcs", "hdfs")
 """The disk and S3 keep the contract of stores in every run of the tests: docs/testing.md."""

@@ -12,9 +12,11 @@ import pytest
 
 from tidemark.console.servers.required_programs import KAFKA, MARIADB, RequiredProgram, missing_programs
 
-__all__ = ["KAFKA", "MARIADB", "POSTGRESQL", "require"]
+__all__ = ["KAFKA", "MARIADB", "POSTGRESQL", "REDIS", "VARNISH", "require"]
 
 POSTGRESQL = RequiredProgram("PostgreSQL", (("initdb",), ("postgres",)), "install the package postgresql")
+REDIS = RequiredProgram("Redis", (("redis-server",),), "install the package redis-server")
+VARNISH = RequiredProgram("Varnish", (("varnishd",),), "install the packages varnish and varnish-modules")
 
 
 def require(*requirements: RequiredProgram) -> None:

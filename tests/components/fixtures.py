@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.components import azure_server, gcs_server, hdfs_server, postgres, s3_server
-from tests.components.availability import KAFKA, MARIADB, POSTGRESQL, require
+from tests.components import azure_server, gcs_server, hdfs_server, postgres, s3_server, varnish
+from tests.components.availability import KAFKA, MARIADB, POSTGRESQL, REDIS, VARNISH, require
+from tests.components.redis_server import RedisServer, running_redis
 from tests.lake_folder import BUCKETS, lake_server
 from tidemark.console.servers import kafka, mariadb
 from tidemark.console.servers.jars import jars
@@ -44,6 +45,22 @@ def kafka_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[kafka.Kaf
     """A Kafka broker."""
     require(KAFKA)
     with kafka.kafka(jars(), tmp_path_factory.mktemp("kafka")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """A Redis server."""
+    require(REDIS)
+    with running_redis(tmp_path_factory.mktemp("redis")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def cached_pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[varnish.CachedPages]:
+    """Pages behind a Varnish."""
+    require(VARNISH)
+    with varnish.varnish(tmp_path_factory.mktemp("varnish")) as running:
         yield running
 
 

@@ -30,6 +30,7 @@ PASSWORD: Final = "c4nary%2F8f%40"
 _SERVERS: Final = {("demo",), ("up",), ("up-kafka",), ("center",), ("capture", "run"), ("capture", "distribute")}
 _ARGUMENTS: Final = {
     "place": "center_b",
+    "target": "cache",
     "folder": "elsewhere",
     "entity": "dws_total",
     "name": "dws_total",

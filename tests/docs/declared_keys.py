@@ -39,6 +39,7 @@ from tidemark.dependency_model.entity.quality_rules import (
     Unique,
     WithinRange,
 )
+from tidemark.dependency_model.entity.refresh import Refresh
 
 INTERNAL: Final = frozenset({"name", "layer", "file", "computed"})
 """What the files themselves say."""
@@ -98,6 +99,7 @@ _DAGSTER: Final = "dagster: {asset: team/clicks, partition: '{start:%Y-%m-%d-%H:
 _COUNTS: Final = "counts: {of: clicks, at_least: 99.99%, slot_minutes: 10, phase: 8, late: keep}"
 _OWN: Final = "own: {entry_point: ftp_drop, settings: {host: partner.example}}"
 
+_REFRESH: Final = "period: day\nrefresh: [{{target: serving, {}}}]"
 _CAPTURED: Final = 'kind: Snapshot\nperiod: day\nsource: {table: "school.orders_*", instances: [a, b]}\nkey: [order_id]'
 
 SECTIONS: Final = (
@@ -277,7 +279,39 @@ SECTIONS: Final = (
                 "names of `replicas` in tidemark.yaml: to these lakes its slices are copied (see docs/replication.md)",
                 "period: day\nreplicate: [center_b]",
             ),
+            "refresh": Key(
+                "what was made of its slices at names of `refresh_targets` in tidemark.yaml, and is refreshed as they "
+                "change (see docs/refresh.md)",
+                _REFRESH.format("keys: ['sales:{day}']"),
+            ),
             "export": Key("whether each slice is published to the OLAP store", "period: day\nexport: true"),
+        },
+    ),
+    Section(
+        "What is refreshed",
+        "An entry of `refresh`. Texts name the slice as those of a probe do, and by the longer periods that it lies "
+        "in: `{hour}`, `{day}`, `{month}`, `{quarter}`, `{year}`.",
+        Refresh,
+        {
+            "target": Key("a name of `refresh_targets`", _REFRESH.format("keys: ['sales:{day}']")),
+            "table": Key("the table of a database that holds the slices' rows", _REFRESH.format("table: sales")),
+            "view": Key(
+                "a materialized view of a PostgreSQL database, computed after the tables",
+                _REFRESH.format("view: sales_monthly"),
+            ),
+            "keys": Key(
+                "names of keys of a Redis-protocol server; one with `*` is a pattern",
+                _REFRESH.format("keys: ['sales:{day}', 'sales:{month}:*']"),
+            ),
+            "tags": Key(
+                "sets of such keys; of an HTTP cache the surrogate keys of pages",
+                _REFRESH.format("tags: ['sales-{day}']"),
+            ),
+            "paths": Key("pages of an HTTP cache", _REFRESH.format("paths: ['/sales/{day}']")),
+            "when_invalid": Key(
+                "whether the rows of an invalid slice leave the table: `remove` (the default) or `keep`",
+                _REFRESH.format("table: sales, when_invalid: keep"),
+            ),
         },
     ),
     Section(

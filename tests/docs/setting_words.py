@@ -31,6 +31,14 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
             "s3://other/warehouse, mb_per_second: 50}}`, in the environment as JSON (docs/replication.md)"
         ),
     ),
+    "refresh_targets": (
+        "none",
+        (
+            "databases, caches and receivers, at which `refresh` of a declaration has what was made of its slices "
+            "refreshed: `{cache: {kind: redis}}`, in the environment as JSON; addresses stand in "
+            "`TIDEMARK_TARGET_<NAME>` (docs/refresh.md)"
+        ),
+    ),
     "channels": (
         "none",
         "where people read alerts, beside `log`; addresses stand in `TIDEMARK_CHANNEL_<NAME>` (docs/alerts.md)",

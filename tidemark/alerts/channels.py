@@ -5,18 +5,15 @@ A channel is a name. Its address stands in an environment variable and nowhere e
 
 from __future__ import annotations
 
-import base64
 import logging
 from typing import TYPE_CHECKING, Final
-from urllib.error import HTTPError, URLError
-from urllib.parse import unquote, urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from tidemark.alerts.alert import AlertEvent
 from tidemark.alerts.errors import ChannelError, ChannelSettingError
 from tidemark.dependency_model.entity.field_types import LOG_CHANNEL
 from tidemark.strict_json import json_text
 from tidemark.system.one_line import one_line, quiet
+from tidemark.system.web_request import send
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,8 +21,6 @@ if TYPE_CHECKING:
     from tidemark.alerts.alert import AlertMessage
 
 PREFIX: Final = "TIDEMARK_CHANNEL_"
-SECONDS: Final = 10.0
-"""So long a webhook has to answer."""
 _LONGEST_LINE: Final = 4_000
 _WEBHOOKS: Final = ("http", "https")
 _LOGGER: Final = logging.getLogger("tidemark.alerts")
@@ -62,39 +57,14 @@ class Channels:
         return address
 
 
-class _NoRedirects(HTTPRedirectHandler):
-    """Who redirects a webhook has not taken it."""
-
-    def redirect_request(self, *_arguments: object) -> None:
-        return None
-
-
 def _post(channel: str, address: str, message: AlertMessage) -> None:
-    headers = {"Content-Type": "application/json", "User-Agent": "tidemark", "Idempotency-Key": message.id}
-    body = json_text(message.as_data()).encode()
+    headers = {"Content-Type": "application/json", "Idempotency-Key": message.id}
     try:
-        url, credentials = _without_credentials(address)
-        if credentials:
-            headers["Authorization"] = f"Basic {base64.b64encode(credentials.encode()).decode()}"
-        request = Request(url, body, headers, method="POST")  # noqa: S310 - only http and https come here
-        with build_opener(_NoRedirects).open(request, timeout=SECONDS):
-            return
-    except HTTPError as error:
-        error.close()
-        raise _refusal(channel, f"it answered {error.code}") from None
-    except URLError as error:
-        raise _refusal(channel, type(error.reason).__name__) from None
+        answer = send("POST", address, headers, json_text(message.as_data()).encode())
     except ValueError:
         raise ChannelSettingError("the channel's address is no URL", where=PREFIX + channel.upper()) from None
-    except Exception as error:  # noqa: BLE001 - the client's texts may hold the address
-        raise _refusal(channel, type(error).__name__) from None
-
-
-def _without_credentials(address: str) -> tuple[str, str]:
-    """A URL and the `user:password` that stood in it."""
-    parts = urlsplit(address)
-    user_info, at, host = parts.netloc.rpartition("@")
-    return parts._replace(netloc=host).geturl() if at else address, unquote(user_info)
+    if not answer.is_taken:
+        raise _refusal(channel, answer.found)
 
 
 def _notify(channel: str, address: str, message: AlertMessage) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +10,7 @@ from sqlalchemy import and_, exists, select
 
 from tidemark.alerts.alert import Alert, AlertEvent, AlertMessage
 from tidemark.alerts.alert_book import alert_of
+from tidemark.dependency_model.retry_wait import retry_wait
 from tidemark.state_store.held_lease import require_lease
 from tidemark.state_store.schema import ALERT_DELIVERIES, ALERTS, IS_TO_DELIVER
 from tidemark.state_store.transition import microseconds
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 ATTEMPTS: Final = 20
 """So often a message is sent before it is given up: for about three hours."""
-_FIRST_WAIT: Final = timedelta(seconds=2)
-_LONGEST_WAIT: Final = timedelta(minutes=15)
 _OF: Final = ALERT_DELIVERIES.c
 
 
@@ -90,8 +88,8 @@ class Outbox:
 
     def begin(self, delivery: Delivery, now: datetime) -> None:
         """Before it is sent: a process that dies on the way sends it again, after a while."""
-        wait = min(_FIRST_WAIT * 2**delivery.attempts, _LONGEST_WAIT)
-        self._set(delivery, attempts=delivery.attempts + 1, due_at=microseconds(now + wait))
+        due_at = microseconds(now + retry_wait(delivery.attempts))
+        self._set(delivery, attempts=delivery.attempts + 1, due_at=due_at)
 
     def end(self, delivery: Delivery) -> None:
         """It was sent."""

@@ -7,8 +7,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from tidemark.console.output import print_line, print_table
+from tidemark.dependency_model.refresh.delivery import RefreshAction
 from tidemark.dependency_model.status import Quality, RunState
 from tidemark.dependency_model.time.zone import zone_info
+from tidemark.state_store.slice_deliveries import delivery_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.explanation import Clause, Explanation
+    from tidemark.dependency_model.refresh.delivery import SliceDelivery
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.slice_copies import SliceCopy
 
@@ -34,6 +37,7 @@ class Background:
     taint: TaintRecord | None = None
     copies: Mapping[str, SliceCopy] = field(default_factory=dict)
     failure: Sequence[str] = ()
+    deliveries: Mapping[str, SliceDelivery] = field(default_factory=dict)
 
     def as_data(self) -> dict[str, Any]:
         """The same for programs."""
@@ -44,6 +48,7 @@ class Background:
             "record": self.record.as_data() if self.record else None,
             "taint": self.taint.as_data() if self.taint else None,
             "replicas": [{"replica": place, **copy.as_data()} for place, copy in self.copies.items()],
+            "refreshed": [{"target": name, **delivery_data(told)} for name, told in self.deliveries.items()],
         }
 
 
@@ -64,6 +69,9 @@ def print_explanation(
     for place, copy in background.copies.items():
         for words in _copy(place, copy, zone_info(entity.time_zone)):
             print_line(f"  {'replicated':12} {words}", "yellow" if copy.reason else None)
+    for target, delivery in background.deliveries.items():
+        words = _delivery(target, delivery, zone_info(entity.time_zone))
+        print_line(f"  {'refreshed':12} {words}", "yellow" if delivery.reason else None)
     if background.taint:
         since = _local(background.taint.since, zone_info(entity.time_zone))
         print_line(f"  {'tainted':12} {background.taint.why} (by {background.taint.who}, {since})", "red")
@@ -130,6 +138,16 @@ def _copy(place: str, copy: SliceCopy, zone: tzinfo) -> Iterator[str]:
     if copy.is_open:
         why = f": {copy.reason}" if copy.reason else ""
         yield f"not yet to {place}: generation {copy.generation} is {copy.state.value}{why}"
+
+
+def _delivery(target: str, delivery: SliceDelivery, zone: tzinfo) -> str:
+    """What the target has, or why not the newest."""
+    if delivery.is_open:
+        why = f": {delivery.reason}" if delivery.reason else ""
+        return f"not yet {target}: {delivery.standing.action.value} of generation {delivery.standing.generation}{why}"
+    done = "invalidated at" if delivery.standing.action is RefreshAction.INVALIDATE else "at"
+    at = _local(delivery.taken_at, zone) if delivery.taken_at else ""
+    return f"{target} {done} {at}, generation {delivery.standing.generation}"
 
 
 def _rows(explanation: Explanation, background: Background, indent: str) -> Iterator[list[str]]:

@@ -47,6 +47,7 @@ COMMANDS: Final = (
     CommandEntry("workers", _SERVICES, "Execute runs of all hosts on this machine, or list the hosts."),
     CommandEntry("up-kafka", _SERVICES, "Start real databases, Kafka, Debezium and Dagster on this machine."),
     CommandEntry("replicate", _SERVICES, "Copy completed slices to other lakes, and show how far each is."),
+    CommandEntry("refresh", _SERVICES, "Refresh caches and materialized views by the slice, and show how far each is."),
     CommandEntry("health", _SERVICES, "Say whether a service of this machine works, for a supervisor."),
     CommandEntry("backup", _SERVICES, "Copy the project's state and its tables' positions, while all runs."),
     CommandEntry("restore", _SERVICES, "Restore a backup, here or into another folder."),
@@ -72,6 +73,7 @@ Settings are in the project's tidemark.yaml. Environment variables override them
   TIDEMARK_DATABASES      a=mysql://user:password@host:3306/school,...: where a heartbeat is written each minute
   TIDEMARK_OLAP           duckdb, or postgresql+psycopg2://user:password@host/database
   TIDEMARK_CHANNEL_...    https://..., slack://...: where alerts go, a variable for each of `channels`
+  TIDEMARK_TARGET_...     redis://..., https://...: what is refreshed, a variable for each of `refresh_targets`
   TIDEMARK_SPARK_MASTER   local[*], or spark://host:7077
   DAGSTER_HOME            Dagster's own storage (default: dagster_home/ in the project)
 

@@ -173,9 +173,9 @@ def query_rows(path: TableLocation, condition: str, limit: int, version: int | N
         raise ConditionRefusedError.of(path, condition, error) from error
 
 
-def read_partition(path: TableLocation, partition: Partition) -> pa.Table:
-    """All rows of a partition, without its partition columns. Raises TableFeatureError."""
-    table = open_table(path)
+def read_partition(path: TableLocation, partition: Partition, version: int | None = None) -> pa.Table:
+    """All rows of a partition, as of `version` or as it is now, without its columns. Raises TableFeatureError."""
+    table = open_table(path, version)
     plain = rows_of_plain_files(table)
     if plain is None:
         return queried_table(table, str(path), partition)

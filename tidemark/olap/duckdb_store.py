@@ -72,6 +72,15 @@ class DuckDbStore:
                 raise OlapTableMissingError(table, str(self.path))
             return transaction.select(table, columns, partition)
 
+    def remove(self, table: str, partition: Partition) -> None:
+        """See OlapStore.remove."""
+        if not self.path.exists():
+            return
+        with self._connection() as connection:
+            transaction = _DuckDbTransaction(connection)
+            if transaction.columns(table):
+                transaction.delete(table, partition)
+
     @contextmanager
     def _connection(self) -> Iterator[duckdb.DuckDBPyConnection]:
         if not _one_at_a_time.acquire(timeout=self.patience_seconds):

@@ -78,6 +78,28 @@ class PostgresStore:
                 raise OlapTableMissingError(table, self.where)
             return transaction.select(table, columns, partition)
 
+    def remove(self, table: str, partition: Partition) -> None:
+        """See OlapStore.remove."""
+        with self._connection() as connection:
+            transaction = _PostgresTransaction(connection)
+            if transaction.columns(table):
+                transaction.lock_partition(table, partition)
+                transaction.delete(table, partition)
+            connection.commit()
+
+    def refresh_view(self, view: str) -> None:
+        """Compute a materialized view again; its readers wait only where it has no unique index.
+
+        Raises OlapTableMissingError where there is no such view, OlapBusyError, OlapDownError, OlapRefusedError.
+        """
+        with self._connection() as connection:
+            can_be_read = _PostgresTransaction(connection).can_be_read_meanwhile(view)
+            if can_be_read is None:
+                raise OlapTableMissingError(view, self.where)
+            with connection.cursor() as cursor:
+                cursor.execute(f"REFRESH MATERIALIZED VIEW {'CONCURRENTLY ' * can_be_read}{_quote(view)}")
+            connection.commit()
+
     @property
     def where(self) -> str:
         """The URL with what is secret in it masked."""
@@ -130,6 +152,16 @@ class _PostgresTransaction:
             [_quote(table)],
         )
         return {name: arrow_type(name, declared, "postgresql") for name, declared in rows}
+
+    def can_be_read_meanwhile(self, view: str) -> bool | None:
+        """Whether a refresh of a materialized view lets readers go on; None where there is no such view."""
+        rows = self._rows(
+            "SELECT relispopulated AND EXISTS (SELECT FROM pg_index WHERE indrelid = pg_class.oid AND indisunique "
+            "AND indisvalid AND indpred IS NULL AND indexprs IS NULL) "
+            "FROM pg_class WHERE oid = to_regclass(%s) AND relkind = 'm'",
+            [_quote(view)],
+        )
+        return bool(rows[0][0]) if rows else None
 
     def lock_schema(self, table: str) -> None:
         self._lock(f"schema of {table}")

@@ -45,3 +45,10 @@ class OlapStore(Protocol):
         Raises OlapTableMissingError, OlapBusyError, OlapStoreError.
         """
         ...
+
+    def remove(self, table: str, partition: Partition) -> None:
+        """Take the rows of the partition away in one transaction; nothing where there is no such table.
+
+        Raises OlapBusyError, OlapStoreError.
+        """
+        ...

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from tidemark.dependency_model.retry_wait import retry_wait
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.notes import Notes
 from tidemark.strict_json import json_text
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
     from tidemark.state_store.fence import Fence
 
-_FIRST_WAIT: Final = timedelta(seconds=2)
-_LONGEST_WAIT: Final = timedelta(minutes=15)
 _LONGEST_REASON: Final = 2_000
 
 
@@ -121,14 +120,13 @@ class SliceCopy:
 
     def failed(self, reason: str, now: datetime) -> SliceCopy:
         """Tried again after a wait, which doubles each time."""
-        wait = min(_FIRST_WAIT * 2 ** min(self.attempts, 20), _LONGEST_WAIT)
         return replace(
             self,
             state=CopyState.FAILED,
             reason=reason[:_LONGEST_REASON],
             attempts=self.attempts + 1,
             changed_at=now,
-            due_at=now + wait,
+            due_at=now + retry_wait(self.attempts),
         )
 
     def done(self, replica_version: int, now: datetime) -> SliceCopy:

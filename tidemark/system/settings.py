@@ -21,6 +21,7 @@ from tidemark.system.errors import SettingsError
 from tidemark.system.location_error import LocationError
 from tidemark.system.project_file import ProjectFile, read_project_file
 from tidemark.system.project_root import DAGSTER_FOLDER, DECLARATIONS, project_root
+from tidemark.system.refresh_target import RefreshTargetsField
 from tidemark.system.replica_place import ReplicasField
 from tidemark.system.run_pools import pool_capacities, valid_pools
 from tidemark.system.table_location import TableLocation, is_uri, remote_location
@@ -89,6 +90,8 @@ class Settings(BaseModel):
     `channels` are the names, beside `log`, that a declaration's `notify` may have; addresses stand in
     `TIDEMARK_CHANNEL_<NAME>` alone. Promises are forecast every `forecast_seconds` at most.
     `replicas` are other lakes, by the names that a declaration's `replicate` may have.
+    `refresh_targets` are databases, caches and receivers, by the names that a declaration's `refresh` may have; their
+    addresses stand in `TIDEMARK_TARGET_<NAME>` alone.
     `state` is a `postgresql+psycopg2://` URL of the state store; without it the store is the SQLite file `state_db`.
     `pools` says how much runs at once, by pool: `default=2, heavy=1`. There are as many warm workers and slots of
     Dagster's queue as they have slots together. `host` is what this machine is called where several work together.
@@ -138,6 +141,7 @@ class Settings(BaseModel):
     variables: VariablesField = ()
     functions: FunctionsField = ()
     replicas: ReplicasField = ()
+    refresh_targets: RefreshTargetsField = ()
 
     @classmethod
     def load(cls, env: Mapping[str, str] = os.environ) -> Self:

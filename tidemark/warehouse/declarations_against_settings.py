@@ -9,6 +9,7 @@ from tidemark.dependency_model.entity.yaml_document import read_document
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import EntityError
 from tidemark.system.project_root import PROJECT_FILE
+from tidemark.system.refresh_target import REFRESHES
 from tidemark.warehouse.entity_files import DEFAULTS_FILE
 
 if TYPE_CHECKING:
@@ -34,6 +35,40 @@ def project_problems(settings: Settings, entities: Collection[Entity]) -> Iterat
     yield from _unknown_names(settings, entities, "notify", "channel", (LOG_CHANNEL, *settings.channels))
     places = tuple(replica.name for replica in settings.replicas)
     yield from _unknown_names(settings, entities, "replicate", "replica", places)
+    yield from _wrong_refreshes(settings, entities)
+
+
+def _wrong_refreshes(settings: Settings, entities: Collection[Entity]) -> Iterator[EntityError]:
+    """Each entry of `refresh` whose target there is not, or does not refresh what the entry names."""
+    targets = {target.name: target for target in settings.refresh_targets}
+    for entity in entities:
+        for at, told in enumerate(entity.refresh):
+            target = targets.get(told.target)
+            if target is None:
+                yield EntityError(
+                    f"no target of this project is named '{told.target}'",
+                    expected=f"one of {', '.join(targets)}"
+                    if targets
+                    else f"a name of `refresh_targets` in {PROJECT_FILE}",
+                    where=_line_of(settings.declarations, entity.file, ("refresh", at, "target")),
+                    hint=did_you_mean(told.target, targets) or f"add it to `refresh_targets` in {PROJECT_FILE}",
+                )
+                continue
+            allowed, used = REFRESHES[target.kind], told.used()
+            if not set(used) <= set(allowed) or bool(used) != bool(allowed):
+                yield EntityError(
+                    f"a {target.kind.value} does not refresh that",
+                    expected=" or ".join(allowed) or "the target alone",
+                    found=", ".join(used) or "the target alone",
+                    where=_line_of(settings.declarations, entity.file, ("refresh", at)),
+                    hint=f"say what '{told.target}' has of each slice (docs/refresh.md)",
+                )
+
+
+def _line_of(root: Path, file: str, key: tuple[str | int, ...]) -> str:
+    path = root / file
+    document = read_document(path.read_text(encoding="utf-8"), file) if path.is_file() else None
+    return f"{file}:{document.line(key)}" if document else file
 
 
 def _unknown_names(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NoReturn
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from tidemark.console.slice_provenance import SliceRecord, TaintRecord
     from tidemark.console.warehouse_status import WarehouseStatus
     from tidemark.dependency_model.readiness.explanation import Explanation
+    from tidemark.dependency_model.refresh.delivery import SliceDelivery
     from tidemark.state_store.slice_copies import SliceCopy
 
 _DEPTH = 4
@@ -61,7 +61,8 @@ def explain(
                   "failure": [sentence, ...] and "record": {"completed_at", "who", "run_id", "rows", "size_bytes",
                   "version", "seconds",
                   "read": [{"first", "last", "slices", "generation", "version"}]} and "taint": {"who", "why", "since"}
-                  and "replicas": [...] as `tidemark replicate --status --json` has them;
+                  and "replicas": [...] as `tidemark replicate --status --json` has them, and "refreshed": [...] as
+                  `tidemark refresh --status --json` has them;
                   what is not known is null.
     With --as-of what GET /v1/slices?as_of= answers of a slice: {"slice", "as_of", "run_state", "states", "valid",
                   "tainted", "generation", "completed_at", "who", "run_id", "version", "read": [{"slice", "generation",
@@ -82,8 +83,14 @@ def explain(
     held_back = _held_back(stands, explanation)
     if explanation.status and (others := explanation.status.issues - {slice_}):
         held_back[slice_] += stands.broken_rules(others)
-    background = Background(held_back, _record(stands, slice_), _taint(stands, slice_), _copies(stands, slice_))
-    background = replace(background, failure=stands.failure(slice_))
+    background = Background(
+        held_back,
+        _record(stands, slice_),
+        _taint(stands, slice_),
+        _copies(stands, slice_),
+        failure=stands.failure(slice_),
+        deliveries=_deliveries(stands, slice_),
+    )
     if as_json:
         status_of = stands.stored.status if stands.stored else None
         model = explanation_model(explanation, exists=exists, status_of=status_of).model_dump(mode="json")
@@ -140,6 +147,17 @@ def _copies(stands: WarehouseStatus, slice_: Slice) -> dict[str, SliceCopy]:
     places = stands.warehouse.entities[slice_.entity].replicate
     copies = {place: SliceCopies(stands.store.database, place, slice_.entity).of(slice_) for place in places}
     return {place: copy for place, copy in copies.items() if copy is not None}
+
+
+def _deliveries(stands: WarehouseStatus, slice_: Slice) -> dict[str, SliceDelivery]:
+    """By the target at which something was made of the slice."""
+    from tidemark.state_store.slice_deliveries import SliceDeliveries  # noqa: PLC0415 - keeps --help fast
+
+    if stands.store is None:
+        return {}
+    targets = dict.fromkeys(told.target for told in stands.warehouse.entities[slice_.entity].refresh)
+    told = {name: SliceDeliveries(stands.store.database, name, slice_.entity).of(slice_) for name in targets}
+    return {name: delivery for name, delivery in told.items() if delivery is not None}
 
 
 def _taint(stands: WarehouseStatus, slice_: Slice) -> TaintRecord | None:

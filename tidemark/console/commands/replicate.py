@@ -15,7 +15,7 @@ import click
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
 from tidemark.console.service_beat import ServiceBeat
-from tidemark.console.stop_signals import stop_signals
+from tidemark.console.service_threads import WATCH_SECONDS, serve_in_threads
 from tidemark.dependency_model.time.zone import zone_info
 from tidemark.errors import TidemarkError, TransientError
 from tidemark.system.turn_boundary import TurnBoundary
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     _Reports = dict[str, tuple[PassReport, MenderReport | None] | TidemarkError]
 
 _HEADINGS: Final = ("replica", "slice", "state", "generation", "published", "version there", "sent", "why")
-_WATCH_SECONDS: Final = 0.2
 _EVERY_SECONDS: Final = 1.0
 _LONGEST_PAUSE: Final = 60.0
 _REPAIR_SECONDS: Final = 3600.0
@@ -97,7 +96,7 @@ def replicate(place: str | None, *, follow: bool, repair: bool, status: bool, li
     with closing(StateStore.of(settings)) as store:
         replicas = [_Replica.of(warehouse, store, there) for there in places]
         if follow:
-            _follow(replicas, ServiceBeat(settings.data, "replicate"))
+            serve_in_threads([replica.go_on for replica in replicas], ServiceBeat(settings.data, "replicate"))
             return
         _print_reports(_pass_of_all(replicas, is_repaired=repair), as_json=as_json)
 
@@ -171,15 +170,6 @@ def _pass_of_all(replicas: list[_Replica], *, is_repaired: bool) -> _Reports:
         return dict(zip((replica.name for replica in replicas), reports, strict=True))
 
 
-def _follow(replicas: list[_Replica], beat: ServiceBeat) -> None:
-    with stop_signals() as signals, ThreadPoolExecutor(len(replicas), "replica") as pool:
-        for replica in replicas:
-            pool.submit(replica.go_on, lambda: not signals)
-        while not signals:
-            beat.beat()
-            time.sleep(_WATCH_SECONDS)
-
-
 @dataclass
 class _RepairSteps:
     """The steps of one pass of the mender."""
@@ -197,7 +187,7 @@ def _wait(seconds: float, goes_on: Callable[[], bool], repairing: _RepairSteps, 
     until = time.monotonic() + seconds
     while goes_on() and time.monotonic() < until:
         if repairing.is_over or not boundary.run(repairing.look) or repairing.is_over:
-            time.sleep(_WATCH_SECONDS)
+            time.sleep(WATCH_SECONDS)
 
 
 def _print_reports(reports: _Reports, *, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.dependency_model.entity.dependency import ASKED, UNANNOUNCED
 from tidemark.dependency_model.entity.entity import Entity, EntityKind, LateEvents
 from tidemark.dependency_model.entity.rule_consistency import Broken, uncountable_rules, wrong_rules
-from tidemark.dependency_model.entity.slice_text import KEY, TIMES
+from tidemark.dependency_model.entity.slice_text import KEY, LEVELS, TIMES
 from tidemark.dependency_model.entity.sub_partition import SUB_PARTITION_LIMIT, combinations
 from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.dependency_model.time.local_calendar import Calendar
@@ -35,7 +35,7 @@ _OF_TABLES: Final = (
         "source",
         "key",
     ),
-    *("partition_by", "cluster_by", "snapshot_of", "series", "export", "replicate", "own_asset"),
+    *("partition_by", "cluster_by", "snapshot_of", "series", "export", "replicate", "refresh", "own_asset"),
 )
 """Keys of what has slices that no default of a project can bring."""
 
@@ -57,6 +57,7 @@ def broken_rules(entity: Entity) -> Broken:
     yield from _columns(entity)
     yield from _completeness(entity)
     yield from _replicate(entity)
+    yield from _refresh(entity)
     yield from wrong_rules(entity)
 
 
@@ -250,6 +251,28 @@ def _completeness(entity: Entity) -> Broken:
 def _replicate(entity: Entity) -> Broken:
     if entity.replicate and entity.kind in (EntityKind.VIRTUAL, EntityKind.PROJECT):
         yield "replicate", EntityError("only a table of the lake is replicated", found=entity.kind.value)
+
+
+def _refresh(entity: Entity) -> Broken:
+    """What is refreshed is named by the slice, or by a longer period that it lies in as a whole."""
+    if entity.refresh and entity.kind is EntityKind.PROJECT:
+        yield "refresh", EntityError("nothing is made of a project", hint="refresh by the table that it computes")
+    known = [KEY, *(sorted(TIMES) if entity.period else ()), *_levels(entity), *entity.sub_partitions]
+    is_partition = entity.source is None and entity.snapshot_of is None and entity.kind is not EntityKind.VIRTUAL
+    for at, told in enumerate(entity.refresh):
+        unknown = sorted(told.named() - {*known})
+        if unknown:
+            hint = f"write {', '.join(f'{{{name}}}' for name in known)}"
+            yield ("refresh", at), EntityError("the slice has no such part", found=", ".join(unknown), hint=hint)
+        if told.table is not None and not is_partition:
+            problem = "its slices are no partitions that a table could hold"
+            yield ("refresh", at), EntityError(problem, hint="refresh the table by what is computed of it")
+
+
+def _levels(entity: Entity) -> list[str]:
+    if entity.period is None or entity.period is Period.WEEK:
+        return []
+    return [name for name, period in LEVELS.items() if not period.is_finer_than(entity.period)]
 
 
 @lru_cache(maxsize=1024)

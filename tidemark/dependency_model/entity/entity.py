@@ -32,6 +32,7 @@ from tidemark.dependency_model.entity.field_types import (
 from tidemark.dependency_model.entity.probe import Probe
 from tidemark.dependency_model.entity.profile_settings import Anomalies, ProfileField, ProfileSettings
 from tidemark.dependency_model.entity.quality_rules import QualityField
+from tidemark.dependency_model.entity.refresh import Refresh
 from tidemark.dependency_model.entity.sub_partition import SubPartitionsField
 from tidemark.dependency_model.time.local_calendar import Calendar
 from tidemark.dependency_model.time.partition_columns import PartitionColumn, time_columns
@@ -146,7 +147,8 @@ class Entity:
     `cluster_by` are the columns that filters use most: the table's files are kept clustered by them. `late_events` of a
     captured entity are in its next snapshot alone, or each snapshot that they belong to is restated with them. A
     snapshot is delayed until `allowed_lateness` after its end. Of its snapshots the newest `keep_snapshots` keep their
-    tags, without a number all. To the places of `replicate` its slices are copied.
+    tags, without a number all. To the places of `replicate` its slices are copied,
+    and `refresh` names what was made of them somewhere else.
     """
 
     name: NameField
@@ -190,6 +192,7 @@ class Entity:
     series: NameField | None = None
     export: bool = False
     replicate: tuple[ReplicaField, ...] = ()
+    refresh: Annotated[tuple[Refresh, ...], Field(max_length=100)] = ()
     own_asset: bool = False
     layer: str = ""
     file: str = ""

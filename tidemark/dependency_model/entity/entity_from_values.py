@@ -24,6 +24,7 @@ from tidemark.dependency_model.entity.probe import (
 )
 from tidemark.dependency_model.entity.profile_settings import ProfileSettings
 from tidemark.dependency_model.entity.quality_rules import RULES
+from tidemark.dependency_model.entity.refresh import Refresh
 from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.errors import EntityError, TidemarkError
 
@@ -47,7 +48,7 @@ _PROBES = (
     CountsProbe,
     OwnProbe,
 )
-_MODELS = (Entity, EntityState, Dependency, Weak, CapturedSource, ProfileSettings, *_PROBES, *RULES.values())
+_MODELS = (Entity, EntityState, Dependency, Weak, CapturedSource, ProfileSettings, Refresh, *_PROBES, *RULES.values())
 _KEYS = sorted({f.name for cls in _MODELS for f in fields(cls)} | {"dates"})
 
 

@@ -109,6 +109,8 @@ ChannelField = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$
 """Where people read alerts: `log`, or a name whose address stands in `TIDEMARK_CHANNEL_<NAME>`."""
 ReplicaField = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 """A name of the setting `replicas`: another lake."""
+RefreshTargetField = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+"""A name of the setting `refresh_targets`: a database, a cache or a receiver."""
 CronField = Annotated[str, BeforeValidator(_cron)]
 """Five fields, on the entity's local clock."""
 TimeOfDayField = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]

@@ -1,14 +1,19 @@
-"""Texts that name a slice: `{key}`, `{start:%Y-%m-%d}`, `{end:%H}` on the entity's clock, `{region}` of its part."""
+"""Texts that name a slice: `{key}`, `{start:%Y-%m-%d}`, `{end:%H}` on the entity's clock, `{region}` of its part.
+
+`{hour}`, `{day}`, `{month}`, `{quarter}` and `{year}` are the keys of the longer periods that it lies in.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
 
+from tidemark.dependency_model.time.local_calendar import Calendar
+from tidemark.dependency_model.time.period import Period
 from tidemark.dependency_model.time.zone import zone_info
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from tidemark.dependency_model.time.window import Window
 
@@ -16,6 +21,10 @@ _PLACEHOLDER: Final = re.compile(r"(?<!\$)\{([^{}]*)\}")
 _FORM: Final = re.compile(r"(\w+)(?::(.+))?")
 TIMES: Final = frozenset({"start", "end"})
 KEY: Final = "key"
+LEVELS: Final = {
+    period.value: period for period in (Period.HOUR, Period.DAY, Period.MONTH, Period.QUARTER, Period.YEAR)
+}
+"""Periods of which each holds whole slices of those before it; weeks lie in two months."""
 
 
 def placeholders(text: str) -> tuple[tuple[str, str], ...]:
@@ -23,8 +32,18 @@ def placeholders(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(_read(inside) for inside in _PLACEHOLDER.findall(text))
 
 
-def slice_text(text: str, key: str, window: Window | None, time_zone: str, sub: Mapping[str, str]) -> str:
-    """The text for one slice; times are in `time_zone`. Raises ValueError for a name that the slice does not have."""
+def slice_text(
+    text: str,
+    key: str,
+    window: Window | None,
+    time_zone: str,
+    sub: Mapping[str, str],
+    escape: Callable[[str], str] = str,
+) -> str:
+    """The text for one slice; times are in `time_zone`, and `escape` is applied to each value.
+
+    Raises ValueError for a name that the slice does not have.
+    """
     zone = zone_info(time_zone)
 
     def value(match: re.Match[str]) -> str:
@@ -36,9 +55,11 @@ def slice_text(text: str, key: str, window: Window | None, time_zone: str, sub: 
         if name in TIMES and window is not None:
             instant = window.start if name == "start" else window.end
             return instant.astimezone(zone).strftime(form)
+        if name in LEVELS and window is not None:
+            return Calendar(time_zone).key(LEVELS[name], window.start)
         raise ValueError(f"the slice has no '{name}'")
 
-    return _PLACEHOLDER.sub(value, text)
+    return _PLACEHOLDER.sub(lambda match: escape(value(match)), text)
 
 
 def _read(inside: str) -> tuple[str, str]:

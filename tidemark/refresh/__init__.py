@@ -1,0 +1,1 @@
+"""Caches, materialized tables and views, refreshed by the slice that changed (C7)."""

@@ -1,0 +1,1 @@
+"""How targets are refreshed, one module a kind."""

@@ -1,0 +1,77 @@
+"""What keeps a target from being refreshed; no text here holds an address, which may be a secret as a whole.
+
+TransientError
+`-- TargetDownError          a target does not answer: all that is open for it waits
+
+TerminalError
+|-- TargetRefusedError       a target refused one slice: the others go on
+|-- TargetSettingError       a target without an address, or with one that its kind does not have
+`-- NotRefreshedError        a name that no setting has
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from tidemark.dependency_model.suggestion import did_you_mean
+from tidemark.errors import TerminalError, TransientError
+from tidemark.system.refresh_target import ADDRESS_PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+class TargetDownError(TransientError):
+    """A target does not answer."""
+
+    @classmethod
+    def of(cls, target: str, found: str) -> Self:
+        return cls(
+            f"the target '{target}' does not answer",
+            found=found,
+            where=ADDRESS_PREFIX + target.upper(),
+            hint="start it, or correct its address; what is open for it is kept",
+        )
+
+
+class TargetRefusedError(TerminalError):
+    """A target refused one slice."""
+
+    @classmethod
+    def of(cls, target: str, found: str) -> Self:
+        return cls(f"the target '{target}' refused", found=found, where=ADDRESS_PREFIX + target.upper())
+
+
+class TargetSettingError(TerminalError):
+    """A target without an address, or with one that its kind does not have."""
+
+    @classmethod
+    def of(cls, target: str, expected: str) -> Self:
+        variable = ADDRESS_PREFIX + target.upper()
+        return cls(
+            f"the target '{target}' has no address of its kind",
+            expected=expected,
+            where=variable,
+            hint=f"set {variable} for `tidemark refresh`",
+        )
+
+
+class NotRefreshedError(TerminalError):
+    """A name that no setting has."""
+
+    @classmethod
+    def target(cls, name: str, known: Collection[str]) -> Self:
+        return cls(
+            f"no target of this project is named '{name}'",
+            expected=f"one of {', '.join(known)}" if known else "a name of `refresh_targets` in tidemark.yaml",
+            hint=did_you_mean(name, known) or "add it to `refresh_targets` in tidemark.yaml",
+        )
+
+    @classmethod
+    def nothing(cls) -> Self:
+        return cls(
+            "this project has no targets to refresh",
+            expected="refresh_targets: {cache: {kind: redis}}",
+            where="tidemark.yaml",
+            hint="name a target there, and in declarations `refresh: [{target: cache, keys: [...]}]`",
+        )

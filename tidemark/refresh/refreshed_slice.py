@@ -1,0 +1,66 @@
+"""What an adapter is asked to refresh: one slice as it stands, and what the declaration says was made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from tidemark.dependency_model.entity.slice_text import slice_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.entity.refresh import Refresh
+    from tidemark.dependency_model.graph import DependencyGraph
+    from tidemark.dependency_model.refresh.delivery import SliceStanding
+    from tidemark.dependency_model.slice import Slice
+    from tidemark.dependency_model.time.window import Window
+    from tidemark.system.table_location import TableLocation
+
+
+@dataclass(frozen=True)
+class RefreshedSlice:
+    """`table` is where its rows are, `window` is None for a static slice, `time_zone` the clock of its part."""
+
+    slice: Slice
+    standing: SliceStanding
+    entity: Entity
+    table: TableLocation
+    window: Window | None
+    time_zone: str
+    made: tuple[Refresh, ...]
+
+    @classmethod
+    def of(
+        cls,
+        graph: DependencyGraph,
+        slice_: Slice,
+        standing: SliceStanding,
+        table: TableLocation,
+        target: str,
+    ) -> RefreshedSlice:
+        """What a target has of it. Raises NoSuchSliceError and ParseError for a slice that there is not any more."""
+        node = graph.node(slice_.entity)
+        window = None if node.grid is None else graph.window(slice_)
+        made = tuple(told for told in node.entity.refresh if told.target == target)
+        return cls(slice_, standing, node.entity, table, window, node.calendar_of(slice_.sub).time_zone, made)
+
+    def texts(self, templates: Iterable[str], escape: Callable[[str], str] = str) -> list[str]:
+        """Texts with placeholders, for this slice, each once; `escape` is applied to each value."""
+        sub = dict(self.slice.sub)
+        filled = (
+            slice_text(template, self.slice.key, self.window, self.time_zone, sub, escape) for template in templates
+        )
+        return list(dict.fromkeys(filled))
+
+
+class RefreshAdapter(Protocol):
+    """How a target is refreshed. The same call again changes nothing."""
+
+    def deliver(self, refreshed: RefreshedSlice) -> None:
+        """Returns once the target has taken it.
+
+        Raises TargetDownError where it does not answer, TargetRefusedError where it takes other slices, and
+        TargetSettingError. Other errors of Tidemark count as refusals.
+        """

@@ -1,0 +1,97 @@
+"""The setting `refresh_targets`: what else was made of slices, by name: databases, caches, and receivers of messages.
+
+The address of one stands in `TIDEMARK_TARGET_<NAME>` and nowhere else, as it may hold a password.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import Annotated, Any, Final
+
+from pydantic import BeforeValidator
+
+ADDRESS_PREFIX: Final = "TIDEMARK_TARGET_"
+SIGNING_PREFIX: Final = "TIDEMARK_SIGNING_KEY_"
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_METHOD: Final = re.compile(r"[A-Z]{3,10}")
+_HEADER: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
+_MOST: Final = 100
+_EXAMPLE: Final = "{cache: {kind: redis}}"
+
+
+class TargetKind(Enum):
+    """What a target is."""
+
+    POSTGRESQL = "postgresql"
+    DUCKDB = "duckdb"
+    REDIS = "redis"
+    PURGE = "purge"
+    WEBHOOK = "webhook"
+
+
+REFRESHES: Final = {
+    TargetKind.POSTGRESQL: ("table", "view"),
+    TargetKind.DUCKDB: ("table",),
+    TargetKind.REDIS: ("keys", "tags"),
+    TargetKind.PURGE: ("tags", "paths"),
+    TargetKind.WEBHOOK: (),
+}
+"""What a declaration's `refresh` may name at a target of that kind."""
+_OPTIONS: Final[dict[TargetKind, tuple[str, ...]]] = {
+    TargetKind.DUCKDB: ("file",),
+    TargetKind.PURGE: ("method", "header"),
+}
+
+
+@dataclass(frozen=True)
+class RefreshTarget:
+    """`file` is a DuckDB's, relative to the project; `method` and `header` are how an HTTP cache is asked to purge."""
+
+    name: str
+    kind: TargetKind
+    file: str = ""
+    method: str = "PURGE"
+    header: str = "xkey"
+
+
+def _targets(given: object) -> object:
+    """`{cache: {kind: redis}}`, in the environment as JSON."""
+    if isinstance(given, str):
+        given = json.loads(given)
+    if isinstance(given, tuple):
+        return given
+    if not isinstance(given, dict) or len(given) > _MOST:
+        raise ValueError(f"expected at most {_MOST} names with their kinds, such as {_EXAMPLE}")
+    return tuple(_target(name, told) for name, told in given.items())
+
+
+def _target(name: object, told: object) -> RefreshTarget:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(f"'{name}' is no name of a target: write lower-case letters, digits and _")
+    kinds = {kind.value: kind for kind in TargetKind}
+    if not isinstance(told, dict) or told.get("kind") not in kinds:
+        raise ValueError(f"{name} needs a kind, one of {', '.join(kinds)}: {_EXAMPLE}")
+    kind = kinds[told["kind"]]
+    options: dict[str, Any] = {key: value for key, value in told.items() if key != "kind"}
+    allowed = _OPTIONS.get(kind, ())
+    unknown = [str(key) for key in options if key not in allowed]
+    if unknown:
+        may_have = f"may have {', '.join(allowed)}" if allowed else "has nothing else"
+        raise ValueError(
+            f"{name}: unknown {', '.join(unknown)}; a {kind.value} {may_have}, its address is in "
+            f"{ADDRESS_PREFIX}{name.upper()}"
+        )
+    if not all(isinstance(value, str) for value in options.values()):
+        raise ValueError(f"{name}: {', '.join(allowed)} are texts")
+    if kind is TargetKind.DUCKDB and not options.get("file"):
+        raise ValueError(f"{name} needs a file: {{{name}: {{kind: duckdb, file: data/bi.duckdb}}}}")
+    target = RefreshTarget(name, kind, **options)
+    if not _METHOD.fullmatch(target.method) or not _HEADER.fullmatch(target.header):
+        raise ValueError(f"{name}: a method is such as PURGE or BAN, a header such as xkey")
+    return target
+
+
+RefreshTargetsField = Annotated[tuple[RefreshTarget, ...], BeforeValidator(_targets)]

@@ -1,0 +1,75 @@
+"""One request to an address that a setting names: no redirects, bounded in time, and no text of it in any error."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.parse import unquote, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SECONDS: Final = 10.0
+"""So long a server has to answer."""
+_BUSY: Final = (429, 500, 502, 503, 504)
+_WEB: Final = ("http", "https")
+
+
+class WebAnswer(NamedTuple):
+    """The status of an answer; None where there was none, and `found` says why without the address."""
+
+    status: int | None
+    found: str
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the server has done what it was asked for."""
+        return self.status is not None and 200 <= self.status < 300
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the server would not take anything else now."""
+        return self.status is None or self.status in _BUSY
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """Who redirects has not taken it; and what is sent goes to the named server alone."""
+
+    def redirect_request(self, *_arguments: object) -> None:
+        return None
+
+
+def send(method: str, address: str, headers: Mapping[str, str], body: bytes | None = None) -> WebAnswer:
+    """Send it; a user and password in the address become basic authentication.
+
+    Raises ValueError, without the address, for one that is none of a web server.
+    """
+    try:
+        url, credentials = _without_credentials(address)
+        is_web = urlsplit(url).scheme in _WEB and bool(urlsplit(url).hostname)
+        request = Request(url, body, {"User-Agent": "tidemark", **headers}, method=method)  # noqa: S310 - looked at below
+    except ValueError:
+        is_web = False
+    if not is_web:
+        raise ValueError("no address of a web server")
+    if credentials:
+        request.add_header("Authorization", f"Basic {base64.b64encode(credentials.encode()).decode()}")
+    try:
+        with build_opener(_NoRedirects).open(request, timeout=SECONDS) as answer:
+            return WebAnswer(answer.status, f"it answered {answer.status}")
+    except HTTPError as error:
+        error.close()
+        return WebAnswer(error.code, f"it answered {error.code}")
+    except URLError as error:
+        return WebAnswer(None, type(error.reason).__name__)
+    except Exception as error:  # noqa: BLE001 - the client's texts may hold the address
+        return WebAnswer(None, type(error).__name__)
+
+
+def _without_credentials(address: str) -> tuple[str, str]:
+    """A URL and the `user:password` that stood in it."""
+    parts = urlsplit(address)
+    user_info, at, host = parts.netloc.rpartition("@")
+    return parts._replace(netloc=host).geturl() if at else address, unquote(user_info)
