@@ -50,6 +50,10 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     ),
     "kafka": ("none", "bootstrap servers `host:9092,...`: changes come from topics `cdc.<instance>` instead of files"),
     "reports_topic": ("none", "a topic of these servers from which `tidemark center` takes in reports"),
+    "connect": (
+        "none",
+        "`http://host:8083`: Kafka Connect, which `capture check` and `capture status` ask about connectors",
+    ),
     "canal": ("none", "instances (`a,b`) whose topics hold Canal's flat messages; the others hold Debezium's"),
     "gtids": (
         "",

@@ -96,6 +96,7 @@ class Settings(BaseModel):
     `pools` says how much runs at once, by pool: `default=2, heavy=1`. There are as many warm workers and slots of
     Dagster's queue as they have slots together. `host` is what this machine is called where several work together.
     `kafka` are bootstrap servers (`host:9092,...`): changes come from their topics instead of files in `landing`.
+    `connect` is the address of Kafka Connect's interface (`http://host:8083`), which is asked how its connectors are.
     `reports_topic` is a topic of these servers from which the center's service takes in reports, too.
     `canal` are the instances (`a,b`) that a Canal server captures; the others Debezium does.
     `databases` are the instances' addresses with passwords, for heartbeats: `a=mysql://user:password@host:3306/school`.
@@ -120,6 +121,7 @@ class Settings(BaseModel):
     forecast_seconds: Annotated[float, Field(gt=0)] = 15.0
     state: Annotated[str, Field(repr=False)] = ""
     kafka: str = ""
+    connect: str = ""
     reports_topic: str = ""
     canal: str = ""
     databases: SecretStr = SecretStr("")

@@ -21,6 +21,7 @@ from tidemark.capture.heartbeat.writer import write_heartbeat
 from tidemark.capture.initial_load.errors import LoadRefusedError, NothingToLoadError
 from tidemark.capture.initial_load.request_load import request_load
 from tidemark.capture.operations.ingestion import Ingestion
+from tidemark.capture.operations.preflight.connectors import connectors
 from tidemark.capture.source.kafka.broker_offsets import Broker
 from tidemark.capture.source.kafka.intake import KafkaIntake
 from tidemark.capture.source_table import SourceTable, topic_of
@@ -246,7 +247,10 @@ def test_a_connector_that_changes_values_holds_every_tag_and_the_setting_is_name
             sql.execute("CREATE TABLE altered.kept (id INT PRIMARY KEY)")
             sql.execute("INSERT INTO altered.kept VALUES (1)")
         started = connect(jars(), kafka_server, [server], "altered", tmp_path / "connect", others=setting)
-        stack.enter_context(started)
+        worker = stack.enter_context(started)
+        (name_of_setting,) = setting
+        asked = connectors(f"http://{LOOPBACK}:{worker.port}", [name])
+        assert [finding.found.split()[0] for finding in asked if finding.verdict == "problem"] == [name_of_setting]
         settings = Settings.at(tmp_path / "data", kafka=kafka_server.bootstrap_servers)
         registry, intake = SnapshotRegistry.at(settings.state_db), KafkaIntake.of(settings)
         database = HeartbeatDatabase(name, LOOPBACK, server.port, "altered", USER, server.password)

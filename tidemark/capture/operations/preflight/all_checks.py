@@ -21,7 +21,12 @@ REFUSED = "nothing can be captured so"
 
 def examine(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
     """All findings about the declarations, Kafka and the databases that are set; nothing is written anywhere."""
-    return [*declaration_findings(settings, sources), *_of_kafka(settings, sources), *_of_databases(settings, sources)]
+    return [
+        *declaration_findings(settings, sources),
+        *_of_kafka(settings, sources),
+        *connector_findings(settings, sources),
+        *_of_databases(settings, sources),
+    ]
 
 
 def declaration_findings(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
@@ -54,6 +59,15 @@ def _of_kafka(settings: Settings, sources: Sequence[SourceTable]) -> list[Findin
     from tidemark.capture.operations.preflight.broker import broker  # noqa: PLC0415 - loads Kafka's client
 
     return broker(settings.kafka, instances_of(sources))
+
+
+def connector_findings(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
+    """What Kafka Connect says of the instances that Debezium captures; nothing where its address is not set."""
+    if not settings.connect:
+        return []
+    from tidemark.capture.operations.preflight.connectors import connectors  # noqa: PLC0415 - few have its address set
+
+    return connectors(settings.connect, [name for name in instances_of(sources) if name not in settings.by_canal])
 
 
 def _of_databases(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:

@@ -27,7 +27,8 @@ _SHOWN = 8
 def status(*, as_json: bool) -> None:
     """Show how far each captured table is, what waits for it in Kafka, and whether its databases are alive.
 
-    Read from the tables' own logs; the lag needs TIDEMARK_KAFKA. Times are those of the project's time zone, as its
+    Read from the tables' own logs; the lag needs TIDEMARK_KAFKA, and how the connectors are
+    TIDEMARK_CONNECT. Times are those of the project's time zone, as its
     slices; with --json they are in UTC.
 
     \b
@@ -35,24 +36,33 @@ def status(*, as_json: bool) -> None:
     With --json: {"tables": [{"table", "watermark", "last_snapshot", "shards": [{"shard", "watermark", "rate"}],
     "streams": {instance: {"offset", "lag", "diagnosis": {...}, "halted": [...]}},
     "late": {entity: {slice: changes}}, "initial_load_pending": [shard, ...],
-    "quarantined_columns": [...]}], "dead_letters"}.
+    "quarantined_columns": [...]}], "connectors": [{"subject", "verdict", "found", "to_do"}], "dead_letters"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.operations.collect_status import table_statuses  # noqa: PLC0415
+    from tidemark.capture.operations.preflight.all_checks import connector_findings  # noqa: PLC0415
     from tidemark.capture.source.dead_letters import DeadLetters  # noqa: PLC0415 - keeps --help fast
     from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     settings = Settings.load()
-    tables = table_statuses(
-        load_warehouse(settings).source_tables(), settings, Database.of(settings), datetime.now(UTC)
-    )
+    sources = load_warehouse(settings).source_tables()
+    tables = table_statuses(sources, settings, Database.of(settings), datetime.now(UTC))
+    connectors = [finding for finding in connector_findings(settings, sources) if finding.verdict != "ok"]
     letters = len(DeadLetters(settings.warehouse).waiting())
     if as_json:
-        print_json({"tables": [asdict(table) for table in tables], "dead_letters": letters})
+        print_json(
+            {
+                "tables": [asdict(table) for table in tables],
+                "connectors": [finding.as_dict() for finding in connectors],
+                "dead_letters": letters,
+            }
+        )
         return
     zone = zone_info(settings.time_zone)
     print_table(_HEADINGS, [row for table in tables for row in _rows(table, zone)])
+    for stopped in connectors:
+        print_line(f"{stopped.subject}: {stopped.found}; {stopped.to_do}")
     for finding in dict.fromkeys(
         halt for table in tables for stream in table.streams.values() for halt in stream.halted
     ):

@@ -1,0 +1,130 @@
+"""Questions to Kafka Connect: do the instances' connectors run, and do their settings leave values as they are?"""
+
+from __future__ import annotations
+
+import json
+from http.client import HTTPException
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, build_opener
+
+from tidemark.capture.source_table import topic_of
+from tidemark.system.check_finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_VARIABLE: Final = "TIDEMARK_CONNECT"
+_PAGE: Final = "docs/connector-failed.md"
+_SECONDS: Final = 10.0
+_MOST_BYTES: Final = 16_000_000
+_CAUSE_CHARACTERS: Final = 300
+# What a setting has to be; None: as it is where nobody sets it.
+_SETTINGS: Final[Mapping[str, tuple[str | None, ...]]] = {
+    "decimal.handling.mode": ("string",),
+    "enable.time.adjuster": ("false",),
+    "skipped.operations": ("none",),
+    "time.precision.mode": (None, "adaptive_time_microseconds"),
+    "bigint.unsigned.handling.mode": (None, "long"),
+    "binary.handling.mode": (None, "bytes"),
+    "include.schema.changes": (None, "true"),
+    "value.converter.replace.null.with.default": (None, "false"),
+}
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+def connectors(address: str, instances: Sequence[str]) -> list[Finding]:
+    """What the Connect worker at `address` (`http://host:8083`) says of each instance's connector.
+
+    An instance's connector is the one whose `topic.prefix` is the instance's topic.
+    """
+    subject = f"Kafka Connect {address}"
+    if urlsplit(address).scheme not in {"http", "https"}:
+        return [Finding(subject, "problem", "not a web address", f"set {_VARIABLE} to http://HOST:8083")]
+    try:
+        listed = _listed(address)
+    except (OSError, HTTPException, ValueError) as error:
+        return [Finding(subject, "unreachable", str(error)[:_CAUSE_CHARACTERS], f"start it, or correct {_VARIABLE}")]
+    findings = [Finding(subject, "ok", f"answers, {len(listed)} connectors")]
+    for instance in instances:
+        own = {
+            name: entry for name, entry in listed.items() if _config(entry).get("topic.prefix") == topic_of(instance)
+        }
+        if not own:
+            to_do = f"create it (docs/capture.md), or name the worker that has it in {_VARIABLE}"
+            findings.append(
+                Finding(f"connector of {instance}", "warning", f"none has topic.prefix={topic_of(instance)}", to_do)
+            )
+        for name, entry in own.items():
+            findings += _state(f"connector {name}", entry)
+            findings += _settings(f"connector {name}", _config(entry))
+    return findings
+
+
+def _listed(address: str) -> dict[str, Any]:
+    question = f"{address.rstrip('/')}/connectors?expand=status&expand=info"
+    with build_opener(_NoRedirect()).open(question, timeout=_SECONDS) as answer:
+        body = answer.read(_MOST_BYTES + 1)
+    if len(body) > _MOST_BYTES:
+        raise ValueError(f"the answer is longer than {_MOST_BYTES} bytes")
+    try:
+        listed = json.loads(body)
+    except (ValueError, RecursionError):
+        raise ValueError("the answer is not JSON: is this Kafka Connect's address?") from None
+    return (
+        {name: entry for name, entry in listed.items() if isinstance(entry, dict)} if isinstance(listed, dict) else {}
+    )
+
+
+def _config(entry: object) -> Mapping[str, str]:
+    info = entry.get("info") if isinstance(entry, dict) else None
+    config = info.get("config") if isinstance(info, dict) else None
+    return config if isinstance(config, dict) else {}
+
+
+def _state(subject: str, entry: Mapping[str, Any]) -> Iterator[Finding]:
+    """A connector runs while its task has failed: both are looked at."""
+    status = entry.get("status") or {}
+    tasks = status.get("tasks") or []
+    parts = [("connector", status.get("connector") or {}), *((f"task {task.get('id')}", task) for task in tasks)]
+    failed = [(what, part) for what, part in parts if part.get("state") != "RUNNING"]
+    for what, part in failed:
+        state, cause = part.get("state", "unknown"), _cause(str(part.get("trace") or ""))
+        if state == "FAILED":
+            to_do = (
+                f"see {_PAGE} for the cause, then POST connectors/{subject.partition(' ')[2]}/restart?includeTasks=true"
+            )
+            # The other instances go on: it is down at this moment.
+            yield Finding(subject, "unreachable", f"{what} failed: {cause}", to_do)
+        else:
+            yield Finding(subject, "warning", f"{what} is {state}", "resume it: nothing of its instance is captured")
+    if not tasks and not failed:
+        yield Finding(
+            subject, "warning", "has no task", "look into the worker's log: nothing of its instance is captured"
+        )
+    elif not failed:
+        yield Finding(subject, "ok", "runs")
+
+
+def _cause(trace: str) -> str:
+    """The innermost cause of a Java stack trace, in one line."""
+    lines = [line.strip() for line in trace.splitlines() if line.strip()]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return (causes[-1] if causes else lines[0] if lines else "no reason given")[:_CAUSE_CHARACTERS]
+
+
+def _settings(subject: str, config: Mapping[str, str]) -> Iterator[Finding]:
+    for name, allowed in _SETTINGS.items():
+        configured = config.get(name)
+        if (None if configured is None else str(configured).lower()) not in allowed:
+            shown = "not set" if configured is None else configured
+            yield Finding(
+                subject,
+                "problem",
+                f"{name} is {shown}, which changes values or leaves changes out",
+                f"set {name}={allowed[-1]}; what was captured before is read again by tidemark capture reload",
+            )
