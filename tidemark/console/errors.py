@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tidemark.console.served_project import ServedAt
     from tidemark.dependency_model.slice import Slice
 
 _SHOWN = 5
@@ -59,11 +58,12 @@ class ServedAlreadyError(TerminalError):
     """A second `tidemark up` of one project."""
 
     @classmethod
-    def of(cls, home: Path, served: ServedAt | None) -> Self:
+    def of(cls, home: Path, served: object) -> Self:
+        """`served` says by whom, None where that is not known yet."""
         return cls(
             "another `tidemark up` serves this project",
             expected="one for each of Dagster's homes: two daemons would start its runs twice",
-            found=f"{served.url}, process {served.pid}" if served else "a process that has not said its address yet",
+            found=str(served) if served else "a process that has not said its address yet",
             where=str(home),
             hint="use that one, or stop it with Ctrl-C",
         )

@@ -27,6 +27,9 @@ class ServedAt(NamedTuple):
     url: str
     pid: int
 
+    def __str__(self) -> str:
+        return f"{self.url}, process {self.pid}"
+
 
 @contextmanager
 def serve_alone(home: Path, url: str) -> Iterator[None]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SECONDS: Final = 10.0
-"""So long a server has to answer."""
+"""How long a server may take to answer."""
 _BUSY: Final = (429, 500, 502, 503, 504)
 _WEB: Final = ("http", "https")
 
@@ -34,7 +34,7 @@ class WebAnswer(NamedTuple):
         return self.status is None or self.status in _BUSY
 
 
-class _NoRedirects(HTTPRedirectHandler):
+class NoRedirects(HTTPRedirectHandler):
     """Who redirects has not taken it; and what is sent goes to the named server alone."""
 
     def redirect_request(self, *_arguments: object) -> None:
@@ -44,7 +44,7 @@ class _NoRedirects(HTTPRedirectHandler):
 def send(method: str, address: str, headers: Mapping[str, str], body: bytes | None = None) -> WebAnswer:
     """Send it; a user and password in the address become basic authentication.
 
-    Raises ValueError, without the address, for one that is none of a web server.
+    Raises ValueError, without the address, for an address that is not a web server's.
     """
     try:
         url, credentials = _without_credentials(address)
@@ -53,11 +53,11 @@ def send(method: str, address: str, headers: Mapping[str, str], body: bytes | No
     except ValueError:
         is_web = False
     if not is_web:
-        raise ValueError("no address of a web server")
+        raise ValueError("not the address of a web server")
     if credentials:
         request.add_header("Authorization", f"Basic {base64.b64encode(credentials.encode()).decode()}")
     try:
-        with build_opener(_NoRedirects).open(request, timeout=SECONDS) as answer:
+        with build_opener(NoRedirects).open(request, timeout=SECONDS) as answer:
             return WebAnswer(answer.status, f"it answered {answer.status}")
     except HTTPError as error:
         error.close()

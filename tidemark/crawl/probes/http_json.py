@@ -8,11 +8,12 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import Request, build_opener
 
 from tidemark.crawl.errors import ProbeError, ProbeSettingError
 from tidemark.dependency_model.arrival.sighting import Sight
 from tidemark.strict_json import json_text
+from tidemark.system.web_request import NoRedirects
 
 if TYPE_CHECKING:
     from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
@@ -24,18 +25,11 @@ _NOT_FOUND: Final = 404
 _NOTHING: Final = object()
 
 
-class _NoRedirect(HTTPRedirectHandler):
-    """The headers hold secrets: they go to the declared server alone."""
-
-    def redirect_request(self, *_: object) -> None:
-        return None
-
-
 def look(source: HttpProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
     """See HttpProbe. Raises ProbeError for a server that does not answer, or not with JSON."""
     url = context.secrets.fill(probed.text(source.url))
     if urlsplit(url).scheme not in ("http", "https"):
-        raise ProbeSettingError("the probe's url is none of a web server", expected="http://... or https://...")
+        raise ProbeSettingError("the probe's url must start with http:// or https://")
     headers = {name: context.secrets.fill(value) for name, value in source.headers.items()}
     body = _fetch(Request(url, headers={"Accept": "application/json", **headers}), context)  # noqa: S310 - looked at above
     return Sight(is_there=False, why="404: nothing there yet") if body is None else _sight(source, _json(body))
@@ -75,7 +69,7 @@ def _at(document: Any, field: str) -> Any:
 def _fetch(request: Request, context: ProbeContext) -> bytes | None:
     until = time.monotonic() + context.timeout_seconds
     try:
-        with build_opener(_NoRedirect()).open(request, timeout=context.timeout_seconds) as answer:
+        with build_opener(NoRedirects).open(request, timeout=context.timeout_seconds) as answer:
             return _read(answer, until)
     except HTTPError as error:
         with error:

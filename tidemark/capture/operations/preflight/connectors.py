@@ -6,10 +6,11 @@ import json
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, build_opener
+from urllib.request import build_opener
 
 from tidemark.capture.source_table import topic_of
 from tidemark.system.check_finding import Finding
+from tidemark.system.web_request import NoRedirects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,11 +31,6 @@ _SETTINGS: Final[Mapping[str, tuple[str | None, ...]]] = {
     "include.schema.changes": (None, "true"),
     "value.converter.replace.null.with.default": (None, "false"),
 }
-
-
-class _NoRedirect(HTTPRedirectHandler):
-    def redirect_request(self, *_: object) -> None:
-        return None
 
 
 def connectors(address: str, instances: Sequence[str]) -> list[Finding]:
@@ -67,7 +63,7 @@ def connectors(address: str, instances: Sequence[str]) -> list[Finding]:
 
 def _listed(address: str) -> dict[str, Any]:
     question = f"{address.rstrip('/')}/connectors?expand=status&expand=info"
-    with build_opener(_NoRedirect()).open(question, timeout=_SECONDS) as answer:
+    with build_opener(NoRedirects).open(question, timeout=_SECONDS) as answer:
         body = answer.read(_MOST_BYTES + 1)
     if len(body) > _MOST_BYTES:
         raise ValueError(f"the answer is longer than {_MOST_BYTES} bytes")
