@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 SHOWN_SLICES: Final = 50
 _CHUNK: Final = 500
-_TO_COME: Final = ("waiting", "ready", "launched")
+TO_COME: Final = ("waiting", "ready", "launched")
+"""How slices stand of which nothing is there yet, and nothing was."""
 _FAR: Final = "~"
 """Sorts behind every key."""
 
@@ -224,7 +225,7 @@ def _newest(entity: str, before: str, most: int) -> Select[Any]:
     return (
         select(*(slices[name] for name in CURRENT), held.rows, held.bytes, held.files)
         .select_from(SLICES.outerjoin(CATALOG_PARTITIONS, same))
-        .where(slices.entity == entity, slices.key < before, slices.life.not_in(_TO_COME))
+        .where(slices.entity == entity, slices.key < before, slices.life.not_in(TO_COME))
         .order_by(slices.key.desc(), slices.sub)
         .limit(most)
     )

@@ -7,26 +7,32 @@ begins to keep it, and who finds that somebody else wrote it, compares all of it
 
 from __future__ import annotations
 
-from itertools import islice
+import hashlib
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 from deltalake import write_deltalake
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, select
 
-from tidemark.catalog.catalog import Catalog, listed
+from tidemark.catalog.catalog import TO_COME, listed
+from tidemark.catalog.known_completeness import KnownCompleteness
 from tidemark.compute.table_version_tags import BY_HAND
-from tidemark.delta.delta_rs_table import current_version, read_rows
+from tidemark.delta.delta_rs_table import current_version, read_rows, table_metrics
 from tidemark.delta.open_table import answer_for, delta_rs_options
 from tidemark.quoting.datafusion import quote, sql_literal
-from tidemark.state_store.schema import CATALOG_PARTITIONS, SNAPSHOTS, TRANSITIONS
+from tidemark.state_store.row_codec import CURRENT, current_of, sub_text
+from tidemark.state_store.schema import CATALOG_PARTITIONS, SLICES, SNAPSHOTS, TRANSITIONS
 from tidemark.state_store.slice_copies import SliceCopies
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 
 if TYPE_CHECKING:
-    from tidemark.catalog.catalog import CatalogSlice
+    from sqlalchemy import Select
+
+    from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.database import Database
-    from tidemark.state_store.slice_copies import SliceCopy
+    from tidemark.state_store.tagged_snapshot import TaggedSnapshot
     from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.warehouse import Warehouse
 
@@ -55,7 +61,6 @@ _RETENTION: Final = {
     "delta.deletedFileRetentionDuration": "interval 1 days",
     "delta.logRetentionDuration": "interval 1 days",
 }
-_MOST_SLICES: Final = 1_000_000
 _AT_ONCE: Final = 20
 
 
@@ -64,10 +69,10 @@ class SlicesTable:
 
     def __init__(self, warehouse: Warehouse, database: Database) -> None:
         self._warehouse, self._database = warehouse, database
-        self._catalog, self._registry = Catalog(warehouse.graph, database), SnapshotRegistry(database)
+        self._registry, self._completeness = SnapshotRegistry(database), KnownCompleteness(warehouse.graph, database)
         self._names = [*listed(warehouse.graph)]
         self._seq, self._tags = 0, dict[str, Any]()
-        self._written = dict[str, list[dict[str, Any]]]()
+        self._written = dict[str, bytes]()
         self._due: dict[str, None] | None = None
         self._version: int | None = None
 
@@ -80,7 +85,7 @@ class SlicesTable:
         """Make it equal to the state store, in one commit, also where it is not there yet; how many rows it has."""
         self._begin()
         self._write(self._changed(self._names))
-        return sum(map(len, self._written.values()))
+        return table_metrics(self.path).rows
 
     def keep(self) -> None:
         """Take in what changed since the last time, of some entities at once; nothing where there is no such table."""
@@ -100,10 +105,9 @@ class SlicesTable:
         """All entities are due, and what the table has is what was written."""
         self._written, self._version = {}, current_version(self.path)
         if self._version is not None:
-            for row in read_rows(self.path, self._version).to_pylist():
-                self._written.setdefault(row["entity"], []).append(row)
-            for rows in self._written.values():
-                rows.sort(key=_place)
+            there = sorted(read_rows(self.path, self._version).to_pylist(), key=itemgetter("entity"))
+            for name, rows in groupby(there, itemgetter("entity")):
+                self._written[name] = _digest(sorted(rows, key=_place))
         self._seq, self._tags = self._last(), self._tag_marks()
         self._due = dict.fromkeys([*self._names, *self._written])
 
@@ -147,26 +151,53 @@ class SlicesTable:
         rows = {name: self._rows(name) for name in names}
         gone = {name: list[dict[str, Any]]() for name in self._written if name not in self._warehouse.entities}
         there = {**rows, **gone}
-        return {name: new for name, new in there.items() if new != self._written.get(name, [])}
+        return {name: new for name, new in there.items() if _digest(new) != self._written.get(name, b"")}
 
     def _rows(self, name: str) -> list[dict[str, Any]]:
         if name not in self._warehouse.entities:
             return []
-        places = self._warehouse.entities[name].replicate
-        copies = {place: SliceCopies(self._database, place, name).all() for place in places}
-        slices = self._catalog.page(name, _MOST_SLICES).slices
-        tags = self._registry.of(name)
-        tagged = {tag.slice for tag in tags if tag.period != BY_HAND and not tag.waits_for_late}
-        rows = [_slice_row(name, slice_, tagged) for slice_ in slices]
-        for row, slice_ in zip(rows, slices, strict=True):
-            there = (place for place, known in copies.items() if _is_there(known.get(slice_.slice), slice_))
-            row["replicated"] = ",".join(there)
-        rows += [
-            {**dict.fromkeys(_SCHEMA.names), "entity": name, "tag": tag.slice, "version": tag.version, "rows": tag.rows}
-            for tag in tags
-            if tag.period == BY_HAND
-        ]
-        return sorted(rows, key=_place)
+        tags = {tag.key: tag for tag in self._registry.of(name) if not tag.waits_for_late}
+        period = str(self._warehouse.entities[name].period)
+        with self._database.reading() as connection:
+            held = connection.execute(_slices_of(name)).all()
+            versions = {(key, sub): version for key, sub, version in connection.execute(_versions_of(name))}
+        currents = [current_of(row[: len(CURRENT)]) for row in held]
+        counted = self._completeness.of([current.slice for current in currents])
+        copies = {place: self._published(place, name) for place in self._warehouse.entities[name].replicate}
+        rows = []
+        for current, row in zip(currents, held, strict=True):
+            slice_, status = current.slice, current.status
+            tag = tags.get((name, period, slice_.key))
+            version = versions.get((slice_.key, sub_text(slice_.sub)), "")
+            come = counted.get(slice_)
+            rows.append(
+                {
+                    "entity": name,
+                    "slice": str(slice_).partition("@")[2],
+                    "tag": tag.slice if tag else None,
+                    "version": tag.version if tag else int(version) if version.isdecimal() else None,
+                    "rows": tag.rows if tag and row[-1] is None else row[-1],
+                    "generation": status.generation,
+                    "state": status.run_state.value,
+                    "states": ",".join(sorted(status.states)),
+                    "quality": status.quality.value,
+                    "valid": status.valid,
+                    "tainted": status.tainted,
+                    "complete": come.is_complete if come else None,
+                    "records": come.lake if come else None,
+                    "records_at_source": come.source if come else None,
+                    "replicated": ",".join(
+                        place for place, there in copies.items() if there.get(slice_) == status.generation
+                    ),
+                }
+            )
+        by_hand = (tag for tag in tags.values() if tag.period == BY_HAND)
+        return sorted([*rows, *map(_tag_row, by_hand)], key=_place)
+
+    def _published(self, place: str, name: str) -> dict[Slice, int]:
+        """Of the slices that readers of a replica see their generation there."""
+        copies = SliceCopies(self._database, place, name).all().values()
+        return {copy.slice: copy.published.generation for copy in copies if copy.published}
 
     def _write(self, changed: dict[str, list[dict[str, Any]]]) -> None:
         is_there = self._version is not None
@@ -184,35 +215,37 @@ class SlicesTable:
                 configuration=None if is_there else _RETENTION,
                 storage_options=delta_rs_options(self.path),
             )
-        self._written.update(changed)
+        self._written.update((name, _digest(rows)) for name, rows in changed.items())
         self._version = 0 if self._version is None else self._version + 1
 
 
-def _slice_row(name: str, slice_: CatalogSlice, tagged: set[str]) -> dict[str, Any]:
-    counted = slice_.details.completeness
-    return {
-        "entity": name,
-        "slice": str(slice_.slice).partition("@")[2],
-        "tag": slice_.slice.key if slice_.slice.key in tagged else None,
-        "version": slice_.version,
-        "rows": slice_.rows,
-        "generation": slice_.generation,
-        "state": slice_.run_state,
-        "states": ",".join(slice_.states),
-        "quality": slice_.quality,
-        "valid": slice_.valid,
-        "tainted": slice_.tainted,
-        "complete": None if counted is None else counted.is_complete,
-        "records": None if counted is None else counted.lake,
-        "records_at_source": None if counted is None else counted.source,
-        "replicated": "",
-    }
+def _slices_of(entity: str) -> Select[Any]:
+    """Slices that are there, were there or should be, with the rows of their partitions."""
+    slices, held = SLICES.c, CATALOG_PARTITIONS.c
+    same = and_(held.entity == slices.entity, held.key == slices.key, held.sub == slices.sub)
+    query = select(*(slices[name] for name in CURRENT), held.rows).select_from(
+        SLICES.outerjoin(CATALOG_PARTITIONS, same)
+    )
+    return query.where(slices.entity == entity, slices.life.not_in(TO_COME))
 
 
-def _is_there(copy: SliceCopy | None, slice_: CatalogSlice) -> bool:
-    """Whether readers of the replica see this generation."""
-    return copy is not None and copy.published is not None and copy.published.generation == slice_.generation
+def _versions_of(entity: str) -> Select[Any]:
+    """What runs told of the table, the last one last."""
+    columns = TRANSITIONS.c
+    query = select(columns.key, columns.sub, columns.snapshot_id)
+    return query.where(columns.entity == entity, columns.snapshot_id.is_not(None)).order_by(columns.seq)
+
+
+def _tag_row(tag: TaggedSnapshot) -> dict[str, Any]:
+    told = {"entity": tag.entity, "tag": tag.slice, "version": tag.version, "rows": tag.rows}
+    return {**dict.fromkeys(_SCHEMA.names), **told}
 
 
 def _place(row: dict[str, Any]) -> tuple[str, str]:
     return row["slice"] or "", row["tag"] or ""
+
+
+def _digest(rows: list[dict[str, Any]]) -> bytes:
+    """Another one where any row is another; of no rows empty."""
+    told = repr([[row[name] for name in _SCHEMA.names] for row in rows])
+    return hashlib.sha256(told.encode()).digest() if rows else b""
