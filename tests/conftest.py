@@ -62,6 +62,9 @@ _OF_LONG_TESTS = ("azure", "gcs", "hdfs")
 """The disk and S3 keep the contract of stores in every run of the tests: docs/testing.md."""
 # A guard against hanging, not a measure: the demo's own time is in benchmarks/RESULTS.md.
 _DEMO_SECONDS = 1800
+# With it PySpark asks the JVM for the session, a setting and the place of the call at each operation on a column, so
+# that an error may say which line made the column: a tenth of the tests' CPU time.
+_PLAIN_ERRORS = {"spark.python.sql.dataFrameDebugging.enabled": "false"}
 
 
 @pytest.fixture(autouse=True)
@@ -156,7 +159,7 @@ def _warehouses_in_object_store(
 
 @pytest.fixture(scope="session")
 def spark(warehouse_location: TableLocation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    session = spark_session(Settings.at(tmp_path_factory.mktemp("spark"), warehouse=warehouse_location))
+    session = spark_session(Settings.at(tmp_path_factory.mktemp("spark"), warehouse=warehouse_location), _PLAIN_ERRORS)
     yield session
     session.stop()
 

@@ -1,4 +1,4 @@
-"""What PySpark does at its first exception is done before there are threads."""
+"""What PySpark does at its first exception is done before there are threads; names in the JVM are looked up once."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
+from py4j.protocol import CALL_COMMAND_NAME, REFLECTION_COMMAND_NAME
 from pyspark.errors import AnalysisException
 from pyspark.logger import PySparkLogger
+from pyspark.sql import functions as sf
 
-from tidemark.spark.internals import make_exception_loggers
+from tidemark.spark.internals import Jvm, make_exception_loggers
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Column, SparkSession
 
 NAMES = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
@@ -36,3 +38,32 @@ def test_a_session_starts_with_them(spark: SparkSession) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(failing, range(32)))
+
+
+@pytest.mark.spark
+def test_names_of_the_jvm_are_looked_up_once(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    def columns() -> list[Column]:
+        return [sf.coalesce(sf.col("a"), sf.lit(number)) for number in (1, 2)]
+
+    before = [str(column) for column in columns()]
+    client, sent = Jvm(spark).view._gateway_client, list[str]()
+    send = client.send_command
+
+    def noting(command: str, *more: object, **named: object) -> object:
+        sent.append(command)
+        return send(command, *more, **named)
+
+    monkeypatch.setattr(client, "send_command", noting)
+    assert [str(column) for column in columns()] == before
+    assert [command for command in sent if command.startswith(REFLECTION_COMMAND_NAME)] == []
+    assert [command for command in sent if command.startswith(CALL_COMMAND_NAME)] != []
+
+
+@pytest.mark.spark
+def test_what_is_called_by_a_known_name_is_called_each_time(spark: SparkSession) -> None:
+    jvm = Jvm(spark)
+    first, second = (jvm("java.util.ArrayList")() for _ in range(2))
+    first.add(1)
+    assert (first.size(), second.size()) == (1, 0)
+    texts = [jvm("java.lang.String").valueOf(value) for value in (True, 7, 1.5)]
+    assert texts == ["true", "7", "1.5"], "each by the method for its type"
