@@ -113,7 +113,8 @@ def test_a_partition_column_that_was_renamed(spark: SparkSession, lake: TableLoc
     assert in_order(read_partition(lake, partition)) == by_spark(spark, lake, partition) != []
 
 
-@pytest.mark.parametrize("features", [pytest.param("plain", marks=ALSO), pytest.param("hidden", marks=ALSO), "both"])
+@ALSO
+@pytest.mark.parametrize("features", ["plain", "hidden", "both"])
 def test_files_of_other_partitions_are_not_read(spark: SparkSession, lake: TableLocation, features: str) -> None:
     changed_table(spark, lake, FEATURES[features], "PARTITIONED BY (dt, n, part)")
     partition: Partition = {"dt": date(2026, 3, 24), "n": 1, "part": SPECIAL}

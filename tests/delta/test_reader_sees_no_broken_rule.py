@@ -16,7 +16,7 @@ from tests.delta.published_writes import DONE, NUMBER, POINTS, expected_rows, wr
 from tidemark.delta.delta_rs_table import read_rows
 from tidemark.system.crash_points import ENV_NAME
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 _SECONDS = 3600
 
@@ -62,7 +62,6 @@ def test_a_few_writes(spark: SparkSession, tmp_path: Path) -> None:
     live(spark, tmp_path, seed=2, count=16, kills=1)
 
 
-@pytest.mark.long
 @pytest.mark.timeout(4 * 3600)
 def test_a_thousand_writes(spark: SparkSession, tmp_path: Path) -> None:
     """Any other seed: TIDEMARK_TEST_SEED=17; and so many writes: TIDEMARK_TEST_WRITES=100."""

@@ -12,7 +12,7 @@ from tidemark.system.table_location import TableLocation
 
 pytestmark = pytest.mark.spark
 
-_STEPS = 8
+_STEPS, _FEW = 8, 5
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +34,11 @@ def live(
     patch: pytest.MonkeyPatch,
     *,
     has_vectors: bool,
+    steps: int = _STEPS,
 ) -> None:
     """One schedule; of those with an odd seed, files of a few rows are folded into the next one."""
     patch.setattr(strategy, "SMALL_BYTES", 1_500 * (seed % 2))
-    WriterSchedule(session, *places, seed, has_vectors).live(_STEPS)
+    WriterSchedule(session, *places, seed, has_vectors).live(steps)
     # Delta keeps what it knows of a table for an hour: of five hundred tables that fills the memory.
     forget_tables(session)
 
@@ -60,7 +61,7 @@ def test_a_few_schedules(
     *,
     has_vectors: bool,
 ) -> None:
-    live(session, places, seed, monkeypatch, has_vectors=has_vectors)
+    live(session, places, seed, monkeypatch, has_vectors=has_vectors, steps=_FEW)
 
 
 @pytest.mark.long

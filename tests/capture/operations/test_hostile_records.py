@@ -110,19 +110,15 @@ def hostile_message(chance: Random) -> str:
     return json.dumps(mutate(json.loads(flat("UPDATE", 7, "1.00", "2.00")), chance, frozenset({"mysqlType"})))
 
 
-def fuzz(spark: SparkSession, folder: Path, seed: int, count: int) -> None:
+def anything(seed: int, count: int) -> tuple[list[str], list[str]]:
+    """So many values, and so many messages of Canal's."""
     chance = Random(seed)
-    hostile = [hostile_value(chance) for _ in range(count)]
-    before_and_after(spark, folder, hostile, [hostile_message(chance) for _ in range(count)])
-
-
-def test_every_field_with_anything_in_it(spark: SparkSession, tmp_path: Path) -> None:
-    fuzz(spark, tmp_path, 1, 150)
+    return [hostile_value(chance) for _ in range(count)], [hostile_message(chance) for _ in range(count)]
 
 
 @pytest.mark.long
 def test_every_field_with_anything_in_it_ten_thousand_times(spark: SparkSession, tmp_path: Path) -> None:
-    fuzz(spark, tmp_path, 2, 5_000)
+    before_and_after(spark, tmp_path, *anything(seed=2, count=5_000))
 
 
 def with_change(path: tuple[Any, ...], new: Any) -> str:

@@ -13,6 +13,7 @@ from tests.capture.operations.test_hostile_records import (
     ONE_MESSAGE,
     ONE_RECORD,
     PLACE,
+    anything,
     before_and_after,
     step,
     value_of,
@@ -84,10 +85,11 @@ _STRIDE: Final = 11
 """Every depth stands in several fields, and every field holds each eleventh depth: all of both would be gigabytes."""
 
 
-def test_no_depth_of_a_record_stops_a_pass(spark: SparkSession, tmp_path: Path) -> None:
+def test_no_depth_and_nothing_in_any_field_of_a_record_stops_a_pass(spark: SparkSession, tmp_path: Path) -> None:
     depths = (1, 2, 15, 16, 17, 60, 200, 499, 500, 501, 512, 900, *range(990, 1_005), 1_500, 2_000)
-    canal = [*with_nesting(json.loads(flat("UPDATE", 7, "1.00", "2.00")), depths)]
-    before_and_after(spark, tmp_path, [*with_nesting(value_of(None), depths)], canal)
+    canal = with_nesting(json.loads(flat("UPDATE", 7, "1.00", "2.00")), depths)
+    values, messages = anything(seed=1, count=150)
+    before_and_after(spark, tmp_path, [*with_nesting(value_of(None), depths), *values], [*canal, *messages])
 
 
 @pytest.mark.long

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tidemark.capture.operations.ingestion_report import IngestReport
     from tidemark.system.table_location import TableLocation
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 Row = dict[str, Any]
 NARROW = {"id": "INT", "amount": "DECIMAL", "day": "DATE", "ratio": "FLOAT", "flag": "BOOLEAN"}
@@ -160,14 +160,12 @@ def check_other_readers(world: TypeWorld, count: int) -> None:
     assert types_read == [("BIGINT", "TIMESTAMP")] * count
 
 
-@pytest.mark.long
 def test_one_step_takes_in_rows_from_before_and_after(world: TypeWorld) -> None:
     alter_first(world)
     world.step()
     assert world.rows() == ALTERED
 
 
-@pytest.mark.long
 def test_the_snapshot_before_a_change_has_the_types_of_then(world: TypeWorld) -> None:
     """The midnight between is in the same step: what is merged before it is not made wider."""
     world.step()
@@ -185,7 +183,6 @@ def test_the_snapshot_before_a_change_has_the_types_of_then(world: TypeWorld) ->
     assert world.rows()["0", 5] == (Decimal("1.0001"), LATER, 0.1, 7)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("point", ["ingest.before_widening", "ingest.after_widening", "ingest.before_commit"])
 def test_what_a_process_that_dies_around_the_widening_left_is_completed(
     world: TypeWorld, monkeypatch: pytest.MonkeyPatch, point: str
@@ -206,7 +203,6 @@ def test_what_a_process_that_dies_around_the_widening_left_is_completed(
     assert world.rows() == ALTERED
 
 
-@pytest.mark.long
 def test_the_connector_sends_all_of_it_again(world: TypeWorld) -> None:
     """The declarations too, those of the old types with them: nothing of that is a change back."""
     world.step()
@@ -219,7 +215,6 @@ def test_the_connector_sends_all_of_it_again(world: TypeWorld) -> None:
     assert world.rows() == {**ALTERED, ("1", 9): (Decimal("9.0000"), MIDNIGHT, SINGLE, 1)}
 
 
-@pytest.mark.long
 def test_a_narrower_type_stops_before_its_first_row(world: TypeWorld) -> None:
     world.step()
     alter_first(world)
