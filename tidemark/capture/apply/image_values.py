@@ -117,7 +117,9 @@ class _Reader:
         altered = sf.coalesce("after", "before").rlike(_number_of(decimals)) if decimals else sf.lit(col=False)
         for column in columns:
             if column.source_type.word == "DATETIME" and (column.digits or 0) > _MILLISECOND_DIGITS:
-                altered = altered | (sf.abs(sf.expr(self._sent("image", column)) - sf.col("event_ms")) < _DAY_MS)
+                # Any number may be sent: two of 64 bits may be further apart than one of 64 bits tells.
+                sent = sf.expr(self._sent("image", column)).cast("double")
+                altered = altered | (sf.abs(sent - sf.col("event_ms")) < _DAY_MS)
         return sf.coalesce(~sf.col("text") & altered, sf.lit(col=False))
 
     def _is_unread(self) -> Column:
