@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FIRST_DAYS = "first days"
 """The group of the tests that share one replay of the recording's first days."""
-UNTIL_THIRD_DAY = ("--until", "2026-03-25")
+UNTIL_SECOND_DAY = ("--until", "2026-03-24")
 WHOLE = "whole recording"
 """The group of the tests that share one replay of all nine days; they are long."""
 

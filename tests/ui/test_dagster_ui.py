@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.components, pytest.mark.spark, pytest.mark.xdist_group(FIRST_DAYS), pytest.mark.timeout(1200)]
 
-DAYS = ("2026-03-23", "2026-03-24", "2026-03-25")
+DAYS = ("2026-03-23", "2026-03-24")
 _RUN_SECONDS = 240.0
 _ROWS_PREVIEWED = 8
 _BACKFILL_SECONDS = 420.0
@@ -40,11 +40,12 @@ def test_assets_stand_in_their_layers(pages: DagsterPages) -> None:
 
 def test_a_partitions_page_tells_of_that_partition(pages: DagsterPages) -> None:
     """Its rows, not another day's, and its drawing to be seen without a button."""
-    for day, other in (DAYS[1:], DAYS[:0:-1]):
+    # The list of partitions names another day, and the first one stands below the bar, too.
+    for day, other, times in ((*DAYS, 1), (*DAYS[::-1], 2)):
         pages.open_partition("ads_gmv_course", day)
         pages.until(f"the metadata of {day}", lambda: "column_schema" in pages.text())
         assert pages.text().count(day) > _ROWS_PREVIEWED
-        assert pages.text().count(other) == 1, "the list of partitions alone names another day"
+        assert pages.text().count(other) == times
         assert pages.drawings() == 1
         pages.shot(f"partition-{day}")
 
@@ -64,7 +65,7 @@ def test_a_partition_is_materialized_from_the_assets_page(pages: DagsterPages, r
     pages.shot("materialized")
 
 
-def test_a_three_day_backfill_leaves_the_databases_own_figures(
+def test_a_backfill_of_two_days_leaves_the_databases_own_figures(
     pages: DagsterPages, runs: RunsByGraphql, world: World
 ) -> None:
     """The figures are spoiled first, so that only the backfill can have put them right."""
