@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 import shutil
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tidemark.console.errors import ProjectFolderError
+from tidemark.dependency_model.time.zone import zone_info
 from tidemark.system.project_root import DECLARATIONS, PROJECT_FILE
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ _HIDDEN: Final = {"gitignore": ".gitignore"}
 """A template's .gitignore would be obeyed where it lies."""
 _DATA: Final = "data"
 _PLACEHOLDER: Final = "my_warehouse"
+_TODAY: Final = "TODAY"
 _TIME_ZONE: Final = re.compile(r"^time_zone: \S+", re.MULTILINE)
 _DERIVED: Final = ("__pycache__",)
 
@@ -35,8 +38,9 @@ def sample_files() -> dict[Path, Path]:
 
 
 def empty_files() -> dict[Path, Path]:
-    """The files of a project that declares nothing yet."""
-    return {place: path for place, path in sample_files().items() if not _is_declaration(place)}
+    """The files of a project that declares no table yet."""
+    own, shared = ({_place(path, root): path for path in _files(root)} for root in _roots())
+    return {**{place: path for place, path in shared.items() if not _is_declaration(place)}, **own}
 
 
 def write_project(folder: Path, files: dict[Path, Path], time_zone: str | None) -> list[Path]:
@@ -67,7 +71,11 @@ def _changes(name: str, time_zone: str | None) -> dict[str, Callable[[str], str]
     def in_zone(text: str) -> str:
         return text if time_zone is None else _TIME_ZONE.sub(f"time_zone: {time_zone}", text)
 
-    return {"pyproject.toml": named, "README.md": named, PROJECT_FILE: in_zone}
+    def from_today(text: str) -> str:
+        return text.replace(_TODAY, datetime.now(zone_info(time_zone or "UTC")).date().isoformat())
+
+    defaults = f"{DECLARATIONS}/project.yaml"
+    return {"pyproject.toml": named, "README.md": named, PROJECT_FILE: in_zone, defaults: from_today}
 
 
 def _roots() -> tuple[Path, Path]:

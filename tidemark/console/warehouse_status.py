@@ -21,6 +21,8 @@ from tidemark.dependency_model.time.zone import zone_info
 from tidemark.state_store.code_registry import CodeRegistry
 from tidemark.state_store.database import Database
 from tidemark.state_store.failed_runs import failed_runs
+from tidemark.state_store.lease import CENTER
+from tidemark.state_store.live_leases import live_leases
 from tidemark.state_store.past_states import states_at
 from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.snapshot_candidates import SnapshotCandidates
@@ -116,11 +118,13 @@ class WarehouseStatus:
         if self.warehouse.is_snapshot(slice_.entity) and not self._is_past:
             return self.snapshot_blockers(slice_)
         status = self._statuses.get(slice_, SliceStatus())
-        if (
-            self.warehouse.graph.entity(slice_.entity).kind is EntityKind.VIRTUAL
-            and status.run_state is RunState.WAITING
-        ):
-            return ["another system makes it, and has not reported it yet"]
+        entity = self.warehouse.graph.entity(slice_.entity)
+        if entity.kind is EntityKind.VIRTUAL and status.run_state is RunState.WAITING:
+            if entity.probe is None:
+                return ["another system makes it, and has not reported it yet"]
+            parts = "".join(f" --part {name}={value}" for name, value in slice_.sub)
+            look = f"tidemark probe {slice_.entity} {slice_.key}{parts}"
+            return [f"another system makes it, and no look of its probe has found it: `{look}` looks now"]
         broken = self.broken_rules([slice_]) if slice_ in status.issues else []
         reason = _REASONS.get(status.run_state)
         return [*broken, *([reason] if reason else self.failure(slice_))]
@@ -138,6 +142,17 @@ class WarehouseStatus:
         link = run_link(self.warehouse.settings, told.run_id)
         again = f"run it again, once the reason is gone: tidemark backfill {slice_.entity} {slice_.key} --approve"
         return [f"failed: {told.why or 'its run said nothing'}", f"{run}{f'  {link}' if link else ''}", again]
+
+    @cached_property
+    def without_center(self) -> str:
+        """That nobody starts anything, in words; empty where a center runs, and of the past."""
+        settings = self.warehouse.settings
+        store = settings.state or settings.state_db
+        is_there = bool(settings.state) or settings.state_db.exists()
+        held = live_leases(store) if is_there and not self._is_past else []
+        if self._is_past or any(lease.startswith(f"{CENTER},") for lease in held):
+            return ""
+        return "no center runs: nothing is looked for or started before `tidemark up` or `tidemark center` runs"
 
     def broken_rules(self, slices: Iterable[Slice]) -> list[str]:
         """What rules said of slices that broke them, of a few: `orders@2026-03-24: unique: 2 rows ..`."""

@@ -8,6 +8,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from tests.project import CHECKOUT, write_project
@@ -282,3 +283,69 @@ def test_what_is_left_out_of_a_models_header_is_said_and_its_time_column_stays(r
     other = MODEL.replace("BETWEEN @start_ds", "BETWEEN date_sub(@start_ds, 6)")
     result = new(root, "dws_n", "--query-from", "sqlmesh", "--period", "day", query=other)
     assert (result.exit_code, "the partition column dt is in the list" in result.output) == (1, True), result.output
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A project as `init` writes it, beside two days of somebody's CSV files."""
+    for day, city in (("2024-06-01", "Oslo"), ("2024-06-02", "Rome")):
+        folder = tmp_path / "exports" / f"dt={day}"
+        folder.mkdir(parents=True)
+        (folder / "a.csv").write_text(f"city,amount\n{city},2.5\n")
+    (tmp_path / "exports" / "notes").mkdir()
+    assert CliRunner().invoke(main, ["init", str(tmp_path / "shop")]).exit_code == 0
+    return tmp_path / "shop"
+
+
+def test_files_of_others_become_a_table_and_what_reads_it_begins_with_them(shop: Path) -> None:
+    path = str(shop / ".." / "exports" / "dt={key}")
+    declared = new(shop, "orders", "--files", path, "--json")
+    assert declared.exit_code == 0, declared.output
+    (file,) = json.loads(declared.stdout)["files"]
+    assert yaml.safe_load((shop / DECLARATIONS / "external" / "orders.yaml").read_text()) == {
+        "description": "Orders, as files of another system.",
+        "kind": "Virtual",
+        "period": "day",
+        "start": "2024-06-01",
+        "columns": ["city", "amount"],
+        "probe": {"files": {"path": str(shop.parent / "exports" / "dt={key}")}},
+    }
+    assert file == str(shop / DECLARATIONS / "external" / "orders.yaml")
+    table = new(
+        shop, "dws_cities_1d", query="SELECT city, count(*) AS n FROM orders WHERE dt = :biz_date GROUP BY city"
+    )
+    assert table.exit_code == 0, table.output
+    assert "start: 2024-06-01" in (shop / DECLARATIONS / "dws" / "dws_cities_1d.yaml").read_text()
+    looked = CliRunner().invoke(main, ["--root", str(shop), "probe", "orders", "2024-06-02"])
+    assert looked.stdout.startswith("orders@2024-06-02 is there")
+
+
+def test_the_project_begins_today_where_nothing_says_otherwise(shop: Path) -> None:
+    (shop / DECLARATIONS / "ods").mkdir()
+    (shop / DECLARATIONS / "ods" / "ods_orders.yaml").write_text("kind: Virtual\nperiod: day\n")
+    status = CliRunner().invoke(main, ["--root", str(shop), "status", "--json"])
+    (entry,) = json.loads(status.stdout)["entities"]
+    assert len(entry["waiting"]) <= 1, "midnight may have passed since"
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("exports", "with {key} for the slice's key"),
+        ("exports/dt={key}/{key}", "with {key} for the slice's key"),
+        ("nowhere/{key}", "no such folder"),
+        ("exports/{key}", "found    dt=2024-06-01, dt=2024-06-02, notes"),
+        ("empty/{key}", "found    no file"),
+        ("other/{key}", "found    "),
+    ],
+)
+def test_files_that_cannot_be_declared_leave_nothing_behind(path: str, says: str, shop: Path) -> None:
+    (shop.parent / "empty" / "2024-06").mkdir(parents=True)
+    (shop.parent / "other" / "2024").mkdir(parents=True)
+    (shop.parent / "other" / "2024" / "a.xlsx").write_text("?")
+    refused = new(shop, "orders", "--files", str(shop.parent / path))
+    assert refused.exit_code == 1, refused.output
+    assert says in refused.output
+    assert not (shop / DECLARATIONS / "external" / "orders.yaml").exists()
+    both = new(shop, "orders", "--files", "x/{key}", query="SELECT 1")
+    assert both.exit_code == 2

@@ -17,6 +17,7 @@ from tidemark.console.main import main
 from tidemark.console.served_project import serve_alone
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.database import Database
+from tidemark.state_store.lease import Lease
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -125,6 +126,27 @@ def test_a_slice_that_its_rules_refused_is_told_with_what_they_said(settings: Se
         "  dwd_orders@2026-03-23: unique: 2 rows have a key seen before",
         "  failed: unique: 2 rows have a key seen before",
     ]
+
+
+def test_that_nobody_starts_anything_is_said_until_a_center_runs(settings: Settings) -> None:
+    report(settings)
+    assert "no center runs: nothing is looked for or started" in status().splitlines()[-2]
+    assert "no center runs" in CliRunner().invoke(main, ["explain", "dwd_orders", "2026-03-28"]).output
+    assert "no center runs" not in CliRunner().invoke(main, ["explain", "ods_orders", "2026-03-28"]).output
+    database = Database.of(settings)
+    try:
+        Lease(database, "sensor of this test", 60.0).hold()
+        assert json.loads(status("--json"))["without_center"] == ""
+    finally:
+        database.close()
+
+
+def test_what_is_probed_is_said_to_be_looked_for(settings: Settings) -> None:
+    report(settings)
+    waits = entries()["partner_ads"]["waits_for"]
+    (because,) = waits["because"]
+    assert "tidemark probe partner_ads 2026-03-23 --part region=" in because
+    assert "has not reported" not in because
 
 
 def test_an_owner_whose_slices_are_all_there_has_no_trouble(settings: Settings) -> None:

@@ -24,8 +24,8 @@ def untagged_reason(commits: Iterable[Commit], entity: str, slice_key: str, end_
     if not is_over:
         return None
     return (
-        "never tagged: when it ended rows from before were not all there, or changes of later times were merged; "
-        "no version of the table is its state"
+        "this snapshot can never be made: when its time ended, rows from before were not all there, or changes of "
+        f"later times were merged. Set `start:` of {entity} to a later slice, and nothing waits for this one"
     )
 
 

@@ -12,6 +12,7 @@ from tidemark.console.exit_codes import ExitCode
 from tidemark.console.explanation import Background, print_explanation
 from tidemark.console.output import json_option, print_json
 from tidemark.console.part_options import parts_of
+from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 from tidemark.dependency_model.status.flaws import flaws
@@ -83,12 +84,14 @@ def explain(
     held_back = _held_back(stands, explanation)
     if explanation.status and (others := explanation.status.issues - {slice_}):
         held_back[slice_] += stands.broken_rules(others)
+    is_open = explanation.status is not None and explanation.status.run_state is not RunState.COMPLETED
+    idle = [stands.without_center] if is_open and stands.without_center else []
     background = Background(
         held_back,
         _record(stands, slice_),
         _taint(stands, slice_),
         _copies(stands, slice_),
-        failure=stands.failure(slice_),
+        failure=[*stands.failure(slice_), *idle],
         deliveries=_deliveries(stands, slice_),
     )
     if as_json:
@@ -120,6 +123,9 @@ def _held_back(stands: WarehouseStatus, explanation: Explanation) -> dict[Slice,
     deeper = (slice_ for clause in explanation.clauses for slice_ in clause.missing)
     reasons = {slice_: because for missing in deeper for slice_, because in _held_back(stands, missing).items()}
     is_there = explanation.status is None or explanation.status.run_state is RunState.COMPLETED
+    entity = stands.warehouse.graph.entity(explanation.slice.entity)
+    if not is_there and entity.kind is EntityKind.VIRTUAL:
+        reasons[explanation.slice] = stands.because(explanation.slice)
     if not is_there and stands.warehouse.is_snapshot(explanation.slice.entity):
         reasons[explanation.slice] = stands.snapshot_blockers(explanation.slice)
     told = flaws(explanation.slice, explanation.status) if explanation.status else []

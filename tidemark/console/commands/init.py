@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import click
 
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.project_files import empty_files, sample_files, write_project
+
+_SAMPLE_STEPS: Final = ("tidemark demo", "tidemark check", "tidemark up")
+_OWN_STEPS: Final = (
+    "tidemark new orders --files '/path/to/exports/dt={key}'   a folder of CSV, JSON lines or Parquet a day",
+    "tidemark new dws_orders_1d --query orders.sql             SELECT ... FROM orders WHERE dt = :biz_date ...",
+    "tidemark check",
+    "tidemark up",
+)
 
 
 @click.command()
@@ -36,9 +45,8 @@ def init(folder: Path, *, empty: bool, sample: str | None, time_zone: str | None
         return
     print_line(f"wrote {len(files)} files into {folder}", "bold green")
     print_line(f"  cd {folder}")
-    print_line("  tidemark demo" if sample else "  tidemark new dws_orders_1d --query orders.sql")
-    print_line("  tidemark check")
-    print_line("  tidemark up")
+    for line in _SAMPLE_STEPS if sample else _OWN_STEPS:
+        print_line(f"  {line}")
 
 
 def _require_known_zone(name: str) -> None:

@@ -27,12 +27,13 @@ from tidemark.system.project_root import PROJECT_FILE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-    from typing import TextIO
+    from typing import NoReturn, TextIO
 
     from tidemark.dependency_model.entity import Entity
     from tidemark.system.settings import Settings
 
 SYSTEMS: Final = ("dataworks", "dolphinscheduler", "hive", "airflow", "dbt", "sqlmesh")
+_FOREIGN_LAYER: Final = "external"
 _STUB = """\
 -- :biz_date is the {period} that is computed; what is read of each table follows from {columns}.
 SELECT *
@@ -43,7 +44,7 @@ WHERE {condition}
 
 @dataclass(frozen=True)
 class Draft:
-    """What is written: two files of one name in a folder."""
+    """What is written: a query and a declaration of one name in a folder, or without SQL the declaration alone."""
 
     folder: Path
     name: str
@@ -51,9 +52,10 @@ class Draft:
     yaml: str
 
     @property
-    def files(self) -> tuple[Path, Path]:
-        """The query and the declaration."""
-        return self.folder / f"{self.name}.sql", self.folder / f"{self.name}.yaml"
+    def files(self) -> tuple[Path, ...]:
+        """The query, where there is one, and the declaration."""
+        query = [self.folder / f"{self.name}.sql"] if self.sql else []
+        return (*query, self.folder / f"{self.name}.yaml")
 
     def write(self) -> None:
         """Write both, or neither. Raises EntityError where one is there already."""
@@ -61,7 +63,7 @@ class Draft:
             if path.exists():
                 raise EntityError("the file is there already", where=str(path), hint="choose another name")
         self.folder.mkdir(parents=True, exist_ok=True)
-        for path, text in zip(self.files, (self.sql, self.yaml), strict=True):
+        for path, text in zip(self.files, filter(None, (self.sql, self.yaml)), strict=True):
             path.write_text(text, encoding="utf-8")
 
     def with_offsets(self, offsets: Sequence[tuple[str, str]]) -> Draft:
@@ -78,6 +80,11 @@ class Draft:
 @click.command()
 @click.argument("entity")
 @click.option("--query", type=click.File(encoding="utf-8"), help="A file with the query, - for standard input.")
+@click.option(
+    "--files",
+    metavar="PATH",
+    help="In place of a query: a folder of files a slice, {key} for its key, such as 'exports/dt={key}'.",
+)
 @click.option(
     "--period", type=click.Choice([choice.value for choice in Period]), help="Default: by the query's parameters."
 )
@@ -111,6 +118,7 @@ def new(
     entity: str,
     *,
     query: TextIO | None,
+    files: str | None,
     period: str | None,
     start: str | None,
     layer: str | None,
@@ -121,8 +129,12 @@ def new(
 ) -> None:
     """Write the SQL and YAML of a new ENTITY from a query, and say what it waits for.
 
-    Once Dagster has loaded it, every past slice from its start on is computed: it says how many those are. With --from,
-    or `start:` in the YAML, it begins later.
+    Once Dagster has loaded it, every past slice from its start on is computed: it says how many those are. It starts
+    where all its inputs do, or with the project where that is later for one of them; --from, or `start:` in the YAML,
+    says otherwise.
+
+    With --files it declares files that others write, as queries read them by its name: with their columns, from the
+    first slice that lies there. CSV has texts alone: cast what is a number.
 
     The query is checked as `tidemark check` does: where it cannot be read, or leaves open which slices it reads,
     nothing is written. Without --query a stub is written to begin with.
@@ -140,6 +152,10 @@ def new(
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
 
+    if files is not None:
+        if query or query_from or parameters or offsets or period:
+            raise click.UsageError("--files declares what others write: it goes with --from and --layer alone")
+        _declare_files(_checked_name(entity), files, layer or _FOREIGN_LAYER, start, as_json=as_json)
     folder = _layer_folder(Settings.load(), layer or entity.partition("_")[0])
     name, text = _checked_name(entity), query.read() if query else None
     rewrites: list[dict[str, Any]] = []
@@ -147,11 +163,15 @@ def new(
         text, rewrites = _rewritten(name, text, query_from, period, dict(parameters), as_json=as_json)
     draft = _draft(name, text, period, folder, start).with_offsets(_of_known_entities(offsets))
     declared = write_files(draft)
+    if start is None and (earlier := _start_of_inputs(declared)):
+        draft.remove()
+        draft = replace(draft, yaml=f"{draft.yaml}start: {earlier}\n")
+        declared = write_files(draft)
     upstream = [{"entity": read.entity, "offset": str(read.offset)} for read in declared.depends_on]
     past = _past(declared)
     if as_json:
-        files = [str(path) for path in draft.files]
-        print_json({"files": files, "depends_on": upstream, "rewrites": rewrites, "past": past})
+        written = [str(path) for path in draft.files]
+        print_json({"files": written, "depends_on": upstream, "rewrites": rewrites, "past": past})
     else:
         for path in draft.files:
             print_line(f"wrote {path}")
@@ -159,6 +179,41 @@ def new(
             print_line(f"  reads {read['entity']}  {read['offset']}")
         print_line(_past_in_words(past))
     raise SystemExit(ExitCode.OK)
+
+
+def _declare_files(name: str, path: str, layer: str, start: str | None, *, as_json: bool) -> NoReturn:
+    """Write the declaration of files that others write, and end the command."""
+    from tidemark.console.files_of_others import FilesOfOthers  # noqa: PLC0415 - keeps --help fast
+    from tidemark.system.settings import Settings  # noqa: PLC0415
+
+    exports = FilesOfOthers.found(path)
+    if start is not None:
+        exports = exports._replace(keys=(start,))
+    draft = Draft(_layer_folder(Settings.load(), layer), name, "", exports.declaration(name))
+    declared = write_files(draft)
+    past = _past(declared)
+    if as_json:
+        print_json({"files": [str(file) for file in draft.files], "depends_on": [], "rewrites": [], "past": past})
+    else:
+        print_line(f"wrote {draft.files[0]}")
+        print_line(f"  columns  {', '.join(exports.columns)}")
+        print_line(f"  slices   {declared.period}s from {exports.keys[0]} on, {past['slices']} of them over by now")
+        print_line(f"  look     tidemark probe {name} {exports.keys[0]}")
+    raise SystemExit(ExitCode.OK)
+
+
+def _start_of_inputs(declared: Entity) -> str | None:
+    """Where all inputs have slices from, if that is before the project's start; None where one declares none."""
+    entities = read_project()[1].entities
+    starts = [
+        entities[read.entity].start
+        for read in declared.depends_on
+        if read.entity in entities and read.entity != declared.name
+    ]
+    known = [start for start in starts if start is not None]
+    if not known or len(known) < len(starts) or declared.start is None:
+        return None
+    return max(known) if max(known) < declared.start else None
 
 
 def _rewritten(

@@ -83,6 +83,7 @@ def status(
                   "anomalies": {slice: what is unusual}, "failures": {slice: why the newest failed, and what to do},
                   "waits_for": {"slice", "because": [...]} | null,
                   "outdated": [...]}],
+                  "without_center": that nobody starts anything, empty where a center runs,
                   "backfills": [{"number", "phase", "asked", "open", "asking"}],
                   "unreadable": {entity: why its table cannot be read}}, and "lost_store" where the state store is
                   missing and the lake has tables; slices are keys, outdated ones were
@@ -182,7 +183,7 @@ class StatusLook:
         if self.as_json:
             everything = {"entities": slices, "backfills": backfills, "unreadable": unreadable}
             everything |= {"lost_store": BUILT_AGAIN} if self._is_lost else {}
-            print_json({"now": stands.now.isoformat(), **everything})
+            print_json({"now": stands.now.isoformat(), "without_center": stands.without_center, **everything})
             return
         if self._is_lost:
             print_line(BUILT_AGAIN, "bold red")
@@ -191,6 +192,8 @@ class StatusLook:
         _print(stands, entries if self.everything else [entry for entry in entries if _is_open(entry)])
         print_outdated({entry.entity: stands.outdated_slices.get(entry.entity, ()) for entry in entries})
         print_open_backfills(backfills)
+        if stands.without_center and any(entry.waiting or entry.under_way for entry in entries):
+            print_line(stands.without_center, "yellow")
         _print_sums(entries)
 
     def _is_wanted(self, entry: EntityOverview) -> bool:
