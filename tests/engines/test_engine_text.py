@@ -15,16 +15,22 @@ from deltalake import DeltaTable, write_deltalake
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.compute.small_warehouse import small_warehouse
 from tests.engines.canonical_rows import canonical_rows
 from tests.engines.paste import python_text
-from tests.engines.small_lake import DAYS, HOURS, TAG, small_lake
+from tests.engines.small_lake import DAYS, HOURS, MONDAY, TAG, complete, small_lake
 from tests.examples import examples
 from tests.project import CHECKOUT
+from tidemark.compute.runtime import Runtime
 from tidemark.compute.snapshot_reader import Snapshots
+from tidemark.delta.delta_rs_table import read_rows
+from tidemark.dependency_model.slice import Slice
 from tidemark.engines.engine_names import ENGINES
 from tidemark.engines.engine_text import engine_text
 from tidemark.engines.errors import EngineCannotReadError
 from tidemark.engines.slice_location import SliceLocation, slice_location, tag_location
+from tidemark.engines.slices_table import SlicesTable
+from tidemark.state_store.store import StateStore
 from tidemark.system.s3_access import S3Access
 from tidemark.system.table_location import HdfsLocation, ObjectLocation
 
@@ -70,6 +76,24 @@ def test_a_tag_is_all_of_its_version(tmp_path: Path) -> None:
     runtime = small_lake(tmp_path)
     assert sorted(row["id"] for row in by_delta(tag_location(runtime, "ods_orders", TAG))) == [0, 1, 2, 3, 4]
     assert len(by_delta(tag_location(runtime, "ods_orders", DAYS[1]))) == 10
+
+
+def test_static_slices_and_parts_are_located(tmp_path: Path) -> None:
+    parts = 'period: day\nsub_partitions: {region: [eu, "c n"]}\n'
+    declared = {"cities": ("kind: Static\n", "SELECT 1 AS n\n"), "parts": (parts, "SELECT 1 AS n\n")}
+    warehouse = small_warehouse(tmp_path, declared)
+    write_deltalake(str(warehouse.table_path("cities")), pa.table({"n": [1]}))
+    rows = pa.table({"n": [1, 2], "dt": [MONDAY] * 2, "region": ["eu", "c n"]})
+    write_deltalake(str(warehouse.table_path("parts")), rows, partition_by=["dt", "region"])
+    store = StateStore.of(warehouse.settings)
+    complete(store, [Slice("cities", "static"), Slice("parts", "2026-03-23", (("region", "c n"),))], [0, 0])
+    store.close()
+    runtime = Runtime(warehouse)
+    assert [row["n"] for row in by_delta(slice_location(runtime, "cities", None))] == [1]
+    assert [row["n"] for row in by_delta(slice_location(runtime, "parts", "2026-03-23/region=c%20n"))] == [2]
+    table = SlicesTable(warehouse, runtime.database)
+    table.publish()
+    assert set(read_rows(table.path)["slice"].to_pylist()) == {"static", "2026-03-23/region=c%20n"}
 
 
 @examples(15)
