@@ -79,10 +79,10 @@ def print_explanation(
         print_line(f"  {words}", "red")
     for reason in background.held_back.get(explanation.slice, ()):
         print_line(f"  {'held back by':12} {reason}", "yellow")
-    print_line("upstream" if explanation.clauses else "has no upstream that is declared")
+    print_line("upstream" if explanation.clauses else "reads no other table")
     rows = list(_rows(explanation, background, "  "))
     print_table(["", "entity", "offset", "slices", ""], rows, [_STYLES.get(row[0].strip(), "") for row in rows])
-    print_line("downstream" if explanation.downstream else "has no downstream that is declared")
+    print_line("downstream" if explanation.downstream else "is read by no other table")
     by_entity = groupby(explanation.downstream, key=lambda slice_: slice_.entity)
     print_table(["", "entity", "slices"], [["  ", name, _listed(slices)] for name, slices in by_entity])
 

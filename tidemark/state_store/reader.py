@@ -19,7 +19,7 @@ from tidemark.state_store.row_codec import (
 )
 from tidemark.state_store.schema import CURSORS, IS_OPEN, SCHEDULE_CURSOR, SCHEDULES, SLICES, TRANSITIONS
 from tidemark.state_store.slice_lookup import alternatives_of, raw, slices_before, slices_of, versions_of
-from tidemark.state_store.transition import FailureCount, instant_of
+from tidemark.state_store.transition import OF_DAGSTER, FailureCount, instant_of
 from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class StateReader(Protocol):
         """One slice as it is now; None where nothing has happened to it."""
 
     def slices_of_run(self, run_id: str) -> list[Slice]:
-        """The slices whose last run it was, in order."""
+        """The slices whose last run it was, in order: by the id that Dagster has it by, or that of its launch."""
 
     def history(self, slice_: Slice) -> list[Transition]:
         """Everything that happened to a slice, oldest first."""
@@ -138,9 +138,14 @@ class SqlStateReader:
             return None if row is None else current_of(row)
 
     def slices_of_run(self, run_id: str) -> list[Slice]:
-        query = _of(SLICES, ("entity", "key", "sub")).where(SLICES.c.run_id == run_id)
+        slices, told = _of(SLICES, ("entity", "key", "sub")), TRANSITIONS.c
+        of_dagster = told.event_id.startswith(f"{OF_DAGSTER}{run_id}:", autoescape=True)
         with self._database.reading() as connection:
-            return sorted(Slice(entity, key, sub_of(sub)) for entity, key, sub in connection.execute(query))
+            rows = connection.execute(slices.where(SLICES.c.run_id == run_id)).all()
+            if not rows and run_id:
+                launches = select(told.run_id).where(of_dagster, told.run_id.is_not(None))
+                rows = connection.execute(slices.where(SLICES.c.run_id.in_(launches))).all()
+            return sorted(Slice(entity, key, sub_of(sub)) for entity, key, sub in rows)
 
     def history(self, slice_: Slice) -> list[Transition]:
         query = _of(TRANSITIONS, TRANSITION).where(_is(TRANSITIONS, slice_)).order_by(TRANSITIONS.c.seq)

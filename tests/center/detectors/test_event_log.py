@@ -98,6 +98,8 @@ def test_what_a_run_wrote_is_kept_with_the_id_that_dagster_has_it_by(
     (done,) = (step for step in world.store.read.history(day) if step.event is Event.COMPLETED)
     assert (done.facts.run_id, done.run_in_dagster) == ("asked", run.run_id)
     assert (done.facts.row_count, done.facts.snapshot_id) == (16, "7")
+    by_id = [world.store.read.slices_of_run(name) for name in ("asked", run.run_id, run.run_id[:8], "%", "")]
+    assert by_id == [[day], [day], [], [], []]
     assert done.facts.parameters == {"size_bytes": 2048, "seconds": 0.5}
 
 
