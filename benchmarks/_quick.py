@@ -36,6 +36,7 @@ QUICK: Final[Mapping[str, Sequence[str]]] = {
     "quality": ("--rows", "20000", "--repeat", "1", "--warm", "0"),
     "query": ("--scale", "0.001", "--files", "8", "--rounds", "1"),
     "readiness": ("--scale", "0.01"),
+    "refresh": ("--events", "20", "--days", "2", "--keys", "100"),
     "repair": (*_SMALL_TABLE, "--rows", "800", "--later", "2"),
     "replicate": (
         *("--files", "10", "--rows", "2000", "--rounds", "1", "--publishes", "20", "--kills", "1", "--plants", "40"),
