@@ -128,12 +128,23 @@ def test_a_beat_may_be_so_old(ago: int, code: ExitCode, tmp_path: Path) -> None:
     assert "at most 60 s are right" in answer.stdout
 
 
-def test_a_beat_from_the_future_says_nothing(tmp_path: Path) -> None:
-    ServiceBeat(tmp_path, "workers")
-    file = beat_file(tmp_path, "workers")
+@pytest.mark.parametrize("service", ["workers", "replicate", "refresh"])
+def test_a_beat_of_these_is_a_minute_old_at_most(tmp_path: Path, service: str) -> None:
+    ServiceBeat(tmp_path, service)
+    assert health(service, data=tmp_path).exit_code == ExitCode.OK
+    file = beat_file(tmp_path, service)
+    at = file.stat().st_mtime - 61
+    os.utime(file, (at, at))
+    assert health(service, data=tmp_path).exit_code == ExitCode.FAILED
+
+
+@pytest.mark.parametrize("service", ["workers", "replicate", "refresh"])
+def test_a_beat_from_the_future_says_nothing(tmp_path: Path, service: str) -> None:
+    ServiceBeat(tmp_path, service)
+    file = beat_file(tmp_path, service)
     at = file.stat().st_mtime + 3600
     os.utime(file, (at, at))
-    answer = health("workers", data=tmp_path)
+    answer = health(service, data=tmp_path)
     assert answer.exit_code == ExitCode.FAILED
     assert "in the future" in answer.stdout
 

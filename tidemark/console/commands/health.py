@@ -18,7 +18,7 @@ _PORTS: Final = {"up": 3000, "center": 3080}
 _SECONDS: Final = 5.0
 _DAEMON_SECONDS: Final = 75.0
 """Dagster's daemons beat every 30 s."""
-_WITHIN_SECONDS: Final = {"workers": 60.0}
+_WITHIN_SECONDS: Final = dict.fromkeys(("workers", "replicate", "refresh"), 60.0)
 _WITHIN_OTHERWISE: Final = 7200.0
 _AHEAD_SECONDS: Final = 5.0
 """A beat from further in the future says that a clock was set, not that the service works."""
@@ -30,14 +30,16 @@ _UP: Final = """{
 
 
 @click.command()
-@click.argument("service", type=click.Choice(["up", "center", "capture", "distribute", "workers"]))
+@click.argument(
+    "service", type=click.Choice(["up", "center", "capture", "distribute", "workers", "replicate", "refresh"])
+)
 @click.option("--port", type=click.IntRange(1, 65535), help="Where it listens on 127.0.0.1: 3000 (up), 3080 (center).")
 @click.option(
     "--within",
     "within_seconds",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="How old the last beat may be: 60 for workers, 7200 for capture and distribute unless given.",
+    help="How old the last beat may be: 7200 for capture and distribute, 60 for others unless given.",
 )
 @json_option
 def health(service: str, port: int | None, within_seconds: float | None, *, as_json: bool) -> None:
@@ -48,7 +50,8 @@ def health(service: str, port: int | None, within_seconds: float | None, *, as_j
 
     The other services listen nowhere and leave a beat in the data folder. `tidemark workers` beats while its workers
     start and the state store answers. `tidemark capture run` and `tidemark capture distribute` beat between two passes
-    or two transactions: --within is the longest that one of these may take.
+    or two transactions: --within is the longest that one of these may take. `tidemark replicate --follow` and
+    `tidemark refresh --follow` beat while each of their threads goes on.
 
     \b
     Exit codes: 0 it works, 1 it does not.
