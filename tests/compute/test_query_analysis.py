@@ -170,3 +170,21 @@ def test_queries_that_go_by_the_clock(project: Project, spark: SparkSession) -> 
         project.write(gmv=query, above="SELECT id FROM dws_gmv WHERE dt = :biz_date\n")
         assert project.goes_by_clock(spark, "Europe/Paris") == (expression in GO_BY_CLOCK), expression
     assert not project.goes_by_clock(spark, "UTC")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ("paid - paid AS days", "types that Delta does not store: days interval day"),
+        ("array() AS nothing", "types that Delta does not store: nothing array<void>"),
+        ("NULL AS nothing", "no column of a type is left to write"),
+        ("named_struct('a b', city) AS s", "names that a table cannot have: s.a b"),
+    ],
+)
+def test_a_list_that_delta_cannot_store_is_told(project: Project, spark: SparkSession, columns: str, why: str) -> None:
+    project.capture(COLUMNS)
+    query = f"SELECT {columns} FROM ods_orders WHERE dt = :biz_date"  # noqa: S608 - a query of the test's own
+    project.write(gmv=query, above="SELECT 1 AS x FROM ods_orders WHERE dt = :biz_date")
+    told = [message for where, message in project.problems(spark) if "dws_gmv.sql" in (where or "")]
+    assert [why in message for message in told] == [True], told

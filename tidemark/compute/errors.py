@@ -10,6 +10,7 @@ TerminalError
 |-- SnapshotRestatedError  a single version was asked for, and a restated snapshot is none
 |-- RowsMissingError       what the state store says is there has no rows where they are read from
 |   `-- ExternalRowsError  the same of data of another system
+|-- ZoneRulesError         Java's rules of a time zone differ from those that slices go by
 `-- QualityError           a blocking check failed: the slice is not released, and its table is as it was
 """
 
@@ -210,6 +211,19 @@ class QualityError(TerminalError):
             found="; ".join(f"{name}: {reason}" for name, reason in failed.items()),
             where=f"{slice_}{more}",
             hint="correct the data or the rule, then materialize the slice again",
+        )
+
+
+class ZoneRulesError(TerminalError):
+    """Java's rules of a time zone differ from those that slices go by, in the time of a slice."""
+
+    @classmethod
+    def of(cls, slice_: Slice, zone: str) -> Self:
+        return cls(
+            f"Java's clock of {zone} is another one in this slice's time than the one that slices go by",
+            where=str(slice_),
+            hint="update Java: its rules of time zones are older or newer than the package tzdata; `tidemark doctor`"
+            " says from which day on they differ",
         )
 
 

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tidemark.compute.errors import ZoneRulesError
 from tidemark.dependency_model.time.spark_time_zone import spark_zone
+from tidemark.dependency_model.time.window import seconds_of
+from tidemark.spark.java import java_command
+from tidemark.spark.java_zone_rules import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
@@ -24,6 +28,19 @@ UTC: Final = {TIME_ZONE: "UTC"}
 def clock_of(graph: DependencyGraph, slice_: Slice) -> Mapping[str, str]:
     """The setting of a session that computes, judges or shows a slice: the zone of its part of the entity."""
     return {TIME_ZONE: spark_zone(graph.node(slice_.entity).calendar_of(slice_.sub).time_zone)}
+
+
+def require_same_rules(graph: DependencyGraph, slices: Iterable[Slice]) -> None:
+    """Raise ZoneRulesError where Java's clock shows other times in a slice's window than the slices go by."""
+    command = java_command()
+    for slice_ in slices:
+        node = graph.node(slice_.entity)
+        if node.grid is None:
+            continue
+        zone, window = node.calendar_of(slice_.sub).time_zone, graph.window(slice_)
+        start, end = seconds_of(window.start), seconds_of(window.end)
+        if any(first < end and start < after for first, after in differences(zone, command)):
+            raise ZoneRulesError.of(slice_, zone)
 
 
 def by_clock(graph: DependencyGraph, slices: Mapping[tuple[Any, ...], Slice]) -> list[dict[tuple[Any, ...], Slice]]:

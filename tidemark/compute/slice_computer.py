@@ -19,7 +19,7 @@ from tidemark.compute.quality_checks import Audit
 from tidemark.compute.quarantine import quarantined
 from tidemark.compute.rule_surroundings import Surroundings
 from tidemark.compute.run_fence import pass_always
-from tidemark.compute.slice_clock import TIME_ZONE, by_clock, clock_of
+from tidemark.compute.slice_clock import TIME_ZONE, by_clock, clock_of, require_same_rules
 from tidemark.compute.staged_audit import StagedAudit
 from tidemark.compute.table_version_tags import judged_snapshot
 from tidemark.delta.delta_rs_table import TableLog, first_rows, read_table, table_metrics
@@ -109,7 +109,7 @@ class Computer:
         The rules look at the files before they are the table's: a slice that breaks one is not published, and of
         slices that read each other those after it are not computed. A slice with a manifest reads what that grants,
         any other one all that is declared. `fence` raises where nothing may be published any more. Raises
-        SnapshotMissingError, SchemaChangedError.
+        SnapshotMissingError, SchemaChangedError, ZoneRulesError.
         """
         self._inputs.grant(manifests)
         reads_itself = slices[0].entity in {dependency.entity for dependency in self._entity(slices[0]).depends_on}
@@ -123,6 +123,7 @@ class Computer:
 
     def _compute(self, slices: list[Slice], fence: RunFence) -> list[ComputedSlice]:
         started = time.monotonic()
+        require_same_rules(self._warehouse.graph, slices)
         self._inputs.forget()
         path = self._warehouse.table_path(slices[0].entity)
         partitions = [self._partition(slice_) for slice_ in slices]

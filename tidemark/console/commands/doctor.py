@@ -27,9 +27,10 @@ _STYLES: Final = {"ok": "", "warning": "yellow", "unreachable": "bold red", "pro
 def doctor(*, after_restore: bool, is_applied: bool, as_json: bool) -> None:
     """Look at everything that the warehouse needs from this machine.
 
-    Java 17 or newer, Python, Spark's jars and classes, folders that can be written, disk space, memory, and the port
-    of the Dagster UI; where TIDEMARK_STATE names a server, whether it answers and which hosts take its runs; where
-    Kafka or databases are set, what `tidemark capture check` asks. What is missing comes with what to do about it.
+    Java 17 or newer and its rules of time zones, Python, Spark's jars and classes, folders that can be written, disk
+    space, memory, and the port of the Dagster UI; where TIDEMARK_STATE names a server, whether it answers and which
+    hosts take its runs; where Kafka or databases are set, what `tidemark capture check` asks. What is missing comes
+    with what to do about it.
     Outside of a project it looks at the machine alone.
 
     --after-restore asks something else: after a state store, Dagster's storage or a lake was brought back, which one is
@@ -67,6 +68,7 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
     from tidemark.console.preflight.dagster_storage import dagster_storage  # noqa: PLC0415
     from tidemark.console.preflight.port import port  # noqa: PLC0415
     from tidemark.console.preflight.shared_state import shared_state  # noqa: PLC0415
+    from tidemark.console.preflight.zone_rules import zone_rules  # noqa: PLC0415
     from tidemark.system.check_finding import Finding  # noqa: PLC0415
     from tidemark.system.errors import NoProjectError  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
@@ -88,7 +90,7 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
         machine.disk_space(settings.data),
     ]
     stored = [*shared_state(settings), *dagster_storage(settings, dagster_home(settings, env), env)]
-    return [*programs, *folders, *rest, *stored, *capture(settings)]
+    return [*programs, *zone_rules(settings, env), *folders, *rest, *stored, *capture(settings)]
 
 
 def _print(findings: list[Finding], *, healthy: bool) -> None:
