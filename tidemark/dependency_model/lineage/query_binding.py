@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlglot import exp
 
-from tidemark.dependency_model.lineage.bound_expression import Column, Occurrence, Opaque, Place
+from tidemark.dependency_model.lineage.bound_expression import (
+    Call,
+    Column,
+    Element,
+    Literal,
+    Occurrence,
+    Opaque,
+    Place,
+)
 from tidemark.dependency_model.lineage.deep_stack import with_deep_stack
 from tidemark.dependency_model.lineage.generators import ANY_COLUMN, MadeColumns, made_columns
 from tidemark.dependency_model.lineage.pivots import behind_pivot
@@ -32,6 +40,7 @@ from tidemark.dependency_model.lineage.relation import (
 from tidemark.dependency_model.lineage.scope import CommonTable
 from tidemark.dependency_model.lineage.select_binding import SelectBinder
 from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS
+from tidemark.dependency_model.lineage.value_range import Range, Type, point
 from tidemark.dependency_model.suggestion import did_you_mean
 
 if TYPE_CHECKING:
@@ -47,6 +56,8 @@ WAYS_LIMIT: Final = 32
 OCCURRENCE_LIMIT: Final = 2_000
 DEPTH_LIMIT: Final = 240
 """So many queries in each other: Spark's parser ends between 120 and 240 in brackets, at about 60 CTEs in a row."""
+CONSTANTS_LIMIT: Final = 20
+"""So many rows of VALUES are looked into."""
 QUERY_LIMIT: Final = 20_000
 """So many queries are bound in one; a CTE counts at each mention."""
 
@@ -115,6 +126,10 @@ class Binder:
 
     def _select(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """A SELECT: one relation for each combination of its FROM items' ways."""
+        distinct = node.args.get("distinct")
+        if distinct is not None and distinct.args.get("on") is not None:
+            hint = "QUALIFY row_number() OVER (PARTITION BY .. ORDER BY ..) = 1 takes one row of each"
+            raise self.query.error("Spark has no DISTINCT ON", node, hint=hint)
         from_clause = node.args.get("from_")
         items = [from_clause.this] if from_clause else []
         items += [join.this for join in node.args.get("joins") or ()]
@@ -299,6 +314,14 @@ def _values(node: Any) -> Relation:
     rows = node.expressions
     width = len(rows[0].expressions) if rows and isinstance(rows[0], exp.Tuple) else 1
     names = _column_aliases(node) or tuple(f"col{at + 1}" for at in range(width))
+    constants = [_constant(row.expressions[0] if isinstance(row, exp.Tuple) else row) for row in rows]
+    if (
+        len(names) == 1
+        and 0 < len(constants) <= CONSTANTS_LIMIT
+        and all(constant is not None for constant in constants)
+    ):
+        listed = tuple(constant for constant in constants if constant is not None)
+        return Relation({names[0]: Element(Call("array", listed))})
     return Relation({name: Opaque(why="a table of constants", of_data=False) for name in names})
 
 
@@ -310,11 +333,39 @@ def _is_sequence(item: Any) -> bool:
 
 def _table_function(node: Any) -> Relation:
     """A table function such as `range(10)`."""
+    if of_range := _range(node.this):
+        return Relation({(_column_aliases(node) or ("id",))[0]: of_range})
     made = Opaque(why="a table function", of_data=False)
     if names := _column_aliases(node):
         return Relation(dict.fromkeys(names, made))
     is_range = isinstance(node.this, exp.Anonymous) and str(node.this.this).lower() == "range"
     return (MadeColumns(("id",)) if is_range else made_columns(node.this) or ANY_COLUMN).relation(made)
+
+
+def _constant(node: Any) -> Literal | None:
+    """A whole number or a text as it is written; None for anything else."""
+    sign = 1
+    while isinstance(node, (exp.Neg, exp.Paren)):
+        sign, node = (-sign if isinstance(node, exp.Neg) else sign), node.this
+    if not isinstance(node, exp.Literal) or (node.is_string and sign < 0):
+        return None
+    if node.is_string:
+        return Literal(point(Type.STRING, str(node.this)))
+    return Literal(point(Type.NUMBER, sign * int(node.this))) if str(node.this).isdecimal() else None
+
+
+def _range(function: Any) -> Element | None:
+    """The numbers of `range(end)` and `range(start, end)`, where they are written."""
+    if not isinstance(function, exp.Anonymous) or str(function.this).lower() != "range":
+        return None
+    constants = [_constant(argument) for argument in function.expressions]
+    values = [constant.value for constant in constants if constant is not None]
+    bounds = [int(end.low) for end in values if isinstance(end, Range) and end.type is Type.NUMBER]
+    if len(bounds) != len(constants) or not 1 <= len(bounds) <= 2:
+        return None
+    start, end = bounds if len(bounds) == 2 else (0, *bounds)
+    ends = (Literal(point(Type.NUMBER, start)), Literal(point(Type.NUMBER, end - 1)))
+    return Element(Call("sequence", ends)) if start < end else None
 
 
 def _is_recursive(table: CommonTable) -> bool:

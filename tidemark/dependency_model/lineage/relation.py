@@ -229,6 +229,21 @@ def _veiled(relation: Relation, veil: Veil) -> Relation:
     )
 
 
+def without_elements(relation: Relation) -> Relation:
+    """The relation, where an outer join may make up a row of it: a value of a list may be NULL then."""
+    with_lists = [
+        name
+        for name, bound in relation.columns.items()
+        if any(isinstance(part, Element) for part in value_parts(bound))
+    ]
+    if not with_lists or relation.occurrences:
+        return relation
+    unknown = {
+        name: Opaque((relation.columns[name],), "a row that may be made up", of_data=False) for name in with_lists
+    }
+    return replace(relation, columns={**relation.columns, **unknown})
+
+
 def tables_in(bound: Bound) -> frozenset[Occurrence]:
     """The occurrences that an expression speaks of."""
     return frozenset(part.occurrence for part in value_parts(bound) if isinstance(part, Column))

@@ -26,7 +26,7 @@ class CommonTable:
     columns: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Item:
     """One FROM item. `source` is None in a SELECT without outer joins, where no row is ever made up."""
 

@@ -31,6 +31,7 @@ from tidemark.dependency_model.lineage.relation import (
     merge_ways,
     tables_in,
     veil_columns,
+    without_elements,
 )
 from tidemark.dependency_model.lineage.scope import Item, Scope
 from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS, Translator, all_hold, chained
@@ -170,6 +171,9 @@ class SelectBinder:
 
     def _make_up(self, side: str, left: Sequence[Item], item: Item) -> None:
         """Note whose rows this join makes up where nothing fits."""
+        made_up = [item] if side == "LEFT" else [*left] if side == "RIGHT" else [*left, item] if side == "FULL" else []
+        for shown in made_up:
+            shown.relation = without_elements(shown.relation)
         if side in ("LEFT", "FULL"):
             self._around(item.relation.occurrences, frozenset({item.source} if item.source else ()))
         if side in ("RIGHT", "FULL"):

@@ -448,6 +448,9 @@ def _anonymous(translator: Translator, node: Any) -> Bound:
     name = str(node.this).lower()
     if name in _CLOCKS:
         return translator.opaque(node, CLOCK)
+    if name in _PARTS and len(node.expressions) == 2 and isinstance(node.expressions[0], exp.Literal):
+        field = _FIELDS.get(node.expressions[0].name.upper())
+        return Call(field, (translator.bind(node.expressions[1]),)) if field else translator.opaque(node)
     known = _ANONYMOUS.get(name)
     if known is None or not node.expressions:
         return translator.opaque(node)
@@ -533,6 +536,8 @@ _SIMPLE: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "lower": ("lower", ("this",)),
     "length": ("length", ("this",)),
     "like": ("like", _BINARY),
+    "startswith": ("starts_with", _BINARY),
+    "splitpart": ("split_part", ("this", "delimiter", "part_index")),
     "dayofweek": ("dayofweek", ("this",)),
     "dayofmonth": ("day", ("this",)),
     "dayofyear": ("dayofyear", ("this",)),
@@ -553,9 +558,11 @@ _FIELDS: Final = {
     "DAYOFWEEK": "dayofweek",
     "DOY": "dayofyear",
     "WEEK": "weekofyear",
+    "YEAROFWEEK": "yearofweek",
     "HOUR": "hour",
     "MINUTE": "minute",
 }
+_PARTS: Final = frozenset(["date_part", "datepart"])
 _ANONYMOUS: Final = {
     "weekday": "weekday",
     "timestamp_seconds": "timestamp_seconds",

@@ -131,3 +131,16 @@ WHERE year(dt) * 10000 + month(dt) * 100 + day(dt)
 -- case: every_seventh_day_of_all_months
 -- reads: d_orders = undecidable: its conditions are too involved
 SELECT * FROM d_orders WHERE day(dt) % 7 = 3;
+
+-- case: a_text_that_begins_with_the_month
+-- reads: d_orders = all month
+SELECT a FROM d_orders WHERE startswith(CAST(dt AS STRING), date_format(:biz_date, 'yyyy-MM'));
+
+-- case: the_part_before_a_sign
+-- reads: d_orders = Set 0
+SELECT a FROM d_orders WHERE dt = to_date(split_part(concat(:biz_date, '|x'), '|', 1));
+
+-- case: the_week_of_its_year
+-- reads: d_orders = all week
+SELECT a FROM d_orders
+WHERE extract(YEAROFWEEK FROM dt) = date_part('YEAROFWEEK', :biz_date) AND extract(WEEK FROM dt) = weekofyear(:biz_date);

@@ -135,3 +135,16 @@ GROUP BY user_id HAVING min(dt) >= date_sub(:biz_date, 6);
 -- reads: h_clicks_utc = undecidable; h_clicks = Range -2..21
 SELECT 1 FROM h_clicks_utc AS u, h_clicks AS c
 WHERE ((c.dt = date_sub(:biz_date, 1) AND c.hour >= '22') OR (c.dt = :biz_date AND c.hour < '22')) AND u.dt >= :biz_date;
+
+-- case: days_before_from_values
+-- reads: d_orders = Set -7,-1,0
+SELECT o.a FROM d_orders AS o JOIN (VALUES (0), (1), (7)) AS s(n) ON o.dt = date_sub(:biz_date, s.n);
+
+-- case: days_before_from_a_range
+-- reads: d_orders = Range -3..-1
+SELECT o.a FROM range(1, 4) AS r(n) LEFT JOIN d_orders AS o ON o.dt = date_sub(:biz_date, int(n));
+
+-- case: values_that_an_outer_join_leaves_out
+-- reads: d_orders = undecidable: a row that may be made up (sequences-values_that_an_outer_join_leaves_out.sql:1:1)
+SELECT o.a FROM d_orders AS o LEFT JOIN range(1, 3) AS r ON o.dt = date_sub(:biz_date, int(r.id))
+WHERE o.dt BETWEEN date_sub(:biz_date, 3) AND :biz_date AND (r.id IS NULL OR o.dt = :biz_date);

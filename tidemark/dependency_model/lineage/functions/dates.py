@@ -289,6 +289,7 @@ DATES: dict[str, Function] = {
     "weekday": _field(lambda day: day.weekday(), "week", 6),
     "dayofyear": _field(lambda day: day.timetuple().tm_yday, "year", 366),
     "weekofyear": _field(lambda day: day.isocalendar().week, "iso year", 53),
+    "yearofweek": _field(lambda day: day.isocalendar().year),
     "hour": _time_field(3600, 24),
     "minute": _time_field(60, 60),
     "make_date": _made_date,

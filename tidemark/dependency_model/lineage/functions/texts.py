@@ -101,6 +101,28 @@ def _like(conversion: Conversion, text: Value, pattern: Value) -> Value:
     return spanning(_liked, conversion.cast(text, Type.STRING), pattern)
 
 
+def _starts_with(conversion: Conversion, text: Value, beginning: Value) -> Value:
+    return spanning(_starting, conversion.cast(text, Type.STRING), conversion.cast(beginning, Type.STRING))
+
+
+def _starting(texts: Range, beginning: Range) -> Value:
+    """Of several texts by what they begin with."""
+    low, high = (text[: len(beginning.low)] for text in (texts.low, texts.high))
+    if high < beginning.low or beginning.low < low:
+        return logic.FALSE
+    return logic.TRUE if low == high else Special.IMPRECISE
+
+
+def _between(text: str, delimiter: str, part: int) -> str:
+    """`split_part`: the parts are counted from 1, or from -1 at the end; beyond them is the empty text."""
+    number = int(part)
+    if not number:
+        raise ValueError("Spark refuses the part 0")
+    parts = text.split(delimiter) if delimiter else [text]
+    at = number - 1 if number > 0 else len(parts) + number
+    return parts[at] if 0 <= at < len(parts) else ""
+
+
 def _liked(texts: Range, like: Range) -> Value:
     """Of several texts by what they begin with: `202603%`."""
     if texts.is_point:
@@ -134,4 +156,6 @@ TEXTS: dict[str, Function] = {
     "trim": _of_texts(lambda text: text.strip(" ")),
     "length": _length,
     "like": _like,
+    "starts_with": _starts_with,
+    "split_part": _of_texts(_between),
 }
