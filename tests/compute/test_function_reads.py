@@ -86,7 +86,7 @@ def test_a_function_is_analysed_again_when_it_changed_and_not_before(
     spark: SparkSession, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read_with_dry_runs(root, _settings(root))
-    monkeypatch.setattr(function_reads, "_analyse", None)
+    monkeypatch.setattr(function_reads, "_DryRuns", None)
     assert read_with_dry_runs(root, _settings(root)).unread == frozenset()
     _write(root, FUNCTION.replace("timedelta(1)", "timedelta(2)"))
     with pytest.raises(TypeError):

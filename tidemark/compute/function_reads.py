@@ -7,12 +7,17 @@ that, a function's inputs hold at the natural offset, or at the one that YAML st
 from __future__ import annotations
 
 import traceback
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tidemark.delta.log_folder import log_mark
 from tidemark.dependency_model.lineage.inferred_read import Read
 from tidemark.errors import EntityError, ParseError, TidemarkError
+from tidemark.strict_json import json_text
 from tidemark.warehouse.declarations import read_declarations
 from tidemark.warehouse.inference_cache import InferenceCache
+from tidemark.warehouse.query_text import QueryText
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,34 +35,65 @@ def read_with_dry_runs(root: Path, settings: Settings) -> Declarations:
     first = read_declarations(root, settings)
     if first.problems or not first.unread:
         return first
-    from tidemark.spark.session import spark_session  # noqa: PLC0415 - where no function changed, Spark is not needed
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
-    session = spark_session(settings)
     warehouse = load_warehouse(settings, root)
     plans = InferenceCache.of(root, settings, kind="plans")
-    failed = [
-        problem
-        for name in warehouse.graph.topological()
-        if name in first.unread and (problem := _analyse(session, warehouse, name, plans))
-    ]
+    with InferenceCache.of(root, settings, kind="undecided") as undecided:
+        runs = _DryRuns(warehouse, plans, undecided)
+        failed = [
+            problem
+            for name in warehouse.graph.topological()
+            if name in first.unread and (problem := runs.analyse(name))
+        ]
     return read_declarations(root, settings, plans).with_differences(failed)
 
 
-def _analyse(session: SparkSession, warehouse: Warehouse, name: str, plans: InferenceCache) -> EntityError | None:
-    """Put what a function reads into `plans`; what keeps it from being known is reported, and not kept."""
-    entity, function = warehouse.entities[name], warehouse.functions[name]
-    try:
-        reads = _reads(session, warehouse, name)
-    except EntityError as error:
-        why = f"{error.message}: {error.found}" if error.found else error.message
-        reads = {table: Read(table, function.where, undecidable=why) for table in function.tables}
-        plans.keep(entity, [function.text], warehouse.entities, reads, lasting=False)
+@dataclass
+class _DryRuns:
+    """`plans` takes what functions read; `undecided` what could not be known of them with the tables of that time."""
+
+    warehouse: Warehouse
+    plans: InferenceCache
+    undecided: InferenceCache
+
+    def analyse(self, name: str) -> EntityError | None:
+        """Put what a function reads into `plans`, for this process alone where it cannot be known."""
+        entity, function, entities = (
+            self.warehouse.entities[name],
+            self.warehouse.functions[name],
+            self.warehouse.entities,
+        )
+        known_then = [function.text, self._tables]
+        if open_reads := self.undecided.look_up(entity, known_then, entities):
+            self.plans.keep(entity, [function.text], entities, open_reads, lasting=False)
+            return None
+        try:
+            reads = _reads(self._session, self.warehouse, name)
+        except EntityError as error:
+            why = f"{error.message}: {error.found}" if error.found else error.message
+            reads = {table: Read(table, function.where, undecidable=why) for table in function.tables}
+            self.plans.keep(entity, [function.text], entities, reads, lasting=False)
+            self.undecided.keep(entity, known_then, entities, reads)
+            return None
+        except Exception as error:  # noqa: BLE001 - the function may raise anything
+            return _function_error(error, function)
+        self.plans.keep(entity, [function.text], entities, reads)
         return None
-    except Exception as error:  # noqa: BLE001 - the function may raise anything
-        return _function_error(error, function)
-    plans.keep(entity, [function.text], warehouse.entities, reads)
-    return None
+
+    @cached_property
+    def _session(self) -> SparkSession:
+        from tidemark.spark.session import spark_session  # noqa: PLC0415 - where nothing changed, Spark is not needed
+
+        return spark_session(self.warehouse.settings)
+
+    @cached_property
+    def _tables(self) -> QueryText:
+        """What the columns of inputs are found by: which tables are there, and what computes the others."""
+        there = [name for name in self.warehouse.entities if log_mark(self.warehouse.table_path(name))]
+        computed = [function.text.text for function in self.warehouse.functions.values()]
+        known = {name: self.warehouse.columns.columns(name) for name in self.warehouse.entities}
+        return QueryText(json_text([there, computed, dict(self.warehouse.queries), known]), "tables")
 
 
 def _reads(session: SparkSession, warehouse: Warehouse, name: str) -> dict[str, Read]:
