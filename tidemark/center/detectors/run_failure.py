@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from dagster import DagsterEventType
 
 if TYPE_CHECKING:
-    from dagster import DagsterEvent, DagsterInstance, _LoggedError
+    from dagster import DagsterEvent, DagsterInstance
 
 _OURS: Final = "tidemark."
 _STACK: Final = re.compile(r"\n\s+at .*|\n=+ .*|\s*SQLSTATE: \w+.*", re.DOTALL)
 """What Spark adds to its sentence: the JVM's stack, the query, a code."""
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 _LONGEST: Final = 500
+
+
+class LoggedError(Protocol):
+    """An error as Dagster's log has it; its class is private there."""
+
+    @property
+    def message(self) -> str: ...
+    @property
+    def cls_name(self) -> str | None: ...
+    @property
+    def cause(self) -> LoggedError | None: ...
 
 
 def failure_of(instance: DagsterInstance, run_id: str, asset: str) -> str:
@@ -35,13 +46,13 @@ def _words(event: DagsterEvent) -> str:
     return "" if error is None else _short(_sentence(_first_cause(error)))
 
 
-def _first_cause(error: _LoggedError) -> _LoggedError:
+def _first_cause(error: LoggedError) -> LoggedError:
     while error.cause is not None:
         error = error.cause
     return error
 
 
-def _sentence(error: _LoggedError) -> str:
+def _sentence(error: LoggedError) -> str:
     """Our errors are sentences; others need their class: `ZeroDivisionError: division by zero`."""
     named, _, message = error.message.strip().partition(": ")
     name = named.rpartition(".")[2]
