@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import or_
 from typing import Final, Literal
 
 from pyspark.sql import Column, DataFrame
@@ -113,14 +115,26 @@ class _Reader:
     def is_altered(self) -> Column:
         """A decimal is a JSON number, or a time of microseconds a number of milliseconds."""
         columns = self._columns.values()
-        decimals = [column.source_name for column in columns if column.source_type.word in DECIMALS]
-        altered = sf.coalesce("after", "before").rlike(_number_of(decimals)) if decimals else sf.lit(col=False)
+        decimals = [column for column in columns if column.source_type.word in DECIMALS]
+        altered = sf.lit(col=False)
+        if decimals:
+            # The whole row is searched only where a decimal has not the digits of its scale.
+            odd = reduce(or_, (self._has_other_digits(column) for column in decimals))
+            number = _number_of([column.source_name for column in decimals])
+            altered = sf.when(odd, sf.coalesce("after", "before").rlike(number)).otherwise(altered)
         for column in columns:
             if column.source_type.word == "DATETIME" and (column.digits or 0) > _MILLISECOND_DIGITS:
                 # Any number may be sent: two of 64 bits may be further apart than one of 64 bits tells.
                 sent = sf.expr(self._sent("image", column)).cast("double")
                 altered = altered | (sf.abs(sent - sf.col("event_ms")) < _DAY_MS)
         return sf.coalesce(~sf.col("text") & altered, sf.lit(col=False))
+
+    def _has_other_digits(self, column: SourceColumn) -> Column:
+        """The text has not as many digits behind the point as the column."""
+        text, scale = sf.expr(self._sent("image", column)), column.source_type.scale or 0
+        if not scale:
+            return sf.contains(text, sf.lit("."))
+        return sf.substring(text, -scale - 1, 1) != "."
 
     def _is_unread(self) -> Column:
         wire = self._is_corrupt("image")
