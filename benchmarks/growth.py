@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.late_year import measure_late
 from tidemark.center.center import DependencyCenter
-from tidemark.center.dispatch import DagsterRunState, Dispatch, LaunchPolicy
+from tidemark.center.dispatch import DagsterRunState, Dispatch
 from tidemark.center.fact import Fact
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.entity import parse_entity
 from tidemark.dependency_model.graph import DependencyGraph

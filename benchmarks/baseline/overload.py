@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 from benchmarks.baseline.simulated_company import START, Company, draw_company
 from benchmarks.baseline.simulated_days import DAY, HOUR, SimulatedDays
 from tidemark.center.center import DependencyCenter
-from tidemark.center.dispatch import DagsterRunState, Dispatch, LaunchPolicy
+from tidemark.center.dispatch import DagsterRunState, Dispatch
 from tidemark.center.fact import Fact
 from tidemark.center.launch_order import ChainOrder, MarginOrder
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.pools import Pools
 from tidemark.center.typical_times import TypicalTimes
 from tidemark.dependency_model.status import Event

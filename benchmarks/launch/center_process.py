@@ -19,7 +19,8 @@ import dagster as dg
 
 from benchmarks.launch.location import declared_warehouse
 from tidemark.center.code_location import CodeLocation
-from tidemark.center.dispatch import TOGETHER, LaunchPolicy
+from tidemark.center.dispatch import TOGETHER
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.service import Service
 from tidemark.console.dagster_server.dagster_warnings import hide_notices
 from tidemark.console.stop_signals import stop_signals

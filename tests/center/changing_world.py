@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from tidemark.center.backfill_planning import plan_of
 from tidemark.center.backfills import BackfillDriver
 from tidemark.center.center import DependencyCenter
-from tidemark.center.dispatch import DagsterRunState, Dispatch, LaunchPolicy
+from tidemark.center.dispatch import DagsterRunState, Dispatch
 from tidemark.center.fact import CHANGED, Fact
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.backfill import BackfillPhase
 from tidemark.dependency_model.entity import parse_entity

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 from tests.center.launchers import FileLauncher
 from tests.dependency_model.world import graph
 from tidemark.center.center import DependencyCenter
-from tidemark.center.dispatch import Dispatch, LaunchPolicy
+from tidemark.center.dispatch import Dispatch
 from tidemark.center.fact import Fact
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, RunState

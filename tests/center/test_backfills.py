@@ -12,8 +12,9 @@ from tests.center.launchers import FileLauncher, MemoryLauncher
 from tests.center.test_center import NOW, CenterWorld
 from tidemark.center.backfill_planning import plan_of
 from tidemark.center.backfills import BackfillDriver
-from tidemark.center.dispatch import Dispatch, LaunchPolicy
+from tidemark.center.dispatch import Dispatch
 from tidemark.center.fact import Fact
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.backfill import BackfillPhase, SliceProgress
 from tidemark.dependency_model.backfill.progress import BackfillAction

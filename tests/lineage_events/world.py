@@ -12,8 +12,9 @@ from openlineage.client.serde import Serde
 
 from tests.center.launchers import MemoryLauncher
 from tidemark.center.center import DependencyCenter
-from tidemark.center.dispatch import Dispatch, LaunchPolicy
+from tidemark.center.dispatch import Dispatch
 from tidemark.center.fact import Fact
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.pools import Pools
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event

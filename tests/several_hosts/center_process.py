@@ -13,7 +13,7 @@ from datetime import timedelta
 import dagster as dg
 
 from tidemark.center.code_location import CodeLocation
-from tidemark.center.dispatch import LaunchPolicy
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.service import Service
 from tidemark.console.dagster_server.dagster_warnings import hide_notices
 from tidemark.console.stop_signals import stop_signals

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from dataclasses import dataclass
-from datetime import timedelta
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
@@ -19,6 +17,7 @@ from tidemark.center.errors import PoolError
 from tidemark.center.fact import Fact
 from tidemark.center.isolated_steps import IsolatedSteps
 from tidemark.center.launch_order import MarginOrder
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.outages import OUTAGES
 from tidemark.center.pools import tag_of
 from tidemark.center.run_grouping import RunGrouping, exact_part
@@ -63,22 +62,6 @@ class SliceLauncher(Protocol):
 
     def state(self, run_id: str) -> DagsterRunState:
         """What became of a run."""
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchPolicy:
-    """`attempts` of a slice's generation before its retries are exhausted; `wait` after a failure.
-
-    A run holds up to `together` slices that follow each other.
-    Where more is ready than there is room for, it also holds up to `across` entities at the same times.
-    Backfills have at most `backfill_share` of a pool's slots, one at least.
-    """
-
-    attempts: int = 2
-    wait: timedelta = timedelta(minutes=5)
-    together: int = 31
-    across: int = 1
-    backfill_share: float = 0.5
 
 
 class Dispatch:
@@ -301,10 +284,9 @@ class Dispatch:
 
     def _may_retry(self, slice_: Slice, now: datetime) -> bool:
         failures = self._center.failures(slice_)
-        if failures is None or self._is_exhausted(slice_):
-            return False
-        return now >= failures.record_time + self._policy.wait
+        due = self._policy.tried_again_at(failures) if failures else None
+        return due is not None and now >= due
 
     def _is_exhausted(self, slice_: Slice) -> bool:
         failures = self._center.failures(slice_)
-        return failures is not None and (failures.is_held or failures.times >= self._policy.attempts)
+        return failures is not None and self._policy.tried_again_at(failures) is None

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from tidemark.center.center_tick import CenterTick
 from tidemark.center.code_location import job_on_pages
-from tidemark.center.dispatch import Dispatch, LaunchPolicy
+from tidemark.center.dispatch import Dispatch
 from tidemark.center.fact import Fact
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.launchers.in_process_runs import InProcessRuns, close_interrupted
 from tidemark.center.pools import Pools
 from tidemark.dagster_internals.long_lived_connections import keep_connections

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 from tidemark.center.alerts import AlertWatch
 from tidemark.center.baseline import CenterForecast
 from tidemark.center.center_tick import CenterTick
-from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
+from tidemark.center.dispatch import TOGETHER, Dispatch
 from tidemark.center.isolated_steps import IsolatedSteps
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.launchers.sensor_run_requests import DagsterRequests
 from tidemark.center.pools import Pools
 from tidemark.lineage_events.environment import emitter_of_environment

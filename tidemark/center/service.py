@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 from tidemark.center.alerts import AlertWatch
 from tidemark.center.baseline import CenterForecast
 from tidemark.center.center_tick import CenterTick
-from tidemark.center.dispatch import TOGETHER, Dispatch, LaunchPolicy
+from tidemark.center.dispatch import TOGETHER, Dispatch
 from tidemark.center.event_wakeup import Waker, waker_of
 from tidemark.center.health import HealthCondition, HealthWatch
 from tidemark.center.isolated_steps import IsolatedSteps
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.launchers.direct_runs import DirectRuns
 from tidemark.center.leadership import Leadership, holder_name
 from tidemark.center.outages import OUTAGES

@@ -12,10 +12,12 @@ from tidemark.capture.operations.untagged_reason import untagged_reason
 from tidemark.catalog.notes import unreadable_tables
 from tidemark.catalog.outdated_slices import outdated_slices
 from tidemark.catalog.told_rules import told_rules
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.console.served_project import run_link
 from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.profile.comparison import words
 from tidemark.dependency_model.readiness.overview import EntityOverview, SlicesInMemory, overview, root_cause
+from tidemark.dependency_model.readiness.self_starting_slices import is_computed_here
 from tidemark.dependency_model.status import RunState, SliceStatus
 from tidemark.dependency_model.time.zone import zone_info
 from tidemark.state_store.code_registry import CodeRegistry
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.snapshot_candidates import Candidate
+    from tidemark.state_store.transition import FailureCount
     from tidemark.system.settings import Settings
     from tidemark.warehouse.code_version import DeclaredCode
 
@@ -133,15 +136,30 @@ class WarehouseStatus:
         """Why a slice that has failed did, which run of Dagster that was, and what to do; nothing of others."""
         if self.store is None or self._statuses.get(slice_, SliceStatus()).run_state is not RunState.FAILED:
             return []
-        told = failed_runs(self.store.database, [slice_]).get(slice_)
+        told = failed_runs(self.store.database, [slice_], self.now if self._is_past else None).get(slice_)
         if told is None:
             return ["it failed, and nobody knows why"]
-        zone = zone_info(self.warehouse.graph.entity(slice_.entity).time_zone)
-        at = told.at.astimezone(zone).isoformat(sep=" ", timespec="minutes")
+        at = self._local(told.at, slice_)
         run = f"run {told.run_id}, {at}" if told.run_id else at
         link = run_link(self.warehouse.settings, told.run_id)
-        again = f"run it again, once the reason is gone: tidemark backfill {slice_.entity} {slice_.key} --approve"
-        return [f"failed: {told.why or 'its run said nothing'}", f"{run}{f'  {link}' if link else ''}", again]
+        what = "cancelled" if told.failures.is_held else "failed"
+        why = f"{what}: {told.why or 'its run said nothing'}"
+        return [why, f"{run}{f'  {link}' if link else ''}", self._next_attempt(slice_, told.failures)]
+
+    def _next_attempt(self, slice_: Slice, failures: FailureCount) -> str:
+        """When a slice that failed is tried again, or who has to ask for that."""
+        if not is_computed_here(self.warehouse.graph, slice_):
+            return "another system makes it: it is there once that system reports it again"
+        due = LaunchPolicy().tried_again_at(failures)
+        if due is None:
+            return f"run it again, once the reason is gone: tidemark backfill {slice_.entity} {slice_.key} --approve"
+        if self.without_center:
+            return "it is tried again once a center runs: `tidemark up` or `tidemark center` starts one"
+        return f"it is tried again at {self._local(due, slice_)}"
+
+    def _local(self, instant: datetime, slice_: Slice) -> str:
+        zone = zone_info(self.warehouse.graph.entity(slice_.entity).time_zone)
+        return instant.astimezone(zone).isoformat(sep=" ", timespec="minutes")
 
     @cached_property
     def without_center(self) -> str:

@@ -29,15 +29,22 @@ RUN: Final = "0fcd8a52"
 DONE: Final = (Event.COMPLETED, Event.QUALITY_PASSED)
 
 
-def report(settings: Settings, slices: Sequence[str] = COMPLETE, events: Sequence[Event] = DONE, why: str = "") -> None:
+def report(
+    settings: Settings,
+    slices: Sequence[str] = COMPLETE,
+    events: Sequence[Event] = DONE,
+    why: str = "",
+    at: datetime = THEN,
+    run: str = RUN,
+) -> None:
     """Tell a center of each slice's events, in their order."""
     store = StateStore.of(settings)
     graph = load_warehouse(settings).graph
-    center = DependencyCenter(graph, store, since=datetime(2026, 3, 22, tzinfo=UTC), clock=lambda: THEN)
+    center = DependencyCenter(graph, store, since=datetime(2026, 3, 22, tzinfo=UTC), clock=lambda: at)
     for event in events:
-        told = Facts(run_id=RUN) if event in (Event.STARTED, Event.FAILED, Event.COMPLETED) else Facts()
+        told = Facts(run_id=run) if event in (Event.STARTED, Event.FAILED, Event.COMPLETED) else Facts()
         facts = [
-            Fact(f"{name} {event.value}", Slice.parse(name), event, THEN, "test", why, data=told) for name in slices
+            Fact(f"{name} {event.value} {at}", Slice.parse(name), event, at, "test", why, data=told) for name in slices
         ]
         center.report(facts, strict=True)
     store.close()

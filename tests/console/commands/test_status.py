@@ -17,7 +17,7 @@ from tidemark.console.main import main
 from tidemark.console.served_project import serve_alone
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.database import Database
-from tidemark.state_store.lease import Lease
+from tidemark.state_store.lease import CENTER, Lease
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def test_a_failed_slice_is_where_the_waiting_begins(settings: Settings) -> None:
     report(settings, [f"{name}@{day}" for name in upstream for day in days])
     report(settings, ["dwd_orders@2026-03-23"], [Event.STARTED, Event.FAILED], "the disk is full")
     told = entries("--layer", "dwd")["dwd_orders"]
-    again = "run it again, once the reason is gone: tidemark backfill dwd_orders 2026-03-23 --approve"
+    again = "it is tried again once a center runs: `tidemark up` or `tidemark center` starts one"
     why = ["failed: the disk is full", f"run {RUN}, 2026-03-30 03:00+02:00", again]
     assert told["failures"] == {"2026-03-23": why}
     assert (told["failed"], told["waiting"]) == (["2026-03-23"], ["2026-03-30", "2026-03-31"])
@@ -98,6 +98,28 @@ def test_a_failed_slice_is_where_the_waiting_begins(settings: Settings) -> None:
     assert lines[at + 1 : at + 4] == [f"  {line}" for line in why]
     explained = CliRunner().invoke(main, ["explain", "dwd_orders", "2026-03-23"]).output.splitlines()
     assert [line.strip() for line in explained if line.strip() in why] == why
+
+
+def test_the_command_is_named_after_the_last_retry_and_the_past_knows_no_later_failure(settings: Settings) -> None:
+    def last_words(*arguments: str) -> list[str]:
+        words: list[str] = entries(*arguments)["dwd_orders"]["failures"]["2026-03-23"]
+        return words
+
+    report(settings, ["ods_orders@2026-03-23", "ods_courses@2026-03-23"])
+    report(settings, ["dwd_orders@2026-03-23"], [Event.STARTED, Event.FAILED], "the disk is full")
+    database = Database.of(settings)
+    Lease(database, CENTER, 60.0).hold()
+    database.close()
+    first = ["failed: the disk is full", f"run {RUN}, 2026-03-30 03:00+02:00"]
+    tried = "it is tried again at 2026-03-30 03:05+02:00"
+    assert last_words() == [*first, tried]
+    late, again = THEN + timedelta(hours=1), [Event.RETRIED, Event.STARTED, Event.FAILED]
+    report(settings, ["dwd_orders@2026-03-23"], again, "a column is missing", late, "second")
+    command = "run it again, once the reason is gone: tidemark backfill dwd_orders 2026-03-23 --approve"
+    assert last_words() == ["failed: a column is missing", "run second, 2026-03-30 04:00+02:00", command]
+    assert last_words("--as-of", f"{THEN:%Y-%m-%dT%H:%M:30}") == [*first, tried]
+    report(settings, ["dwd_orders@2026-03-23"], [Event.CANCELLED], "not today", late + timedelta(hours=1))
+    assert (last_words()[0], last_words()[-1]) == ("cancelled: not today", command)
 
 
 def test_a_failed_slice_that_nothing_waits_for_says_why(settings: Settings) -> None:

@@ -24,8 +24,8 @@ from tidemark.center.alerts.promise_troubles import promise_troubles
 from tidemark.center.alerts.refused_troubles import refused_troubles
 from tidemark.center.alerts.rule_troubles import rule_troubles
 from tidemark.center.detectors.refused_events import RefusedEvents
-from tidemark.center.dispatch import LaunchPolicy
 from tidemark.center.isolated_steps import IsolatedSteps
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.dependency_model.status import Quality
 from tidemark.state_store.broken_rules import broken_rules
 from tidemark.state_store.failed_runs import failed_runs
@@ -82,7 +82,7 @@ class AlertWatch:
         self._checks = PromiseChecks(self._book, center.graph)
         self._why: dict[Slice, str] = {}
         self._refused = refused or RefusedEvents(clock)
-        self._attempts = LaunchPolicy().attempts
+        self._policy = LaunchPolicy()
         self._due = DueTimes()
         self._isolated = IsolatedSteps()
         self._looked_until: int | None = None
@@ -183,8 +183,9 @@ class AlertWatch:
     def _has_failed_for_good(self, slice_: Slice) -> bool:
         """Whether nothing tries it again, no person cancelled it, and no alert about rules is about it."""
         count, quality = self._center.failures(slice_), self._center.status(slice_).quality
-        is_tried = count is None or count.times < self._attempts or count.is_held
-        return not is_tried and quality is not Quality.FAILED
+        if count is None or count.is_held or quality is Quality.FAILED:
+            return False
+        return self._policy.tried_again_at(count) is None
 
     def _look_at_anomalies(self) -> None:
         """Of those that there are, a slice that was measured again and is as usual is none."""
