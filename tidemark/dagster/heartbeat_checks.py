@@ -78,4 +78,4 @@ def _check(warehouse: Warehouse, entity: str) -> dg.AssetChecksDefinition:
 
 
 def _since(diagnosis: Diagnosis) -> str:
-    return f"{diagnosis.since:%Y-%m-%d %H:%M:%S %Z}" if diagnosis.since else "the beginning"
+    return diagnosis.since.isoformat(sep=" ", timespec="seconds") if diagnosis.since else "the beginning"

@@ -74,11 +74,12 @@ def test_a_snapshot_is_held_back_by_the_instances_that_are_not_read_to_its_end()
     table = table_status(ORDERS, [commit(1, NOW, a__school__orders_0=1)], Around({"b": 9}, [], NOW))
     (told,) = blockers_of(table, NOW, UTC)
     assert told == (
-        "instance b: read to 2026-03-23 23:01:00 UTC, 2 records wait in Kafka; "
-        "broken: the last heartbeat of b is of 2026-03-23 23:01:00 UTC, 60 min ago: nothing arrives any more"
+        "instance b: read to 2026-03-23 23:01:00+00:00, 2 records wait in Kafka; "
+        "broken: the last heartbeat of b is of 2026-03-23 23:01:00+00:00, 60 min ago: nothing arrives any more"
     )
     assert blockers_of(table, NOW - timedelta(hours=2), UTC) == []
     later = blockers_of(table, NOW + timedelta(seconds=1), ZoneInfo("Europe/Paris"))
     assert later[0].startswith(
-        "instance a: read to 2026-03-24 01:01:00 CET, newest change 2026-03-24 01:01:00 CET on shard a.school.orders_0;"
+        "instance a: read to 2026-03-24 01:01:00+01:00, "
+        "newest change 2026-03-24 01:01:00+01:00 on shard a.school.orders_0;"
     )

@@ -58,7 +58,7 @@ def diagnose(
 
 
 def _at(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S %Z}"
+    return moment.isoformat(sep=" ", timespec="seconds")
 
 
 def _ago(duration: timedelta) -> str:

@@ -32,4 +32,4 @@ def _sentences(status: TableStatus, name: str, stream: StreamStatus, zone: tzinf
 
 
 def _shown(instant: datetime, zone: tzinfo) -> str:
-    return f"{instant.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}"
+    return instant.astimezone(zone).isoformat(sep=" ", timespec="seconds")

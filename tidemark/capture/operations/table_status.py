@@ -136,7 +136,8 @@ def _diagnosis(
     source: SourceTable, instance: str, state: CommitState, beat: datetime | None, around: Around
 ) -> Diagnosis:
     if beat is not None and not around.written and around.now - beat > RECORDED:
-        reason = f"the heartbeats of {instance} are a recording, the last one is of {beat:%Y-%m-%d %H:%M:%S %Z}"
+        at = beat.isoformat(sep=" ", timespec="seconds")
+        reason = f"the heartbeats of {instance} are a recording, the last one is of {at}"
         return Diagnosis(instance, Health.UNKNOWN, beat, reason)
     changes = [ms for shard, ms in state.watermarks.items() if shard.startswith(f"{instance}.")]
     heard = Liveness(around.looked, {} if beat is None else {instance: beat})

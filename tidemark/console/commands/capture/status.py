@@ -112,7 +112,9 @@ def _rows(table: TableStatus, zone: tzinfo) -> list[list[str]]:
         [
             table.table,
             instance,
-            f"{table.watermark.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}" if table.watermark else "nothing yet",
+            table.watermark.astimezone(zone).isoformat(sep=" ", timespec="seconds")
+            if table.watermark
+            else "nothing yet",
             "?" if stream.lag is None else str(stream.lag),
             f"{stream.diagnosis.health}: {stream.diagnosis.reason}",
             table.last_snapshot or "none",
