@@ -21,10 +21,11 @@ from tidemark.delta.delta_rs_table import read_rows
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
-from tidemark.engines.slices_table import SLICES_TABLE, SlicesTable
+from tidemark.engines.slices_table import SlicesTable
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
 from tidemark.state_store.store import StateStore
 from tidemark.state_store.transition import Facts, Transition
+from tidemark.warehouse.reserved_names import SLICES_TABLE
 
 if TYPE_CHECKING:
     from tidemark.warehouse.warehouse import Warehouse

@@ -9,6 +9,7 @@ from deltalake import write_deltalake
 
 from tidemark.delta.open_table import answer_for, delta_rs_options
 from tidemark.strict_json import json_text
+from tidemark.warehouse.reserved_names import RESULTS_TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from tidemark.state_store.rule_results import StoredRuleResult
     from tidemark.system.table_location import TableLocation
 
-RESULTS_TABLE: Final = "quality_results"
-"""Its name in the lake; no entity has it."""
 _SCHEMA: Final = pa.schema(
     [
         ("entity", pa.string()),

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Final, Self
 from tidemark.compute.errors import InputMissingError
 from tidemark.compute.input_views import Inputs
 from tidemark.compute.past_slices import PastSlices
-from tidemark.compute.results_table import RESULTS_TABLE, results_as_arrow
+from tidemark.compute.results_table import results_as_arrow
 from tidemark.dependency_model.entity.dependency import COMPLETED
 from tidemark.dependency_model.lineage.sql_text import code_of
 from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
 from tidemark.dependency_model.slice import Slice
 from tidemark.quoting.spark import quote
+from tidemark.warehouse.reserved_names import RESULTS_TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

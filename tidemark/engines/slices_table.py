@@ -26,6 +26,7 @@ from tidemark.state_store.row_codec import CURRENT, current_of, sub_text
 from tidemark.state_store.schema import CATALOG_PARTITIONS, SLICES, SNAPSHOTS, TRANSITIONS
 from tidemark.state_store.slice_copies import SliceCopies
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
+from tidemark.warehouse.reserved_names import SLICES_TABLE
 
 if TYPE_CHECKING:
     from sqlalchemy import Select
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.warehouse import Warehouse
 
-SLICES_TABLE: Final = "_slices"
-"""Its name in the lake; no entity has it."""
 _SCHEMA: Final = pa.schema(
     [
         ("entity", pa.string()),

@@ -11,6 +11,7 @@ from tidemark.errors import EntityError
 from tidemark.system.project_root import PROJECT_FILE
 from tidemark.system.refresh_target import REFRESHES
 from tidemark.warehouse.entity_files import DEFAULTS_FILE
+from tidemark.warehouse.reserved_names import RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -24,6 +25,13 @@ def project_problems(settings: Settings, entities: Collection[Entity]) -> Iterat
     """What the defaults of all declarations, or the folders where they lie, have against `tidemark.yaml`."""
     yield from _other_defaults(settings)
     for entity in entities:
+        if entity.name.lower() in RESERVED:
+            yield EntityError(
+                f"'{entity.name}' is the name of a table that Tidemark itself writes into the lake",
+                expected=f"a name other than {' and '.join(sorted(RESERVED))}",
+                where=entity.file,
+                hint="rename its files",
+            )
         folder = entity.file.partition("/")[0] if "/" in entity.file else ""
         if folder and folder not in settings.layers:
             yield EntityError(

@@ -45,11 +45,12 @@ def quality(
                   "unknown", "expected", "reason", "measured": {..}, "rows", "version", "judged_at"}]}; rows is null
                   where nobody counted them, version where it was never published; with --to-lake beside it "table".
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.compute.results_table import RESULTS_TABLE, write_results_table  # noqa: PLC0415 - keeps --help fast
+    from tidemark.compute.results_table import write_results_table  # noqa: PLC0415 - keeps --help fast
     from tidemark.errors import EntityError  # noqa: PLC0415
     from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.state_store.rule_results import RuleResults  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
+    from tidemark.warehouse.reserved_names import RESULTS_TABLE  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     settings = Settings.load()
