@@ -16,6 +16,7 @@ from tidemark.capture.planning.commit_planner import ReadTransaction, TopicStrea
 from tidemark.capture.planning.continuity_of_scan import BinlogOrder, judge_binlogs
 from tidemark.capture.planning.recovered_shards import loads_of_missing_rows
 from tidemark.capture.planning.table_loads import loads_of_table
+from tidemark.capture.planning.unlogged_effects import new_drops
 from tidemark.capture.source.scan import Scan
 from tidemark.capture.source_table import SourceTable, topic_of
 
@@ -121,14 +122,7 @@ def _progress(states: States, reached: Mapping[str, int]) -> dict[str, BinlogPro
 
 
 def _find_vanished(source: SourceTable, scan: Scan, state: CommitState, order: BinlogOrder) -> dict[str, BinlogFinding]:
-    """Per instance the first drop of a shard that has rows; one that the connector sent again was seen to."""
+    """Per instance the first drop of a shard that has rows."""
     first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}
     earlier = dict.fromkeys(state.watermarks, 0)
-    dropped = [
-        drop
-        for drop in scan.summary.table_drops
-        if source.holds(drop.instance, drop.physical)
-        and drop.offset >= state.offsets.get(topic_of(drop.instance), 0)
-        and not order.was_read(drop.instance, drop.offset, drop.position)
-    ]
-    return vanished_shards(dropped, {**first, **earlier}, order.accepted)
+    return vanished_shards(new_drops(source, scan, state, order), {**first, **earlier}, order.accepted)

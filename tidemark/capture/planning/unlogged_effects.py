@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tidemark.capture.binlog.dropped_shards import Dropped
 from tidemark.capture.binlog.finding import FindingKind
 from tidemark.capture.commits.commit_state import CommitState
 from tidemark.capture.commits.holds import HoldEvent
@@ -62,7 +63,7 @@ def table_effects(source: SourceTable, scan: Scan, order: BinlogOrder, state: Co
     )
     rows = [
         *(change for change in changed if isinstance(change, RowEffect)),
-        *_dropped(scan, order, state, shards),
+        *_dropped(source, scan, order, state, shards),
     ]
     return TableEffects(sorted([*rows, *_swept(state, events)], key=lambda effect: effect[:2]), events)
 
@@ -169,13 +170,23 @@ def _accepted_gaps(order: BinlogOrder, state: CommitState, shards: Mapping[str, 
 
 
 def _dropped(
-    scan: Scan, order: BinlogOrder, state: CommitState, shards: Mapping[str, Sequence[str]]
+    source: SourceTable, scan: Scan, order: BinlogOrder, state: CommitState, shards: Mapping[str, Sequence[str]]
 ) -> Iterator[RowEffect]:
     """The rows of a shard whose table is dropped are gone, as with TRUNCATE: a person has accepted that before."""
-    for drop in scan.summary.table_drops:
-        is_new = drop.offset >= state.offsets.get(topic_of(drop.instance), 0)
-        if drop.physical in shards.get(drop.instance, ()) and is_new and not order.was_read(*drop[:2], drop.position):
+    for drop in new_drops(source, scan, state, order):
+        if drop.physical in shards[drop.instance]:
             yield RowEffect(drop.instance, drop.offset, Emptied(drop.physical))
+
+
+def new_drops(source: SourceTable, scan: Scan, state: CommitState, order: BinlogOrder) -> list[Dropped]:
+    """The drops of the table's shards behind its offsets; one that the connector sent again was seen to."""
+    return [
+        drop
+        for drop in scan.summary.table_drops
+        if source.holds(drop.instance, drop.physical)
+        and drop.offset >= state.offsets.get(topic_of(drop.instance), 0)
+        and not order.was_read(drop.instance, drop.offset, drop.position)
+    ]
 
 
 def _swept(state: CommitState, events: Sequence[HoldEvent]) -> Iterator[RowEffect]:
