@@ -5,7 +5,6 @@ The address of one stands in `TIDEMARK_TARGET_<NAME>` and nowhere else, as it ma
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from enum import Enum
@@ -13,12 +12,12 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator
 
+from tidemark.system.named_settings import named_settings
+
 ADDRESS_PREFIX: Final = "TIDEMARK_TARGET_"
 SIGNING_PREFIX: Final = "TIDEMARK_SIGNING_KEY_"
-_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _METHOD: Final = re.compile(r"[A-Z]{3,10}")
 _HEADER: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
-_MOST: Final = 100
 _EXAMPLE: Final = "{cache: {kind: redis}}"
 
 
@@ -58,19 +57,10 @@ class RefreshTarget:
 
 
 def _targets(given: object) -> object:
-    """`{cache: {kind: redis}}`, in the environment as JSON."""
-    if isinstance(given, str):
-        given = json.loads(given)
-    if isinstance(given, tuple):
-        return given
-    if not isinstance(given, dict) or len(given) > _MOST:
-        raise ValueError(f"expected at most {_MOST} names with their kinds, such as {_EXAMPLE}")
-    return tuple(_target(name, told) for name, told in given.items())
+    return named_settings(given, _target, noun="a target", having="their kinds", example=_EXAMPLE)
 
 
-def _target(name: object, told: object) -> RefreshTarget:
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ValueError(f"'{name}' is no name of a target: write lower-case letters, digits and _")
+def _target(name: str, told: object) -> RefreshTarget:
     kinds = {kind.value: kind for kind in TargetKind}
     if not isinstance(told, dict) or told.get("kind") not in kinds:
         raise ValueError(f"{name} needs a kind, one of {', '.join(kinds)}: {_EXAMPLE}")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import BeforeValidator
 
+from tidemark.system.named_settings import named_settings
 from tidemark.system.table_location import is_uri, remote_location
 
 if TYPE_CHECKING:
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
 
     from tidemark.system.table_location import TableLocation
 
-_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _KEYS: Final = frozenset({"lake", "mb_per_second", "repair_mb_per_second", "endpoint", "region"})
-_MOST: Final = 100
 _MB: Final = 1_000_000
 _MOST_MB: Final = 1e9
 _EXAMPLE: Final = "{center_b: {lake: s3://other-lake/warehouse, mb_per_second: 50}}"
@@ -50,7 +47,7 @@ class DeclaredReplica:
 
 @dataclass(frozen=True)
 class ReplicaPlace:
-    """Another lake. So many bytes a second are sent there, None for no limit, and read there by the mender."""
+    """Another lake. The rates limit what is sent there (None: no limit) and what the mender reads there."""
 
     name: str
     lake: TableLocation
@@ -59,19 +56,10 @@ class ReplicaPlace:
 
 
 def _replicas(given: object) -> object:
-    """`{center_b: {lake: ...}}`, in the environment as JSON."""
-    if isinstance(given, str):
-        given = json.loads(given)
-    if isinstance(given, tuple):
-        return given
-    if not isinstance(given, dict) or len(given) > _MOST:
-        raise ValueError(f"expected at most {_MOST} names with their lakes, such as {_EXAMPLE}")
-    return tuple(_replica(name, told) for name, told in given.items())
+    return named_settings(given, _replica, noun="a replica", having="their lakes", example=_EXAMPLE)
 
 
-def _replica(name: object, told: object) -> DeclaredReplica:
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ValueError(f"'{name}' is no name of a replica: write lower-case letters, digits and _")
+def _replica(name: str, told: object) -> DeclaredReplica:
     if not isinstance(told, dict) or not told.keys() <= _KEYS or not isinstance(told.get("lake"), str):
         raise ValueError(f"{name} needs a lake, and may have {', '.join(sorted(_KEYS - {'lake'}))}: {_EXAMPLE}")
     rates: dict[str, Any] = {key: told[key] for key in ("mb_per_second", "repair_mb_per_second") if key in told}
