@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from threading import Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,16 +11,22 @@ if TYPE_CHECKING:
 
 
 class BackgroundStep:
-    """Does one thing again and again, never twice at once."""
+    """Does one thing again and again, never twice at once. A center that ends does not wait for it."""
 
     def __init__(self, name: str, step: Callable[[], None]) -> None:
-        self._step, self._running = step, Future[None]()
+        self._name, self._step, self._running = name, step, Future[None]()
         self._running.set_result(None)
-        self._thread = ThreadPoolExecutor(1, name)
 
     def poll(self) -> None:
         """Begin it again, unless it goes on. Raises what it raised the last time, once."""
         if not self._running.done():
             return
-        last, self._running = self._running, self._thread.submit(self._step)
+        last, self._running = self._running, Future[None]()
+        Thread(target=self._work, args=(self._running,), name=self._name, daemon=True).start()
         last.result()
+
+    def _work(self, running: Future[None]) -> None:
+        try:
+            running.set_result(self._step())
+        except BaseException as error:  # noqa: BLE001 - raised again by the next look at it
+            running.set_exception(error)
