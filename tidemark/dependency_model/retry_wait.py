@@ -9,5 +9,5 @@ _DOUBLED: Final = 20
 
 
 def retry_wait(failures: int) -> timedelta:
-    """After so many failures before this one."""
+    """The wait after a failure that `failures` others came before."""
     return min(_FIRST * (1 << min(failures, _DOUBLED)), _LONGEST)

@@ -194,7 +194,7 @@ class SlicesTable:
         return sorted([*rows, *map(_tag_row, by_hand)], key=_place)
 
     def _published(self, place: str, name: str) -> dict[Slice, int]:
-        """Of the slices that readers of a replica see their generation there."""
+        """The generation of each slice that readers of a replica see there."""
         copies = SliceCopies(self._database, place, name).all().values()
         return {copy.slice: copy.published.generation for copy in copies if copy.published}
 

@@ -1,4 +1,4 @@
-"""What an adapter is asked to refresh: one slice as it stands, and what the declaration says was made of it."""
+"""What an adapter refreshes: a slice in its present state, and what the declaration says was made of it."""
 
 from __future__ import annotations
 

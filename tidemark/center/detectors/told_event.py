@@ -124,7 +124,7 @@ def _number(values: Mapping[str, object], name: str) -> int | None:
 
 
 def _figure(values: Mapping[str, object], name: str) -> float | None:
-    """Of an asset of somebody else the name may mean anything: what is no such figure is left out."""
+    """An asset of somebody else may use the name for anything: a value that is not such a figure is left out."""
     value = values.get(name)
     is_figure = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < INT64.stop
     return value if is_figure else None  # type: ignore[return-value]

@@ -27,7 +27,7 @@ def engines(entity: str, *, engine: str, slice_key: str | None, tag: str | None,
       tidemark engines ods_orders --for clickhouse --slice 2026-03-29
       tidemark engines ods_orders --for polars --tag before_migration
 
-    A slice that late changes restated is no single version: only Spark reads it, by `tidemark.reader`.
+    A slice that late changes restated has more than one version: only Spark reads it, by `tidemark.reader`.
 
     \b
     Exit codes: 0 printed; 1 no such table, slice or tag, its version is gone, or the engine cannot read it;

@@ -39,7 +39,9 @@ _LONGEST_PAUSE: Final = 60.0
 @click.argument("target", required=False)
 @click.option("--follow", is_flag=True, help="Go on until stopped: what changes is refreshed as it does.")
 @click.option("--status", is_flag=True, help="Say what each target has taken, and refresh nothing.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10_000), help="With --status: so many.")
+@click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1, 10_000), help="Rows that --status shows."
+)
 @json_option
 def refresh(target: str | None, *, follow: bool, status: bool, limit: int, as_json: bool) -> None:
     """Refresh what was made of slices in databases and caches, at all targets or TARGET alone.

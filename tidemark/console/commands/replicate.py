@@ -45,7 +45,9 @@ _ENDED: Final = object()
 @click.option("--follow", is_flag=True, help="Go on until stopped: what completes is copied as it does.")
 @click.option("--repair", is_flag=True, help="First look at every file that is there, and repair what is damaged.")
 @click.option("--status", is_flag=True, help="Say how far each slice is, and copy nothing.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10_000), help="With --status: so many.")
+@click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1, 10_000), help="Rows that --status shows."
+)
 @json_option
 def replicate(place: str | None, *, follow: bool, repair: bool, status: bool, limit: int, as_json: bool) -> None:
     """Copy completed slices to the lakes that their entities name, all of them or PLACE alone.

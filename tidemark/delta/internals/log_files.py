@@ -114,7 +114,7 @@ def _json_actions(table: TableLocation, name: str, _: Collection[str]) -> Iterat
 
 
 def _checkpoint_actions(table: TableLocation, name: str, columns: Collection[str]) -> Iterator[Mapping[str, Any]]:
-    """Raises ValueError for a file that is no checkpoint."""
+    """Raises ValueError for a file that is not a checkpoint."""
     import pyarrow as pa  # noqa: PLC0415 - a log without checkpoints needs no Arrow
     import pyarrow.parquet as pq  # noqa: PLC0415
 

@@ -32,7 +32,7 @@ class RefreshAction(Enum):
 
 
 class RefreshState(Enum):
-    """Of the newest delivery of a slice."""
+    """How far the newest delivery of a slice is."""
 
     PLANNED = "planned"
     FAILED = "failed"
