@@ -53,9 +53,17 @@ class Rule:
 RULES: Final = (
     Rule("fronted of", r"(?:^|[.:;] )Of (?!course)[a-z]", "put the subject first: 'The index of each key'"),
     Rule("so many", r"\b[Ss]o (?:many|often|few)\b(?! (?:as|that)\b)", "name the quantity: 'The most rows in a batch'"),
-    Rule("is no", r"\b(?:is|are|was|were|be) (?:no|none)\b(?! (?:longer|more|later|earlier|less|larger|older))", "'is not a'"),
+    Rule(
+        "is no",
+        r"(?<![Tt]here )\b(?:is|are|was|were|be) (?:no|none)\b(?! (?:longer|more|later|earlier|less|larger|older))",
+        "'is not a'",
+    ),
     Rule("those that", r"\b[Tt]hose (?:that|which|who)\b", "repeat the noun: 'the rows that'"),
-    Rule("who asks", r"\bwho (?:asks|tells|reads|waits|has|is|knows)\b.{0,200}?", "name the caller, the reader or the user"),
+    Rule(
+        "who asks",
+        r"\bwho (?:asks|tells|reads|waits|has|is|knows)\b.{0,200}?",
+        "name the caller, the reader or the user",
+    ),
     Rule("told", r"\b(?:told|retold|untold)\b", "'reported', 'passed', 'recorded', or the name of what is sent"),
     Rule("anew", r"\banew\b", "'again', 'from the start', 'new'"),
     Rule("as it stands", r"\bas (?:it|they) stands?\b", "'unchanged', or say which version"),
@@ -63,8 +71,18 @@ RULES: Final = (
     Rule("nobody", r"\b(?:[Nn]obody|[Ss]omebody|[Ww]hoever)\b", "name the reader, the writer, the process or the user"),
     Rule("come what may", r"\bcome what may\b|\bnor is there\b", "'always', 'never'"),
     Rule("let expect", r"\blets? (?:\w+ )?expect\b", "'differs from the usual pattern'"),
-    Rule("one of them", r"^(?:One|Some|All|Each|Any|None|Nothing) of (?:them|it|these|those)\b", "name the thing", frozenset({"docstring"})),
-    Rule("question", r"^(?:What|Which|Who|Why|Where)\b(?!.*\?$)", "name the thing: 'The reason', 'The files that'", frozenset({"docstring"})),
+    Rule(
+        "one of them",
+        r"^(?:One|Some|All|Each|Any|None|Nothing) of (?:them|it|these|those)\b",
+        "name the thing",
+        frozenset({"docstring"}),
+    ),
+    Rule(
+        "question",
+        r"^(?:What|Which|Who|Why|Where)\b(?!.*\?$)",
+        "name the thing: 'The reason', 'The files that'",
+        frozenset({"docstring"}),
+    ),
 )
 
 
@@ -115,9 +133,9 @@ def _docstrings(tree: ast.Module) -> Iterator[tuple[ast.Constant, int]]:
     """Docstrings, and the strings below attributes and constants."""
     for node in ast.walk(tree):
         for statement in getattr(node, "body", ()) if not isinstance(node, ast.Lambda | ast.IfExp) else ():
-            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-                if isinstance(statement.value.value, str):
-                    yield statement.value, statement.lineno
+            value = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield value, statement.lineno
 
 
 def _comments(source: str) -> Iterator[tuple[int, str]]:
@@ -168,6 +186,6 @@ def _paragraphs(place: str, page: str) -> Iterator[Text]:
 
 if __name__ == "__main__":
     printed = list(findings(texts([Path(name).resolve() for name in sys.argv[1:]])))
-    print("\n".join(printed))  # noqa: T201 - a command
-    print(f"{len(printed)} findings")  # noqa: T201
+    print("\n".join(printed))
+    print(f"{len(printed)} findings")
     sys.exit(bool(printed))

@@ -111,177 +111,221 @@ SECTIONS: Final = (
         Entity,
         {
             "period": Key(
-                "how long a slice is: `5min`, `10min`, `hour`, `day`, `week`, `month`, `quarter`, `year`; "
-                "none for `kind: Static`",
+                (
+                    "the length of a slice: `5min`, `10min`, `hour`, `day`, `week`, `month`, `quarter`, `year`; "
+                    "not for `kind: Static`"
+                ),
                 "period: hour",
             ),
             "kind": Key(
-                "how the data relates to time: `TimeSeries` (the default), `Sliding`, `Snapshot`, `Static`, "
-                "`Cumulative`, `Virtual` "
-                "(another system makes it), `Project`, `View` (no table: its query is put into those that name it)",
+                (
+                    "how the data relates to time: `TimeSeries` (the default), `Sliding`, `Snapshot`, `Static`, "
+                    "`Cumulative`, `Virtual` (made by another system), `Project`, `View` (not a table: its query "
+                    "is inserted into the queries that name it)"
+                ),
                 "kind: Virtual\nperiod: day",
             ),
-            "description": Key("what a row is, for people", "period: day\ndescription: Orders of a course on a day."),
+            "description": Key("what a row is, in words", "period: day\ndescription: Orders of a course on a day."),
             "granularity": Key(
-                "the stretch that a slice tells of, where it is not its period: month to date, computed every day",
+                (
+                    "the time span that a slice covers, if it is not the period: for example the month to date, "
+                    "computed every day"
+                ),
                 "kind: Cumulative\nperiod: day\ngranularity: month",
             ),
             "start": Key(
-                "its first slice; earlier ones do not exist and are not waited for", "period: day\nstart: 2026-03-23"
+                "the first slice; earlier slices do not exist and nothing waits for them",
+                "period: day\nstart: 2026-03-23",
             ),
-            "end": Key(
-                "slices that are not over by then do not exist", "period: day\nstart: 2026-03-23\nend: 2026-04-01"
-            ),
+            "end": Key("slices that end later do not exist", "period: day\nstart: 2026-03-23\nend: 2026-04-01"),
             "time_zone": Key(
-                "the zone whose clock cuts its slices (default: the project's)", "period: day\ntime_zone: Europe/Paris"
+                "the time zone of the slices (default: the project's)", "period: day\ntime_zone: Europe/Paris"
             ),
-            "week_start": Key(
-                "the first day of its weeks (default: the project's)", "period: week\nweek_start: sunday"
-            ),
+            "week_start": Key("the first day of the week (default: the project's)", "period: week\nweek_start: sunday"),
             "holidays": Key(
-                "who tells workdays (`workday -1`, `last workday of month`): a country (`FR`), a region (`FR-57`) or a "
-                "market (`XNYS`) of the library `holidays`, or `weekdays`, Monday to Friday (default: the project's). "
-                "Of years that the library does not know yet only weekends are left out",
+                (
+                    "the calendar of workdays (`workday -1`, `last workday of month`): a country (`FR`), a region "
+                    "(`FR-57`) or a market (`XNYS`) of the library `holidays`, or `weekdays`, Monday to Friday "
+                    "(default: the project's). For years that the library does not know yet, only weekends are "
+                    "days off"
+                ),
                 "period: day\nholidays: FR\ndepends_on: [{entity: ods_rates, offset: workday -1}]",
             ),
             "tags": Key(
-                "labels by which people and Dagster choose; `pool` names the pool of its runs",
+                "labels for selections in Dagster and on the command line; `pool` names the pool of its runs",
                 "period: day\ntags: {team: growth, pool: heavy}",
             ),
             "owner": Key(
-                "who answers for it: an e-mail address or `team:name`", "period: day\nowner: data@school.example"
+                "the person or team in charge: an e-mail address or `team:name`",
+                "period: day\nowner: data@school.example",
             ),
             "states": Key(
-                "states that a slice reaches one after the other, each with what it waits for; `depends_on` "
-                "alone is the state `completed`",
+                (
+                    "states that a slice reaches one after the other, each with its dependencies; `depends_on` "
+                    "alone is the state `completed`"
+                ),
                 "period: day\nstates:\n  - {entity_state: estimated, depends_on: [ods_clicks]}\n"
                 "  - {entity_state: completed, depends_on: [ods_orders]}",
             ),
             "sub_partitions": Key(
-                "dimensions that divide a slice: each value is waited for and computed by itself, by its "
-                "own clock where it names a zone, and from its own `start` on. A value that lies `within` one of "
-                "another dimension is combined with that alone (docs/regions.md)",
+                (
+                    "dimensions that divide a slice into parts. Each part is waited for and computed separately, "
+                    "in its own time zone if it names one, and from its own `start` on. A value that lies "
+                    "`within` a value of another dimension is combined only with that one (docs/regions.md)"
+                ),
                 "period: day\nsub_partitions:\n"
                 "  region: {apac: {time_zone: Asia/Shanghai}, emea: {}, west: {time_zone: UTC-8, start: 2026-04-01}}\n"
                 "  country: {cn: {within: apac}, fr: {within: emea, time_zone: Europe/Paris}, us: {within: west}}",
             ),
             "quorum": Key(
-                "so many sub-partitions, or such a share of them, complete a business time: for the whole, and for who "
-                "depends on all of them. One that comes later is computed into it by `reprocess`",
+                (
+                    "the number or share of sub-partitions that complete a business time, for the whole and for "
+                    "entities that depend on all parts. A part that comes later follows `reprocess`"
+                ),
                 "period: day\nquorum: 3\nsub_partitions: {region: [apac, gulf, emea, west]}",
             ),
             "partition_columns": Key(
-                "the columns that tell the slice of a row, where they are not `dt`, `hour` and `minute`, each with its "
-                "form: `date`; a text of `yyyy`, `MM`, `dd`, `HH` and `mm`; or `int` and such a text. A longer period "
-                "leaves out those of units that it does not have",
+                (
+                    "the columns that name the slice of a row, instead of `dt`, `hour` and `minute`, each with "
+                    "its form: `date`; a text of `yyyy`, `MM`, `dd`, `HH` and `mm`; or `int` and such a text. A "
+                    "longer period leaves out the columns of shorter units"
+                ),
                 "period: hour\ntime_zone: UTC\npartition_columns: {ds: int yyyyMMdd, hh: HH}",
             ),
             "columns": Key(
-                "the names of all other columns of a table that no query here computes: queries and column lineage "
-                "know them before its first slice; without them column lineage looks at the table, where it is there",
+                (
+                    "the names of all other columns of a table that no query in the project computes. Queries and "
+                    "column lineage then know them before the first slice; without this key column lineage reads "
+                    "the existing table"
+                ),
                 "period: day\nkind: Virtual\ncolumns: [user_id, city, clicks]",
             ),
             "quality": Key(
-                "rules that a slice's rows must keep before others may read it (see below)",
+                "rules that the rows of a slice must pass before others read it (see below)",
                 "period: day\nquality: [{unique: [course_id]}]",
             ),
             "profile": Key(
-                "which columns of a slice are measured, or `off` (see below; default: all of computed slices, none of "
-                "snapshots, which are whole tables)",
+                (
+                    "the columns that are measured in each slice, or `off` (see below; default: all columns of "
+                    "computed slices, none of snapshots)"
+                ),
                 "period: day\nprofile: off",
             ),
             "anomalies": Key(
-                "what becomes of a slice whose profile is not as those before it let expect: `warn` shows it, `block` "
-                "keeps the slice back as a broken rule does, `off` compares nothing",
+                (
+                    "what to do with a slice whose profile differs from the usual pattern: `warn` shows it, "
+                    "`block` holds the slice back like a failed rule, `off` turns the comparison off"
+                ),
                 "period: day\nanomalies: block",
             ),
             "quality_on_anomaly": Key(
-                "deeper rules, written as `quality`, which run only where the profile has an anomaly; one that is "
-                "broken keeps the slice back, whatever `anomalies` says",
+                (
+                    "rules as in `quality` that run only if the profile has an anomaly. A failed rule holds the "
+                    "slice back, whatever `anomalies` is"
+                ),
                 "period: day\nquality_on_anomaly: [{unique: [order_id]}]",
             ),
             "probe": Key(
-                "how a slice of `kind: Virtual` is looked at in the system that makes it (see below)",
+                "how to look for a slice of `kind: Virtual` in the system that makes it (see below)",
                 _probe("files: {path: '/data/clicks/dt={start:%Y-%m-%d}', marker: _SUCCESS}"),
             ),
             "completeness": Key(
-                "where the records of a table are counted at their source; `probe: {counts: {of: ..}}` of other "
-                "entities waits for them (see below)",
+                (
+                    "how to count the records of a table at their source. Entities with `probe: {counts: {of: "
+                    "..}}` wait for these counts (see below)"
+                ),
                 _completeness(""),
             ),
             "ready_by": Key(
-                "the time of day, in its zone, by which a slice is promised: `tidemark status` and "
-                "an observation in Dagster tell of late ones; where there is no room for all, what has the smallest "
-                "margin to a promise is launched first",
+                (
+                    "the promise: the time of day, in the entity's zone, by which a slice is ready. `tidemark "
+                    "status` and an observation in Dagster show late slices. If pools are full, the slice with "
+                    "the smallest margin to a promise is launched first"
+                ),
                 'period: day\nready_by: "00:30"',
             ),
             "alert_margin": Key(
-                "so long before `ready_by` a slice should be there: `tidemark baseline` calls a promise at risk that "
-                "probably comes later (default: 0m)",
+                (
+                    "the time before `ready_by` at which a slice should be ready. `tidemark baseline` calls a "
+                    "promise at risk if the slice will probably be later (default: 0m)"
+                ),
                 'period: day\nready_by: "00:30"\nalert_margin: 10m',
             ),
             "notify": Key(
-                "the channels on which alerts about its slices are told: `log`, and those that the setting `channels` "
-                "names (default: [log]); in `project.yaml` for all entities (see docs/alerts.md)",
+                (
+                    "the channels that receive alerts about its slices: `log`, and names of the setting "
+                    "`channels` (default: [log]); in `project.yaml` for all entities (see docs/alerts.md)"
+                ),
                 'period: day\nready_by: "00:30"\nnotify: [log, growth_chat]',
             ),
             "priority": Key(
-                "1 to 9 (default: 5): how much a promise matters; of equal margins `tidemark baseline` tells "
-                "higher ones first",
+                (
+                    "the importance of a promise, 1 to 9 (default: 5). If margins are equal, `tidemark baseline` "
+                    "shows higher ones first"
+                ),
                 'period: day\nready_by: "00:30"\npriority: 8',
             ),
             "earliest": Key(
-                "a slice does not start before: cron, in its zone (default: the end of its window)",
+                (
+                    "a slice does not start before this time: cron, in the entity's zone (default: the end of its "
+                    "window)"
+                ),
                 'period: day\nearliest: "0 6 * * *"',
             ),
             "reprocess": Key(
-                "what becomes of a slice when an input was computed again: `always` (the default), "
-                "`if_changed`, `never`, `ask`",
+                (
+                    "what happens to a slice when an input was computed again: `always` (the default), "
+                    "`if_changed`, `never`, `ask`"
+                ),
                 "period: day\nreprocess: if_changed",
             ),
-            "project": Key(
-                "the project (an entity of `kind: Project`) that it is part of", "period: day\nproject: growth"
-            ),
+            "project": Key("its project (an entity of `kind: Project`)", "period: day\nproject: growth"),
             "source": Key("the physical tables of a captured table (see below)", _CAPTURED),
-            "key": Key("the columns by which changes of a captured table are merged", _CAPTURED),
+            "key": Key("the columns that identify a row when changes are merged into a captured table", _CAPTURED),
             "partition_by": Key(
-                "the column that a captured table is stored by, a date", f"{_CAPTURED}\npartition_by: order_date"
+                "the date column by which a captured table is partitioned", f"{_CAPTURED}\npartition_by: order_date"
             ),
             "cluster_by": Key(
-                "at most four columns that filters use: files are kept clustered by them",
+                "up to four columns that filters use. Files are kept clustered by them",
                 "period: day\ncluster_by: [user_id]",
             ),
             "snapshot_of": Key(
-                "another period's snapshots of a captured table: tags of its versions, no copy",
+                "snapshots of a captured table with another period: tags of its versions, without a copy",
                 "kind: Snapshot\nperiod: hour\nsnapshot_of: ods_orders",
             ),
             "late_events": Key(
-                "what becomes of changes that come after the snapshot of their time was tagged: "
-                "`next_snapshot` (the default) or `restate`",
+                (
+                    "what to do with changes that come after the snapshot of their time was tagged: "
+                    "`next_snapshot` (the default) or `restate`"
+                ),
                 f"{_CAPTURED}\nlate_events: restate",
             ),
             "allowed_lateness": Key(
-                "how long a snapshot waits for such changes", f"{_CAPTURED}\nallowed_lateness: 10m"
+                "how long a snapshot waits for late changes", f"{_CAPTURED}\nallowed_lateness: 10m"
             ),
             "keep_snapshots": Key(
-                "so many of the newest snapshots keep their tags (default: all)", f"{_CAPTURED}\nkeep_snapshots: 400"
+                "how many of the newest snapshots keep their tags (default: all)", f"{_CAPTURED}\nkeep_snapshots: 400"
             ),
             "series": Key(
-                "entities of one name hold the same data, by different periods or judged one beside the other: trouble "
-                "with one reaches the others",
+                (
+                    "entities with the same name here hold the same data, for example with different periods. An "
+                    "invalid slice of one invalidates the slices of the others at that time"
+                ),
                 "period: hour\nseries: orders",
             ),
             "own_asset": Key(
-                "whether an asset that the project writes itself computes it, whenever the center launches it",
+                "whether an asset in your own code computes it. The center launches the asset",
                 "period: day\nown_asset: true",
             ),
             "replicate": Key(
-                "names of `replicas` in tidemark.yaml: to these lakes its slices are copied (see docs/replication.md)",
+                ("names of `replicas` in tidemark.yaml: slices are copied to these lakes (see docs/replication.md)"),
                 "period: day\nreplicate: [center_b]",
             ),
             "refresh": Key(
-                "what was made of its slices at names of `refresh_targets` in tidemark.yaml, and is refreshed as they "
-                "change (see docs/refresh.md)",
+                (
+                    "copies of its slices in other systems, by names of `refresh_targets` in tidemark.yaml. They "
+                    "are refreshed when a slice changes (see docs/refresh.md)"
+                ),
                 _REFRESH.format("keys: ['sales:{day}']"),
             ),
             "export": Key("whether each slice is published to the OLAP store", "period: day\nexport: true"),
@@ -289,27 +333,31 @@ SECTIONS: Final = (
     ),
     Section(
         "What is refreshed",
-        "An entry of `refresh`. Texts name the slice as those of a probe do, and by the longer periods that it lies "
-        "in: `{hour}`, `{day}`, `{month}`, `{quarter}`, `{year}`.",
+        (
+            "An entry of `refresh`. Texts may contain the fields of a probe, and the longer periods "
+            "around the slice: `{hour}`, `{day}`, `{month}`, `{quarter}`, `{year}`."
+        ),
         Refresh,
         {
             "target": Key("a name of `refresh_targets`", _REFRESH.format("keys: ['sales:{day}']")),
-            "table": Key("the table of a database that holds the slices' rows", _REFRESH.format("table: sales")),
+            "table": Key(
+                "the table in the database that holds the rows of the slices", _REFRESH.format("table: sales")
+            ),
             "view": Key(
-                "a materialized view of a PostgreSQL database, computed after the tables",
+                "a materialized view of a PostgreSQL database, refreshed after the tables",
                 _REFRESH.format("view: sales_monthly"),
             ),
             "keys": Key(
-                "names of keys of a Redis-protocol server; one with `*` is a pattern",
+                "names of keys on a Redis-protocol server; a name with `*` is a pattern",
                 _REFRESH.format("keys: ['sales:{day}', 'sales:{month}:*']"),
             ),
             "tags": Key(
-                "sets of such keys; of an HTTP cache the surrogate keys of pages",
+                "sets of such keys; for an HTTP cache, the surrogate keys of pages",
                 _REFRESH.format("tags: ['sales-{day}']"),
             ),
             "paths": Key("pages of an HTTP cache", _REFRESH.format("paths: ['/sales/{day}']")),
             "when_invalid": Key(
-                "whether the rows of an invalid slice leave the table: `remove` (the default) or `keep`",
+                ("whether the rows of an invalid slice are removed from the table: `remove` (the default) or `keep`"),
                 _REFRESH.format("table: sales, when_invalid: keep"),
             ),
         },
@@ -319,86 +367,86 @@ SECTIONS: Final = (
         "An entry of `states`.",
         EntityState,
         {
-            "entity_state": Key("the state's name", "period: day\nstates: [{entity_state: estimated}]"),
-            "depends_on": Key("what it waits for", "period: day\ndepends_on: [ods_orders]"),
+            "entity_state": Key("the name of the state", "period: day\nstates: [{entity_state: estimated}]"),
+            "depends_on": Key("its dependencies", "period: day\ndepends_on: [ods_orders]"),
         },
     ),
     Section(
         "A dependency",
-        "An entry of `depends_on`: an entity's name, or a mapping. Only what SQL and Python do not say is "
-        "written down.",
+        ("An entry of `depends_on`: the name of an entity, or a mapping. Write only what SQL or Python does not show."),
         Dependency,
         {
             "entity": Key("the upstream entity", "period: day\ndepends_on: [ods_orders]"),
             "offset": Key(
-                "which of its slices (see below); `dates` reads too",
+                "the slices of the upstream (see below); `dates` is another name of this key",
                 _of_dependency('{entity: ods_orders, offset: "Set -7,-1"}'),
             ),
             "states": Key(
-                "the states that suffice (default: `completed`)",
+                "states that are sufficient (default: `completed`)",
                 _of_dependency("{entity: ods_orders, states: [estimated, completed]}"),
             ),
             "weak": Key(
-                "what suffices instead of all slices (see below)",
+                "what is sufficient instead of all slices (see below)",
                 _of_dependency("{entity: ods_clicks, offset: Range 0-23, weak: {at_least: 22, timeout: 2h}}"),
             ),
             "quality": Key(
-                "`ignore` takes slices whose rules failed, too (default: `required`)",
+                "`ignore` also accepts slices whose rules failed (default: `required`)",
                 _of_dependency("{entity: ods_clicks, quality: ignore}"),
             ),
             "sub": Key(
-                "which sub-partitions of the upstream", _of_dependency("{entity: clicks, sub: {region: [cn, eu]}}")
+                "the sub-partitions of the upstream", _of_dependency("{entity: clicks, sub: {region: [cn, eu]}}")
             ),
             "because": Key(
-                "why it differs from what the SQL reads",
+                "why the offset differs from what the SQL reads",
                 _of_dependency('{entity: rates, offset: last_available, because: "rates come when they come"}'),
             ),
         },
     ),
     Section(
         "A weak dependency",
-        "Each key that is given releases on its own; the slice is then `partial`, and says what was missing.",
+        ("Each key releases the slice by itself. The slice is then `partial`, and says what was missing."),
         Weak,
         {
             "any_of": Key(
-                "one slice suffices", _of_dependency("{entity: ods_clicks, offset: Range 0-23, weak: {any_of: true}}")
+                "one slice is sufficient",
+                _of_dependency("{entity: ods_clicks, offset: Range 0-23, weak: {any_of: true}}"),
             ),
             "at_least": Key(
-                "so many slices suffice, or such a share",
+                "the number or share of slices that is sufficient",
                 _of_dependency("{entity: ods_clicks, offset: Range 0-23, weak: {at_least: 90%}}"),
             ),
             "timeout": Key(
-                "so long after the slice's earliest time it goes on with what is there",
+                "how long after its earliest time a slice waits. Then it runs with the inputs that are there",
                 _of_dependency("{entity: ods_clicks, weak: {timeout: 30min}}"),
             ),
         },
     ),
     Section(
         "A captured table's source",
-        "[docs/capture.md](../capture.md) says what becomes of its rows, types and names.",
+        "[Capture](../capture.md) explains what becomes of rows, types and names.",
         CapturedSource,
         {
-            "table": Key("`database.table`; `*` at its end stands for the shards' numbers", _CAPTURED),
-            "instances": Key(
-                "the servers that hold shards of it, as their topics `cdc.<instance>` name them", _CAPTURED
-            ),
+            "table": Key("`database.table`; `*` at the end stands for the numbers of the shards", _CAPTURED),
+            "instances": Key("the servers that hold shards, named as in their topics `cdc.<instance>`", _CAPTURED),
             "columns": Key(
-                "which columns are captured: `include` or `exclude`",
+                "the captured columns: `include` or `exclude`",
                 "kind: Snapshot\nperiod: day\nkey: [user_id]\nsource: {table: school.users, instances: [a], "
                 "columns: {exclude: [password]}}",
             ),
             "start": Key(
-                "where a table begins of which nothing is captured so far: `earliest`, the first change of the topics; "
-                "`now`, with an initial load; or `{a: 120}`, an offset of each instance's topic",
+                (
+                    "where a new table begins: `earliest`, the first change of the topics; `now`, with an initial "
+                    "load; or `{a: 120}`, an offset of each instance's topic"
+                ),
                 "kind: Snapshot\nperiod: day\nkey: [id]\nsource: {table: school.users, instances: [a], start: now}",
             ),
             "idle_after": Key(
-                "without a change for so long the table is idle (default `10m`)",
+                "the table is idle after this time without a change (default `10m`)",
                 "kind: Snapshot\nperiod: day\nkey: [id]\nsource: {table: school.users, instances: [a], "
                 "idle_after: 20m}",
             ),
             "broken_after": Key(
-                "without a heartbeat for so long an instance is broken (default `5m`)",
+                "an instance is broken after this time without a heartbeat (default `5m`)",
                 "kind: Snapshot\nperiod: day\nkey: [id]\nsource: {table: school.users, instances: [a], "
                 "broken_after: 2m}",
             ),
@@ -406,93 +454,105 @@ SECTIONS: Final = (
     ),
     Section(
         "How records are counted",
-        "[docs/probes.md](../probes.md) says what windows are made of the counts. The source is `sql` or `kafka`.",
+        ("[Probes](../probes.md#completeness-by-counts) explains windows and counts. The source is `sql` or `kafka`."),
         Completeness,
         {
             "time_column": Key(
-                "the column that tells the minute of a row, in the lake and at the source; it never changes in a row",
+                ("the column with the time of a row, in the lake and at the source. It must never change in a row"),
                 _completeness(""),
             ),
             "time_zone": Key(
-                "the clock of a column without a zone (default: UTC)",
+                "the time zone of a column without a zone (default: UTC)",
                 _completeness("sql: [{url: '${SHOP}', table: orders}]\n  time_zone: Europe/Paris"),
             ),
-            "sql": Key("tables of PostgreSQL, MySQL, MariaDB or SQLite: the shards together", _completeness("")),
+            "sql": Key("tables of PostgreSQL, MySQL, MariaDB or SQLite; the shards are added up", _completeness("")),
             "kafka": Key(
-                "a topic, by its offsets at timestamps: one without transactions, whose records carry that time",
+                (
+                    "a topic, counted by its offsets at timestamps. Its records must carry the time of the row, "
+                    "and it must not have transactions"
+                ),
                 _completeness("kafka: {servers: '${KAFKA}', topic: clicks}"),
             ),
             "capture": Key(
-                "of a captured table: the capture's own counters, which its commits tell",
+                "for a captured table: the counts in the capture's commits",
                 "kind: Snapshot\nsource: {table: shop.orders, instances: [a]}\nkey: [order_id]\n"
                 + _completeness("capture: true"),
             ),
             "settle_for": Key(
-                "a minute's count is final so long after it is over (default `5m`)",
+                "the count of a minute is final this long after the minute's end (default `5m`)",
                 _completeness("kafka: {servers: '${KAFKA}', topic: clicks}\n  settle_for: 10m"),
             ),
             "recount_for": Key(
-                "so long it is counted again, as records come late (default `1h`)",
+                "how long it is counted again, for late records (default `1h`)",
                 _completeness("kafka: {servers: '${KAFKA}', topic: clicks}\n  recount_for: 6h"),
             ),
             "timeout_seconds": Key(
-                "no count takes longer (default 20)",
+                "the time limit of a count (default 20)",
                 _completeness("kafka: {servers: '${KAFKA}', topic: clicks}\n  timeout_seconds: 60"),
             ),
         },
     ),
     Section(
         "A probe",
-        "How an external slice is looked at: one of these sources. [docs/probes.md](../probes.md) says how and when. "
-        "Texts name the slice by `{start:%Y-%m-%d}`, `{end:%H}`, `{key}` or a sub-partition's `{region}`; `${NAME}` is "
-        "an environment variable.",
+        (
+            "How to look for an external slice: one of these sources. [Probes](../probes.md) explains "
+            "when. Texts name the slice by `{start:%Y-%m-%d}`, `{end:%H}`, `{key}` or a sub-partition's "
+            "`{region}`; `${NAME}` is an environment variable."
+        ),
         Probe,
         {
-            "delta": Key("a Delta table's partition", _probe(_DELTA)),
+            "delta": Key("a partition of a Delta table", _probe(_DELTA)),
             "files": Key("a directory, or a prefix of an object store", _probe(_FILES)),
-            "partitions": Key("folders as Hive names them", _probe(_HIVE)),
+            "partitions": Key("folders with Hive's names", _probe(_HIVE)),
             "sql": Key("a table of PostgreSQL, MySQL, MariaDB or SQLite", _probe(_SQL)),
             "http": Key("a JSON document over HTTP", _probe(_HTTP)),
             "kafka": Key("a topic, by offsets at timestamps", _probe(_KAFKA)),
             "dagster": Key("an asset of this or another code location", _probe(_DAGSTER)),
-            "counts": Key("counts of records that the source and the lake report", _probe(_COUNTS)),
+            "counts": Key("counts of records in the source and in the lake", _probe(_COUNTS)),
             "own": Key("a probe of your own, by its entry point", _probe(_OWN)),
             "system": Key(
-                "probes of one system share its limit and its circuit breaker (default: the source's address)",
+                (
+                    "probes with the same system share a limit and a circuit breaker (default: the address of the "
+                    "source)"
+                ),
                 _probe(_HTTP, "system: partner"),
             ),
             "settle_for": Key(
-                "what is there is believed once it stayed the same for so long (default `1m`)",
+                "a slice is complete when its data has not changed for this time (default `1m`)",
                 _probe(_FILES, "settle_for: 10m"),
             ),
-            "fresh_for": Key("nobody looks again sooner (default `1m`)", _probe(_FILES, "fresh_for: 5m")),
+            "fresh_for": Key("the shortest time between two looks (default `1m`)", _probe(_FILES, "fresh_for: 5m")),
             "late_every": Key(
-                "so often at least a late slice is looked for (default: half an hour; of counts a minute)",
+                ("the longest time between two looks at a late slice (default: 30 minutes; for counts one minute)"),
                 _probe(_FILES, "late_every: 5m"),
             ),
             "recheck_for": Key(
-                "so long after its window's end a slice that is there is looked at still (default `0s`: not at all)",
+                "how long after its window a complete slice is looked at (default `0s`: not at all)",
                 _probe(_FILES, "recheck_for: 7d"),
             ),
             "late": Key(
-                "other data in place of what was there is a new generation that readers follow (`restate`, the "
-                "default), or nobody looks at it (`keep`)",
+                (
+                    "what to do with changed data of a complete slice: `restate` (the default) makes a new "
+                    "generation, `keep` ignores it"
+                ),
                 _probe(_FILES, "recheck_for: 7d\n  late: keep"),
             ),
-            "timeout_seconds": Key("how long an answer may take (default 20)", _probe(_SQL, "timeout_seconds: 60")),
+            "timeout_seconds": Key("the time limit of an answer (default 20)", _probe(_SQL, "timeout_seconds: 60")),
         },
     ),
     Section(
         "The probe `delta`",
-        "By the table's log alone, without a scan.",
+        "It reads only the log of the table, without a scan.",
         DeltaProbe,
         {
-            "table": Key("its path or URL", _probe(_DELTA)),
-            "partition": Key("what its partition columns hold; one file has to be there", _probe(_DELTA)),
-            "watermark": Key("a column in which some row is of the slice's end or later", _probe(_DELTA)),
+            "table": Key("the path or URL of the table", _probe(_DELTA)),
+            "partition": Key("the values of the partition columns; at least one file must exist", _probe(_DELTA)),
+            "watermark": Key("a column that must have a value at the slice's end or later", _probe(_DELTA)),
             "replica_of": Key(
-                "the table is a replica: the entity of the other center whose slices are waited for, each in the "
-                "generation that was published last (see docs/replication.md)",
+                (
+                    "for a replica: the entity in the other center. A slice is complete when its newest "
+                    "generation is published (see docs/replication.md)"
+                ),
                 _probe("delta: {table: 's3://lake-b/warehouse/clicks', replica_of: clicks}"),
             ),
             "options": Key("settings of the object store", _probe(_DELTA)),
@@ -500,53 +560,58 @@ SECTIONS: Final = (
     ),
     Section(
         "The probe `files`",
-        "Names that begin with `_` or `.` hold no data.",
+        "Names that begin with `_` or `.` are not data.",
         FilesProbe,
         {
             "path": Key("the folder", _probe(_FILES)),
-            "marker": Key("a file that says that all others are there", _probe(_FILES)),
-            "manifest": Key("a file that names the others, a line each, with their sizes or without", _probe(_FILES)),
-            "at_least": Key("so many files (default 1)", _probe(_FILES)),
+            "marker": Key("a file that exists when all other files are there", _probe(_FILES)),
+            "manifest": Key(
+                "a file that lists the other files, one on each line, with or without sizes", _probe(_FILES)
+            ),
+            "at_least": Key("the smallest number of files (default 1)", _probe(_FILES)),
         },
     ),
     Section(
         "The probe `partitions`",
-        "`dt=2026-03-29/hour=03` below a folder.",
+        "Folders such as `dt=2026-03-29/hour=03`.",
         PartitionsProbe,
         {
-            "path": Key("the table's folder", _probe(_HIVE)),
-            "partition": Key("the columns, in the order of the folders", _probe(_HIVE)),
+            "path": Key("the folder of the table", _probe(_HIVE)),
+            "partition": Key("the partition columns, in the order of the folders", _probe(_HIVE)),
         },
     ),
     Section(
         "The probe `sql`",
-        "One aggregate, read-only.",
+        "One aggregate query, read-only.",
         SqlProbe,
         {
-            "url": Key("the database, as SQLAlchemy writes it", _probe(_SQL)),
+            "url": Key("the database, as a SQLAlchemy URL", _probe(_SQL)),
             "table": Key("the table, with its schema", _probe(_SQL)),
-            "partition": Key("columns that hold these texts in the slice's rows", _probe(_SQL)),
+            "partition": Key("columns with the values that the slice's rows have", _probe(_SQL)),
             "time_column": Key(
-                "a column whose time lies in the slice's window; without a zone it is UTC", _probe(_SQL)
+                "a column with a time inside the slice's window; without a zone it is in UTC", _probe(_SQL)
             ),
-            "watermark": Key("a column in which some row is of the slice's end or later", _probe(_SQL)),
+            "watermark": Key("a column that must have a value at the slice's end or later", _probe(_SQL)),
         },
     ),
     Section(
         "The probe `http`",
-        "A status of 404 says that nothing is there yet; redirects are not followed.",
+        "A status of 404 means that the slice is not there yet. Redirects are not followed.",
         HttpProbe,
         {
             "url": Key("the document", _probe(_HTTP)),
-            "field": Key("the field that tells, by its way through the document", _probe(_HTTP)),
-            "equals": Key("what it holds once the slice is there (default `true`)", _probe(_HTTP)),
-            "rows": Key("the field that counts the slice's rows", _probe(_HTTP)),
-            "headers": Key("sent with the question", _probe(_HTTP)),
+            "field": Key("the path of the field that shows whether the slice is there", _probe(_HTTP)),
+            "equals": Key("the value of the field when the slice is there (default `true`)", _probe(_HTTP)),
+            "rows": Key("the path of the field with the number of rows", _probe(_HTTP)),
+            "headers": Key("headers of the request", _probe(_HTTP)),
         },
     ),
     Section(
         "The probe `kafka`",
-        "Each partition of the topic holds a record of the slice's end or later. TIDEMARK_KAFKA_... say how to log in.",
+        (
+            "A slice is there when each partition of the topic has a record at the slice's end or later. "
+            "TIDEMARK_KAFKA_... hold the login."
+        ),
         KafkaProbe,
         {
             "servers": Key("bootstrap servers", _probe(_KAFKA)),
@@ -555,25 +620,38 @@ SECTIONS: Final = (
     ),
     Section(
         "The probe `dagster`",
-        "A materialization of an asset that others own releases our slices.",
+        "A materialization of an asset in another code location releases the slice.",
         DagsterProbe,
         {
             "asset": Key("the asset's key, with slashes", _probe(_DAGSTER)),
-            "partition": Key("what its partition is called; without it any materialization counts", _probe(_DAGSTER)),
-            "each": Key("the asset's own period: all of its partitions in the slice's window", _probe(_DAGSTER)),
+            "partition": Key(
+                "the name of its partition; without this key any materialization counts", _probe(_DAGSTER)
+            ),
+            "each": Key(
+                "the period of the asset: all its partitions in the slice's window must be there", _probe(_DAGSTER)
+            ),
         },
     ),
     Section(
         "The probe `counts`",
-        "Records of the source against records of the lake, slot by slot: `tidemark counts` takes them in.",
+        ("Compares records of the source with records of the lake, slot by slot. `tidemark counts` reads counts."),
         CountsProbe,
         {
-            "of": Key("the name under which they are reported", _probe(_COUNTS)),
-            "at_least": Key("the lake's share, and no more too many (default `99.995%`)", _probe(_COUNTS)),
-            "slot_minutes": Key("how long a slot is that is compared (default 5)", _probe(_COUNTS)),
+            "of": Key("the name under which counts are reported", _probe(_COUNTS)),
+            "at_least": Key(
+                (
+                    "the share of the source's records that the lake must have; it may not have more than the "
+                    "source plus the same margin (default `99.995%`)"
+                ),
+                _probe(_COUNTS),
+            ),
+            "slot_minutes": Key("the length of a slot in minutes (default 5)", _probe(_COUNTS)),
             "phase": Key("the minute of the day, in UTC, at which a slot begins (default 0)", _probe(_COUNTS)),
             "late": Key(
-                "when counts of a complete slice come late: `restate` asks for it again (the default), `keep` does not",
+                (
+                    "what late counts of a complete slice do: `restate` (the default) makes the slice wait and be "
+                    "computed again, `keep` does nothing"
+                ),
                 _probe(_COUNTS),
             ),
         },
@@ -584,41 +662,48 @@ SECTIONS: Final = (
         OwnProbe,
         {
             "entry_point": Key("its name", _probe(_OWN)),
-            "settings": Key("what the function gets, variables filled in", _probe(_OWN)),
+            "settings": Key("arguments of the function; variables are filled in", _probe(_OWN)),
         },
     ),
     Section(
         "Profiles",
-        "What is written below `profile`.",
+        "The keys below `profile`.",
         ProfileSettings,
         {
             "columns": Key("only these columns (default: all)", "period: day\nprofile: {columns: [order_id, city]}"),
-            "exclude": Key("all but these columns", "period: day\nprofile: {exclude: [payload]}"),
+            "exclude": Key("all columns except these", "period: day\nprofile: {exclude: [payload]}"),
             "max_columns": Key(
-                "no more than so many columns, the first ones of the table (default: 32); 0 is `off`",
+                ("the largest number of columns; the first ones of the table are used (default: 32); 0 is `off`"),
                 "period: day\nprofile: {max_columns: 100}",
             ),
         },
     ),
     Section(
         "Keys of every rule",
-        "Entries of `quality`. All rules of a run's slices are counted in one pass over the files that were written, "
-        "before they are the table's; `referential` and `query` are a job of their own for each slice, and so is the "
-        "source's side of `reconcile`. `not_null` and `unique` may be a list of columns. A rule that crashes is "
-        "unknown: it does not hold.",
+        (
+            "Entries of `quality`. All rules of a run are counted in one pass over the new files, before "
+            "they are published. `referential` and `query` are a separate job for each slice, and so is "
+            "the source's side of `reconcile`. `not_null` and `unique` may be a list of columns. A rule "
+            "that crashes has an unknown result, which does not count as passed."
+        ),
         QualityRule,
         {
             "severity": Key(
-                "`block` (the default) keeps a slice that breaks the rule from being published; `warn` tells of it",
+                (
+                    "`block` (the default): a slice that breaks the rule is not published; `warn`: it is "
+                    "published with a warning"
+                ),
                 _rule("not_null: {columns: [gmv], severity: warn}"),
             ),
             "where": Key(
-                "the rows that the rule is about, an SQL condition (not of `query`, `reconcile` and `drift`)",
+                "an SQL condition that selects the rows to check (not for `query`, `reconcile` and `drift`)",
                 _rule("unique: {columns: [payment_id], where: status = 'paid'}"),
             ),
             "quarantine": Key(
-                "rows that break it are kept, up to 10,000, as JSON with the slice and the rule, in a Delta table that "
-                "the check names; of rules about single rows",
+                (
+                    "for rules about single rows: rows that break the rule are stored, up to 10,000, as JSON with "
+                    "the slice and the rule, in a Delta table that the check names"
+                ),
                 _rule("range: {column: gmv, min: 0, quarantine: true}"),
             ),
         },
@@ -627,27 +712,33 @@ SECTIONS: Final = (
         "The rule `not_null`",
         "An entry of `quality`.",
         NotNull,
-        {"columns": Key("no row has NULL in them", _rule("not_null: [course_id, gmv]"))},
+        {"columns": Key("columns without NULL", _rule("not_null: [course_id, gmv]"))},
     ),
     Section(
         "The rule `unique`",
         "An entry of `quality`.",
         Unique,
-        {"columns": Key("no two rows of a slice have the same values", _rule("unique: [course_id]"))},
+        {
+            "columns": Key(
+                "columns whose values together are different in all rows of a slice", _rule("unique: [course_id]")
+            )
+        },
     ),
     Section(
         "The rule `row_count`",
         "An entry of `quality`.",
         RowCount,
         {
-            "min": Key("a slice has at least so many rows", _rule("row_count: {min: 1}")),
-            "max": Key("and at most so many", _rule("row_count: {min: 1, max: 5000}")),
+            "min": Key("the smallest number of rows", _rule("row_count: {min: 1}")),
+            "max": Key("the largest number of rows", _rule("row_count: {min: 1, max: 5000}")),
             "growth": Key(
-                "how far from the number of the slice before, as a share", _rule("row_count: {min: 1, growth: 0.5}")
+                "the largest difference from the slice before, as a share", _rule("row_count: {min: 1, growth: 0.5}")
             ),
             "same_weekday": Key(
-                "how far from the median of the same time one to four weeks before, as a share (of days and shorter); "
-                "slices that are not there are not compared with",
+                (
+                    "the largest difference from the median of the same time one to four weeks before, as a share "
+                    "(for days and shorter periods). Missing slices are left out"
+                ),
                 _rule("row_count: {same_weekday: 0.3}"),
             ),
         },
@@ -658,7 +749,7 @@ SECTIONS: Final = (
         AcceptedValues,
         {
             "column": Key("the column", _rule("accepted_values: {column: status, values: [paid, open]}")),
-            "values": Key("what it may hold", _rule("accepted_values: {column: status, values: [paid, open]}")),
+            "values": Key("the allowed values", _rule("accepted_values: {column: status, values: [paid, open]}")),
         },
     ),
     Section(
@@ -668,9 +759,10 @@ SECTIONS: Final = (
         {
             "column": Key("the column", _rule("range: {column: gmv, min: 0}")),
             "min": Key(
-                "the least value, or a date or time as text", _rule('range: {column: paid_on, min: "2020-01-01"}')
+                "the smallest value; a date or time is written as text",
+                _rule('range: {column: paid_on, min: "2020-01-01"}'),
             ),
-            "max": Key("the greatest value", _rule("range: {column: rate, min: 0, max: 1}")),
+            "max": Key("the largest value", _rule("range: {column: rate, min: 0, max: 1}")),
         },
     ),
     Section(
@@ -680,7 +772,7 @@ SECTIONS: Final = (
         {
             "column": Key("the column", _rule("pattern: {column: email, matches: '^[^@]+@[^@]+$'}")),
             "matches": Key(
-                "a regular expression (Java's), found anywhere in the text",
+                "a regular expression (Java) that must match somewhere in the text",
                 _rule("pattern: {column: city, matches: '^[A-Z]'}"),
             ),
         },
@@ -691,7 +783,7 @@ SECTIONS: Final = (
         Expression,
         {
             "holds": Key(
-                "a condition in SQL that holds for each row; NULL passes, as in a CHECK constraint",
+                "an SQL condition that must be true for each row; NULL passes, as in a CHECK constraint",
                 _rule("expression: {holds: paid_at >= created_at}"),
             )
         },
@@ -702,15 +794,15 @@ SECTIONS: Final = (
         Referential,
         {
             "columns": Key(
-                "the columns of a row that point at the other entity",
+                "the columns that refer to the other entity",
                 _rule("referential: {columns: [course_id], entity: dwd_course}"),
             ),
             "entity": Key(
-                "the other entity, in the slices that this one reads of it",
+                "the other entity; the rule uses the slices that this entity reads of it",
                 _rule("referential: {columns: [course_id], entity: dwd_course}"),
             ),
             "key": Key(
-                "its columns (default: of the same names)",
+                "the columns of the other entity (default: the same names)",
                 _rule("referential: {columns: [course_id], entity: dwd_course, key: [id]}"),
             ),
         },
@@ -722,22 +814,25 @@ SECTIONS: Final = (
         {
             "column": Key("a column of times", _rule("freshness: {column: paid_at, within: 2h}")),
             "within": Key(
-                "its newest value is not longer before the slice's end",
+                "the longest time from its newest value to the slice's end",
                 _rule("freshness: {column: paid_at, within: 2h}"),
             ),
         },
     ),
     Section(
         "The rule `drift`",
-        "An entry of `quality`, about a slice's profile: cumulative shares of a number or time (Kolmogorov-Smirnov), "
-        "the shares of a text or flag (total variation, of at most 48 values), against those of the same weekday of "
-        "four weeks before (of weeks and longer, of the four slices before), where their sketches are kept; the median "
-        "counts. What chance gives with so many rows is taken off; a holiday is compared with nothing.",
+        (
+            "An entry of `quality` about a slice's profile. It compares cumulative shares of a number or "
+            "time (Kolmogorov-Smirnov), or the shares of a text or flag (total variation, up to 48 "
+            "values), with the same weekday of the four weeks before (for weeks and longer: with the four "
+            "slices before), if their sketches are stored. The median counts. The difference that chance "
+            "explains with this number of rows is subtracted. Holidays are not compared."
+        ),
         Drift,
         {
-            "column": Key("a column that is profiled", _rule("drift: {column: amount, severity: warn}")),
+            "column": Key("a column with a profile", _rule("drift: {column: amount, severity: warn}")),
             "at_most": Key(
-                "how far its distribution may be from theirs: 0 is the same, 1 no value in common (default 0.1)",
+                ("the largest difference of the distributions: 0 is equal, 1 is without a common value (default 0.1)"),
                 _rule("drift: {column: amount, at_most: 0.2}"),
             ),
         },
@@ -748,18 +843,21 @@ SECTIONS: Final = (
         NoRows,
         {
             "no_rows": Key(
-                "a query that gives no row; `slice_rows` are the rows of the slice, beside them what the entity reads",
+                (
+                    "a query that must give no rows; `slice_rows` are the rows of the slice, and it may read the "
+                    "entity's inputs"
+                ),
                 _rule('query: {no_rows: "SELECT city FROM slice_rows GROUP BY city HAVING sum(gmv) < 0"}'),
             )
         },
     ),
     Section(
         "The rule `reconcile`",
-        "An entry of `quality`: two ways to one figure.",
+        "An entry of `quality`: compares two ways to compute one figure.",
         Reconcile,
         {
             "value": Key(
-                "an expression over the slice's rows",
+                "an expression over the rows of the slice",
                 _rule(
                     'reconcile: {value: sum(gmv), equals: "SELECT sum(amount) FROM ods_orders WHERE dt = :biz_date"}'
                 ),
@@ -771,7 +869,7 @@ SECTIONS: Final = (
                 ),
             ),
             "tolerance": Key(
-                "how far they may differ, as a share (default 0)",
+                "the largest difference, as a share (default 0)",
                 _rule('reconcile: {value: sum(gmv), equals: "SELECT 1", tolerance: 0.001}'),
             ),
         },
@@ -779,42 +877,54 @@ SECTIONS: Final = (
 )
 
 OFFSETS: Final = (
-    ("Set 0", "the upstream slice of the same time; of a shorter period, the first one in the window"),
-    ("Set -1", "the one before: T-1"),
-    ("Set -7,-1", "the seventh before and the one before, and none between them"),
-    ("Range -6..0", "seven slices, the last one of the same time"),
-    ("Range 0-23", "the first 24 slices of a shorter period: the hours of a day (of 23 or 25 hours all of them)"),
+    ("Set 0", "the upstream slice of the same time; for a shorter period, the first one in the window"),
+    ("Set -1", "the slice before: T-1"),
+    ("Set -7,-1", "the seventh slice before and the slice before, without those between"),
+    ("Range -6..0", "seven slices, up to the one of the same time"),
+    (
+        "Range 0-23",
+        ("the first 24 slices of a shorter period: the hours of a day (on days of 23 or 25 hours all of them)"),
+    ),
     (
         "Set 2 once",
-        "without what the clock shows for the second time: `hour = '02'` reads no `02+01:00`, which `Set 2` names too",
+        ("without the repeated hour in autumn: `hour = '02'` does not read `02+01:00`, and `Set 2` does"),
     ),
     ("all", "every upstream slice in the window: the days of a month"),
-    ("all week", "every upstream slice in the week that the window lies in"),
+    ("all week", "every upstream slice in the week around the window"),
     ("to_date", "from the start of the entity's granularity to the window's end"),
     ("to_date month", "from the start of the month to the window's end"),
     (
         "all day -1",
-        "every upstream slice of the day before: its hours, be they 23, 24 or 25 (`hours of day -1` reads too)",
+        ("every upstream slice of the day before: its 23, 24 or 25 hours (`hours of day -1` is the same)"),
     ),
-    ("all day -6..0", "of seven days; `all month -1`: of the month before; `all week -2,-1`: of the two weeks before"),
+    (
+        "all day -6..0",
+        ("every slice of seven days; `all month -1`: of the month before; `all week -2,-1`: of the two weeks before"),
+    ),
     ("first of month", "the first upstream slice of the month; `last of month -1`: the last one of the month before"),
-    ("Set 14 of month", "counted from the first upstream slice of the month: the fifteenth of daily ones"),
+    ("Set 14 of month", "counted from the first upstream slice of the month: the fifteenth for days"),
     (
         "date -1 year",
-        "the same date a year ago (of 29 February, the 28th); of hours also the same hour: `date -7 day`, a week ago",
+        (
+            "the same date a year ago (28 February for 29 February); for hours also the same hour: `date "
+            "-7 day`, a week ago"
+        ),
     ),
     (
         "to_date month -1",
-        "of the month before, up to the same date; `to_date year -1,0`: this year and last year, each to date",
+        ("the month before, up to the same date; `to_date year -1,0`: this year and last year, each to date"),
     ),
     (
         "workday -1",
-        "the last workday before the slice's date, by the entity's `holidays`; 0 is that date, if it is one",
+        (
+            "the last workday before the slice's date, by the entity's `holidays`; 0 is the date itself, "
+            "if it is a workday"
+        ),
     ),
-    ("last workday of month", "`first workday of month -1`: of the month before; of hours all of that day"),
-    ("date -12,-1,0 month", "the same date a year and a month ago, and the slice's own"),
+    ("last workday of month", "`first workday of month -1`: of the month before; for hours, all hours of that day"),
+    ("date -12,-1,0 month", "the same date a year ago and a month ago, and the slice's own date"),
     ("since start", "from the upstream's `start` to the window's end; `since 2024-01-01`: from that day on"),
-    ("last_available", "the newest one that ended by the window's end and is there"),
+    ("last_available", "the newest completed slice that ended by the window's end"),
     ("static", "the one slice of an entity without periods"),
 )
 """Offsets count in the upstream's periods, from the first upstream slice of the downstream's window."""
@@ -823,6 +933,6 @@ PARAMETERS: Final = (
     ("biz_date", "every period", "the local date on which the slice begins, a DATE"),
     ("biz_hour", "`hour` and shorter", "the hour as in the column `hour`, a text: `07`"),
     ("biz_minute", "`5min`, `10min`", "the minute as in the column `minute`, a text: `05`"),
-    ("period_start", "every period", "the instant at which the slice begins, a TIMESTAMP"),
-    ("period_end", "every period", "the instant at which it ends, not included"),
+    ("period_start", "every period", "the start of the slice, a TIMESTAMP"),
+    ("period_end", "every period", "the end of the slice, not included, a TIMESTAMP"),
 )

@@ -5,78 +5,98 @@ from __future__ import annotations
 from typing import Final
 
 _FUNCTIONS: Final = (
-    "what queries may call: `{days_before: {arguments: [d, n], sql: 'date_sub(d, n)'}}` is put in place of each call; "
-    "with `equals` for `sql` it says what a function of Spark's session does with dates; `returns` is a type; in the "
-    "environment it is JSON"
+    "functions for queries: `{days_before: {arguments: [d, n], sql: 'date_sub(d, n)'}}` replaces "
+    "each call. `equals` instead of `sql` describes how a function of Spark treats dates; "
+    "`returns` is a type; JSON in the environment"
 )
 SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "root": ("found upwards", "the project's folder, as `--root`"),
-    "data": ("`data` in the project", "where everything is kept"),
-    "landing": ("`landing` in the data folder", "change files that are captured where there is no Kafka"),
+    "data": ("`data` in the project", "the folder of logs, caches and the embedded stores"),
+    "landing": ("`landing` in the data folder", "the folder of change files that are captured without Kafka"),
     "warehouse": (
         "`warehouse` in the data folder",
         (
-            "the tables: a folder, `s3://bucket/prefix`, `gs://...` or `abfss://...` (docs/object-store.md), "
-            "or `hdfs://host:port/prefix` (docs/hdfs.md)"
+            "the folder of the tables: a path, `s3://bucket/prefix`, `gs://...` or `abfss://...` "
+            "(docs/object-store.md), or `hdfs://host:port/prefix` (docs/hdfs.md)"
         ),
     ),
-    "state_db": ("`state.db` in the data folder", "the state store, where `state` names no server"),
-    "dagster_home": ("`dagster_home` in the project", "Dagster's own storage; its variable is `DAGSTER_HOME`"),
+    "state_db": ("`state.db` in the data folder", "the file of the state store, if `state` does not name a server"),
+    "dagster_home": ("`dagster_home` in the project", "Dagster's own storage; the variable is `DAGSTER_HOME`"),
     "layers": ("", "the folders of `warehouse_assets`"),
-    "schemas": ("none", "names that may stand before a table's in a query, as its layer may: `prod.dwd_orders`"),
+    "schemas": (
+        "none",
+        ("names that may stand before the name of a table in a query, as its layer may: `prod.dwd_orders`"),
+    ),
     "replicas": (
         "none",
         (
-            "other lakes, to which `replicate` of a declaration has its slices copied: `{center_b: {lake: "
-            "s3://other/warehouse, mb_per_second: 50}}`, in the environment as JSON (docs/replication.md)"
+            "other lakes for `replicate` in a declaration: `{center_b: {lake: s3://other/warehouse, "
+            "mb_per_second: 50}}`; JSON in the environment (docs/replication.md)"
         ),
     ),
     "refresh_targets": (
         "none",
         (
-            "databases, caches and receivers, at which `refresh` of a declaration has what was made of its slices "
-            "refreshed: `{cache: {kind: redis}}`, in the environment as JSON; addresses stand in "
-            "`TIDEMARK_TARGET_<NAME>` (docs/refresh.md)"
+            "databases, caches and receivers for `refresh` in a declaration: `{cache: {kind: redis}}`; "
+            "JSON in the environment. Their addresses are in `TIDEMARK_TARGET_<NAME>` (docs/refresh.md)"
         ),
     ),
     "channels": (
         "none",
-        "where people read alerts, beside `log`; addresses stand in `TIDEMARK_CHANNEL_<NAME>` (docs/alerts.md)",
+        (
+            "channels for alerts, in addition to `log`. Their addresses are in `TIDEMARK_CHANNEL_<NAME>` "
+            "(docs/alerts.md)"
+        ),
     ),
-    "forecast_seconds": ("", "promises are forecast at most so often by the center, and alerts raised by it"),
+    "forecast_seconds": ("", "the shortest time between two forecasts of promises, and between two checks for alerts"),
     "state": (
         "the file `state_db`",
-        "`postgresql+psycopg2://user:password@host/database`: what happened to every slice",
+        "the state store on a server: `postgresql+psycopg2://user:password@host/database`",
     ),
-    "kafka": ("none", "bootstrap servers `host:9092,...`: changes come from topics `cdc.<instance>` instead of files"),
-    "reports_topic": ("none", "a topic of these servers from which `tidemark center` takes in reports"),
+    "kafka": (
+        "none",
+        ("bootstrap servers `host:9092,...`: changes are read from topics `cdc.<instance>` instead of files"),
+    ),
+    "reports_topic": ("none", "a topic on these servers from which `tidemark center` reads reports"),
     "connect": (
         "none",
-        "`http://host:8083`: Kafka Connect, which `capture check` and `capture status` ask about connectors",
+        ("the address of Kafka Connect, `http://host:8083`; `capture check` and `capture status` show its connectors"),
     ),
     "canal": ("none", "instances (`a,b`) whose topics hold Canal's flat messages; the others hold Debezium's"),
     "gtids": (
         "",
-        "`dense` where all transactions of the captured servers are captured: a missing number is a lost change",
+        ("`dense` if all transactions of the captured servers are captured: a missing number is then a lost change"),
     ),
-    "databases": ("none", "`a=mysql://user:password@host:3306/school,...`: where a heartbeat is written each minute"),
-    "pools": ("", "how much runs at once, by the pool that an entity's tag `pool` names: `default=2, heavy=1`"),
+    "databases": (
+        "none",
+        ("`a=mysql://user:password@host:3306/school,...`: the captured servers, for heartbeats, loads and audits"),
+    ),
+    "pools": (
+        "",
+        ("how many runs each pool executes at a time: `default=2, heavy=1`. An entity's tag `pool` names its pool"),
+    ),
     "host": (
         "the machine's host name",
-        "what this machine is called where several work together (docs/several-hosts.md)",
+        "the name of this machine if several work together (docs/several-hosts.md)",
     ),
     "spark_master": ("", "`spark://host:7077`, `yarn`, `k8s://...`"),
-    "spark_memory": ("", "memory of the driver"),
-    "spark_conf": ("none", "a file of further settings of Spark, as `spark-defaults.conf` (docs/spark-cluster.md)"),
-    "spark_tuning": ("", "a local JVM for runs of seconds, or `throughput` for one that takes in changes all day"),
-    "history_days": ("", "how long every transition of a slice is kept; of older ones each slice's last"),
+    "spark_memory": ("", "the memory of the driver"),
+    "spark_conf": ("none", "a file with further settings of Spark, as `spark-defaults.conf` (docs/spark-cluster.md)"),
+    "spark_tuning": (
+        "",
+        "the JVM on this machine: for short runs, or `throughput` for a process that captures changes all day",
+    ),
+    "history_days": ("", "how long every transition of a slice is kept. Of older ones, the last of each slice is kept"),
     "olap": ("", "`duckdb`, or `postgresql+psycopg2://user:password@host/database`"),
-    "time_zone": ("", "days and hours of all tables begin by it"),
-    "week_start": ("", "the first day of weeks"),
-    "holidays": ("", "who tells workdays: a country (`FR`), a region, a market (`XNYS`), or `weekdays`"),
+    "time_zone": ("", "the time zone of the days and hours of all tables"),
+    "week_start": ("", "the first day of the week"),
+    "holidays": ("", "the calendar of workdays: a country (`FR`), a region, a market (`XNYS`), or `weekdays`"),
     "partition_columns": (
         "`dt`, `hour` and `minute`",
-        "the columns that tell a row's slice where a declaration names none: `{ds: yyyyMMdd}`, or `ds=yyyyMMdd`",
+        (
+            "the columns that name the slice of a row, unless a declaration has its own: `{ds: "
+            "yyyyMMdd}`, or `ds=yyyyMMdd`"
+        ),
     ),
     "variables": (
         "none",

@@ -36,17 +36,17 @@ def problems(folder: Path, yaml: str, sql: str = "") -> list[str]:
         (
             "period: day\nkind: Virtual\n",
             "SELECT 1 AS a\n",
-            ["t.yaml:2 data of others: nothing here computes it"],
+            ["t.yaml:2 data of another system: nothing here computes it"],
         ),
         (
             "period: day\nkind: Virtual\nown_asset: true\n",
             "",
-            ["t.yaml:2 data of others: nothing here computes it"],
+            ["t.yaml:2 data of another system: nothing here computes it"],
         ),
         (
             "period: day\nkind: Project\n",
             "SELECT 1 AS a\n",
-            ["t.yaml:2 a canvas of other entities: nothing here computes it"],
+            ["t.yaml:2 a group of other entities: nothing here computes it"],
         ),
         (
             "period: day\nown_asset: true\n",

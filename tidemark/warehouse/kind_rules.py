@@ -68,8 +68,8 @@ KIND_RULES: Final = {
     EntityKind.CUMULATIVE: KindRule("a table that grows within its granularity"),
     EntityKind.SNAPSHOT: KindRule("a full table as of each period", may_be_captured=True),
     EntityKind.STATIC: KindRule("a table without periods", may_have_parts=False),
-    EntityKind.VIRTUAL: KindRule("data of others", is_computed=False),
-    EntityKind.PROJECT: KindRule("a canvas of other entities", is_computed=False, may_have_parts=False),
+    EntityKind.VIRTUAL: KindRule("data of another system", is_computed=False),
+    EntityKind.PROJECT: KindRule("a group of other entities", is_computed=False, may_have_parts=False),
 }
 """One rule a kind; docs/kinds.md says what each means."""
 

@@ -55,12 +55,10 @@ class ReprocessPolicy:
 REPROCESS: dict[Reprocess, ReprocessPolicy] = {
     Reprocess.ALWAYS: ReprocessPolicy("backfill_requested", "backfill_requested", "computed again in any case"),
     Reprocess.IF_CHANGED: ReprocessPolicy(
-        "backfill_requested", "kept", "computed again where the input's content differs"
+        "backfill_requested", "kept", "computed again if the input's content differs"
     ),
-    Reprocess.NEVER: ReprocessPolicy("kept", "kept", "kept as it is"),
-    Reprocess.ASK: ReprocessPolicy(
-        "tainted", "kept", "tainted until someone decides, where the input's content differs"
-    ),
+    Reprocess.NEVER: ReprocessPolicy("kept", "kept", "kept"),
+    Reprocess.ASK: ReprocessPolicy("tainted", "kept", "tainted until a person decides, if the input's content differs"),
 }
 
 

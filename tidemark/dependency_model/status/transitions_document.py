@@ -17,27 +17,33 @@ _HEAD = """# The states of a slice
 Written from `tidemark/dependency_model/status/transition.py`: change the table
 there, not this page, and run `python -m tidemark.dependency_model.status.transitions_document > docs/transitions.md`.
 
-A slice has a *run state* (where it is on the way to being there), *states* (what it is good for: estimated, partial,
-completed, backfilled - several at once), a *quality* (what its rules said), *issues* (the slices whose failed quality
-reaches it), a *taint* (one of its inputs was found wrong after it was computed) and a *generation* (how often it was
-asked for). It is *valid* when it is completed, without issues and without taint. Its rows are *unannounced* until its
-rules hold: where they never did, the rows of the next generation count as changed, also where they are the same.
+A slice has:
+
+- a *run state*: its progress towards completion;
+- *states*: estimated, partial, completed, backfilled; several at once;
+- a *quality*: the result of its rules;
+- *issues*: the slices that invalidate it because they failed their rules;
+- a *taint*: an input was found wrong after the slice was computed;
+- a *generation*: the number of times that it was requested.
+
+A slice is *valid* if it is completed, without issues and without a taint. Its rows are *unannounced* until its rules
+pass. If they never passed, the rows of the next generation count as changed, even if they are the same.
 """
 _MIDDLE = """
 ## What may happen
 
-An event that the table does not have in a slice's run state is refused; the refusal names the events that it has.
+Other events are refused in a run state. The error names the allowed events.
 
 | event | in these run states | run state after it | what changes | what it means |
 | --- | --- | --- | --- | --- |
 """
 _SPREAD = """
-## Where it goes on
+## Effects on other slices
 
-Entities of one `series` hold the same data by different periods. A flag carries the slice that raised it: it is lifted
-everywhere, and only there, when that slice has passed its rules; flags that others raised stay. A flag holds back who
-reads a slice that carries it, but neither the slice that raised it nor those inside its window: only once these are
-computed again can it be right. So flags go level by level: a window, the hour that asks for itself then, the day.
+Entities of one `series` hold the same data with different periods. A flag names the slice that raised it. It is removed
+everywhere when that slice has passed its rules; flags of other slices stay. A flag holds back the readers of a flagged
+slice, except the slice that raised it and the slices inside its window: these must be computed again before it can
+become valid. So flags are resolved level by level, for example an hour and then its day.
 
 | event | reaches | as |
 | --- | --- | --- |
@@ -45,12 +51,15 @@ computed again can it be right. So flags go level by level: a window, the hour t
 _POLICY = """
 ## When an input was computed again
 
-Once it has passed its rules, each downstream slice that was tainted by it, and each that is downstream of a backfilled
-slice, follows the policy of its own declaration (`reprocess`). One without taint that ignores quality, and has read
-just this generation before it passed, is not asked. What is to be computed again waits until all of its inputs are
-good, like the first time; `kept` lifts the taint only where no other input is still bad. Where a flag or a taint alone
-is lifted the rows are those of before, so that it counts as unchanged; a question of `ask` stays until somebody answers
-it, by `kept` or a backfill, also where the input is computed again with the same rows.
+When the new rows of an input have passed its rules, the policy (`reprocess`) of each downstream slice applies, if it
+was tainted by the input, or if the input was backfilled. There is one exception: a slice without a taint that ignores
+quality and has already read this generation.
+
+- A slice that must be computed again waits until all its inputs are valid, like the first time.
+- `kept` removes the taint only if no other input is invalid.
+- If only a flag or a taint of the input was removed, its rows are the same, so it counts as unchanged.
+- With `ask`, the taint stays until a person decides by `kept` or a backfill, even if the input is computed again with
+  the same rows.
 
 | reprocess | what becomes of the downstream slice | input changed | input unchanged |
 | --- | --- | --- | --- |
