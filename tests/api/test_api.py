@@ -47,7 +47,11 @@ def test_a_report_releases_what_waited_for_it(client: Client) -> None:
     assert client.report(GOOD) == (200, {"new": 0, "known": 1})
     assert client.world.ready() == ["dwd@2024-06-02"]
     (told, *_) = client.world.store.read.history(Slice("ods", "2024-06-02"))
-    assert (told.facts.row_count, told.who, told.event_time.isoformat()) == (12, "api", "2024-06-02T23:00:00+00:00")
+    assert (told.facts.row_count, told.who, told.event_time.isoformat()) == (
+        12,
+        "token:TIDEMARK_TOKEN",
+        "2024-06-02T23:00:00+00:00",
+    )
 
 
 def test_many_at_once_and_a_range_of_dates(client: Client) -> None:
@@ -90,6 +94,7 @@ def test_the_interface_is_described(client: Client) -> None:
             *BACKFILLS,
             *CATALOGS,
             *BASELINES,
+            "/v1/audit-log",
             "/health",
             "/metrics",
         },

@@ -86,7 +86,11 @@ def test_a_plan_is_kept_with_who_and_why_and_goes_from_phase_to_phase(client: Cl
         assert act(client, 1, action) == (200, {"number": 1, "phase": phase})
     status, page = client.ask("GET", "/v1/backfills/1")
     assert (status, page["phase"], page["slices"]) == (200, "cancelling", {"pending": 4})
-    assert (page["who"], page["why"], page["asked"]) == ("ann", "the feed repeated itself", ORDER["subject"])
+    assert (page["who"], page["why"], page["asked"]) == (
+        "ann, by token:TIDEMARK_TOKEN",
+        "the feed repeated itself",
+        ORDER["subject"],
+    )
     assert [far["slice"] for far in page["progress"]] == MEMBERS
     assert plan(client, approve=True)["phase"] == "running"
     assert numbers(client) == [2, 1]

@@ -45,6 +45,7 @@ _ARGUMENTS: Final = {
     "entities": "dws_total",
     "number": "1",
     "service": "capture",
+    "which": "dws_total",
 }
 _OPTIONS: Final[dict[tuple[str, ...], list[str]]] = {
     ("capture", "audit"): ["--once"],
@@ -53,6 +54,7 @@ _OPTIONS: Final[dict[tuple[str, ...], list[str]]] = {
     ("taint",): ["--reason", "it is known"],
     ("backfills", "decide"): ["--keep"],
     ("alerts",): ["--test", "hook"],
+    ("token", "create"): ["--scope", "read"],
     ("engines",): ["--for", "spark"],
 }
 _DECLARED: Final = {

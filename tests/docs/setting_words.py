@@ -87,6 +87,14 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "the JVM on this machine: for short runs, or `throughput` for a process that captures changes all day",
     ),
     "history_days": ("", "how long every transition of a slice is kept. Of older ones, the last of each slice is kept"),
+    "audit_days": ("", "how long the audit log is kept (docs/access.md)"),
+    "proxy": (
+        "none",
+        (
+            "a reverse proxy that logs people in and names them in a header: `{addresses: [10.0.0.5], user: "
+            "X-Forwarded-User, scopes: {everyone: [read]}}`, in the environment as JSON (docs/access.md)"
+        ),
+    ),
     "olap": ("", "`duckdb`, or `postgresql+psycopg2://user:password@host/database`"),
     "time_zone": ("", "the time zone of the days and hours of all tables"),
     "week_start": ("", "the first day of the week"),

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tidemark.system.http_guard import LONG_BYTES, MOST_LONG_BODIES, HttpGuard, host_names
+from tidemark.api.access import Access
+from tidemark.system.caller import ALL_SCOPES, AccessScope
+from tidemark.system.http_guard import MOST_BYTES_AT_A_TIME, BodyQuota, HttpGuard, host_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping
 
 TOKEN = "0123456789abcdef"
 JSON = {"content-type": "application/json", "content-length": "2"}
+
+
+def _needed(scope: Any) -> AccessScope | None:
+    return None if scope["path"] == "/health" else AccessScope.READ
 
 
 class Inner:
@@ -39,9 +45,9 @@ def ask(
     """What the guard sent for one request, and how often it let the application answer."""
     inner = Inner()
     sent: list[MutableMapping[str, Any]] = []
-    guard = HttpGuard(
-        inner, host_names("127.0.0.1", ["lake.example"]), token, open_paths=["/health"], post_only=["/graphql"]
-    )
+    access = Access(_needed, token, anonymous=frozenset() if token else ALL_SCOPES)
+    names = host_names("127.0.0.1", ["lake.example"])
+    guard = HttpGuard(inner, names, access.admit, post_only=["/graphql"])
     given = {"host": "localhost:3080", **headers}
     pairs = [(name, [value] if isinstance(value, str) else value) for name, value in given.items()]
     scope: dict[str, Any] = {
@@ -224,8 +230,8 @@ def test_what_is_no_request_passes() -> None:
     assert reached == 1
 
 
-def test_few_long_bodies_come_in_at_a_time() -> None:
-    """Half-sent ones would fill the memory; short ones go on meanwhile, and so does the next long one."""
+def test_few_bytes_of_bodies_come_in_at_a_time() -> None:
+    """Half-sent ones would fill the memory. One caller leaves half of the room to the others."""
     asyncio.run(_long_bodies())
 
 
@@ -242,22 +248,36 @@ async def _long_bodies() -> None:
 
     guard = HttpGuard(slow, host_names("127.0.0.1"))
 
-    def post(size: int) -> asyncio.Task[None]:
+    def post(size: int, client: str = "192.0.2.1") -> asyncio.Task[None]:
         headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
         headers.append((b"content-length", str(size).encode()))
         scope = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": headers}
-        return asyncio.create_task(guard(scope, None, send))  # type: ignore[arg-type]  # no body is read
+        return asyncio.create_task(guard({**scope, "client": (client, 1)}, None, send))  # type: ignore[arg-type]  # no body is read
 
-    tasks = [post(LONG_BYTES + 1) for _ in range(MOST_LONG_BODIES + 5)]
+    size = MOST_BYTES_AT_A_TIME // 16
+    tasks = [post(size) for _ in range(8 + 5)]
     await asyncio.sleep(0)
     assert [message["status"] for message in sent if "status" in message] == [503] * 5
-    short = post(LONG_BYTES)
+    others = [post(size, "192.0.2.2") for _ in range(8)]
+    small = post(1, "192.0.2.1")
     await asyncio.sleep(0)
-    assert not short.done()
+    assert [message["status"] for message in sent if "status" in message] == [503] * 6
     done.set()
-    await asyncio.gather(*tasks, short)
-    await post(LONG_BYTES + 1)
-    assert [message["status"] for message in sent if message.get("status") == 200] == [200] * (MOST_LONG_BODIES + 2)
+    await asyncio.gather(*tasks, *others, small)
+    await post(size)
+    assert [message["status"] for message in sent if message.get("status") == 200] == [200] * 17
+
+
+def test_what_is_given_back_is_there_again_and_nobody_is_remembered() -> None:
+    quota = BodyQuota(100)
+    assert quota.take("a", 50)
+    assert not quota.take("a", 1)
+    assert quota.take("b", 50)
+    assert not quota.take("c", 1)
+    quota.give_back("a", 50)
+    quota.give_back("b", 50)
+    assert quota.take("c", 50)
+    assert quota._taken == {"c": 50}
 
 
 @pytest.mark.parametrize("path", ["/logs/\0", "/logs/a\n", "/\x1b[2J", "/\x7f"])

@@ -13,11 +13,12 @@
     GET  /v1/catalog/ENTITY      the same of one, with its schemas and newest slices; ?limit=, ?before=KEY, ?as_of=
     GET  /v1/baseline            when promised slices will be there, and what makes them late
     GET  /v1/baseline/ENTITY     the same of one entity
+    GET  /v1/audit-log           who did what, from where, when and why, newest first; ?limit=, ?before=NUMBER, ?who=
     GET  /health                 200 while it works or stands by, 503 when it is stuck; needs no token
     GET  /metrics                metrics in Prometheus' text format
     GET  /openapi.json, /docs    this interface described
 
-    200 done   400 cannot be understood   401 no token or a wrong one   403 another host or origin
+    200 done   400 cannot be understood   401 no token or a wrong one   403 another host or origin, or another scope
     404 no such entity or backfill   409 cannot be so (by the table of transitions, or where a backfill is)
     411 a body of unknown length   413 too long   415 no JSON   429 too many writes   431 headers too long
     503 the store does not answer, or not in time, or another center is active: ask again, by a new connection
@@ -39,6 +40,8 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from tidemark.api.access import Access, KnownTokens
+from tidemark.api.audit_models import AuditLogModel, audit_log_model
 from tidemark.api.backfill_endpoints import BACKFILLS, add_backfills
 from tidemark.api.backfill_queries import BackfillQueries
 from tidemark.api.baseline_models import BaselinesModel  # noqa: TC001 - FastAPI reads annotations
@@ -47,7 +50,7 @@ from tidemark.api.center_queries import Queries
 from tidemark.api.description_page import add_description
 from tidemark.api.metrics import Metrics, TimedRequests
 from tidemark.api.past_slices import PastSlicesModel  # noqa: TC001 - FastAPI reads annotations
-from tidemark.api.request_limits import RequestLimits, TokenBuckets
+from tidemark.api.request_limits import HeaderLimit, TokenBuckets, WriteLimit
 from tidemark.api.response_models import (
     CountsReceiptModel,
     ErrorModel,
@@ -63,8 +66,11 @@ from tidemark.center.errors import BodyTooLongError
 from tidemark.crawl.count_report import ENTRY_SCHEMA
 from tidemark.dependency_model.subject.subject_id import TEXT_LIMIT
 from tidemark.errors import ParseError, TidemarkError, TransientError, TransitionError, UnknownEntityError
+from tidemark.state_store.access_tokens import AccessTokens
+from tidemark.state_store.audit_log import MOST_SHOWN, AuditLog
 from tidemark.state_store.errors import BackfillPhaseError, NoSuchBackfillError
-from tidemark.system.http_guard import HttpGuard
+from tidemark.system.caller import ALL_SCOPES, AccessScope
+from tidemark.system.http_guard import HttpGuard, caller_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -72,13 +78,14 @@ if TYPE_CHECKING:
     from tidemark.api.options import ApiOptions
     from tidemark.center.baseline import CenterForecast
     from tidemark.center.center import DependencyCenter
-    from tidemark.system.http_guard import AsgiApp
+    from tidemark.system.http_guard import AsgiApp, Scope
 
     StatusOf = Callable[[], Mapping[str, Any]]
 
 HEALTH: Final = "/health"
 CATALOG: Final = "/v1/catalog"
 BASELINE: Final = "/v1/baseline"
+AUDIT_LOG: Final = "/v1/audit-log"
 _PATHS: Final = (
     "/v1/reports",
     "/v1/counts",
@@ -87,6 +94,7 @@ _PATHS: Final = (
     BACKFILLS,
     CATALOG,
     BASELINE,
+    AUDIT_LOG,
     HEALTH,
     "/metrics",
     "/openapi.json",
@@ -94,6 +102,7 @@ _PATHS: Final = (
 )
 _ASK_AGAIN: Final = {"Retry-After": "1", "Connection": "close"}
 """Who asks again makes a new connection, which may come to the center that is active."""
+_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _MOST_SLICES: Final = 1_000
 _METRICS_TYPE: Final = "text/plain; version=0.0.4"
 _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
@@ -115,18 +124,39 @@ def api_app(
     center: DependencyCenter, forecast: CenterForecast, options: ApiOptions, status: StatusOf = dict
 ) -> AsgiApp:
     """The endpoints on one center and its forecast, guarded; `status` is the service's own."""
-    metrics = Metrics(status, center.latency)
-    guarded = HttpGuard(
-        _routes(Queries(center, forecast), BackfillQueries(center, forecast), metrics, status),
-        options.host_names,
+    metrics, audit = Metrics(status, center.latency), AuditLog(center.store.database)
+    queries, backfills = Queries(center, forecast, audit), BackfillQueries(center, forecast, audit)
+    routes = _routes(queries, backfills, metrics, status, audit)
+    limited = WriteLimit(routes, TokenBuckets(options.writes_per_second))
+    guarded = HttpGuard(limited, options.host_names, _access(center, options).admit)
+    return TimedRequests(HeaderLimit(guarded), metrics.http, _PATHS)
+
+
+def _access(center: DependencyCenter, options: ApiOptions) -> Access:
+    return Access(
+        needed_scope,
         options.token,
-        open_paths=[HEALTH],
+        KnownTokens(AccessTokens(center.store.database).rows),
+        options.proxy,
+        frozenset() if options.needs_name else ALL_SCOPES,
     )
-    limited = RequestLimits(guarded, TokenBuckets(options.writes_per_second))
-    return TimedRequests(limited, metrics.http, _PATHS)
 
 
-def _routes(queries: Queries, backfills: BackfillQueries, metrics: Metrics, status: StatusOf) -> FastAPI:
+def needed_scope(request: Scope) -> AccessScope | None:
+    """What a request needs: nothing for /health."""
+    path, is_read = request["path"], request["method"] in _READS
+    if path == HEALTH and is_read:
+        return None
+    named = {"/metrics": AccessScope.METRICS, AUDIT_LOG: AccessScope.ADMIN}
+    written = {"/v1/reports": AccessScope.REPORT, "/v1/counts": AccessScope.REPORT}
+    if is_read:
+        return named.get(path, AccessScope.READ)
+    return written.get(path, AccessScope.OPERATE)
+
+
+def _routes(
+    queries: Queries, backfills: BackfillQueries, metrics: Metrics, status: StatusOf, audit: AuditLog
+) -> FastAPI:
     threads = Threads()
 
     @asynccontextmanager
@@ -147,6 +177,7 @@ def _routes(queries: Queries, backfills: BackfillQueries, metrics: Metrics, stat
     add_backfills(app, backfills, threads)
     add_description(app)
     _add_watching(app, metrics, status, threads)
+    _add_audit_log(app, audit, threads)
     app.add_exception_handler(TidemarkError, _refuse)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _no_endpoint)
@@ -158,12 +189,12 @@ def _add_endpoints(app: FastAPI, queries: Queries, threads: Threads) -> None:
     @app.post("/v1/reports", openapi_extra=_REPORT_BODY)
     async def report(request: Request) -> ReceiptModel:
         """Take one report or a list of them: all, or none."""
-        return await run_in(threads.reports, partial(queries.report, await request.body()))
+        return await run_in(threads.reports, partial(queries.report, await request.body(), caller_of(request.scope)))
 
     @app.post("/v1/counts", openapi_extra=_COUNTS_BODY)
     async def counts(request: Request) -> CountsReceiptModel:
         """Take counts of records: a repeated count of a part and minute replaces the earlier one."""
-        return await run_in(threads.reports, partial(queries.counts, await request.body()))
+        return await run_in(threads.reports, partial(queries.counts, await request.body(), caller_of(request.scope)))
 
     @app.get("/v1/slices")
     async def slices(
@@ -223,6 +254,17 @@ def _add_watching(app: FastAPI, metrics: Metrics, status: StatusOf, threads: Thr
     async def prometheus() -> Response:
         """Metrics in Prometheus' text format."""
         return Response(await run_in(threads.watching, metrics.text), media_type=_METRICS_TYPE)
+
+
+def _add_audit_log(app: FastAPI, audit: AuditLog, threads: Threads) -> None:
+    @app.get(AUDIT_LOG)
+    async def audit_log(
+        limit: Annotated[int, Query(ge=1, le=MOST_SHOWN)] = 100,
+        before: Annotated[int | None, Query(ge=1, lt=1 << 63)] = None,
+        who: Annotated[str | None, Query(max_length=512)] = None,
+    ) -> AuditLogModel:
+        """Say who did what, newest first; `before` is the number of the last entry shown."""
+        return audit_log_model(await run_in(threads.queries, partial(audit.rows, limit, before, who)))
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:

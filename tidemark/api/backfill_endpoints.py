@@ -17,6 +17,7 @@ from tidemark.api.backfill_models import (  # noqa: TC001 - FastAPI reads annota
 from tidemark.api.backfill_order import BackfillOrder
 from tidemark.api.thread_limits import run_in
 from tidemark.dependency_model.backfill.progress import BackfillAction
+from tidemark.system.http_guard import caller_of
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -44,7 +45,7 @@ def add_backfills(app: FastAPI, queries: BackfillQueries, threads: Threads) -> N
     @app.post(BACKFILLS, openapi_extra=_BODY)
     async def plan_backfill(request: Request) -> PlannedBackfillModel:
         """Plan to compute slices again, and exactly what was built from them; or only say it, in a dry run."""
-        return await run_in(threads.plans, partial(queries.plan, await request.body()))
+        return await run_in(threads.plans, partial(queries.plan, await request.body(), caller_of(request.scope)))
 
     @app.get(f"{BACKFILLS}/{{number}}")
     async def backfill(
@@ -63,8 +64,8 @@ def _add_action(app: FastAPI, queries: BackfillQueries, threads: Threads, action
     name = action.name.lower()
 
     @app.post(f"{BACKFILLS}/{{number}}/{name}", name=f"{name} backfill", description=_DESCRIPTIONS[action])
-    async def act(number: _Number) -> PhaseModel:
-        return await run_in(threads.reports, partial(queries.act, number, action))
+    async def act(request: Request, number: _Number) -> PhaseModel:
+        return await run_in(threads.reports, partial(queries.act, number, action, caller_of(request.scope)))
 
 
 _DESCRIPTIONS: Final = {

@@ -23,7 +23,7 @@ class BackfillOrder(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=4_096)
 
     subject: str
-    who: str = Field(default="api", max_length=256)
+    who: str = Field(default="", max_length=256)
     why: str = ""
     until: CalendarInstant | None = None
     event_id: str | None = Field(default=None, min_length=1, max_length=512)

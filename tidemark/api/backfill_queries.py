@@ -18,6 +18,7 @@ from tidemark.center.backfill_preview import BackfillPreview
 from tidemark.center.errors import RequestError
 from tidemark.dependency_model.backfill import BackfillPhase
 from tidemark.dependency_model.subject import MAX_SLICES, Allowance, no_slice_then, slices_of
+from tidemark.state_store.audit_log import AuditEntry
 from tidemark.state_store.backfills import BackfillRequest, Backfills
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from tidemark.center.center import DependencyCenter
     from tidemark.dependency_model.backfill import BackfillPlan
     from tidemark.dependency_model.backfill.progress import BackfillAction
+    from tidemark.state_store.audit_log import AuditLog
+    from tidemark.system.caller import Caller
 
 MOST_PLANNED: Final = 20_000
 """So many slices a plan over HTTP may reach; `tidemark backfill` has no such limit."""
@@ -35,8 +38,8 @@ MOST_PLANNED: Final = 20_000
 class BackfillQueries:
     """Reads and writes of the backfills of one center's store, whichever center carries them out."""
 
-    def __init__(self, center: DependencyCenter, forecast: CenterForecast) -> None:
-        self._center, self._forecast = center, forecast
+    def __init__(self, center: DependencyCenter, forecast: CenterForecast, audit: AuditLog) -> None:
+        self._center, self._forecast, self._audit = center, forecast, audit
         self._stored = Backfills(center.store.database)
 
     def newest(self) -> BackfillsModel:
@@ -50,12 +53,15 @@ class BackfillQueries:
         row, counts = self._stored.row(number), self._stored.counts([number])[number]
         return backfill_page_model(row, counts, self._stored.members(number, skipped, most))
 
-    def act(self, number: int, action: BackfillAction) -> PhaseModel:
+    def act(self, number: int, action: BackfillAction, caller: Caller) -> PhaseModel:
         """Do with a backfill what a person wants. Raises NoSuchBackfillError and BackfillPhaseError."""
+        self._stored.row(number)
+        name = f"{action.name.lower()} backfill"
+        self._audit.add(AuditEntry(caller.who, caller.source, name, f"backfill {number}"))
         row = self._stored.act(number, action)
         return PhaseModel(number=row.number, phase=row.phase.value)
 
-    def plan(self, body: bytes) -> PlannedBackfillModel:
+    def plan(self, body: bytes, caller: Caller) -> PlannedBackfillModel:
         """Plan a backfill, and keep the plan unless it is a dry run. Raises TidemarkError."""
         order = order_of(body)
         origin = f"api:{order.event_id}" if order.event_id else ""
@@ -65,7 +71,10 @@ class BackfillQueries:
         phase = BackfillPhase.RUNNING if order.approve else BackfillPhase.PLANNED
         if order.dry_run:
             return planned_model(preview, None, phase)
-        number = self._stored.add(plan, BackfillRequest(order.who, order.why, order.subject, origin), phase)
+        action = "plan and approve backfill" if order.approve else "plan backfill"
+        self._audit.add(AuditEntry(caller.who, caller.source, action, order.subject, order.why))
+        request = BackfillRequest(caller.signature(order.who) or "api", order.why, order.subject, origin)
+        number = self._stored.add(plan, request, phase)
         return planned_model(preview, number, self._stored.row(number).phase)
 
     def _planned(self, order: BackfillOrder) -> BackfillPlan:

@@ -20,6 +20,7 @@ from tidemark.center.detectors.external_report import entries_of, facts_of
 from tidemark.crawl.count_report import MOST_ENTRIES, counts_of
 from tidemark.dependency_model.impact import bounded_closure, impacts_of
 from tidemark.dependency_model.subject import slices_of
+from tidemark.state_store.audit_log import AuditEntry, AuditLog
 from tidemark.state_store.errors import StateConflictError
 from tidemark.state_store.record_counts import RecordCounts
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from tidemark.center.center import DependencyCenter
     from tidemark.center.fact import Fact
     from tidemark.dependency_model.slice import Slice
+    from tidemark.system.caller import Caller
 
 _TRIES: Final = 3
 _QUERY_SECONDS: Final = 5.0
@@ -46,18 +48,24 @@ class Queries:
     """Reads and writes of one center; `clock` is monotonic."""
 
     def __init__(
-        self, center: DependencyCenter, forecast: CenterForecast, clock: Callable[[], float] = time.monotonic
+        self,
+        center: DependencyCenter,
+        forecast: CenterForecast,
+        audit: AuditLog | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._center, self._forecast, self._clock = center, forecast, clock
+        self._audit = audit or AuditLog(center.store.database)
         self._catalog = Catalog(center.graph, center.store.database)
         declared = [center.graph.entity(name) for name in center.graph]
         by_itself = {entity.name for entity in declared if entity.completeness is not None}
         waited = {entity.probe.counts.of for entity in declared if entity.probe and entity.probe.counts}
         self._counted = frozenset(waited - by_itself)
 
-    def report(self, body: bytes) -> ReceiptModel:
+    def report(self, body: bytes, caller: Caller) -> ReceiptModel:
         """Take all reports of a body, or none. Raises TidemarkError."""
-        facts = facts_of(body, self._center.graph)
+        facts = facts_of(body, self._center.graph, caller)
+        self._audit.add(AuditEntry(caller.who, caller.source, "report", _in_short(facts), facts[0].why))
         for _ in range(_TRIES - 1):
             try:
                 return self._report(facts)
@@ -65,9 +73,10 @@ class Queries:
                 self._center.catch_up()
         return self._report(facts)
 
-    def counts(self, body: bytes) -> CountsReceiptModel:
+    def counts(self, body: bytes, caller: Caller) -> CountsReceiptModel:
         """Take all counts of a body, or none. Raises CountReportError, RequestError, BodyTooLongError."""
         told, final = counts_of(entries_of(body, MOST_ENTRIES, "entry", "entries", "entry"), self._counted)
+        self._audit.add(AuditEntry(caller.who, caller.source, "report counts", f"{len(told):,} counts"))
         RecordCounts(self._center.store.database).report(told, final)
         until = {name: datetime.fromtimestamp(minute * 60, UTC) for name, minute in final.items()}
         return CountsReceiptModel(counts=len(told), final=until)
@@ -132,3 +141,8 @@ class Queries:
         self._require_time(end)
         explanation, exists = self._center.explain(slice_), self._center.graph.exists(slice_)
         return explanation_model(explanation, exists=exists, status_of=self._center.status)
+
+
+def _in_short(facts: Sequence[Fact]) -> str:
+    first, others = facts[0], len(facts) - 1
+    return f"{first.slice} {first.event.value}" + (f", and {others:,} more" if others else "")

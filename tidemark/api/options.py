@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tidemark.api.errors import ApiSettingsError
 from tidemark.api.request_limits import DEFAULT_WRITES_PER_SECOND
 from tidemark.system.http_guard import host_names
+
+if TYPE_CHECKING:
+    from tidemark.system.proxy import Proxy
 
 LOOPBACK: Final = "127.0.0.1"
 _SHORTEST_TOKEN: Final = 16
@@ -16,9 +19,10 @@ _SHORTEST_TOKEN: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class ApiOptions:
-    """Where it listens (port 0 is a free one), who may ask, and how often one address may write.
+    """Where it listens (port 0 is a free one), who may ask, and how often one caller may write.
 
-    Raises ApiSettingsError where others than this machine could ask without a token.
+    `has_tokens` says that tokens were created, so that callers need one without a `token`, too. Raises ApiSettingsError
+    where others than this machine could ask without a name.
     """
 
     port: int = 0
@@ -26,19 +30,26 @@ class ApiOptions:
     token: str | None = None
     allowed_hosts: tuple[str, ...] = ()
     writes_per_second: float = DEFAULT_WRITES_PER_SECOND
+    proxy: Proxy | None = None
+    has_tokens: bool = False
 
     def __post_init__(self) -> None:
         if self.token is not None and len(self.token) < _SHORTEST_TOKEN:
             raise ApiSettingsError("the API's token is too short", expected=f"at least {_SHORTEST_TOKEN} characters")
-        if self.token is None and not _is_loopback(self.host):
+        if not self.needs_name and not _is_loopback(self.host):
             raise ApiSettingsError(
                 "without a token the API listens on this machine only",
                 expected=LOOPBACK,
                 found=self.host,
-                hint="give it a token, or leave the address out",
+                hint="tidemark token create NAME --scope read, or leave the address out",
             )
         if not self.writes_per_second > 0:
             raise ApiSettingsError("the rate of writes is no rate", expected="more than 0 a second")
+
+    @property
+    def needs_name(self) -> bool:
+        """Whether callers have to be named."""
+        return self.token is not None or self.proxy is not None or self.has_tokens
 
     @property
     def host_names(self) -> frozenset[str]:

@@ -1,9 +1,9 @@
-"""Limits on what a request may be and how often one may write, in front of the application. Pure ASGI.
+"""Limits on what a request may be and how often a caller may write, around the application. Pure ASGI.
 
     431  the address and the headers together are longer than 16 kB
-    429  a client writes more often, or more, than its token bucket fills: each 4 kB of a body count as a write
+    429  a caller writes more often, or more, than its token bucket fills: each 4 kB of a body count as a write
 
-Source of the rate limit: the token bucket of RFC 2697, one a client address.
+Source of the rate limit: the token bucket of RFC 2697, one a caller; callers without a name go by their address.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from tidemark.system.http_guard import Refusal, announced_bytes, send_refusal
+from tidemark.system.http_guard import Refusal, announced_bytes, caller_of, send_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,11 +47,11 @@ class TokenBuckets:
         return is_allowed
 
 
-class RequestLimits:
-    """An ASGI application around another one that sees only requests within the limits."""
+class HeaderLimit:
+    """An ASGI application around another one that sees only requests with short headers."""
 
-    def __init__(self, app: AsgiApp, buckets: TokenBuckets) -> None:
-        self._app, self._buckets = app, buckets
+    def __init__(self, app: AsgiApp) -> None:
+        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._refusal(scope) if scope["type"] == "http" else None
@@ -64,9 +64,22 @@ class RequestLimits:
         headers = sum(len(name) + len(value) for name, value in scope["headers"])
         if headers + len(scope["raw_path"]) + len(scope["query_string"]) > MAX_HEADER_BYTES:
             return Refusal(431, "the headers are too long", f"at most {MAX_HEADER_BYTES} bytes with the address")
-        client = (scope.get("client") or ("",))[0]
-        if scope["method"] not in _READS and not self._buckets.take(
-            client, 1.0 + announced_bytes(scope) // _WRITE_BYTES
-        ):
-            return Refusal(429, "too many writes", "fewer requests, or shorter ones, a second from one address")
         return None
+
+
+class WriteLimit:
+    """An ASGI application behind the guard, around another one that sees no more writes of a caller than it may."""
+
+    def __init__(self, app: AsgiApp, buckets: TokenBuckets) -> None:
+        self._app, self._buckets = app, buckets
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] in _READS or self._may_write(scope):
+            await self._app(scope, receive, send)
+        else:
+            await send_refusal(
+                Refusal(429, "too many writes", "fewer requests, or shorter ones, a second of one caller"), send
+            )
+
+    def _may_write(self, scope: Scope) -> bool:
+        return self._buckets.take(caller_of(scope).limited_by, 1.0 + announced_bytes(scope) // _WRITE_BYTES)

@@ -22,6 +22,7 @@ from tidemark.center.validity_checks import ValidityChecks
 from tidemark.crawl.connection_secrets import ConnectionSecrets
 from tidemark.dagster_internals.step_output_files import remove_step_logs
 from tidemark.engines.slices_table import SlicesTable
+from tidemark.state_store.audit_log import AuditLog
 from tidemark.state_store.compaction import compact
 from tidemark.state_store.rule_results import RuleResults
 from tidemark.state_store.slice_profiles import SliceProfiles
@@ -77,6 +78,7 @@ class CenterTick:
         self._due = DueTimes()
         self.isolated = IsolatedSteps()
         self._history = timedelta(days=warehouse.settings.history_days)
+        self._audited = timedelta(days=warehouse.settings.audit_days)
 
     def tick(self, instance: dg.DagsterInstance, *, reconcile: bool = True) -> int:
         """Take in what is new and let time work; returns how many facts changed something.
@@ -131,6 +133,7 @@ class CenterTick:
             oldest = utc_now() - self._history
             run("compaction", partial(compact, database, oldest, _COMPACTED_AT_ONCE), None)
             run("old profiles", partial(SliceProfiles(database).forget, utc_now(), self._history), None)
+            run("audit log", partial(AuditLog(database).trim, utc_now() - self._audited), None)
             run("old results of rules", partial(RuleResults(database).forget, utc_now(), self._history), None)
         if events and self._due.has_come("step logs", _COMPACTED_SECONDS):
             oldest = utc_now() - self._history

@@ -48,6 +48,8 @@ COMMANDS: Final = (
     CommandEntry("up-kafka", _SERVICES, "Start real databases, Kafka, Debezium and Dagster on this machine."),
     CommandEntry("replicate", _SERVICES, "Copy completed slices to other lakes, and show how far each is."),
     CommandEntry("refresh", _SERVICES, "Refresh caches and materialized views by the slice, and show how far each is."),
+    CommandEntry("token", _SERVICES, "Create, list and revoke the tokens of callers."),
+    CommandEntry("audit-log", _SERVICES, "Show who did what, from where, when and why."),
     CommandEntry("health", _SERVICES, "Say whether a service of this machine works, for a supervisor."),
     CommandEntry("backup", _SERVICES, "Copy the project's state and its tables' positions, while all runs."),
     CommandEntry("restore", _SERVICES, "Restore a backup, here or into another folder."),

@@ -230,3 +230,38 @@ class RunLostError(TransientError):
             found=f"run {run_id}: nothing was heard of its host {host} for too long",
             hint="nothing has to be done: the center has launched its slices again",
         )
+
+
+class TokenError(TerminalError):
+    """A token that cannot be created, or that there is not."""
+
+    @classmethod
+    def of_name(cls, name: str) -> Self:
+        return cls(
+            "this cannot be the name of a token",
+            expected="1 to 64 lower-case letters, digits, '.', '_' and '-', a letter or digit first",
+            found=repr(name)[:100],
+        )
+
+    @classmethod
+    def of_unknown(cls, wanted: str) -> Self:
+        return cls(
+            "there is no such token",
+            expected="a name or an id that `tidemark token list` shows",
+            found=repr(wanted)[:100],
+        )
+
+    @classmethod
+    def of_too_many(cls, name: str, ids: Sequence[str]) -> Self:
+        return cls(
+            f"{name} has {len(ids)} tokens in force already",
+            expected="at most two: the one in use, and the next one",
+            found=", ".join(sorted(ids)),
+            hint="revoke the one that is not used any more: tidemark token revoke ID",
+        )
+
+    @classmethod
+    def of_full_store(cls, most: int) -> Self:
+        return cls(
+            "there are too many tokens", expected=f"fewer than {most:,} in force", hint="tidemark token revoke NAME"
+        )

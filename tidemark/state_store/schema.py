@@ -433,3 +433,33 @@ WORKER_RUNS = Table(
 """Runs of warm workers where several hosts share the store: `host` is empty until one has taken the run, which that one
 does once and for all. `code` is what has to be loaded to execute it. `lost_at` is when its host was given up: nothing
 that the run does afterwards counts. `told_at` is when Dagster was last told something of it; 0 is never."""
+
+ACCESS_TOKENS = Table(
+    "access_tokens",
+    METADATA,
+    Column("id", String, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("scopes", String, nullable=False),
+    Column("digest", String, nullable=False),
+    Column("created_by", String, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Column("revoked_at", BigInteger, nullable=False),
+)
+"""The tokens of callers. `id` is the part of a token that may be shown, `digest` the SHA-256 of the whole in hex.
+`expires_at` is 0 for one that does not expire, `revoked_at` 0 until it is revoked. No row is ever deleted."""
+
+AUDIT_LOG = Table(
+    "audit_log",
+    METADATA,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("at", BigInteger, nullable=False),
+    Column("who", String, nullable=False),
+    Column("source", String, nullable=False),
+    Column("action", String, nullable=False),
+    Column("subject", String, nullable=False),
+    Column("why", String, nullable=False),
+    Index("audit_log_by_time", "at"),
+)
+"""Who did what: a row is written before the action is done, never changed, and deleted by age alone. `who` is who was
+authenticated, `source` where the request came from, `why` what the caller wrote."""

@@ -7,11 +7,12 @@ A browser lets every web page send requests to this machine. Each of these rules
                          a link from another page may be followed
     Content-Type         JSON where there is a body, or 415: a form cannot send that
     Content-Length       given, or 411: a body in chunks can be two requests to two servers (smuggling), and a million
-                         chunks of a byte take the server's time; and not greater than `most_bytes`, or 413; few long
-                         bodies at a time, or 503: half-sent ones fill the memory
+                         chunks of a byte take the server's time; and not greater than `most_bytes`, or 413; few bytes
+                         of bodies at a time, of all callers and of one, or 503: half-sent ones fill the memory
     path                 without control characters, or 400
     address              never holds a query that is executed where `post_only` says so, or 405
-    Authorization        `Bearer <token>` where a token is set, or 401; who has it may ask from anywhere
+    who calls            what `admit` says of the request: a caller, whom the application finds in the scope, or a
+                         refusal; a caller with a token may ask from any page
 
 Sources: Fetch Metadata Request Headers (W3C), RFC 6454 (Origin), RFC 6750 (Bearer), RFC 9112 6.1 (smuggling), OWASP's
 CSRF cheat sheet.
@@ -19,14 +20,15 @@ CSRF cheat sheet.
 
 from __future__ import annotations
 
-import hmac
 import re
 import socket
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from tidemark.strict_json import json_text
+from tidemark.system.caller import Caller
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
     Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
     AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+    Admission = Callable[[Scope], Awaitable[Caller | "Refusal"]]
+    """Who calls, or why nobody who may."""
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _ANY_ADDRESS: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared, not bound
@@ -44,9 +48,10 @@ _POLICY_VIOLATION: Final = 1008
 _HOST: Final = re.compile(r"(?P<name>\[[^\[\]]*\]|[^:@\[\]]*)(:[0-9]{0,5})?")
 MOST_BYTES: Final = 8 * 1024 * 1024
 """Of a body. A backfill names its partitions: a hundred thousand are some 1.5 MB."""
-LONG_BYTES: Final = 256 * 1024
-MOST_LONG_BODIES: Final = 8
-"""So many bodies of more than LONG_BYTES come in, or are answered, at a time."""
+MOST_BYTES_AT_A_TIME: Final = 64 * 1024 * 1024
+"""Of the bodies that come in, or are answered, at a time; of one caller half as much."""
+CALLER: Final = "tidemark.caller"
+"""Where the application finds the caller in a request's scope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +75,35 @@ def host_names(bound: str, extra: Iterable[str] = ()) -> frozenset[str]:
     return LOOPBACK_NAMES | {_canonical(name) for name in {*own, *extra} if name}
 
 
+async def anybody(scope: Scope) -> Caller | Refusal:
+    """Admit every request: the caller has no name, and may do everything."""
+    return Caller("anonymous", "", client_address(scope))
+
+
 class HttpGuard:
     """An ASGI application around another one; `allowed_hosts` are names without a port (see `host_names`).
 
-    `open_paths` need no token. A `query` parameter in the address is refused on the paths in `post_only`.
+    `admit` says who calls. A `query` parameter in the address is refused on the paths in `post_only`.
     """
 
     def __init__(
         self,
         app: AsgiApp,
         allowed_hosts: Collection[str],
-        token: str | None = None,
+        admit: Admission = anybody,
         *,
-        open_paths: Collection[str] = (),
         post_only: Collection[str] = (),
         most_bytes: int = MOST_BYTES,
     ) -> None:
         self._app, self._hosts = app, frozenset(map(_canonical, allowed_hosts))
-        self._token, self._open, self._post_only = token, frozenset(open_paths), frozenset(post_only)
-        self._most_bytes, self._long_bodies = most_bytes, 0
+        self._admit, self._post_only = admit, frozenset(post_only)
+        self._most_bytes, self._bodies = most_bytes, BodyQuota()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = self.refusal(scope) if scope["type"] in ("http", "websocket") else None
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        refusal = await self.refusal(scope)
         if refusal is None:
             await self._let_in(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -100,27 +112,24 @@ class HttpGuard:
             await send_refusal(refusal, send)
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _Headers(scope).announced <= LONG_BYTES:
-            await self._app(scope, receive, send)
+        size = announced_bytes(scope) if scope["type"] == "http" else 0
+        caller = caller_of(scope).limited_by
+        if not self._bodies.take(caller, size):
+            expected = f"at most {MOST_BYTES_AT_A_TIME} bytes of bodies at a time, of one caller half as much"
+            await send_refusal(Refusal(503, "too many bytes of bodies at a time", expected), send)
             return
-        if self._long_bodies >= MOST_LONG_BODIES:
-            await send_refusal(
-                Refusal(503, "too many long bodies at a time", f"{MOST_LONG_BODIES}, or a shorter one"), send
-            )
-            return
-        self._long_bodies += 1
         try:
             await self._app(scope, receive, send)
         finally:
-            self._long_bodies -= 1
+            self._bodies.give_back(caller, size)
 
-    def refusal(self, scope: Scope) -> Refusal | None:
-        """Why this request is refused; None for one that is let in."""
+    async def refusal(self, scope: Scope) -> Refusal | None:
+        """Why this request is refused; None for one that is let in, whose scope names the caller then."""
         headers = _Headers(scope)
         return (
             _wrong_path(scope)
             or self._wrong_host(scope, headers)
-            or self._wrong_caller(scope, headers)
+            or await self._wrong_caller(scope, headers)
             or self._query_in_address(scope)
             or self._wrong_length(headers)
             or _wrong_content(scope, headers)
@@ -134,17 +143,18 @@ class HttpGuard:
             return None
         return Refusal(403, "this server has another name", "a Host header that names it", ", ".join(given)[:200])
 
-    def _wrong_caller(self, scope: Scope, headers: _Headers) -> Refusal | None:
-        """Not one of the server's own pages, or without the token that is needed."""
-        if self._token is not None and has_token(scope, self._token):
-            return None
-        if not _is_same_origin(scope, headers):
+    async def _wrong_caller(self, scope: Scope, headers: _Headers) -> Refusal | None:
+        """Not one of the server's own pages, or nobody who may do this."""
+        caller = await self._admit(scope)
+        has_token = isinstance(caller, Caller) and caller.kind == "token"
+        if not has_token and not _is_same_origin(scope, headers):
             return Refusal(
                 403, "a page of another origin asks", "the server's own pages, or no browser", headers.origin
             )
-        if self._token is None or scope["path"] in self._open:
-            return None
-        return Refusal(401, "a token is needed", "the header 'Authorization: Bearer <token>'")
+        if isinstance(caller, Refusal):
+            return caller
+        scope[CALLER] = caller
+        return None
 
     def _query_in_address(self, scope: Scope) -> Refusal | None:
         if scope["type"] != "http" or scope["path"].rstrip("/") not in self._post_only:
@@ -162,6 +172,26 @@ class HttpGuard:
         return None
 
 
+class BodyQuota:
+    """How many bytes of bodies come in at a time: of all callers together, and of each at most half of that."""
+
+    def __init__(self, most: int = MOST_BYTES_AT_A_TIME) -> None:
+        self._most, self._taken = most, Counter[str]()
+
+    def take(self, caller: str, size: int) -> bool:
+        """Whether there is room for a body of this size."""
+        if self._taken.total() + size > self._most or self._taken[caller] + size > self._most // 2:
+            return False
+        self._taken[caller] += size
+        return True
+
+    def give_back(self, caller: str, size: int) -> None:
+        """A request was answered, or its caller is gone."""
+        self._taken[caller] -= size
+        if not self._taken[caller]:
+            del self._taken[caller]
+
+
 class _Headers:
     """The headers of a request, by name in lower case."""
 
@@ -170,6 +200,10 @@ class _Headers:
 
     def all(self, name: str) -> list[str]:
         return [value.strip() for key, value in self._pairs if key == name]
+
+    @property
+    def names(self) -> set[str]:
+        return {key for key, _ in self._pairs}
 
     def first(self, name: str) -> str:
         return next(iter(self.all(name)), "")
@@ -190,11 +224,27 @@ def announced_bytes(scope: Scope) -> int:
     return _Headers(scope).announced
 
 
-def has_token(scope: Scope, token: str) -> bool:
-    """Whether the caller names this token."""
+def bearer_token(scope: Scope) -> str | None:
+    """What the caller names as a token; None for nothing, and for another scheme."""
     scheme, _, given = _Headers(scope).first("authorization").partition(" ")
-    is_equal = hmac.compare_digest(given.strip().encode("latin-1"), token.encode())
-    return scheme.lower() == "bearer" and is_equal
+    return given.strip() if scheme.lower() == "bearer" else None
+
+
+def header_values(scope: Scope) -> dict[str, list[str]]:
+    """The headers of a request: the values by name in lower case."""
+    headers = _Headers(scope)
+    return {name: headers.all(name) for name in headers.names}
+
+
+def client_address(scope: Scope) -> str:
+    """The address that the connection comes from."""
+    return str((scope.get("client") or ("",))[0])
+
+
+def caller_of(scope: Scope) -> Caller:
+    """The caller of a request that the guard has let in."""
+    caller: Caller = scope[CALLER]
+    return caller
 
 
 def _is_same_origin(scope: Scope, headers: _Headers) -> bool:

@@ -21,6 +21,7 @@ from tidemark.system.errors import SettingsError
 from tidemark.system.location_error import LocationError
 from tidemark.system.project_file import ProjectFile, read_project_file
 from tidemark.system.project_root import DAGSTER_FOLDER, DECLARATIONS, project_root
+from tidemark.system.proxy import ProxyField
 from tidemark.system.refresh_target import RefreshTargetsField
 from tidemark.system.replica_place import ReplicasField
 from tidemark.system.run_pools import pool_capacities, valid_pools
@@ -104,6 +105,7 @@ class Settings(BaseModel):
     `spark_tuning` is what a local JVM is started for: runs of seconds, or a process that takes in changes for days.
     `gtids` is `dense` where all transactions of the captured servers are captured: a missing number is a lost change.
     `history_days` is how long every transition of a slice is kept; of older ones what is needed.
+    `audit_days` is how long the audit log is kept. `proxy` is a reverse proxy that says in a header who calls.
     `olap` is `duckdb` (a file under `data`) or a `postgresql+psycopg2://` URL.
     """
 
@@ -133,6 +135,8 @@ class Settings(BaseModel):
     spark_tuning: Literal["latency", "throughput"] = "latency"
     gtids: Literal["sparse", "dense"] = "sparse"
     history_days: Annotated[int, Field(ge=1)] = 90
+    audit_days: Annotated[int, Field(ge=1)] = 400
+    proxy: ProxyField = None
     olap: Annotated[str, Field(repr=False)] = "duckdb"
     time_zone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
     week_start: Annotated[str, AfterValidator(_week_day)] = "monday"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from tidemark.console.dagster_server.recorded_actions import ServedStore
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.console.dagster_server.server_arguments import server_arguments
 from tidemark.console.dagster_server.web_server import GuardedWebserver
 from tidemark.console.dagster_server.web_server_and_daemon import _services
 from tidemark.system.http_guard import HttpGuard
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     import pytest
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
 def status(allowed_hosts: list[str], host: str, origin: str | None = None) -> int | None:
     """Which refusal a POST for `host` gets; None where it is let in."""
-    web = GuardedWebserver(cast("Any", None), "127.0.0.1", None, allowed_hosts)
+    web = GuardedWebserver(cast("Any", None), "127.0.0.1", None, ServedStore(Settings.load()), allowed_hosts)
     guard: Any = web.build_middleware()[0]
     headers = [(b"host", host.encode()), *([(b"origin", origin.encode())] if origin else [])]
     scope: dict[str, Any] = {
@@ -29,7 +32,7 @@ def status(allowed_hosts: list[str], host: str, origin: str | None = None) -> in
         "headers": headers,
     }
     assert guard.cls is HttpGuard
-    refusal = HttpGuard(cast("Any", None), *guard.args, **guard.kwargs).refusal(scope)
+    refusal = asyncio.run(HttpGuard(cast("Any", None), *guard.args, **guard.kwargs).refusal(scope))
     return refusal.status if refusal else None
 
 

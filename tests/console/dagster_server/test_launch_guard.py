@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.system.test_run_config import PLAIN, REFUSED
-from tidemark.console.dagster_server.query_guard import _wrong_query
+from tidemark.console.dagster_server.query_guard import _mutations
+from tidemark.system.http_guard import Refusal
 
 MUTATION = "mutation M(%s) {launchRun(executionParams: %s) {__typename}}"
 SELECTOR = '{repositoryName: "r", repositoryLocationName: "l", jobName: "repair"}'
@@ -56,20 +57,20 @@ def spellings(params: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("config", [config for config in REFUSED if "." not in json.dumps(config)])
 def test_a_refused_configuration_is_refused_in_every_spelling(config: Any) -> None:
     for request in spellings({"runConfigData": config}):
-        refusal = _wrong_query(request)
-        assert refusal is not None, request
+        refusal = _mutations(request)
+        assert isinstance(refusal, Refusal), request
         assert refusal.status == 400
 
 
 @pytest.mark.parametrize("config", PLAIN)
 def test_a_plain_configuration_passes_in_every_spelling(config: Any) -> None:
     for request in spellings({"runConfigData": config}):
-        assert _wrong_query(request) is None, request
+        assert not isinstance(_mutations(request), Refusal), request
 
 
 @pytest.mark.parametrize("place", [{"tags": [TAG]}, {"executionMetadata": {"tags": [TAG]}}])
 def test_tags_of_launchers_are_refused(place: dict[str, Any]) -> None:
     for request in spellings({"runConfigData": {}, **place})[::3]:
-        refusal = _wrong_query(request)
-        assert refusal is not None
+        refusal = _mutations(request)
+        assert isinstance(refusal, Refusal)
         assert "dagster-k8s/config" in (refusal.found or "")

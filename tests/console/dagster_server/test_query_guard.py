@@ -52,7 +52,11 @@ def _ask(messages: Sequence[Message], **scope: str) -> Played:
     async def send(message: Message) -> None:
         played.sent.append(message)
 
-    asyncio.run(QueryGuard(played)({"type": "http", "method": "POST", "path": "/graphql", **scope}, receive, send))
+    async def record(_entry: Any) -> None:
+        raise AssertionError("a query is no action")
+
+    request = {"type": "http", "method": "POST", "path": "/graphql", **scope}
+    asyncio.run(QueryGuard(played, record)(request, receive, send))
     return played
 
 
@@ -131,7 +135,7 @@ def test_a_page_listens_and_stops() -> None:
     "message",
     [
         *(_said(text) for text in ("", "{", "[]", "1", "[" * 100_000, '{"id": []}', '{"id": {}}')),
-        *(_start(query) for query in (LARGE, None, 1)),
+        *(_start(query) for query in (LARGE, None, 1, "mutation {launchRun {id}}", "mutation {logTelemetry {id}}")),
         _start(variables=[]),
         _said({"type": "start", "id": "1"}),
         {"type": "websocket.receive", "bytes": b"{}"},

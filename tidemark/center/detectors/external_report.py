@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
+    from tidemark.system.caller import Caller
 
 MAX_REPORTS: Final = MAX_SLICES
+_NOBODY_NAMED: Final = "api"
 MAX_BYTES: Final = 8 * 1024 * 1024
 EVENTS: Final = tuple(event.value for event in REPORTED)
 
@@ -84,7 +86,7 @@ class Report(BaseModel):
     event: Annotated[str, AfterValidator(_reportable), WithJsonSchema({"type": "string", "enum": [*EVENTS]})]
     event_id: str = Field(min_length=1, max_length=512)
     event_time: CalendarInstant
-    who: str = Field(default="api", max_length=256)
+    who: str = Field(default="", max_length=256)
     why: str = ""
     generation: int | None = Field(default=None, ge=1, lt=1 << 31)
     state: str | None = Field(default=None, max_length=64, pattern=r"^[A-Za-z0-9_.-]+$")
@@ -106,10 +108,18 @@ _DATA: Final = (
 )
 
 
-def facts_of(body: bytes, graph: DependencyGraph) -> list[Fact]:
-    """The facts of one report or of a list of them. Raises RequestError, ParseError and UnknownEntityError."""
+def facts_of(body: bytes, graph: DependencyGraph, caller: Caller | None = None) -> list[Fact]:
+    """The facts of one report or of a list of them, signed by the caller where one was authenticated.
+
+    Raises RequestError, ParseError and UnknownEntityError.
+    """
     allowance = Allowance()
-    return [fact for report in reports_of(body) for fact in _facts(report, graph, allowance)]
+    signed = (report.model_copy(update={"who": _signature(report, caller)}) for report in reports_of(body))
+    return [fact for report in signed for fact in _facts(report, graph, allowance)]
+
+
+def _signature(report: Report, caller: Caller | None) -> str:
+    return (caller.signature(report.who) if caller else report.who) or _NOBODY_NAMED
 
 
 def reports_of(body: bytes) -> list[Report]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.asked_slices import asked_slices, confirm
 from tidemark.console.commands.backfill import keep_and_tell
 from tidemark.console.entity_argument import declared_names
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tidemark.warehouse.warehouse import Warehouse
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @click.argument("entities", nargs=-1, metavar="[ENTITY]...", shell_complete=declared_names)
 @click.option("--slices", metavar="SLICES", help="Of each ENTITY only these, as in `tidemark impact`.  [default: all]")
 @click.option("--reason", default="its code has changed", show_default=True, metavar="TEXT", help="Why.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.asked_slices import asked_slices, confirm
 from tidemark.console.entity_argument import entity_argument
 from tidemark.console.exit_codes import ExitCode
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tidemark.state_store.backfills import BackfillRequest
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @entity_argument()
 @click.argument("slices")
 @click.option("--reason", default="", metavar="TEXT", help="Why; kept with the backfill.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tidemark.system.settings import Settings
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @click.argument("to", type=click.Path(path_type=Path))
 @click.option("--with-lake", is_flag=True, help="Also the files of each table; for lakes on this machine's disk.")
 @json_option

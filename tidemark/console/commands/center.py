@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.stop_signals import stop_signals
 from tidemark.strict_json import json_text
+
+if TYPE_CHECKING:
+    from tidemark.system.settings import Settings
 
 _DEFAULT_PORT: Final = 3080
 
@@ -25,7 +29,7 @@ _DEFAULT_PORT: Final = 3080
     help="The TCP port of the HTTP interface; 0 picks a free one.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; others need a token.")
-@click.option("--token", envvar="TIDEMARK_TOKEN", show_envvar=True, help="What callers have to name, 16 characters on.")
+@click.option("--token", envvar="TIDEMARK_TOKEN", show_envvar=True, help="A token of 16 characters on, for everything.")
 @click.option(
     "--allowed-host",
     "allowed_hosts",
@@ -39,7 +43,7 @@ _DEFAULT_PORT: Final = 3080
     type=click.FloatRange(min=0, min_open=True),
     envvar="TIDEMARK_WRITES_PER_SECOND",
     show_envvar=True,
-    help="So many requests that write one address may send, ten seconds' worth of them at once; 500 unless given.",
+    help="So many requests that write one caller may send, ten seconds' worth of them at once; 500 unless given.",
 )
 @click.option("--workers/--no-workers", "has_workers", default=True, help="Whether runs are executed on this machine.")
 @json_option
@@ -66,8 +70,9 @@ def center(
 
     With --no-workers it only launches: hosts with `tidemark workers` execute.
 
-    It listens on this machine only, unless told otherwise and given a token. Give the token in the environment: other
-    users of the machine see the words of a command. Ctrl-C stops it, with runs that are under way.
+    It listens on this machine only, unless callers have names: by `tidemark token create`, by a proxy (the setting
+    `proxy`), or by the one token of TIDEMARK_TOKEN, with which a caller may do everything. Give that in the
+    environment: other users of the machine see the words of a command. Ctrl-C stops it, with runs that are under way.
 
     With --json one line says where it listens once it is ready.
     """
@@ -86,8 +91,16 @@ def center(
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
     from tidemark.warm_runs.host_supervisor import supervised  # noqa: PLC0415
 
-    options = ApiOptions(port, host, token or None, allowed_hosts, writes_per_second or DEFAULT_WRITES_PER_SECOND)
     settings = Settings.load(os.environ)
+    options = ApiOptions(
+        port,
+        host,
+        token or None,
+        allowed_hosts,
+        writes_per_second or DEFAULT_WRITES_PER_SECOND,
+        settings.proxy,
+        _has_tokens(settings),
+    )
     home = dagster_home(settings, os.environ)
     require_no_problem(capture(settings))
     prepare_home(settings, home)
@@ -105,6 +118,17 @@ def center(
             service.serve(lambda: bool(signals), watch=check, started=lambda: _announce(url, as_json=as_json))
     if not as_json:
         print_line("Stopped.")
+
+
+def _has_tokens(settings: Settings) -> bool:
+    """Whether a token was ever created; a store that is not there yet has none."""
+    from tidemark.state_store.access_tokens import AccessTokens  # noqa: PLC0415
+    from tidemark.state_store.database import Database  # noqa: PLC0415
+
+    if not settings.state and not settings.state_db.exists():
+        return False
+    with closing(Database.of(settings)) as database:
+        return bool(AccessTokens(database).rows())
 
 
 def _tell(event: str, **values: object) -> None:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.output import json_option, print_json, print_line
 
 if TYPE_CHECKING:
     from typing import TextIO
 
 
-@click.command()
+@click.command(cls=ActionCommand, makes_store=True)
 @click.argument("file", type=click.File(encoding="utf-8"))
 @json_option
 def counts(file: TextIO, *, as_json: bool) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
 
@@ -20,7 +21,7 @@ _HERE: Final = "write one with `tidemark init my_warehouse --sample school` and 
 _STYLES: Final = {"ok": "", "warning": "yellow", "unreachable": "bold red", "problem": "bold red"}
 
 
-@click.command()
+@click.command(cls=ActionCommand, only_with="is_applied")
 @click.option("--after-restore", is_flag=True, help="Compare state store, Dagster and lake, and plan what to do.")
 @click.option("--apply", "is_applied", is_flag=True, help="With --after-restore: carry the plan out.")
 @json_option

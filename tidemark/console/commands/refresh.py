@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
 from tidemark.console.service_beat import ServiceBeat
@@ -35,7 +36,7 @@ _FIRST_PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 60.0
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @click.argument("target", required=False)
 @click.option("--follow", is_flag=True, help="Go on until stopped: what changes is refreshed as it does.")
 @click.option("--status", is_flag=True, help="Say what each target has taken, and refresh nothing.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
 from tidemark.console.service_beat import ServiceBeat
@@ -40,7 +41,7 @@ _REPAIR_SECONDS: Final = 3600.0
 _ENDED: Final = object()
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @click.argument("place", required=False)
 @click.option("--follow", is_flag=True, help="Go on until stopped: what completes is copied as it does.")
 @click.option("--repair", is_flag=True, help="First look at every file that is there, and repair what is damaged.")

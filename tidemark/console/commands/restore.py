@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from tidemark.backup.restore_backup import RestoreReport
 
 
-@click.command()
+@click.command(cls=ActionCommand, unless="into", is_repair=True)
 @click.argument("backup", type=click.Path(path_type=Path))
 @click.option(
     "--into", type=click.Path(path_type=Path), metavar="FOLDER", help="A new folder, with the project's files, too."

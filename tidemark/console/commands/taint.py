@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.asked_slices import asked_slices
 from tidemark.console.entity_argument import entity_argument
 from tidemark.console.exit_codes import ExitCode
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @entity_argument()
 @click.argument("slices")
 @click.option("--reason", required=True, metavar="TEXT", help="What is wrong with them; kept with each slice.")

@@ -1,5 +1,7 @@
 """GraphQL as it comes in, over HTTP and WebSockets: one bounded query at a time, in the form that Dagster reads.
 
+Mutations are for callers that may operate, over HTTP alone, and each is in the audit log before Dagster sees it.
+
 Dagster's web server has no limit for queries, takes any JSON for a request (a list, a number, a text a thousand levels
 deep are errors with a traceback in its log) and any number of subscriptions of one WebSocket.
 """
@@ -9,15 +11,22 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from graphql import FieldNode, OperationDefinitionNode, OperationType, Visitor, visit
+
 from tidemark.console.dagster_server.launch_guard import check_launches
 from tidemark.console.dagster_server.query_limits import QueryTooLargeError, check_query
+from tidemark.state_store.audit_log import AuditEntry
 from tidemark.strict_json import json_text
-from tidemark.system.http_guard import Refusal, send_refusal
+from tidemark.system.caller import AccessScope
+from tidemark.system.http_guard import Refusal, caller_of, send_refusal
 from tidemark.system.run_config import RunConfigRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
+    from graphql import DocumentNode
+
+    from tidemark.console.dagster_server.recorded_actions import Record
     from tidemark.system.http_guard import AsgiApp, Receive, Scope, Send
 
 MOST_SUBSCRIPTIONS: Final = 500
@@ -26,14 +35,18 @@ MOST_NESTED: Final = 100
 """Levels of lists and objects in variables; a run's configuration is some ten."""
 _PATH: Final = "/graphql"
 _POLICY_VIOLATION: Final = 1008
+_OF_ITS_PAGES: Final = frozenset({"logTelemetry", "setNuxSeen"})
+"""Mutations that Dagster's pages send by themselves, and that change nothing of the warehouse."""
+_UNREADABLE: Final = ()
+"""In place of variables that are no JSON: it is no object."""
 _FORM: Final = "an object with a text 'query', and 'variables' as an object"
 
 
 class QueryGuard:
-    """An ASGI application around Dagster's; what it lets through, it lets through unchanged."""
+    """An ASGI application around Dagster's; what it lets through, it lets through unchanged. `record` keeps actions."""
 
-    def __init__(self, app: AsgiApp) -> None:
-        self._app = app
+    def __init__(self, app: AsgiApp, record: Record) -> None:
+        self._app, self._record = app, record
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -47,7 +60,7 @@ class QueryGuard:
         messages = [await receive()]
         while messages[-1].get("more_body"):
             messages.append(await receive())
-        refusal = _refusal(b"".join(message.get("body", b"") for message in messages))
+        refusal = await self._refusal(scope, b"".join(message.get("body", b"") for message in messages))
         if refusal is not None and messages[-1]["type"] == "http.request":
             await send_refusal(refusal, send)
             return
@@ -57,6 +70,21 @@ class QueryGuard:
             return messages.pop() if messages else await receive()
 
         await self._app(scope, again, send)
+
+    async def _refusal(self, scope: Scope, body: bytes) -> Refusal | None:
+        request = _json(body)
+        mutations = _mutations(request)
+        if isinstance(mutations, Refusal):
+            return mutations
+        if not mutations - _OF_ITS_PAGES:
+            return None
+        caller = caller_of(scope)
+        if not caller.may(AccessScope.OPERATE):
+            return Refusal(403, f"{caller.who} may not do this", f"the scope {AccessScope.OPERATE.value}")
+        subject = json_text({"query": request["query"], "variables": request.get("variables")}, ensure_ascii=False)
+        return await self._record(
+            AuditEntry(caller.who, caller.source, f"graphql {', '.join(sorted(mutations))}", subject)
+        )
 
 
 class _Subscriptions:
@@ -85,11 +113,10 @@ class _Subscriptions:
         self._started += 1
         if self._started > MOST_SUBSCRIPTIONS:
             return Refusal(429, "too many subscriptions", f"at most {MOST_SUBSCRIPTIONS} of a WebSocket")
-        return _wrong_query(said.get("payload"))
-
-
-def _refusal(body: bytes) -> Refusal | None:
-    return _wrong_query(_json(body))
+        mutations = _mutations(said.get("payload"))
+        if isinstance(mutations, Refusal):
+            return mutations
+        return Refusal(405, "a WebSocket changes nothing", "POST with JSON") if mutations else None
 
 
 def _json(text: str | bytes) -> Any:
@@ -115,14 +142,14 @@ def _is_flat(value: Any) -> bool:
     return not level
 
 
-def _wrong_query(request: Any) -> Refusal | None:
+def _mutations(request: Any) -> frozenset[str] | Refusal:
+    """The names of the mutations that a request holds, whichever of its operations is meant; or why it is refused."""
     if not isinstance(request, dict) or not isinstance(request.get("query"), str):
         return _malformed()
     variables = request.get("variables")
     if isinstance(variables, str):
         variables = _json(variables)
-        if variables is None:
-            return _malformed()
+        variables = _UNREADABLE if variables is None else variables
     if not isinstance(variables, dict | None) or not isinstance(request.get("operationName"), str | None):
         return _malformed()
     try:
@@ -133,7 +160,37 @@ def _wrong_query(request: Any) -> Refusal | None:
         return Refusal(400, "the query is too large", error.expected, error.found)
     except RunConfigRefusedError as error:
         return Refusal(400, error.message, error.expected or "", error.found)
-    return None
+    return _mutation_fields(document) if document is not None else frozenset()
+
+
+def _mutation_fields(document: DocumentNode) -> frozenset[str]:
+    """Every field of a document that has a mutation, where its own ones may be behind fragments; empty for others."""
+    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    changing = [node for node in operations if node.operation is OperationType.MUTATION]
+    plain = [
+        selection.name.value
+        for node in changing
+        for selection in node.selection_set.selections
+        if isinstance(selection, FieldNode)
+    ]
+    if len(plain) == sum(len(node.selection_set.selections) for node in changing):
+        return frozenset(plain)
+    return frozenset(_Fields.of(document))
+
+
+class _Fields(Visitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    @classmethod
+    def of(cls, document: DocumentNode) -> set[str]:
+        fields = cls()
+        visit(document, fields)
+        return fields.names
+
+    def enter_field(self, node: FieldNode, *_: Any) -> None:
+        self.names.add(node.name.value)
 
 
 def _malformed() -> Refusal:

@@ -2,8 +2,8 @@
 
 Dagster asks for no password and looks at neither Host nor Origin, so any page in a browser on this machine could launch
 runs and wipe assets. Everything goes through `HttpGuard`; `/report_asset_*`, which tells of materializations and checks
-that no run made, is for the server's own pages and for who has the token of TIDEMARK_TOKEN. Connections have the
-deadlines and the limit that the center's have, bodies a length, and GraphQL queries a size.
+that no run made, is for callers with a token. Connections have the deadlines and the limit that the center's have,
+bodies a length, and GraphQL queries a size. What callers change is in the audit log.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from starlette.middleware import Middleware
 
 from tidemark.api.connection_limits import DEADLINES, Connections, DeadlineProtocol, Phase
 from tidemark.console.dagster_server.query_guard import QueryGuard
-from tidemark.console.dagster_server.report_asset_guard import ReportGuard
+from tidemark.console.dagster_server.recorded_actions import ReportGuard, ServedStore
 from tidemark.console.dagster_server.server_arguments import server_arguments
 from tidemark.dagster_internals.serving import workspace_context
 from tidemark.system.files import keep_files_private
 from tidemark.system.http_guard import HttpGuard, host_names
+from tidemark.system.settings import Settings
 from tidemark.system.token_variable import TOKEN_VARIABLE
 
 if TYPE_CHECKING:
@@ -47,16 +48,21 @@ class GuardedWebserver(DagsterWebserver[Any, Any]):
     """Dagster's web server, with the guards around all that it serves."""
 
     def __init__(
-        self, context: WorkspaceProcessContext, host: str, token: str | None, allowed_hosts: Sequence[str] = ()
+        self,
+        context: WorkspaceProcessContext,
+        host: str,
+        token: str | None,
+        store: ServedStore,
+        allowed_hosts: Sequence[str] = (),
     ) -> None:
         super().__init__(context, live_data_poll_rate=_POLL_RATE_MS)
-        self._names, self._token = host_names(host, allowed_hosts), token
+        self._names, self._access, self._store = host_names(host, allowed_hosts), store.access(token), store
 
     def build_middleware(self) -> list[Middleware]:
         return [
-            Middleware(HttpGuard, self._names, post_only=["/graphql"]),
-            Middleware(ReportGuard, self._token),
-            Middleware(QueryGuard),
+            Middleware(HttpGuard, self._names, self._access.admit, post_only=["/graphql"]),
+            Middleware(ReportGuard, self._store.record),
+            Middleware(QueryGuard, self._store.record),
             *super().build_middleware(),
         ]
 
@@ -71,7 +77,8 @@ def main() -> None:
     with dg.DagsterInstance.get() as instance:
         instance.optimize_for_webserver(*_DATABASE)
         with workspace_context(instance, options.workspace, version("dagster-webserver")) as context:
-            app = GuardedWebserver(context, options.host, token, options.allowed_hosts).create_asgi_app()
+            store = ServedStore(Settings.load(os.environ))
+            app = GuardedWebserver(context, options.host, token, store, options.allowed_hosts).create_asgi_app()
             # Once all is closed, it raises the signal again that ended it.
             with suppress(KeyboardInterrupt):
                 uvicorn.Server(configuration(app, options.host, options.port)).run()
@@ -87,6 +94,7 @@ def configuration(
         host=host,
         port=port,
         log_level="warning",
+        proxy_headers=False,
         http=partial(DeadlineProtocol, connections=limits),  # type: ignore[arg-type]  # called like the class
         h11_max_incomplete_event_size=_HEADER_BYTES,
         ws_max_size=_MESSAGE_BYTES,

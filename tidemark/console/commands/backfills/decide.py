@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @click.argument("number", type=click.IntRange(min=1))
 @click.option("--rebuild/--keep", "rebuild", default=None, help="Compute them again, or leave them as they are.")
 @click.option(

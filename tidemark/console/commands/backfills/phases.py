@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.dependency_model.backfill.progress import BackfillAction
@@ -11,7 +12,7 @@ from tidemark.dependency_model.backfill.progress import BackfillAction
 _NUMBER = click.argument("number", type=click.IntRange(min=1))
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @_NUMBER
 @json_option
 def approve(number: int, *, as_json: bool) -> None:
@@ -24,7 +25,7 @@ def approve(number: int, *, as_json: bool) -> None:
     _act(number, BackfillAction.APPROVE, as_json=as_json)
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @_NUMBER
 @json_option
 def pause(number: int, *, as_json: bool) -> None:
@@ -37,7 +38,7 @@ def pause(number: int, *, as_json: bool) -> None:
     _act(number, BackfillAction.PAUSE, as_json=as_json)
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @_NUMBER
 @json_option
 def resume(number: int, *, as_json: bool) -> None:
@@ -50,7 +51,7 @@ def resume(number: int, *, as_json: bool) -> None:
     _act(number, BackfillAction.RESUME, as_json=as_json)
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @_NUMBER
 @json_option
 def cancel(number: int, *, as_json: bool) -> None:

@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.output import print_line
 from tidemark.errors import TerminalError
 from tidemark.system.account import account_name
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @click.argument("instance")
 @click.argument("offset", type=click.IntRange(0))
 @click.option("--because", required=True, help="Why nothing is missing, or why it may be.")

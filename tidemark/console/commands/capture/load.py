@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.errors import TerminalError
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from tidemark.system.settings import Settings
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @click.argument("table", metavar="TABLE")
 @click.option("--instance", "only", metavar="NAME", help="Of this instance alone.")
 @json_option

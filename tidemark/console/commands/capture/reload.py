@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.commands.capture.load import addresses_of, captured_source
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.errors import TerminalError
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @click.argument("table", metavar="TABLE")
 @click.option("--shard", metavar="NAME", help="Of this shard alone (a.school.orders_3); one that is dropped goes.")
 @click.option("--range", "key_range", metavar="LOW..HIGH", help="Of the rows with these keys alone, both with them.")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.output import print_line
 
 
-@click.command("take-over")
+@click.command("take-over", cls=ActionCommand)
 def take_over() -> None:
     """Let captures with this state store go on, after one with another state store took the warehouse's lease.
 

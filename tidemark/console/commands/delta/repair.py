@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.entity_argument import entity_argument
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.output import json_option, print_json, print_line, print_table
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tidemark.system.settings import Settings
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @entity_argument()
 @click.argument("partition", metavar="SLICE|COLUMN=VALUE")
 @click.option("--from-version", type=int, help="The version of the table to take the partition from.")

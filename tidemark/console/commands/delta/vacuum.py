@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.entity_argument import entity_argument
 from tidemark.console.output import json_option, print_json, print_line, print_table
 
@@ -28,7 +29,7 @@ class _Age(click.ParamType[timedelta]):
         return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @entity_argument()
 @click.option("--keep-versions", type=click.IntRange(1), default=10, show_default=True, help="The last so many stay.")
 @click.option("--keep-age", type=_Age(), default="7d", show_default=True, help="What was readable since then stays.")

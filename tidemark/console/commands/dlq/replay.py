@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tidemark.console.action_command import ActionCommand
 from tidemark.console.output import json_option, print_json, print_line
 from tidemark.errors import TerminalError
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from tidemark.capture.operations.dead_letter_replay import Replayed
 
 
-@click.command()
+@click.command(cls=ActionCommand)
 @json_option
 def replay(*, as_json: bool) -> None:
     """Read the dead-letter queue again from Kafka, and merge what can be read now.

@@ -1,0 +1,134 @@
+"""Who calls over HTTP, and what they may do: the one place that answers both, for the center and for Dagster's server.
+
+A caller is named by a token (`Authorization: Bearer`), by a proxy whose address is configured, or by nothing. Each
+request needs a scope, by its method and path; an open path needs none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from tidemark.errors import TidemarkError
+from tidemark.state_store.access_tokens import token_id
+from tidemark.system.caller import ALL_SCOPES, AccessScope, Caller, scopes_text
+from tidemark.system.http_guard import Refusal, bearer_token, client_address, header_values
+from tidemark.system.token_variable import TOKEN_VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tidemark.state_store.access_tokens import StoredToken
+    from tidemark.system.http_guard import Scope
+    from tidemark.system.proxy import Proxy
+
+    ReadTokens = Callable[[], Sequence[StoredToken]]
+    Needed = Callable[[Scope], AccessScope | None]
+
+FRESH_SECONDS: Final = 5.0
+"""So soon every server knows of a new token, and of one that was revoked."""
+_NEEDS_NAME: Final = "a header 'Authorization: Bearer <token>' with a token of `tidemark token create`"
+
+
+def _no_tokens() -> Sequence[StoredToken]:
+    return ()
+
+
+def utc() -> datetime:
+    """Now."""
+    return datetime.now(UTC)
+
+
+@dataclass(slots=True)
+class KnownTokens:
+    """The stored tokens by id, as of some seconds ago; while the store does not answer, as they last were."""
+
+    read: ReadTokens = _no_tokens
+    fresh_seconds: float = FRESH_SECONDS
+    _by_id: Mapping[str, StoredToken] | None = None
+    _read_at: float = 0.0
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def by_id(self) -> Mapping[str, StoredToken]:
+        """Raises StateStoreDownError where they were never read."""
+        if self._is_fresh():
+            return self._by_id or {}
+        if self._by_id is not None and self._turn.locked():
+            return self._by_id  # another request reads them
+        async with self._turn:
+            if not self._is_fresh():
+                await self._read_again()
+        return self._by_id or {}
+
+    def _is_fresh(self) -> bool:
+        return self._by_id is not None and time.monotonic() - self._read_at < self.fresh_seconds
+
+    async def _read_again(self) -> None:
+        try:
+            self._by_id = {token.id: token for token in await asyncio.to_thread(self.read)}
+        except TidemarkError:
+            if self._by_id is None:
+                raise
+        finally:
+            self._read_at = time.monotonic()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """`admit` is what the guard asks.
+
+    `anonymous` are the scopes of callers without a name, `beside_tokens` once a token was ever created.
+
+    `token` is the one of TIDEMARK_TOKEN: a caller of that name may do everything. `clock` tells now.
+    """
+
+    needed: Needed
+    token: str | None = None
+    tokens: KnownTokens = field(default_factory=KnownTokens)
+    proxy: Proxy | None = None
+    anonymous: frozenset[AccessScope] = ALL_SCOPES
+    beside_tokens: frozenset[AccessScope] = frozenset()
+    clock: Callable[[], datetime] = utc
+
+    async def admit(self, scope: Scope) -> Caller | Refusal:
+        """Who calls, or why the request is refused: 401 where nobody is named, 403 where the scope is another."""
+        needed = self.needed(scope)
+        if needed is None:
+            return Caller("anonymous", "", client_address(scope), frozenset())
+        try:
+            caller = await self._identify(scope)
+        except TidemarkError as error:
+            return Refusal(503, "it is not known now who may ask", "an answer of the state store", error.message)
+        if not caller.name and not caller.may(needed):
+            return Refusal(401, "a token is needed", _NEEDS_NAME)
+        if not caller.may(needed):
+            held = scopes_text(caller.scopes) or "none"
+            return Refusal(403, f"{caller.who} may not do this", f"the scope {needed.value}", held)
+        return caller
+
+    async def _identify(self, scope: Scope) -> Caller:
+        """A token that nobody has is as good as none."""
+        address, given = client_address(scope), bearer_token(scope)
+        if given is not None and (caller := await self._of_token(given, address)) is not None:
+            return caller
+        if self.proxy is not None and (named := self.proxy.caller(address, header_values(scope))) is not None:
+            return named
+        return Caller("anonymous", "", address, await self._without_name())
+
+    async def _without_name(self) -> frozenset[AccessScope]:
+        if self.anonymous == self.beside_tokens or not await self.tokens.by_id():
+            return self.anonymous
+        return self.beside_tokens
+
+    async def _of_token(self, given: str, address: str) -> Caller | None:
+        if self.token is not None and hmac.compare_digest(given.encode("latin-1", "replace"), self.token.encode()):
+            return Caller("token", TOKEN_VARIABLE, address)
+        identity = token_id(given)
+        stored = (await self.tokens.by_id()).get(identity) if identity else None
+        if stored is None or not stored.proves(given) or not stored.is_in_force(self.clock()):
+            return None
+        return Caller("token", stored.name, address, stored.scopes)
