@@ -12,7 +12,7 @@ export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/tidemark/mypy
 # Tests start many processes: each reads what the first one compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup demo up up-kafka check test test-fast test-long deploy-tools audit sbom clean components
+.PHONY: setup demo up up-kafka check test test-fast test-long deploy-tools web web-check audit sbom clean components
 
 setup: $(STAMP)
 
@@ -58,6 +58,20 @@ test-long: setup
 deploy-tools: build/deploy_tools/helm
 build/deploy_tools/helm: tests/deploy/tools.lock $(STAMP)
 	$(BIN)/python -m tests.deploy.tools
+
+# The console's pages, and the types that they share with the HTTP interface. Both are committed: no user needs Node.
+web: setup web/node_modules
+	@mkdir -p build
+	$(BIN)/python -m tests.api.console_world > build/openapi.json
+	cd web && npm run --silent types && npm run --silent check && npm run --silent build
+web/node_modules: web/package-lock.json
+	cd web && npm ci --silent
+	@touch $@
+
+# What is committed is what its source gives, byte by byte.
+web-check: web
+	git diff --exit-code -- web tidemark/api/console_bundle
+	@test -z "$$(git status --porcelain -- web tidemark/api/console_bundle)"
 
 # Of a release. The tools have an environment of their own: they are no part of what is audited.
 RELEASE := build/release

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ENGINE: Final = Path(tidemark.__file__).parent
 PROJECT_FOLDERS: Final = {
-    f"/{name}/" for name in ("tidemark", "warehouse_assets", "sensors", "resources", "tests", "dagster_home")
+    f"/{name}/" for name in ("tidemark", "warehouse_assets", "sensors", "resources", "tests", "dagster_home", "web")
 }
 
 

@@ -95,6 +95,8 @@ def test_the_interface_is_described(client: Client) -> None:
             *CATALOGS,
             *BASELINES,
             "/v1/audit-log",
+            "/v1/changes",
+            "/v1/session",
             "/health",
             "/metrics",
         },

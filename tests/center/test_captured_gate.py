@@ -15,6 +15,7 @@ import pytest
 from tests.capture.operations.test_crash import Killed
 from tests.capture.streams import at, order
 from tests.center.captured_shop import RULES, CapturedShop, status
+from tidemark.api.warehouse_status import WarehouseStatus
 from tidemark.capture.operations import ingestion as ingestion_module
 from tidemark.capture.snapshots import tagging
 from tidemark.catalog.catalog import Catalog
@@ -23,7 +24,6 @@ from tidemark.compute.errors import SnapshotMissingError
 from tidemark.compute.repair import RepairRequest, carry_out, plan
 from tidemark.compute.snapshot_reader import Snapshots
 from tidemark.compute.vacuum import plan_entity_vacuum
-from tidemark.console.warehouse_status import WarehouseStatus
 from tidemark.delta.retention import Retention
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Quality, RunState

@@ -16,11 +16,11 @@ import pytest
 from deltalake import write_deltalake
 
 from tests.dagster.kinds.world import RunningWarehouse, running
+from tidemark.api.warehouse_status import WarehouseStatus
 from tidemark.center.backfill_planning import plan_of
 from tidemark.center.launchers.run_tags import BACKFILL_TAG
 from tidemark.center.taint import Taint, carry_out
 from tidemark.console.suspicion import Suspicion
-from tidemark.console.warehouse_status import WarehouseStatus
 from tidemark.dependency_model.backfill import BackfillPhase
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.backfills import BackfillRequest, Backfills

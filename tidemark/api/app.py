@@ -14,6 +14,11 @@
     GET  /v1/baseline            when promised slices will be there, and what makes them late
     GET  /v1/baseline/ENTITY     the same of one entity
     GET  /v1/audit-log           who did what, from where, when and why, newest first; ?limit=, ?before=NUMBER, ?who=
+    GET  /v1/explanation?slice=  all of one slice: the way to the cause of its waiting, its life, its rules, its inputs
+    GET  /v1/status              what needs a person, worst first, and how every entity stands
+    GET  /v1/changes             what happens to slices, as it happens: server-sent events, resumed by Last-Event-ID
+    POST /v1/session             a session in a browser for the bearer of a token; GET tells of it, DELETE ends it
+    GET  /console/               the console: pages for people
     GET  /health                 200 while it works or stands by, 503 when it is stuck; needs no token
     GET  /metrics                metrics in Prometheus' text format
     GET  /openapi.json, /docs    this interface described
@@ -47,7 +52,10 @@ from tidemark.api.backfill_queries import BackfillQueries
 from tidemark.api.baseline_models import BaselinesModel  # noqa: TC001 - FastAPI reads annotations
 from tidemark.api.catalog_models import CatalogModel, CatalogPageModel  # noqa: TC001 - FastAPI reads annotations
 from tidemark.api.center_queries import Queries
+from tidemark.api.console_pages import CONSOLE, add_console, console_files
+from tidemark.api.console_session import SESSION, SessionDoor, Sessions, add_session
 from tidemark.api.description_page import add_description
+from tidemark.api.live_changes import LiveChanges
 from tidemark.api.metrics import Metrics, TimedRequests
 from tidemark.api.past_slices import PastSlicesModel  # noqa: TC001 - FastAPI reads annotations
 from tidemark.api.request_limits import HeaderLimit, TokenBuckets, WriteLimit
@@ -59,6 +67,7 @@ from tidemark.api.response_models import (
     ReceiptModel,
     SlicesModel,
 )
+from tidemark.api.slice_endpoints import CHANGES, EXPLANATION, STATUS, add_changes, add_explanation, add_status
 from tidemark.api.thread_limits import Threads, run_in
 from tidemark.catalog.catalog import SHOWN_SLICES
 from tidemark.center.detectors.external_report import CalendarInstant, Report
@@ -70,7 +79,7 @@ from tidemark.state_store.access_tokens import AccessTokens
 from tidemark.state_store.audit_log import MOST_SHOWN, AuditLog
 from tidemark.state_store.errors import BackfillPhaseError, NoSuchBackfillError
 from tidemark.system.caller import ALL_SCOPES, AccessScope
-from tidemark.system.http_guard import HttpGuard, caller_of
+from tidemark.system.http_guard import READS, HttpGuard, caller_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -79,6 +88,7 @@ if TYPE_CHECKING:
     from tidemark.center.baseline import CenterForecast
     from tidemark.center.center import DependencyCenter
     from tidemark.system.http_guard import AsgiApp, Scope
+    from tidemark.warehouse.warehouse import Warehouse
 
     StatusOf = Callable[[], Mapping[str, Any]]
 
@@ -95,6 +105,10 @@ _PATHS: Final = (
     CATALOG,
     BASELINE,
     AUDIT_LOG,
+    EXPLANATION,
+    STATUS,
+    CHANGES,
+    SESSION,
     HEALTH,
     "/metrics",
     "/openapi.json",
@@ -102,7 +116,6 @@ _PATHS: Final = (
 )
 _ASK_AGAIN: Final = {"Retry-After": "1", "Connection": "close"}
 """Who asks again makes a new connection, which may come to the center that is active."""
-_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _MOST_SLICES: Final = 1_000
 _METRICS_TYPE: Final = "text/plain; version=0.0.4"
 _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
@@ -121,15 +134,34 @@ _COUNTS_BODY: Final = _one_or_several(ENTRY_SCHEMA)
 
 
 def api_app(
-    center: DependencyCenter, forecast: CenterForecast, options: ApiOptions, status: StatusOf = dict
+    center: DependencyCenter,
+    forecast: CenterForecast,
+    options: ApiOptions,
+    status: StatusOf = dict,
+    warehouse: Warehouse | None = None,
+    live: LiveChanges | None = None,
 ) -> AsgiApp:
-    """The endpoints on one center and its forecast, guarded; `status` is the service's own."""
+    """The endpoints on one center and its forecast, guarded; `status` is the service's own.
+
+    Without a `warehouse` there are only the declared entities of the center's graph: no slice is told in full.
+    """
     metrics, audit = Metrics(status, center.latency), AuditLog(center.store.database)
-    queries, backfills = Queries(center, forecast, audit), BackfillQueries(center, forecast, audit)
-    routes = _routes(queries, backfills, metrics, status, audit)
-    limited = WriteLimit(routes, TokenBuckets(options.writes_per_second))
+    threads, sessions = Threads(), Sessions()
+    app = _application(threads)
+    _add_endpoints(app, Queries(center, forecast, audit), threads)
+    add_backfills(app, BackfillQueries(center, forecast, audit), threads)
+    if warehouse is not None:
+        add_explanation(app, warehouse, center.store, threads)
+        add_status(app, warehouse, center.store, threads)
+    add_changes(app, live or LiveChanges(center.store.read), threads)
+    add_session(app, sessions)
+    add_console(app, console_files())
+    add_description(app)
+    _add_watching(app, metrics, status, threads)
+    _add_audit_log(app, audit, threads)
+    limited = WriteLimit(app, TokenBuckets(options.writes_per_second))
     guarded = HttpGuard(limited, options.host_names, _access(center, options).admit)
-    return TimedRequests(HeaderLimit(guarded), metrics.http, _PATHS)
+    return TimedRequests(HeaderLimit(SessionDoor(guarded, sessions)), metrics.http, _PATHS)
 
 
 def _access(center: DependencyCenter, options: ApiOptions) -> Access:
@@ -143,22 +175,18 @@ def _access(center: DependencyCenter, options: ApiOptions) -> Access:
 
 
 def needed_scope(request: Scope) -> AccessScope | None:
-    """What a request needs: nothing for /health."""
-    path, is_read = request["path"], request["method"] in _READS
-    if path == HEALTH and is_read:
+    """What a request needs: nothing for /health and the console's files, which hold no data."""
+    path, is_read = request["path"], request["method"] in READS
+    if is_read and (path in (HEALTH, CONSOLE) or path.startswith(f"{CONSOLE}/")):
         return None
     named = {"/metrics": AccessScope.METRICS, AUDIT_LOG: AccessScope.ADMIN}
-    written = {"/v1/reports": AccessScope.REPORT, "/v1/counts": AccessScope.REPORT}
+    written = {"/v1/reports": AccessScope.REPORT, "/v1/counts": AccessScope.REPORT, SESSION: AccessScope.READ}
     if is_read:
         return named.get(path, AccessScope.READ)
     return written.get(path, AccessScope.OPERATE)
 
 
-def _routes(
-    queries: Queries, backfills: BackfillQueries, metrics: Metrics, status: StatusOf, audit: AuditLog
-) -> FastAPI:
-    threads = Threads()
-
+def _application(threads: Threads) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         yield
@@ -173,11 +201,6 @@ def _routes(
         responses=_ERRORS,
         lifespan=lifespan,
     )
-    _add_endpoints(app, queries, threads)
-    add_backfills(app, backfills, threads)
-    add_description(app)
-    _add_watching(app, metrics, status, threads)
-    _add_audit_log(app, audit, threads)
     app.add_exception_handler(TidemarkError, _refuse)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _no_endpoint)

@@ -14,6 +14,7 @@ import uvicorn
 from tidemark.api.app import api_app
 from tidemark.api.connection_limits import Connections, DeadlineProtocol
 from tidemark.api.errors import ApiSettingsError
+from tidemark.api.live_changes import LiveChanges
 from tidemark.api.request_limits import MAX_HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from tidemark.api.options import ApiOptions
     from tidemark.center.baseline import CenterForecast
     from tidemark.center.center import DependencyCenter
+    from tidemark.system.http_guard import AsgiApp
+    from tidemark.warehouse.warehouse import Warehouse
 
 _POLL_SECONDS: Final = 0.01
 _ACCEPTED_AT_ONCE: Final = 16
@@ -39,12 +42,15 @@ def serve_in_thread(
     *,
     status: Callable[[], Mapping[str, Any]] = dict,
     connections: Connections | None = None,
+    warehouse: Warehouse | None = None,
 ) -> Iterator[str]:
     """Serve in a thread until the block ends; gives the URL. Raises ApiSettingsError.
 
     The end takes a few seconds at most: requests that are under way are answered, half-sent ones are not waited for.
     """
-    server = _server(center, forecast, options, status, connections or Connections())
+    live = LiveChanges(center.store.read)
+    app = api_app(center, forecast, options, status, warehouse, live)
+    server = _server(app, connections or Connections())
     with _listening(options.host, options.port) as listener:
         thread = Thread(target=server.run, kwargs={"sockets": [listener]}, name="api")
         thread.start()
@@ -54,20 +60,15 @@ def serve_in_thread(
             listener.listen(_WAITING_TO_BE_ACCEPTED)
             yield _url(options.host, listener.getsockname()[1])
         finally:
+            live.close()
             server.should_exit = True
             thread.join()
 
 
-def _server(
-    center: DependencyCenter,
-    forecast: CenterForecast,
-    options: ApiOptions,
-    status: Callable[[], Mapping[str, Any]],
-    connections: Connections,
-) -> uvicorn.Server:
+def _server(app: AsgiApp, connections: Connections) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
-            api_app(center, forecast, options, status),
+            app,
             http=partial(DeadlineProtocol, connections=connections),  # type: ignore[arg-type]  # called like the class
             ws="none",
             log_level="error",

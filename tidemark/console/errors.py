@@ -3,8 +3,7 @@
 TerminalError
 ├── NoProfileError         a slice, or a part of it, has no profile
 ├── NothingComputedError   a question about slices of a project that has none yet
-├── ProjectFolderError     a new project would be written over something
-└── ServedAlreadyError     a second `tidemark up` of one project
+└── ProjectFolderError     a new project would be written over something
 """
 
 from __future__ import annotations
@@ -51,19 +50,4 @@ class ProjectFolderError(TerminalError):
             found="a folder that holds files" if folder.is_dir() else "a file",
             where=str(folder),
             hint="choose another name; nothing was written",
-        )
-
-
-class ServedAlreadyError(TerminalError):
-    """A second `tidemark up` of one project."""
-
-    @classmethod
-    def of(cls, home: Path, served: object) -> Self:
-        """`served` says by whom, None where that is not known yet."""
-        return cls(
-            "another `tidemark up` serves this project",
-            expected="one for each of Dagster's homes: two daemons would start its runs twice",
-            found=str(served) if served else "a process that has not said its address yet",
-            where=str(home),
-            hint="use that one, or stop it with Ctrl-C",
         )

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tidemark.console.output import print_line, print_table
 from tidemark.dependency_model.refresh.delivery import RefreshAction
 from tidemark.dependency_model.status import Quality, RunState
 from tidemark.dependency_model.time.zone import zone_info
-from tidemark.state_store.slice_deliveries import delivery_data
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
     from datetime import datetime, tzinfo
 
-    from tidemark.console.slice_provenance import SliceRecord, TaintRecord
+    from tidemark.api.slice_background import Background
+    from tidemark.api.slice_provenance import SliceRecord
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.explanation import Clause, Explanation
@@ -26,30 +25,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 4
 _STYLES = {"ok": "green", "waiting": "yellow"}
-
-
-@dataclass(frozen=True)
-class Background:
-    """What readiness does not say: why captured slices are not there, and how the slice itself came to be."""
-
-    held_back: Mapping[Slice, Sequence[str]] = field(default_factory=dict)
-    record: SliceRecord | None = None
-    taint: TaintRecord | None = None
-    copies: Mapping[str, SliceCopy] = field(default_factory=dict)
-    failure: Sequence[str] = ()
-    deliveries: Mapping[str, SliceDelivery] = field(default_factory=dict)
-
-    def as_data(self) -> dict[str, Any]:
-        """The same for programs."""
-        held_back = {str(slice_): list(reasons) for slice_, reasons in self.held_back.items()}
-        return {
-            "held_back": held_back,
-            "failure": list(self.failure),
-            "record": self.record.as_data() if self.record else None,
-            "taint": self.taint.as_data() if self.taint else None,
-            "replicas": [{"replica": place, **copy.as_data()} for place, copy in self.copies.items()],
-            "refreshed": [{"target": name, **delivery_data(told)} for name, told in self.deliveries.items()],
-        }
 
 
 def print_explanation(

@@ -2,45 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tidemark.console.output import print_line
-from tidemark.dependency_model.backfill import BackfillPhase, SliceProgress
-from tidemark.dependency_model.backfill.progress import ACTIVE, OPEN
-from tidemark.state_store.backfills import Backfills
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.state_store.store import StateStore
-
-_SHOWN_PHASES = (*ACTIVE, BackfillPhase.PLANNED)
+    from tidemark.api.lake_status import OpenBackfillModel
 
 
-def open_backfills(store: StateStore | None) -> list[dict[str, Any]]:
-    """The newest of those that are not at their end, for programs: how many slices are open, and how many ask."""
-    if store is None:
-        return []
-    stored = Backfills(store.database)
-    rows = stored.rows(_SHOWN_PHASES)
-    counts = stored.counts([row.number for row in rows])
-    return [
-        {
-            "number": row.number,
-            "phase": row.phase.value,
-            "asked": row.request.asked,
-            "open": sum(counts[row.number].get(progress, 0) for progress in OPEN),
-            "asking": counts[row.number].get(SliceProgress.ASKING, 0),
-        }
-        for row in rows
-    ]
-
-
-def print_open_backfills(backfills: Sequence[dict[str, Any]]) -> None:
+def print_open_backfills(backfills: Sequence[OpenBackfillModel]) -> None:
     """A line each, and what a person has to do."""
-    for backfill in backfills:
-        number, asking = backfill["number"], backfill["asking"]
-        print_line(f"backfill {number} is {backfill['phase']}: {backfill['asked']}, {backfill['open']:,} slices to go")
-        if asking:
-            words = f"{asking:,} of them wait for a person: tidemark backfills decide {number} --rebuild|--keep"
+    for told in backfills:
+        print_line(f"backfill {told.number} is {told.phase}: {told.asked}, {told.open:,} slices to go")
+        if told.asking:
+            words = (
+                f"{told.asking:,} of them wait for a person: tidemark backfills decide {told.number} --rebuild|--keep"
+            )
             print_line(f"  {words}", "yellow")

@@ -10,7 +10,7 @@ from tidemark.dependency_model.impact import Evidence, suspects_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.console.warehouse_status import WarehouseStatus
+    from tidemark.api.warehouse_status import WarehouseStatus
     from tidemark.dependency_model.impact import Suspect
     from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
     from tidemark.dependency_model.slice import Slice

@@ -5,6 +5,7 @@ TerminalError
 │   └── PoolSettingError     a text that names no pools
 ├── LocationError            a place for the lake that cannot be used (tidemark.system.location_error)
 ├── NoProjectError           no tidemark.yaml where a command needs one
+├── ServedAlreadyError       a second `tidemark up` of one project
 ├── DiskPathError            a folder that cannot be written
 ├── JavaMissingError         no Java that Spark starts on
 ├── JarsError                Spark's extra jars could not be resolved
@@ -209,4 +210,19 @@ class AlreadyRunningError(TransientError):
             found=f"held by {holder}",
             where=where,
             hint="wait until it ends, or stop it; of one that died on another machine the lease ends within 30 s",
+        )
+
+
+class ServedAlreadyError(TerminalError):
+    """A second `tidemark up` of one project."""
+
+    @classmethod
+    def of(cls, home: Path, served: object) -> Self:
+        """`served` says by whom, None where that is not known yet."""
+        return cls(
+            "another `tidemark up` serves this project",
+            expected="one for each of Dagster's homes: two daemons would start its runs twice",
+            found=str(served) if served else "a process that has not said its address yet",
+            where=str(home),
+            hint="use that one, or stop it with Ctrl-C",
         )

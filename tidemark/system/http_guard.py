@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _ANY_ADDRESS: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared, not bound
-_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _OWN_PAGES: Final = frozenset({"same-origin", "none"})
 _POLICY_VIOLATION: Final = 1008
 _HOST: Final = re.compile(r"(?P<name>\[[^\[\]]*\]|[^:@\[\]]*)(:[0-9]{0,5})?")
@@ -147,7 +147,7 @@ class HttpGuard:
         """Not one of the server's own pages, or nobody who may do this."""
         caller = await self._admit(scope)
         has_token = isinstance(caller, Caller) and caller.kind == "token"
-        if not has_token and not _is_same_origin(scope, headers):
+        if not has_token and not is_same_origin(scope):
             return Refusal(
                 403, "a page of another origin asks", "the server's own pages, or no browser", headers.origin
             )
@@ -247,8 +247,14 @@ def caller_of(scope: Scope) -> Caller:
     return caller
 
 
-def _is_same_origin(scope: Scope, headers: _Headers) -> bool:
+def header_of(scope: Scope, name: str) -> str:
+    """The first header of a name (in lower case), as text of Latin-1; empty where there is none."""
+    return _Headers(scope).first(name)
+
+
+def is_same_origin(scope: Scope) -> bool:
     """Whether the request comes from the server's own pages, from no browser, or follows a link."""
+    headers = _Headers(scope)
     sites = headers.all("sec-fetch-site")
     is_own_site = all(site in _OWN_PAGES for site in sites)
     is_own_origin = all(_is_origin_of(origin, headers.first("host")) for origin in headers.all("origin"))
@@ -256,7 +262,7 @@ def _is_same_origin(scope: Scope, headers: _Headers) -> bool:
 
 
 def _follows_link(scope: Scope, headers: _Headers) -> bool:
-    is_read = scope["type"] == "http" and scope["method"] in _READS
+    is_read = scope["type"] == "http" and scope["method"] in READS
     return is_read and headers.first("sec-fetch-mode") == "navigate" and headers.first("sec-fetch-dest") == "document"
 
 
@@ -276,7 +282,7 @@ def _wrong_path(scope: Scope) -> Refusal | None:
 
 
 def _wrong_content(scope: Scope, headers: _Headers) -> Refusal | None:
-    if scope["type"] != "http" or scope["method"] in _READS:
+    if scope["type"] != "http" or scope["method"] in READS:
         return None
     given = headers.all("content-type")
     has_body = headers.first("content-length") not in ("", "0") or bool(headers.all("transfer-encoding"))

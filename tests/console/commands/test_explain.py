@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,9 +61,20 @@ def test_programs_are_told_the_same() -> None:
         ("ods_orders", True),
     ]
     assert waiting["held_back"] == {"ods_courses@2026-03-28": [NOT_READ]}
+    assert [(link["slice"].partition("@")[0], link["missing"], link["inputs"]) for link in waiting["chain"]] == [
+        ("ads_gmv_course", 1, 3),
+        ("dws_course_orders_1d", 1, 1),
+        ("dwd_orders", 1, 2),
+        ("ods_courses", 0, 0),
+    ]
+    assert waiting["because"] == [NOT_READ]
     there = json.loads(explain("ods_orders", "2026-03-28", "--json"))
-    assert (there["record"]["run_id"], there["record"]["completed_at"]) == (RUN, THEN.isoformat())
+    assert (there["record"]["run_id"], datetime.fromisoformat(there["record"]["completed_at"])) == (RUN, THEN)
     assert (there["status"]["run_state"], there["status"]["valid"], there["waits_for"]) == ("completed", True, [])
+    assert [(event["event"], event["who"], event["run_id"]) for event in there["life"][-2:]] == [
+        ("completed", "test", RUN),
+        ("quality_passed", "test", None),
+    ]
     assert explain("ods_orders", "2026-03-28").startswith("ods_orders 2026-03-28 [day] is completed\n")
 
 

@@ -14,10 +14,10 @@ from tidemark.catalog.notes import unreadable_tables
 from tidemark.console.commands.status import StatusLook, watched
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.main import main
-from tidemark.console.served_project import serve_alone
 from tidemark.dependency_model.status import Event
 from tidemark.state_store.database import Database
 from tidemark.state_store.lease import CENTER, Lease
+from tidemark.system.served_project import serve_alone
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:

@@ -110,9 +110,12 @@ def center(
         stop_signals() as signals,
         dg.DagsterInstance.from_config(str(home)) as instance,
     ):
-        service = Service(load_warehouse(settings), instance, location, _tell)
+        warehouse = load_warehouse(settings)
+        service = Service(warehouse, instance, location, _tell)
         with (
-            serve_in_thread(service.center, service.forecast, options, status=service.status) as url,
+            serve_in_thread(
+                service.center, service.forecast, options, status=service.status, warehouse=warehouse
+            ) as url,
             supervised(home, settings.data / "logs" / "workers.log", os.environ, has_workers=has_workers) as check,
         ):
             service.serve(lambda: bool(signals), watch=check, started=lambda: _announce(url, as_json=as_json))
@@ -142,6 +145,7 @@ def _announce(url: str, *, as_json: bool) -> None:
         print_json({"url": url, "pid": os.getpid()})
         return
     print_line(f"Center       {url}", "bold green")
+    print_line(f"  look       {url}/console/")
     print_line("  report     POST /v1/reports")
     print_line("  ask        GET  /v1/slices?subject=ods_orders@2026-03-29")
     print_line("             GET  /v1/catalog, /v1/catalog/ods_orders, /v1/baseline")

@@ -73,8 +73,8 @@ class Examination:
 
 def examine(settings: Settings) -> Examination:
     """Everything that a project declares, looked at."""
+    from tidemark.api.warehouse_status import slices_older_than_their_code  # noqa: PLC0415
     from tidemark.compute.function_reads import read_with_dry_runs  # noqa: PLC0415 - keeps --help fast
-    from tidemark.console.warehouse_status import slices_older_than_their_code  # noqa: PLC0415
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415
     from tidemark.state_store.errors import StateStoreDownError  # noqa: PLC0415
     from tidemark.system.garbage_collection import pause_collection  # noqa: PLC0415

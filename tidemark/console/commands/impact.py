@@ -18,8 +18,8 @@ from tidemark.console.output import json_option, print_json, print_line, print_t
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tidemark.api.warehouse_status import WarehouseStatus
     from tidemark.console.suspicion import Suspicion
-    from tidemark.console.warehouse_status import WarehouseStatus
     from tidemark.dependency_model.graph.edge import Edge
     from tidemark.dependency_model.impact import ImpactedSlice, Suspect
     from tidemark.dependency_model.impact.closure import Follows
@@ -87,7 +87,7 @@ def impact(
                   "run_state", "valid", "tainted"}]}; with --suspects {"slices": [...], "suspects": [{"of", "slice",
                   "steps", "reasons": [...], "read": {"generation", "version"}, "generation", "version"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
-    from tidemark.console.warehouse_status import WarehouseStatus  # noqa: PLC0415 - keeps --help fast
+    from tidemark.api.warehouse_status import WarehouseStatus  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     now = datetime.now(UTC)

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -18,7 +18,8 @@ from tidemark.console.stop_signals import stop_signals
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from tidemark.console.warehouse_status import WarehouseStatus
+    from tidemark.api.lake_status import LakeStatusModel
+    from tidemark.api.warehouse_status import WarehouseStatus
     from tidemark.dependency_model.readiness.overview import EntityOverview
     from tidemark.dependency_model.slice import Slice
 
@@ -77,7 +78,9 @@ def status(
     \b
     Exit codes: 0 nothing is late, failed, invalid, tainted, foreign or absent; 1 something is, or a table cannot be
                 read, with --watch when it was stopped; 2 called wrongly; 75 the state store or Kafka does not answer.
-    With --json: {"now", "entities": [{"entity", "layer", "owner", "completed", "newest", "late": [...],
+    With --json what GET /v1/status answers: {"now", "pressing": [{"kind", "slice", "slices", "entities", "owner",
+                  "why", "since", "promises", "command"}], worst first,
+                  "entities": [{"entity", "layer", "owner", "completed", "newest", "late": [...],
                   "failed": [...], "invalid": [...], "tainted": [...], "foreign": [...], "absent": [...],
                   "incomplete": [...], "anomalous": [...], "under_way": [...], "waiting": [...],
                   "anomalies": {slice: what is unusual}, "failures": {slice: why the newest failed, and what to do},
@@ -122,12 +125,12 @@ class StatusLook:
     _seen: int = -1
     _is_lost: bool = False
     _looked_at: datetime | None = None
-    _shown: tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, str]] | None = None
+    _shown: LakeStatusModel | None = None
 
     def tell(self) -> ExitCode:
         """Say how everything stands now, where that is not what was told last."""
-        from tidemark.console.open_backfills import open_backfills  # noqa: PLC0415 - keeps --help fast
-        from tidemark.console.warehouse_status import WarehouseStatus  # noqa: PLC0415
+        from tidemark.api.lake_status import lake_status  # noqa: PLC0415 - keeps --help fast
+        from tidemark.api.warehouse_status import WarehouseStatus  # noqa: PLC0415
         from tidemark.state_store.lost_file import is_lost  # noqa: PLC0415
         from tidemark.system.settings import Settings  # noqa: PLC0415
 
@@ -137,20 +140,14 @@ class StatusLook:
         stands = WarehouseStatus.of(settings, self.as_of or self._looked_at, is_past=self.as_of is not None)
         self._seen = stands.store.read.last() if stands.store else 0
         entries = [entry for entry in stands.entries if self._is_wanted(entry)]
-        unreadable = {
-            name: why for name, why in stands.unreadable_tables.items() if name in {e.entity for e in entries}
-        }
-        shown = (
-            [_as_data(stands, entry) for entry in entries],
-            open_backfills(None if self.as_of else stands.store),
-            unreadable,
-        )
+        told = lake_status(stands, entries, is_past=self.as_of is not None)
+        shown = told.model_copy(update={"now": None, "pressing": []})
         if shown != self._shown:
-            self._print(stands, entries, *shown)
+            self._print(stands, entries, told)
         self._shown = shown
         if stands.store:
             stands.store.close()
-        is_trouble = bool(unreadable) or any(getattr(entry, name) for entry in entries for name in _TROUBLE)
+        is_trouble = bool(told.unreadable) or any(getattr(entry, name) for entry in entries for name in _TROUBLE)
         return ExitCode.FAILED if is_trouble or self._is_lost else ExitCode.OK
 
     def is_due(self, now: datetime) -> bool:
@@ -169,29 +166,20 @@ class StatusLook:
         finally:
             store.close()
 
-    def _print(
-        self,
-        stands: WarehouseStatus,
-        entries: Sequence[EntityOverview],
-        slices: list[dict[str, Any]],
-        backfills: list[dict[str, Any]],
-        unreadable: dict[str, str],
-    ) -> None:
+    def _print(self, stands: WarehouseStatus, entries: Sequence[EntityOverview], told: LakeStatusModel) -> None:
         from tidemark.console.open_backfills import print_open_backfills  # noqa: PLC0415
         from tidemark.state_store.lost_file import BUILT_AGAIN  # noqa: PLC0415
 
         if self.as_json:
-            everything = {"entities": slices, "backfills": backfills, "unreadable": unreadable}
-            everything |= {"lost_store": BUILT_AGAIN} if self._is_lost else {}
-            print_json({"now": stands.now.isoformat(), "without_center": stands.without_center, **everything})
+            print_json(told.model_dump(mode="json") | ({"lost_store": BUILT_AGAIN} if self._is_lost else {}))
             return
         if self._is_lost:
             print_line(BUILT_AGAIN, "bold red")
-        for name, why in unreadable.items():
+        for name, why in told.unreadable.items():
             print_line(f"the table of {name} cannot be read: {why}", "bold red")
         _print(stands, entries if self.everything else [entry for entry in entries if _is_open(entry)])
         print_outdated({entry.entity: stands.outdated_slices.get(entry.entity, ()) for entry in entries})
-        print_open_backfills(backfills)
+        print_open_backfills(told.backfills)
         if stands.without_center and any(entry.waiting or entry.under_way for entry in entries):
             print_line(stands.without_center, "yellow")
         _print_sums(entries)
@@ -202,22 +190,6 @@ class StatusLook:
 
 def _is_open(entry: EntityOverview) -> bool:
     return any(getattr(entry, name) for name in _LISTS)
-
-
-def _as_data(stands: WarehouseStatus, entry: EntityOverview) -> dict[str, Any]:
-    waits = stands.waits_for(entry)
-    return {
-        "entity": entry.entity,
-        "layer": entry.layer,
-        "owner": entry.owner,
-        "completed": entry.completed,
-        "newest": _short(entry.newest) if entry.newest else None,
-        **{name: [_short(slice_) for slice_ in getattr(entry, name)] for name in _LISTS},
-        "anomalies": {_short(slice_): stands.anomalies[slice_] for slice_ in entry.anomalous},
-        "failures": {_short(slice_): stands.failure(slice_) for slice_ in entry.failed[-_SHOWN:]},
-        "waits_for": {"slice": str(waits[0]), "because": waits[1]} if waits else None,
-        "outdated": list(stands.outdated_slices.get(entry.entity, ())),
-    }
 
 
 def _print(stands: WarehouseStatus, entries: Sequence[EntityOverview]) -> None:

@@ -55,9 +55,9 @@ def up(port: int, allowed_hosts: tuple[str, ...], *, has_workers: bool, as_json:
     """
     from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home  # noqa: PLC0415 - keeps --help fast
     from tidemark.console.dagster_server.server import HOST, DagsterServer  # noqa: PLC0415
-    from tidemark.console.errors import ServedAlreadyError  # noqa: PLC0415
-    from tidemark.console.served_project import serve_alone, served_at  # noqa: PLC0415
+    from tidemark.system.errors import ServedAlreadyError  # noqa: PLC0415
     from tidemark.system.free_port import free_port  # noqa: PLC0415
+    from tidemark.system.served_project import serve_alone, served_at  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warm_runs.host_supervisor import supervised  # noqa: PLC0415
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidemark.dependency_model.readiness.earliest_time import earliest, ready_by
 from tidemark.dependency_model.readiness.release import release
 from tidemark.dependency_model.readiness.self_starting_slices import is_scheduled, next_state
+from tidemark.dependency_model.slice import Slice  # noqa: TC001 - of a NamedTuple
 from tidemark.dependency_model.status.slice_status import FOREIGN, PARTIAL, RunState, SliceStatus
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph.graph import DependencyGraph
     from tidemark.dependency_model.graph.node import Node
     from tidemark.dependency_model.readiness.known_slices import Accepts, KnownSlices
-    from tidemark.dependency_model.slice import Slice
 
 _UNDER_WAY: Final = (RunState.READY, RunState.LAUNCHED, RunState.RUNNING)
 _UNKNOWN: Final = SliceStatus()
@@ -84,31 +84,51 @@ def overview(graph: DependencyGraph, statuses: Mapping[Slice, SliceStatus], now:
     ]
 
 
-def root_cause(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now: datetime) -> Slice:
-    """The slice furthest upstream that a waiting slice waits for; itself where nothing is missing.
+class ChainLink(NamedTuple):
+    """A slice that waits, how many inputs it asks for, and which of them it lacks; none of the cause itself."""
+
+    slice: Slice
+    inputs: int
+    missing: tuple[Slice, ...]
+
+
+def waiting_chain(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now: datetime) -> list[ChainLink]:
+    """From a waiting slice to the slice furthest upstream that it waits for; itself alone where nothing is missing.
 
     Where that is invalid by the flag of another slice, it is the other slice that is waited for.
     """
-    seen = {slice_}
+    chain, seen = [_link(graph, slice_, known, now)], {slice_}
     for _ in range(_DEEPEST):
-        missing = next((input_ for input_ in missing_inputs(graph, slice_, known, now) if input_ not in seen), None)
+        missing = next((input_ for input_ in chain[-1].missing if input_ not in seen), None)
         if missing is None:
             break
         seen.add(missing)
-        slice_ = missing
-    issues = known.status(slice_).issues
-    return slice_ if slice_ in issues else min(issues, default=slice_)
+        chain.append(_link(graph, missing, known, now))
+    last = chain[-1].slice
+    issues = known.status(last).issues
+    flagged = last if last in issues else min(issues, default=last)
+    return chain if flagged == last else [*chain, ChainLink(flagged, 0, ())]
+
+
+def root_cause(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now: datetime) -> Slice:
+    """The end of its chain."""
+    return waiting_chain(graph, slice_, known, now)[-1].slice
 
 
 def missing_inputs(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now: datetime) -> tuple[Slice, ...]:
     """What the clauses that are not met lack; nothing for a slice that does not wait, or that arrives from outside."""
+    return _link(graph, slice_, known, now).missing
+
+
+def _link(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now: datetime) -> ChainLink:
     entity, status = graph.entity(slice_.entity), known.status(slice_)
     state = next_state(entity, status)
     if status.run_state is not RunState.WAITING or state is None or not is_scheduled(entity):
-        return ()
+        return ChainLink(slice_, 0, ())
     not_before = earliest(entity, graph.window(slice_))
     verdicts = release(graph.requirements(slice_, state), known, not_before, now).verdicts
-    return tuple(missing for verdict in verdicts if not verdict.is_met for missing in verdict.missing)
+    missing = tuple(missing for verdict in verdicts if not verdict.is_met for missing in verdict.missing)
+    return ChainLink(slice_, sum(len(verdict.requirement.slices) for verdict in verdicts), missing)
 
 
 def _entity_overview(node: Node, statuses: Mapping[Slice, SliceStatus], now: datetime) -> EntityOverview:

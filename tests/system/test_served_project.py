@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from tidemark.console.errors import ServedAlreadyError
 from tidemark.console.main import main
-from tidemark.console.served_project import run_link, serve_alone, served_at
+from tidemark.system.errors import ServedAlreadyError
+from tidemark.system.served_project import runs_url, serve_alone, served_at
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,15 +22,14 @@ def test_who_serves_is_known_until_the_end(tmp_path: Path) -> None:
     assert served_at(home) is None
     with serve_alone(home, "http://127.0.0.1:3000"):
         assert served_at(home) is not None
-        assert run_link(settings, "4f") == "http://127.0.0.1:3000/runs/4f"
-        assert run_link(settings, None) == ""
+        assert runs_url(settings) == "http://127.0.0.1:3000/runs/"
         with (
             pytest.raises(ServedAlreadyError, match=r"http://127\.0\.0\.1:3000, process"),
             serve_alone(home, "http://b"),
         ):
             pass
     assert served_at(home) is None
-    assert run_link(settings, "4f") == ""
+    assert runs_url(settings) == ""
 
 
 @pytest.mark.parametrize("said", ["", "[]", "{", '{"url": 1}'])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final
 
 from tidemark.capture.commits.commit_state import commits
@@ -13,12 +13,13 @@ from tidemark.catalog.notes import unreadable_tables
 from tidemark.catalog.outdated_slices import outdated_slices
 from tidemark.catalog.told_rules import told_rules
 from tidemark.center.launch_policy import LaunchPolicy
-from tidemark.console.served_project import run_link
 from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.profile.comparison import words
+from tidemark.dependency_model.readiness.earliest_time import earliest
 from tidemark.dependency_model.readiness.overview import EntityOverview, SlicesInMemory, overview, root_cause
 from tidemark.dependency_model.readiness.self_starting_slices import is_computed_here
 from tidemark.dependency_model.status import RunState, SliceStatus
+from tidemark.dependency_model.status.flaws import flaws
 from tidemark.dependency_model.time.zone import zone_info
 from tidemark.state_store.code_registry import CodeRegistry
 from tidemark.state_store.database import Database
@@ -30,11 +31,12 @@ from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.snapshot_candidates import SnapshotCandidates
 from tidemark.state_store.store import StateStore
 from tidemark.state_store.stored_known_slices import StoredSlices
+from tidemark.system.served_project import runs_url
 from tidemark.warehouse.dagster_partition_keys import period_of
 from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from tidemark.capture.operations.table_status import TableStatus
@@ -67,6 +69,14 @@ def slices_older_than_their_code(
         database.close()
 
 
+class _SeenSlices:
+    """Stored slices of one moment: a status is read once."""
+
+    def __init__(self, stored: StoredSlices) -> None:
+        self.status: Callable[[Slice], SliceStatus] = cache(stored.status)
+        self.newest = stored.newest
+
+
 class WarehouseStatus:
     """A project's slices as of `now` (aware). Raises StateStoreDownError where the store does not answer.
 
@@ -75,7 +85,8 @@ class WarehouseStatus:
 
     def __init__(self, warehouse: Warehouse, store: StateStore | None, now: datetime, *, is_past: bool = False) -> None:
         self.warehouse, self.store, self.now, self._is_past = warehouse, store, now, is_past
-        self.stored = StoredSlices(warehouse.graph, store.read) if store else None
+        self._tables: dict[str, TableStatus | None] = {}
+        self.known = _SeenSlices(StoredSlices(warehouse.graph, store.read)) if store else None
 
     @classmethod
     def of(cls, settings: Settings, now: datetime, *, is_past: bool = False) -> WarehouseStatus:
@@ -91,6 +102,12 @@ class WarehouseStatus:
             return {state.slice: state.status for state in states_at(self.store.database, self.now)}
         _, currents = self.store.read.everything()
         return {current.slice: current.status for current in currents}
+
+    def status_of(self, slice_: Slice) -> SliceStatus:
+        """One slice; of those that were read already it is looked up, and else asked for alone."""
+        if self.known is None or self._is_past or "_statuses" in self.__dict__:
+            return self._statuses.get(slice_, SliceStatus())
+        return self.known.status(slice_)
 
     @cached_property
     def entries(self) -> list[EntityOverview]:
@@ -112,15 +129,25 @@ class WarehouseStatus:
         """Of the first slice that waits the one furthest upstream that it waits for, and why that one is not there."""
         if not entry.waiting:
             return None
-        known = SlicesInMemory(self.warehouse.graph, self._statuses)
-        cause = root_cause(self.warehouse.graph, entry.waiting[0], known, self.now)
+        cause = self.cause_of(entry.waiting[0])
         return cause, self.because(cause)
+
+    def cause_of(self, slice_: Slice) -> Slice:
+        """The slice furthest upstream that a slice waits for; itself where it lacks nothing. All slices are read."""
+        known = SlicesInMemory(self.warehouse.graph, self._statuses)
+        return root_cause(self.warehouse.graph, slice_, known, self.now)
+
+    def trouble_of(self, slice_: Slice) -> list[str]:
+        """What is wrong with a slice, in sentences: why it failed, its flaws, the rules that it broke."""
+        status = self.status_of(slice_)
+        gone = [_REASONS[RunState.ABSENT]] if status.run_state is RunState.ABSENT else []
+        return [*self.failure(slice_), *gone, *flaws(slice_, status), *self.broken_rules(status.issues)]
 
     def because(self, slice_: Slice) -> list[str]:
         """Why a slice without missing inputs is not there: its capture, its run, or nobody who reported it."""
         if self.warehouse.is_snapshot(slice_.entity) and not self._is_past:
             return self.snapshot_blockers(slice_)
-        status = self._statuses.get(slice_, SliceStatus())
+        status = self.status_of(slice_)
         entity = self.warehouse.graph.entity(slice_.entity)
         if entity.kind is EntityKind.VIRTUAL and status.run_state is RunState.WAITING:
             if entity.probe is None:
@@ -134,14 +161,14 @@ class WarehouseStatus:
 
     def failure(self, slice_: Slice) -> list[str]:
         """Why a slice that has failed did, which run of Dagster that was, and what to do; nothing of others."""
-        if self.store is None or self._statuses.get(slice_, SliceStatus()).run_state is not RunState.FAILED:
+        if self.store is None or self.status_of(slice_).run_state is not RunState.FAILED:
             return []
         told = failed_runs(self.store.database, [slice_], self.now if self._is_past else None).get(slice_)
         if told is None:
             return ["it failed, and nobody knows why"]
         at = self._local(told.at, slice_)
         run = f"run {told.run_id}, {at}" if told.run_id else at
-        link = run_link(self.warehouse.settings, told.run_id)
+        link = f"{self.runs_url}{told.run_id}" if self.runs_url and told.run_id else ""
         what = "cancelled" if told.failures.is_held else "failed"
         why = f"{what}: {told.why or 'its run said nothing'}"
         return [why, f"{run}{f'  {link}' if link else ''}", self._next_attempt(slice_, told.failures)]
@@ -176,14 +203,14 @@ class WarehouseStatus:
         """What rules said of slices that broke them, of a few: `orders@2026-03-24: unique: 2 rows ..`."""
         if self.store is None:
             return []
-        statuses = {slice_: self._statuses.get(slice_, SliceStatus()) for slice_ in sorted(slices, key=str)[:_SHOWN]}
+        statuses = {slice_: self.status_of(slice_) for slice_ in sorted(slices, key=str)[:_SHOWN]}
         told = told_rules(self.store.database, statuses, self.now if self._is_past else None)
         return [f"{slice_}: {told[slice_]}" for slice_ in statuses if told.get(slice_)]
 
     def snapshot_blockers(self, slice_: Slice) -> list[str]:
         """What a snapshot waits for, or why it is not tagged; nothing for what is no snapshot of a captured table."""
         name = self.warehouse.captured_table_of(slice_.entity).name
-        table = self._tables.get(name)
+        table = self._table(name)
         if table is None:
             return []
         zone, end = zone_info(self.warehouse.settings.time_zone), self.warehouse.graph.window(slice_).end
@@ -216,7 +243,23 @@ class WarehouseStatus:
         return {} if self.store is None or self._is_past else unreadable_tables(self.store.database).all()
 
     @cached_property
-    def _tables(self) -> Mapping[str, TableStatus]:
-        settings, database = self.warehouse.settings, self.store.database if self.store else None
-        tables = table_statuses(self.warehouse.source_tables(), settings, database, self.now)
-        return {table.table: table for table in tables}
+    def runs_url(self) -> str:
+        """Where the pages of Dagster's runs are, for an id behind it; empty where nobody serves them here."""
+        return runs_url(self.warehouse.settings)
+
+    def not_started_yet(self, slice_: Slice) -> list[str]:
+        """Of a slice that lacks nothing: its time has not come, or a center will release it."""
+        entity = self.warehouse.graph.entity(slice_.entity)
+        not_before = earliest(entity, self.warehouse.graph.window(slice_))
+        if self.now < not_before:
+            return [f"its time has not come: not before {self._local(not_before, slice_)}"]
+        return ["everything that it asks for is there: the center's next look releases it"]
+
+    def _table(self, name: str) -> TableStatus | None:
+        """How the capture of a table stands; looked at once."""
+        if name not in self._tables:
+            sources = [source for source in self.warehouse.source_tables() if source.name == name]
+            database = self.store.database if self.store else None
+            told = table_statuses(sources, self.warehouse.settings, database, self.now)
+            self._tables[name] = next(iter(told), None)
+        return self._tables[name]

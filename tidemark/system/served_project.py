@@ -8,8 +8,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tidemark.console.errors import ServedAlreadyError
 from tidemark.strict_json import json_text
+from tidemark.system.errors import ServedAlreadyError
 from tidemark.system.files import private_directory
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ def served_at(home: Path) -> ServedAt | None:
         os.close(file)
 
 
-def run_link(settings: Settings, run_id: str | None) -> str:
-    """The page of a run, where the project is served on this machine; else empty."""
-    served = served_at(settings.dagster_home) if run_id else None
-    return f"{served.url}/runs/{run_id}" if served else ""
+def runs_url(settings: Settings) -> str:
+    """The address of a run's page without the run's id, where the project is served on this machine; else empty."""
+    served = served_at(settings.dagster_home)
+    return f"{served.url}/runs/" if served else ""
 
 
 def _try_lock(file: int) -> bool:

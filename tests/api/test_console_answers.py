@@ -1,0 +1,84 @@
+"""The console's endpoints and the commands give one answer: the same models, of the same moment."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.parse import quote
+from urllib.request import urlopen
+
+import pytest
+from click.testing import CliRunner
+
+from tests.api.console_world import ConsoleWorld, console_world
+from tests.console.commands.slices_there import DONE, report
+from tidemark.console.main import main
+from tidemark.dependency_model.status import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BROKEN = "orders_complete_1h@2026-03-30T10"
+FAILED = "dws_course_orders_1d@2026-03-27"
+WAITING = "ads_gmv_course@2026-03-29"
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConsoleWorld]:
+    with console_world(tmp_path_factory.mktemp("answers"), token=None) as world:
+        report(world.settings, [BROKEN], [*DONE, Event.QUALITY_FAILED], "row_count: 2 rows, expected 20")
+        report(world.settings, [FAILED], [Event.STARTED, Event.FAILED], "division by zero")
+        yield world
+
+
+@pytest.fixture(autouse=True)
+def _of_the_lake(lake: ConsoleWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIDEMARK_DATA", str(lake.settings.data))
+
+
+def asked(lake: ConsoleWorld, path: str) -> Any:
+    with urlopen(f"{lake.url}{path}", timeout=60) as answer:  # noqa: S310 - our own server
+        return json.load(answer)
+
+
+def printed(*arguments: str) -> Any:
+    return json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)
+
+
+@pytest.mark.parametrize("name", [WAITING, BROKEN, FAILED, "ods_orders@2026-03-29", "ods_courses@2026-03-28"])
+def test_a_page_is_told_what_explain_prints(lake: ConsoleWorld, name: str) -> None:
+    entity, _, key = name.partition("@")
+    assert asked(lake, f"/v1/explanation?slice={quote(name)}") == printed("explain", entity, key)
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [("no_entity@2026-03-29", 404), ("ods_orders", 400), ("ods_orders@then", 400), ("x" * 9_000, 400)],
+)
+def test_what_is_no_slice_is_refused(lake: ConsoleWorld, text: str, status: int) -> None:
+    with pytest.raises(HTTPError) as refused:
+        asked(lake, f"/v1/explanation?slice={text}")
+    assert refused.value.code == status
+    refused.value.close()
+
+
+def test_today_is_told_what_status_prints(lake: ConsoleWorld) -> None:
+    told, command = asked(lake, "/v1/status"), printed("status")
+    assert {**told, "now": ""} == {**command, "now": ""}
+    assert {entry["entity"] for entry in told["entities"]} >= {"ods_orders", "ads_gmv_course"}
+
+
+def test_what_is_pressing_is_one_line_a_cause_worst_first(lake: ConsoleWorld) -> None:
+    lines = asked(lake, "/v1/status")["pressing"]
+    kinds = [line["kind"] for line in lines]
+    assert kinds == sorted(kinds, key=["late", "failed", "invalid", "foreign", "absent", "tainted"].index)
+    late = [line for line in lines if line["kind"] == "late"]
+    assert len({line["slice"] for line in late}) == len(late)
+    stands = {entry["entity"]: entry for entry in asked(lake, "/v1/status")["entities"]}
+    assert sum(line["slices"] for line in late) == sum(len(entry["late"]) for entry in stands.values())
+    by_slice = {line["slice"]: line for line in lines if line["kind"] != "late"}
+    assert by_slice[FAILED]["why"][0] == "failed: division by zero"
+    assert by_slice[FAILED]["command"] == "tidemark backfill dws_course_orders_1d 2026-03-27 --approve"
+    assert by_slice[BROKEN]["why"] == ["its rules are broken", f"{BROKEN}: row_count: 2 rows, expected 20"]
+    assert by_slice[FAILED]["promises"] == 2  # its own, and that of ads_gmv_course

@@ -1,0 +1,85 @@
+"""The endpoints of the console's pages: one slice in full, how every entity stands, and what happens to slices."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Final
+
+from fastapi import Header, Query
+from fastapi.responses import StreamingResponse
+
+from tidemark.api.lake_status import LakeStatusModel, lake_status
+from tidemark.api.slice_answer import SliceAnswerModel, slice_answer
+from tidemark.api.thread_limits import run_in
+from tidemark.api.warehouse_status import WarehouseStatus
+from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.subject.subject_id import TEXT_LIMIT
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from tidemark.api.live_changes import LiveChanges
+    from tidemark.api.thread_limits import Threads
+    from tidemark.state_store.store import StateStore
+    from tidemark.warehouse.warehouse import Warehouse
+
+EXPLANATION: Final = "/v1/explanation"
+CHANGES: Final = "/v1/changes"
+STATUS: Final = "/v1/status"
+_KNOWN_FOR: Final = timedelta(minutes=1)
+"""Something may be late by then, though nothing has happened."""
+_STREAM: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+_EXAMPLE: Final = 'event: changes\nid: 4711\ndata: {"changes": [{"slice": ..., "event": ..., "run_state": ...}]}\n\n'
+
+
+def add_explanation(app: FastAPI, warehouse: Warehouse, store: StateStore, threads: Threads) -> None:
+    """Serve `/v1/explanation`: out of the store, so that the center waits for nobody who reads."""
+
+    def answer(text: str) -> SliceAnswerModel:
+        return slice_answer(WarehouseStatus(warehouse, store, datetime.now(UTC)), Slice.parse(text))
+
+    @app.get(EXPLANATION)
+    async def explanation(
+        slice: Annotated[str, Query(max_length=TEXT_LIMIT, examples=["ods_orders@2026-03-29"])],  # noqa: A002
+    ) -> SliceAnswerModel:
+        """Say all of one slice: what it waits for down to the cause, its life, its rules, what it read."""
+        return await run_in(threads.queries, partial(answer, slice))
+
+
+class StatusAnswers:
+    """How the lake stands, worked out once for all who ask; by one thread at a time."""
+
+    def __init__(self, warehouse: Warehouse, store: StateStore) -> None:
+        self._warehouse, self._store = warehouse, store
+        self._told: LakeStatusModel | None = None
+        self._seen = -1
+
+    def answer(self) -> LakeStatusModel:
+        """As of the last transition, or of a minute ago. Raises StateStoreDownError."""
+        now, last = datetime.now(UTC), self._store.read.last()
+        if self._told is None or last != self._seen or now - self._told.now > _KNOWN_FOR:
+            stands = WarehouseStatus(self._warehouse, self._store, now)
+            self._told, self._seen = lake_status(stands, stands.entries), last
+        return self._told
+
+
+def add_status(app: FastAPI, warehouse: Warehouse, store: StateStore, threads: Threads) -> None:
+    """Serve `/v1/status`."""
+    answers = StatusAnswers(warehouse, store)
+
+    @app.get(STATUS)
+    async def status() -> LakeStatusModel:
+        """Say what needs a person, worst first, and how every entity stands."""
+        return await run_in(threads.plans, answers.answer)
+
+
+def add_changes(app: FastAPI, live: LiveChanges, threads: Threads) -> None:
+    """Serve `/v1/changes`."""
+    content = {"text/event-stream": {"schema": {"type": "string"}, "example": _EXAMPLE}}
+
+    @app.get(CHANGES, response_class=StreamingResponse, responses={200: {"content": content}})
+    async def changes(last_event_id: Annotated[int | None, Header(ge=0, lt=1 << 53)] = None) -> StreamingResponse:
+        """Send what happens to slices, from now or from the number of a transition on, for most of a minute."""
+        stream = await live.begin(threads.watching, last_event_id)
+        return StreamingResponse(stream, media_type="text/event-stream", headers=_STREAM)
