@@ -100,7 +100,7 @@ def test_a_delta_table_is_read_at_the_version_that_was_seen(spark: SparkSession,
     assert compute(spark, warehouse, "2") == [("cn", 1_011), ("eu", 12)]
 
 
-@pytest.mark.parametrize("probe", ["", "kafka: {servers: 'localhost:1', topic: spend}", "counts: {of: spend}"])
+@pytest.mark.parametrize("probe", ["", "dagster: {asset: a, partition: '{key}'}", "counts: {of: spend}"])
 def test_what_has_no_rows_anywhere_is_refused(spark: SparkSession, tmp_path: Path, probe: str) -> None:
     with pytest.raises(ExternalRowsError, match="nobody knows where the rows of spend are"):
         compute(spark, warehouse_of(tmp_path, probe))

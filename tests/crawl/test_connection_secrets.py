@@ -17,3 +17,10 @@ def test_the_projects_folders_are_where_its_settings_say_and_are_no_secrets(tmp_
     told = secrets.fill("${TIDEMARK_DATA}|${TIDEMARK_WAREHOUSE}|${PARTNER}")
     assert told == f"{settings.data}|{settings.warehouse}|canary"
     assert secrets.mask(told) == f"{settings.data}|{settings.warehouse}|***"
+
+
+def test_a_path_without_a_beginning_begins_in_the_projects_folder(tmp_path: Path) -> None:
+    secrets = ConnectionSecrets({"PLACE": "s3://bucket"}, root=tmp_path)
+    assert secrets.place("landing/a.csv") == str(tmp_path / "landing" / "a.csv")
+    assert secrets.place("/landing/a.csv") == "/landing/a.csv"
+    assert secrets.place("${PLACE}/a.csv") == "s3://bucket/a.csv"

@@ -196,9 +196,9 @@ SECTIONS: Final = (
                 (
                     "the names of all other columns of a table that no query in the project computes. Queries and "
                     "column lineage then know them before the first slice; without this key column lineage reads "
-                    "the existing table"
+                    "the existing table. In a table with a `source`: the columns to copy, each with or without its type"
                 ),
-                "period: day\nkind: Virtual\ncolumns: [user_id, city, clicks]",
+                'period: day\nsource: landing/{dt}.csv\ncolumns: {user_id: BIGINT, city: , paid: "DECIMAL(12, 2)"}',
             ),
             "quality": Key(
                 "rules that the rows of a slice must pass before others read it (see below)",
@@ -280,7 +280,14 @@ SECTIONS: Final = (
                 "period: day\nreprocess: if_changed",
             ),
             "project": Key("its project (an entity of `kind: Project`)", "period: day\nproject: growth"),
-            "source": Key("the physical tables of a captured table (see below)", _CAPTURED),
+            "source": Key(
+                (
+                    "the rows that are copied into the table: a path of files, or `files`, `sql`, `delta` or `kafka` "
+                    "with the keys of a probe ([Sources](../sources.md)); for a captured table, its physical tables "
+                    "(see below)"
+                ),
+                "period: day\nsource: landing/orders/{dt}/*.csv",
+            ),
             "key": Key("the columns that identify a row when changes are merged into a captured table", _CAPTURED),
             "partition_by": Key(
                 "the date column by which a captured table is partitioned", f"{_CAPTURED}\npartition_by: order_date"
@@ -496,7 +503,7 @@ SECTIONS: Final = (
         "A probe",
         (
             "How to look for an external slice: one of these sources. [Probes](../probes.md) explains "
-            "when. Texts name the slice by `{start:%Y-%m-%d}`, `{end:%H}`, `{key}` or a sub-partition's "
+            "when. The `source:` of a table has the same keys. Texts name the slice by `{start:%Y-%m-%d}`, `{end:%H}`, `{key}` or a sub-partition's "
             "`{region}`; `${NAME}` is an environment variable."
         ),
         Probe,
@@ -520,6 +527,10 @@ SECTIONS: Final = (
             "settle_for": Key(
                 "a slice is complete when its data has not changed for this time (default `1m`)",
                 _probe(_FILES, "settle_for: 10m"),
+            ),
+            "ready_after": Key(
+                "the time between the end of the window and the first look (default: none)",
+                _probe(_FILES, "ready_after: 30m"),
             ),
             "fresh_for": Key("the shortest time between two looks (default `1m`)", _probe(_FILES, "fresh_for: 5m")),
             "late_every": Key(
@@ -547,6 +558,14 @@ SECTIONS: Final = (
         {
             "table": Key("the path or URL of the table", _probe(_DELTA)),
             "partition": Key("the values of the partition columns; at least one file must exist", _probe(_DELTA)),
+            "time_column": Key(
+                "a column with a time inside the slice's window; without a zone it is on the entity's clock",
+                _probe("delta: {table: 's3://lake/clicks', time_column: clicked_at, watermark: clicked_at}"),
+            ),
+            "at_least": Key(
+                "the least number of rows in the window, or of files (default 1); 0 if a slice may be empty",
+                _probe("delta: {table: 's3://lake/clicks', time_column: at, watermark: at, at_least: 0}"),
+            ),
             "watermark": Key("a column that must have a value at the slice's end or later", _probe(_DELTA)),
             "replica_of": Key(
                 (
@@ -563,7 +582,7 @@ SECTIONS: Final = (
         "Names that begin with `_` or `.` are not data.",
         FilesProbe,
         {
-            "path": Key("the folder", _probe(_FILES)),
+            "path": Key("the folder, a file, or a pattern of files such as `{dt}/*.csv`", _probe(_FILES)),
             "marker": Key("a file that exists when all other files are there", _probe(_FILES)),
             "manifest": Key(
                 "a file that lists the other files, one on each line, with or without sizes", _probe(_FILES)
@@ -592,6 +611,10 @@ SECTIONS: Final = (
                 "a column with a time inside the slice's window; without a zone it is in UTC", _probe(_SQL)
             ),
             "watermark": Key("a column that must have a value at the slice's end or later", _probe(_SQL)),
+            "at_least": Key(
+                "the least number of rows (default 1); 0 if a slice may be empty",
+                _probe("sql: {url: '${DB}', table: clicks, time_column: at, watermark: at, at_least: 0}"),
+            ),
         },
     ),
     Section(

@@ -53,7 +53,7 @@ class ExternalRowsError(RowsMissingError):
     def nowhere(cls, name: str, probe: str) -> Self:
         return cls(
             f"nobody knows where the rows of {name} are",
-            expected="a probe that looks at rows (delta, files, partitions, sql), or a table of that name in the lake",
+            expected="a probe of rows (delta, files, partitions, sql, kafka), or a table of that name in the lake",
             found=f"a probe of the kind {probe}" if probe else "no probe",
             where=f"{name}.yaml",
             hint="give it such a probe, or depend on it without reading it",
@@ -83,7 +83,7 @@ class ExternalRowsError(RowsMissingError):
     @classmethod
     def too_many(cls, slice_: Slice, most: int) -> Self:
         return cls(
-            "too many rows of a database's table for one slice",
+            "too many rows of a database's table or of a topic for one slice",
             expected=f"at most {most:,} rows",
             found="more",
             where=str(slice_),

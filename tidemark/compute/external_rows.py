@@ -1,7 +1,8 @@
 """The rows of external slices where their probe looks at them: a view of the very data that was seen.
 
-A Delta table is read at the version that the probe saw, files by the columns that the probe's rules see, a database's
-table by the probe's own conditions with bound values. What a probe only counts or is told of has no rows here.
+A Delta table is read at the version that the probe saw, a topic between the offsets, files by the columns that the
+probe's rules see, a database's table by the probe's own conditions with bound values. What a probe only counts or is
+told of has no rows here.
 """
 
 from __future__ import annotations
@@ -15,31 +16,45 @@ from pyspark.sql import functions as F
 from tidemark.compute.business_time import slice_values
 from tidemark.compute.errors import ExternalRowsError
 from tidemark.compute.outside_frames import frame_of
+from tidemark.crawl.database_rows import columns_of_table, table_of_rows
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.folders import Folder
 from tidemark.crawl.outside_rows import OutsideRows
 from tidemark.crawl.probed_slice import ProbedSlice
-from tidemark.crawl.probes.files import data_files
+from tidemark.crawl.probes.files import slice_files
 from tidemark.crawl.probes.hive_partitions import partition_folder
 from tidemark.crawl.probes.sql_table import database_url, session, slice_rows
 from tidemark.crawl.rule_query import Figure
+from tidemark.crawl.topic_rows import offsets_of, topic_table
 from tidemark.delta.delta_rs_table import is_readable, read_table
 from tidemark.delta.partition_predicate import literal
+from tidemark.dependency_model.time.zone import zone_info
+from tidemark.quoting.spark import quote
 from tidemark.system.table_location import table_location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
 
     from pyarrow.fs import FileInfo
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructField
 
     from tidemark.crawl.connection_secrets import ConnectionSecrets
-    from tidemark.dependency_model.entity.probe import DeltaProbe, FilesProbe, PartitionsProbe, Probe, SqlProbe
+    from tidemark.dependency_model.entity import Entity
+    from tidemark.dependency_model.entity.probe import (
+        DeltaProbe,
+        FilesProbe,
+        KafkaProbe,
+        PartitionsProbe,
+        Probe,
+        SqlProbe,
+    )
     from tidemark.dependency_model.readiness.slice_manifest import UsedSlice
     from tidemark.system.table_location import TableLocation
     from tidemark.warehouse.warehouse import Warehouse
 
-READ: Final = frozenset({"delta", "files", "partitions", "sql"})
+READ: Final = frozenset({"delta", "files", "partitions", "sql", "kafka"})
 """The kinds of probes that look at rows."""
 _SECONDS: Final = 600
 _MOST_ROWS: Final = 5_000_000
@@ -60,34 +75,46 @@ class ExternalRows:
 
     def is_at(self, source: DeltaProbe, path: TableLocation) -> bool:
         """Whether a probe's table is the one at a place of the warehouse."""
-        return self._secrets.fill(source.table) == str(path)
+        return self._secrets.place(source.table) == str(path)
 
     def _slice(self, probe: Probe, used: UsedSlice) -> DataFrame:
         probed = ProbedSlice.of(self._warehouse.graph, used.slice)
-        rows = self._readers[probe.kind](probe.source, probed, used)
-        own = slice_values(self._warehouse.entities[used.slice.entity], used.slice)
+        entity = self._warehouse.entities[used.slice.entity]
+        rows = _with_columns(self._readers[probe.kind](probe.source, probed, used), entity)
+        own = slice_values(entity, used.slice)
         return rows.withColumns({column: literal(value) for column, value in own.items()}) if own else rows
 
     @property
     def _readers(self) -> Mapping[str, Callable[[Any, ProbedSlice, UsedSlice], DataFrame]]:
-        return {"delta": self._delta, "files": self._files, "partitions": self._partitions, "sql": self._sql}
+        return {
+            "delta": self._delta,
+            "files": self._files,
+            "partitions": self._partitions,
+            "sql": self._sql,
+            "kafka": self._kafka,
+        }
 
     def _delta(self, source: DeltaProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
         """At the version that was seen; the newest one where the log does not have that any more, or nobody told it."""
-        place = table_location(self._secrets.fill(probed.text(source.table)))
+        place = table_location(self._secrets.place(probed.text(source.table)))
         seen = int(used.version) if used.version.isdecimal() else None
         version = seen if seen is not None and is_readable(place, seen) else None
         table = read_table(self._session, place, version)
         for column, text in probed.texts(source.partition).items():
             table = table.where(_is_text(table, column, text))
+        if source.time_column is not None and probed.window is not None:
+            at = F.col(quote(source.time_column))
+            timed, window = table.schema[source.time_column], probed.window
+            start, end = _bound(timed, window.start, probed), _bound(timed, window.end, probed)
+            table = table.where((at >= start) & (at < end))
         return table
 
     def _files(self, source: FilesProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
-        folder = Folder.at(self._secrets.fill(probed.text(source.path)))
-        return self._read(data_files(source, folder, folder.files()), folder, used)
+        folder, files = slice_files(source, probed, self._secrets)
+        return self._read(files, folder, used)
 
     def _partitions(self, source: PartitionsProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
-        folder = partition_folder(Folder.at(self._secrets.fill(source.path)), probed.texts(source.partition))
+        folder = partition_folder(Folder.at(self._secrets.place(source.path)), probed.texts(source.partition))
         if folder is None:
             raise ExternalRowsError.gone(used.slice, "no folder of that partition")
         return self._read(folder.data(folder.files()), folder, used)
@@ -106,16 +133,30 @@ class ExternalRows:
         """What the probe counted, as the database gives it: values are bound, the session cannot write."""
         url = database_url(self._secrets.fill(source.url))
         query, values = slice_rows(source, probed, url.get_backend_name()).query([Figure("*")])
-        with session(url, _SECONDS) as connection:
-            result = connection.exec_driver_sql(query, values)
-            columns = list(result.keys())
-            fetched = result.fetchmany(_MOST_ROWS + 1)
-        if len(fetched) > _MOST_ROWS:
+        try:
+            with session(url, _SECONDS) as connection:
+                types = columns_of_table(connection, source.table)
+                table = table_of_rows(connection.exec_driver_sql(query, values), types, _MOST_ROWS)
+        except ProbeError as error:
+            raise ExternalRowsError.unreadable(used.slice, error) from error
+        if table is None:
             raise ExternalRowsError.too_many(used.slice, _MOST_ROWS)
-        if not fetched:
-            raise ExternalRowsError.gone(used.slice, f"no row of {source.table}")
-        table = pa.table({name: [row[at] for row in fetched] for at, name in enumerate(columns)})
+        if table.num_rows < source.at_least:
+            raise ExternalRowsError.gone(used.slice, f"{table.num_rows} rows of {source.table}")
         return self._session.createDataFrame(table)
+
+    def _kafka(self, source: KafkaProbe, _: ProbedSlice, used: UsedSlice) -> DataFrame:
+        """The records between the offsets that were seen."""
+        offsets = offsets_of(used.version)
+        if not offsets:
+            raise ExternalRowsError.gone(used.slice, "nobody noted its offsets")
+        if sum(end - first for first, end in offsets.values()) > _MOST_ROWS:
+            raise ExternalRowsError.too_many(used.slice, _MOST_ROWS)
+        try:
+            table = topic_table(self._secrets.fill(source.servers), source.topic, offsets)
+        except ProbeError as error:
+            raise ExternalRowsError.unreadable(used.slice, error) from error
+        return self._session.createDataFrame(pa.table({}) if table is None else table)
 
 
 def _is_text(table: DataFrame, column: str, text: str) -> Any:
@@ -124,6 +165,23 @@ def _is_text(table: DataFrame, column: str, text: str) -> Any:
     if type_ in ("byte", "short", "integer", "long"):
         return F.col(column) == F.lit(int(text))
     return F.col(column) == F.lit(text).cast(type_)
+
+
+def _bound(column: StructField, instant: datetime, probed: ProbedSlice) -> Column:
+    """An instant in the form of a column: a time without a zone is one of the slice's clock."""
+    kind = column.dataType.typeName()
+    local = instant.astimezone(zone_info(probed.time_zone)).replace(tzinfo=None)
+    return F.lit(instant) if kind == "timestamp" else F.lit(local.isoformat(" ")).cast(kind)
+
+
+def _with_columns(rows: DataFrame, entity: Entity) -> DataFrame:
+    """With the columns that are declared of documents that lack them, or of no rows at all."""
+    probe = entity.probe
+    if not entity.columns or probe is None or (rows.columns and probe.kind != "kafka"):
+        return rows
+    there = {name.lower() for name in rows.columns}
+    missing = [name for name in entity.columns if name.lower() not in there]
+    return rows.withColumns({name: F.lit(None).cast("string") for name in missing}) if missing else rows
 
 
 def _union(left: DataFrame, right: DataFrame) -> DataFrame:

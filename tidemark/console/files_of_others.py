@@ -1,9 +1,10 @@
-"""The declaration of files that others write, a folder a slice: its columns and first slice, from what lies there."""
+"""The declaration of files that others write: a table with their columns, from the first slice that lies there."""
 
 from __future__ import annotations
 
 import os
 import re
+from glob import glob
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -12,18 +13,21 @@ import yaml
 from tidemark.dependency_model.time.period import Period
 from tidemark.errors import EntityError
 
-_KEY: Final = "{key}"
+_KEY: Final = re.compile(r"\{(?:key|dt)\}")
+_PARTS: Final = re.compile(r"(\{(?:key|dt)\}|[*?])")
+_KEYS: Final = dict.fromkeys(("{key}", "{dt}"), "(?P<key>[^/]+)")
+_WILD: Final = {"*": "[^/]*", "?": "[^/]"}
 _PERIODS: Final = {
     re.compile(r"\d{4}-\d{2}-\d{2}"): Period.DAY,
     re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}"): Period.HOUR,
     re.compile(r"\d{4}-\d{2}"): Period.MONTH,
     re.compile(r"\d{4}"): Period.YEAR,
 }
-_EXAMPLE: Final = "a folder a slice with {key} for the slice's key, such as 'exports/orders/dt={key}'"
+_EXAMPLE: Final = "a path with {key} for the slice's key, such as 'exports/dt={key}' or 'exports/{key}.csv'"
 
 
 class FilesOfOthers(NamedTuple):
-    """`path` is where a slice's folder is, `keys` the slices that lie there, in order, `columns` those of the first."""
+    """`path` is where a slice's files are, `keys` the slices that lie there, in order, `columns` those of the first."""
 
     path: str
     period: Period
@@ -32,32 +36,32 @@ class FilesOfOthers(NamedTuple):
 
     @classmethod
     def found(cls, path: str) -> FilesOfOthers:
-        """What lies at a path of this machine with `{key}` in it. Raises EntityError."""
-        if path.count(_KEY) != 1:
-            raise EntityError("no slices can be told apart", expected=_EXAMPLE, found=path)
+        """The files of a path of this machine with `{key}` or `{dt}` in it. Raises EntityError."""
+        if len(_KEY.findall(path)) != 1:
+            raise EntityError("the path does not name a slice", expected=_EXAMPLE, found=path)
         whole = os.path.abspath(Path(path).expanduser())  # noqa: PTH100 - without the dots of a relative path
         keys = _keys(whole)
-        periods = {period for key in keys for form, period in _PERIODS.items() if form.fullmatch(key)}
+        known = {key: period for key in keys for form, period in _PERIODS.items() if form.fullmatch(key)}
+        periods = set(known.values())
         if len(periods) != 1:
             raise EntityError(
-                "no folders of slices lie there",
+                "no slices lie there",
                 expected="names such as 2026-03-29, 2026-03-29T07 (hours), 2026-03 (months) or 2026, all of one form",
-                found=", ".join(keys[:3]) or "no such folder",
+                found=", ".join(keys[:3]) or "no such path",
                 where=whole,
                 hint="write {key} where the slice's day, hour, month or year stands",
             )
-        columns = _columns(whole.replace(_KEY, keys[0]))
-        return cls(whole, periods.pop(), tuple(keys), columns)
+        return cls(whole, periods.pop(), tuple(known), _columns(_KEY.sub(next(iter(known)), whole)))
 
-    def declaration(self, name: str) -> str:
-        """The YAML of an entity of them."""
+    def declaration(self, name: str, root: Path) -> str:
+        """The YAML of a table of them, in a project's folder."""
+        below = Path(self.path).is_relative_to(root.resolve())
         lines = {
-            "description": f"{name.replace('_', ' ').capitalize()}, as files of another system.",
-            "kind": "Virtual",
+            "description": f"{name.replace('_', ' ').capitalize()}, from files of another system.",
             "period": str(self.period),
             "start": self.keys[0],
+            "source": str(Path(self.path).relative_to(root.resolve())) if below else self.path,
             "columns": list(self.columns),
-            "probe": {"files": {"path": self.path}},
         }
         return "".join(f"{key}: {_flow(value)}\n" for key, value in lines.items())
 
@@ -67,33 +71,34 @@ def _flow(value: object) -> str:
 
 
 def _keys(path: str) -> list[str]:
-    """What stands for `{key}` in the folders that are there."""
-    before, _, after = path.partition(_KEY)
-    parent, prefix = before.rpartition("/")[::2]
-    suffix, _, rest = after.partition("/")
-    names = [entry.name for entry in Path(parent).iterdir() if entry.is_dir()] if Path(parent).is_dir() else []
-    fitting = (name for name in names if name.startswith(prefix) and name.endswith(suffix) and len(name) > len(prefix))
-    keys = (name[len(prefix) : len(name) - len(suffix)] for name in fitting)
-    return sorted(key for key in keys if not rest or Path(path.replace(_KEY, key)).is_dir())
+    """The slices' keys in the names of folders and files that exist."""
+    parts = (_WILD.get(part) or _KEYS.get(part) or re.escape(part) for part in _PARTS.split(path))
+    form = re.compile("".join(parts))
+    matches = (form.fullmatch(place) for place in glob(_KEY.sub("*", path)))  # noqa: PTH207 - of a path
+    return sorted({match["key"] for match in matches if match is not None})
 
 
-def _columns(folder: str) -> tuple[str, ...]:
+def _columns(place: str) -> tuple[str, ...]:
+    from tidemark.crawl.connection_secrets import ConnectionSecrets  # noqa: PLC0415 - keeps --help fast
     from tidemark.crawl.errors import ProbeError  # noqa: PLC0415
-    from tidemark.crawl.folders import Folder  # noqa: PLC0415 - keeps --help fast
     from tidemark.crawl.outside_rows import OutsideRows  # noqa: PLC0415
+    from tidemark.crawl.probed_slice import ProbedSlice  # noqa: PLC0415
+    from tidemark.crawl.probes.files import slice_files  # noqa: PLC0415
+    from tidemark.dependency_model.entity.probe import FilesProbe  # noqa: PLC0415
+    from tidemark.dependency_model.slice import Slice  # noqa: PLC0415
 
-    there = Folder.at(folder)
-    data = there.data(there.files())
+    of_first = ProbedSlice(Slice("first", ""), None, "UTC")
     try:
-        columns = tuple(OutsideRows(there, data).schema.names) if data else ()
+        folder, data = slice_files(FilesProbe(path=place), of_first, ConnectionSecrets({}))
+        columns = tuple(OutsideRows(folder, data).schema.names) if data else ()
     except ProbeError as error:
         told = error.expected, error.found
-        raise EntityError("the first folder cannot be read", expected=told[0], found=told[1], where=folder) from error
+        raise EntityError("the first slice cannot be read", expected=told[0], found=told[1], where=place) from error
     if not columns:
         raise EntityError(
-            "the first folder holds no columns",
+            "the first slice holds no columns",
             expected="Parquet, ORC, CSV with a header, or JSON lines, by the end of their names",
             found="no file" if not data else "files without a byte",
-            where=folder,
+            where=place,
         )
     return columns

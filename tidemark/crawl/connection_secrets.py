@@ -1,12 +1,14 @@
 """Values of environment variables in connection settings: put in at the last moment, masked in every text that leaves.
 
 `${PARTNER_URL}` stands for a variable; what was put in once is a secret, and so is a password inside of it. The folders
-of the project are known by the names of their settings, `${TIDEMARK_DATA}`, and are no secrets.
+of the project are known by the names of their settings, `${TIDEMARK_DATA}`, and are no secrets. A path that begins
+nowhere begins in the project's folder.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
@@ -31,20 +33,25 @@ _LEAST: Final = 3
 class ConnectionSecrets:
     """The variables of one process, and `folders` that are no secrets by their names. Safe between threads.
 
-    `lake` is where the project's own tables are.
+    `lake` is where the project's own tables are, `root` its folder.
     """
 
     def __init__(
-        self, env: Mapping[str, str], folders: Mapping[str, str] | None = None, lake: TableLocation | None = None
+        self,
+        env: Mapping[str, str],
+        folders: Mapping[str, str] | None = None,
+        lake: TableLocation | None = None,
+        root: Path | None = None,
     ) -> None:
-        self._env, self._folders, self._lake = env, folders or {}, lake
+        self._env, self._folders, self._lake, self._root = env, folders or {}, lake, root
         self._values, self._lock = set[str](), Lock()
 
     @classmethod
     def of(cls, settings: Settings, env: Mapping[str, str]) -> ConnectionSecrets:
         """Those of a project, whose folders are where its settings say."""
         folders = {"DATA": settings.data, "WAREHOUSE": settings.warehouse, "LANDING": settings.landing}
-        return cls(env, {f"TIDEMARK_{name}": str(path) for name, path in folders.items()}, settings.warehouse)
+        named = {f"TIDEMARK_{name}": str(path) for name, path in folders.items()}
+        return cls(env, named, settings.warehouse, settings.root)
 
     def lake_options(self, table: str) -> dict[str, str]:
         """How delta-rs reaches a table of the lake, beside its path; nothing of a table that is elsewhere."""
@@ -54,6 +61,11 @@ class ConnectionSecrets:
     def fill(self, text: str) -> str:
         """The text with the values of its variables. Raises ProbeSettingError for one that is not set."""
         return _VARIABLE.sub(self._value, text)
+
+    def place(self, text: str) -> str:
+        """The same of a path or an address of an object store. Raises ProbeSettingError."""
+        filled = self.fill(text)
+        return filled if self._root is None or "://" in filled else str(self._root / Path(filled).expanduser())
 
     def mask(self, text: str) -> str:
         """A text of somebody else's, a driver or a server, in which no value stands that was put in."""

@@ -120,7 +120,7 @@ class Crawler:
         if slice_ in self._watched:
             return
         expected = self._of(slice_.entity).expect(end)
-        due = max(now, first_look(end, expected, probe.fresh_for))
+        due = max(now, first_look(end, expected, probe.fresh_for), end + probe.ready_after)
         watched = WatchedSlice(slice_, end, probe, system, now, due)
         self._watched[slice_] = watched
         self._schedule(watched, due)

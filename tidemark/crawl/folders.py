@@ -13,12 +13,13 @@ from pyarrow import parquet as pq
 from tidemark.crawl.errors import ProbeError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 MOST_FILES: Final = 100_000
 MOST_COUNTED: Final = 2_000
 """Of more Parquet files the rows are not counted: that would read the end of each."""
 _PATTERN: Final = re.compile(r"([\[\]{}*?\\])")
+_WILD: Final = {"*": ".*", "?": "."}
 _UNDER_WAY: Final = "_temporary"
 
 
@@ -52,22 +53,35 @@ class Folder:
 
     def files(self) -> list[fs.FileInfo]:
         """Every file below. Raises ProbeError for very many, and for a link that leads elsewhere."""
-        files = self._local_files() if isinstance(self.system, fs.LocalFileSystem) else self._stored_files()
+        return self._listed(None)
+
+    def named(self, names: Collection[str]) -> list[fs.FileInfo]:
+        """Files directly in it whose names fit one of these patterns, of `*` and `?`. Raises ProbeError as `files`."""
+        return self._listed(re.compile("|".join(map(_pattern, names)), re.DOTALL))
+
+    def _listed(self, names: re.Pattern[str] | None) -> list[fs.FileInfo]:
+        """Every file below, or those directly in it with such names."""
+        is_local = isinstance(self.system, fs.LocalFileSystem)
+        files = self._local_files(names) if is_local else self._stored_files(names)
         if len(files) > MOST_FILES:
             raise ProbeError("too many files to look at", expected=f"at most {MOST_FILES:,}", found=f"{len(files):,}")
         return files
 
-    def _stored_files(self) -> list[fs.FileInfo]:
-        infos = self.system.get_file_info(fs.FileSelector(self.path, allow_not_found=True, recursive=True))
-        return [info for info in infos if info.type is fs.FileType.File]
+    def _stored_files(self, fitting: re.Pattern[str] | None) -> list[fs.FileInfo]:
+        selector = fs.FileSelector(self.path, allow_not_found=True, recursive=fitting is None)
+        infos = (info for info in self.system.get_file_info(selector) if info.type is fs.FileType.File)
+        return [info for info in infos if fitting is None or fitting.fullmatch(str(info.base_name))]
 
-    def _local_files(self) -> list[fs.FileInfo]:
+    def _local_files(self, fitting: re.Pattern[str] | None) -> list[fs.FileInfo]:
         """Arrow follows links to folders, for ever where they lead back, and to files of others.
 
         The folder itself may be a link of the operator's; below it a link stays within, and is to a file.
         """
         home, paths = os.path.realpath(self.path), list[str]()
         for place, folders, names in os.walk(self.path, followlinks=False):
+            if fitting is not None:
+                folders.clear()
+                names[:] = filter(fitting.fullmatch, names)
             for path in (os.path.join(place, name) for name in (*folders, *names)):  # noqa: PTH118 - Arrow's form
                 if os.path.islink(path) and not self._stays_within(path, home):  # noqa: PTH114
                     raise ProbeError("a link leads out of the folder", expected=f"files below {home}", found=path)
@@ -103,6 +117,10 @@ class Folder:
             return sum(int(pq.read_metadata(info.path, filesystem=self.system).num_rows) for info in files if info.size)
         except (OSError, ValueError) as error:
             raise ProbeError("a Parquet file cannot be read yet", found=str(error)[:200]) from error
+
+
+def _pattern(name: str) -> str:
+    return "".join(_WILD.get(letter) or re.escape(letter) for letter in name)
 
 
 def traits(folder: Folder, files: Sequence[fs.FileInfo]) -> list[tuple[str, int, int | None]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from threading import Timer
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -13,11 +13,13 @@ from deltalake.exceptions import DeltaError
 
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.outside_rows import OutsideRows
-from tidemark.crawl.rule_query import SourceRows, columns_of, condition, figures_of, measured, quote_name
+from tidemark.crawl.rule_query import Figure, SourceRows, columns_of, condition, figures_of, measured, quote_name
 from tidemark.dependency_model.entity.quality_rules import Freshness
+from tidemark.dependency_model.time.zone import zone_info
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from datetime import date
 
     import pyarrow.dataset as ds
     from pyarrow.fs import FileInfo
@@ -37,27 +39,71 @@ _CONFINED: Final[dict[str, str | bool | int | float | list[str]]] = {"threads": 
 Measured = dict[str, float | None]
 
 
+class TimeSpan(NamedTuple):
+    """Rows in whose column a time lies from `start` on and before `end`, in the form that the column has."""
+
+    column: str
+    start: date
+    end: date
+
+    @classmethod
+    def of(cls, columns: pa.Schema, column: str, probed: ProbedSlice) -> TimeSpan:
+        """The window of a slice: a time without a zone is one of its clock. Raises ProbeError for other columns."""
+        _require_columns(columns, {column})
+        kind = next(field.type for field in columns if field.name.lower() == column.lower())
+        if probed.window is None or not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+            raise ProbeError(
+                "no time tells the slice's rows", expected=f"{column} as a date or a time", found=str(kind)
+            )
+        ends = (probed.window.start, probed.window.end)
+        if pa.types.is_timestamp(kind) and kind.tz:
+            return cls(column, *ends)
+        local = [end.astimezone(zone_info(probed.time_zone)).replace(tzinfo=None) for end in ends]
+        return cls(column, *(local if pa.types.is_timestamp(kind) else [end.date() for end in local]))
+
+
 def measure(
     rows: ds.Dataset | JsonLines | QueriedRows,
     columns: pa.Schema,
     partition: Mapping[str, object],
     probed: ProbedSlice,
     seconds: int,
+    span: TimeSpan | None = None,
 ) -> Measured:
-    """What breaks the slice's rules among the rows with these values, within so many seconds.
+    """What breaks the slice's rules among the rows with these values and times, within so many seconds.
 
     `columns` are those of the rows. Raises ProbeError.
     """
-    bound: list[tuple[str, object]] = [("1 = ?", 1)]
-    bound += [(condition(name, "=", DUCKDB), value) for name, value in partition.items()]
-    where, values = " AND ".join(text for text, _ in bound), tuple(value for _, value in bound)
     texts = frozenset(field.name.lower() for field in columns if pa.types.is_string(field.type))
-    mine = SourceRows(DUCKDB, _RELATION, where, values, texts)
+    mine = _rows_of_slice(partition, span, texts)
     _require_columns(columns, columns_of(probed.rules) | partition.keys())
     figures = figures_of(probed.rules, mine)
     query, values = mine.query(list(figures.values()))
     answer = _answer(rows, query, values, probed.time_zone, seconds)
     return measured(probed.rules, figures, answer, probed, probed.time_zone)
+
+
+def count_and_content(
+    rows: ds.Dataset | JsonLines | QueriedRows,
+    partition: Mapping[str, object],
+    span: TimeSpan,
+    probed: ProbedSlice,
+    seconds: int,
+) -> tuple[int, str]:
+    """How many rows there are, and a text that is another one whenever they are. Raises ProbeError."""
+    content = Figure(f"sum(md5_number_lower(CAST({_RELATION} AS VARCHAR)))")
+    query, values = _rows_of_slice(partition, span, frozenset()).query([Figure("count(*)"), content])
+    count, total = _answer(rows, query, values, probed.time_zone, seconds)
+    return int(count), f"{count} {total or 0}"
+
+
+def _rows_of_slice(partition: Mapping[str, object], span: TimeSpan | None, texts: frozenset[str]) -> SourceRows:
+    bound: list[tuple[str, object]] = [("1 = ?", 1)]
+    bound += [(condition(name, "=", DUCKDB), value) for name, value in partition.items()]
+    if span is not None:
+        bound += [(condition(span.column, sign, DUCKDB), end) for sign, end in ((">=", span.start), ("<", span.end))]
+    where, values = " AND ".join(text for text, _ in bound), tuple(value for _, value in bound)
+    return SourceRows(DUCKDB, _RELATION, where, values, texts)
 
 
 def newest_value(rows: ds.Dataset | JsonLines | QueriedRows, column: str, probed: ProbedSlice, seconds: int) -> object:

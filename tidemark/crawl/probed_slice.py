@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from tidemark.dependency_model.entity.quality_rules import RowCount, check_names
 from tidemark.dependency_model.entity.slice_text import slice_text
+from tidemark.dependency_model.time.partition_columns import clock_values
+from tidemark.dependency_model.time.zone import zone_info
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,24 +27,28 @@ if TYPE_CHECKING:
 class ProbedSlice:
     """One external slice; `window` is None for a static one, `time_zone` the clock of its part.
 
-    `rules` are those of its entity that its source has to count, by their names.
+    `times` are its columns of time, as texts name it by: `dt`. `rules` are those of its entity that its source has to
+    count, by their names.
     """
 
     slice: Slice
     window: Window | None
     time_zone: str
     rules: Mapping[str, QualityRule] = field(default_factory=dict)
+    times: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, graph: DependencyGraph, slice_: Slice) -> ProbedSlice:
         """The slice of a graph. Raises ParseError for one that there is not."""
-        node = graph.node(slice_.entity)
+        node, entity = graph.node(slice_.entity), graph.entity(slice_.entity)
         window = None if node.grid is None else graph.window(slice_)
-        return cls(slice_, window, node.calendar_of(slice_.sub).time_zone, _counted_rules(graph.entity(slice_.entity)))
+        time_zone = node.calendar_of(slice_.sub).time_zone
+        return cls(slice_, window, time_zone, _counted_rules(entity), _times(entity, slice_, window, time_zone))
 
     def text(self, template: str) -> str:
         """A text with placeholders, for this slice."""
-        return slice_text(template, self.slice.key, self.window, self.time_zone, dict(self.slice.sub))
+        named = {**self.times, **dict(self.slice.sub)}
+        return slice_text(template, self.slice.key, self.window, self.time_zone, named)
 
     def texts(self, templates: Mapping[str, str]) -> dict[str, str]:
         """The same of each value."""
@@ -52,6 +58,15 @@ class ProbedSlice:
 def _counted_rules(entity: Entity) -> dict[str, QualityRule]:
     named = zip(check_names(entity.quality), entity.quality, strict=True)
     return {name: rule for name, rule in named if not isinstance(rule, RowCount)}
+
+
+def _times(entity: Entity, slice_: Slice, window: Window | None, time_zone: str) -> dict[str, str]:
+    """What the columns of time hold in the slice's rows, as text."""
+    if window is None or entity.period is None:
+        return {}
+    day = window.start.astimezone(zone_info(time_zone)).date()
+    clock = clock_values(slice_.key)[1:] if entity.period.is_clock else ()
+    return {column.name: str(column.value(day, *clock)) for column in entity.times}
 
 
 class Materializations(Protocol):

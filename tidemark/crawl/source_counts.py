@@ -10,9 +10,10 @@ from confluent_kafka import Consumer, KafkaException
 from sqlalchemy.exc import SQLAlchemyError
 
 from tidemark.crawl.errors import ProbeError
-from tidemark.crawl.probes.kafka_offsets import SETTINGS, TopicOffsets
+from tidemark.crawl.probes.kafka_offsets import TopicOffsets
 from tidemark.crawl.probes.sql_table import database_url, session
 from tidemark.crawl.rule_query import quote_name
+from tidemark.crawl.topic_rows import SETTINGS
 from tidemark.dependency_model.time.window import seconds_of
 from tidemark.dependency_model.time.zone import Zone
 from tidemark.system.kafka_client import librdkafka

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.lineage.inferred_read import Read
     from tidemark.system.settings import Settings
+    from tidemark.warehouse.entity_files import DeclaredFolder
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,13 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
     `plans` is what is known of Python functions, by default what the last check found.
     """
     folder = read_folder(root, settings.declaration_defaults)
-    declared, queries = folder.entities, folder.queries
+    declared, queries = folder.entities, {**_copies(folder, root), **folder.queries}
     views = {name: entity for name, entity in declared.items() if entity.kind is EntityKind.VIEW}
     entities = Entities(entity for name, entity in declared.items() if name not in views)
     with InferenceCache.of(root, settings) as cache:
         sql, of_views = read_views(root, views, queries, ProjectSql.of(declared, settings))
-        so_far = _ReadSoFar(root, entities, dict(entities.items()), [*folder.problems, *of_views], sql, views)
+        problems = [*folder.problems, *of_views]
+        so_far = _ReadSoFar(root, entities, dict(entities.items()), problems, sql, views, folder.copies)
         so_far.check_views(cache)
         texts_by_name = {
             name: texts
@@ -110,6 +112,7 @@ class _ReadSoFar:
     problems: list[EntityError]
     sql: ProjectSql
     views: Mapping[str, Entity]
+    copies: Mapping[str, str]
     notices: list[EntityError] = field(default_factory=list)
     differences: list[EntityError] = field(default_factory=list)
     queries: dict[str, str] = field(default_factory=dict)
@@ -141,7 +144,8 @@ class _ReadSoFar:
                 self.differences.append(_undeclared_query_error(file, name))
             return []
         try:
-            self.queries[name] = read_declared_text(self.files[name], file)
+            is_copy = file == entity.file
+            self.queries[name] = self.copies[name] if is_copy else read_declared_text(self.files[name], file)
             read = self.sql.read(self.queries[name], file, _written(entity))
             self.queries[name] = read.runs
             self.notices += read.notices
@@ -178,7 +182,7 @@ class _ReadSoFar:
     def declarations(self, rules: RuleTexts) -> Declarations:
         """All that was read, with what is wrong with rules."""
         written = {
-            name: tuple(path for path in (self.files.get(name), self.root / entity.file) if path)
+            name: tuple(dict.fromkeys(path for path in (self.files.get(name), self.root / entity.file) if path))
             for name, entity in self.agreed.items()
         }
         of_rules = (
@@ -207,6 +211,12 @@ class _ReadSoFar:
         return any(path.stem == name for path in self.root.rglob("*.yaml"))
 
 
+def _copies(folder: DeclaredFolder, root: Path) -> dict[str, str]:
+    """Tables that copy rows of others without a function of their own, with the file that says so."""
+    files = {name: folder.entities[name].file for name in folder.copies}
+    return {name: file for name, file in files.items() if not (root / file).with_suffix(".py").is_file()}
+
+
 def _computed(entity: Entity) -> Entity:
     """Something here computes it: of a static one nothing else says so."""
     return replace(entity, computed=True) if entity.is_static else entity
@@ -217,7 +227,7 @@ def _python_files(root: Path, entities: Mapping[str, Entity], queries: Mapping[s
     for name, entity in entities.items():
         if name in queries:
             continue
-        path = (root / entity.file).with_suffix(".py")
+        path = (root / entity.file).with_name(f"{name}.py")
         if path.is_file():
             yield name, path
 

@@ -12,10 +12,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from tidemark.dependency_model.entity import Entities, parse_entity
-from tidemark.dependency_model.entity.entity_parser import parse_defaults
+from tidemark.dependency_model.entity import Entities
+from tidemark.dependency_model.entity.entity_parser import parse_defaults, parse_table
 from tidemark.dependency_model.entity.problem_line import put_line
+from tidemark.dependency_model.lineage.partition_clause import value_on_slice
 from tidemark.errors import EntityError, EntityErrors
+from tidemark.quoting.spark import quote
 from tidemark.system.garbage_collection import pause_collection
 from tidemark.warehouse.declared_text import read_declared_text
 
@@ -34,12 +36,14 @@ _KINDS: Final = {_SUFFIX: "file", _QUERY_SUFFIX: "query"}
 class DeclaredFolder:
     """The entities below a folder that can be read, and what is wrong with the others.
 
-    `queries` are files of SQL by the name of what they compute, as places below the folder.
+    `queries` are files of SQL by the name of what they compute, as places below the folder. `copies` are the queries
+    of tables that copy rows of others, by their names.
     """
 
     entities: Entities
     problems: tuple[EntityError, ...]
     queries: Mapping[str, str]
+    copies: Mapping[str, str]
 
 
 def load_entities(root: Path) -> Entities:
@@ -58,7 +62,7 @@ def read_folder(root: Path, defaults: Mapping[str, Any] = MappingProxyType({})) 
             reading.folder(str(root), "", defaults)
     else:
         reading.problems.append(EntityError("no such folder of declarations", where=str(root)))
-    return DeclaredFolder(Entities(reading.entities), tuple(reading.problems), reading.queries)
+    return DeclaredFolder(Entities(reading.entities), tuple(reading.problems), reading.queries, reading.copies)
 
 
 def locate(problem: EntityError, root: Path) -> None:
@@ -74,6 +78,7 @@ class _Reading:
         self.entities: list[Entity] = []
         self.problems: list[EntityError] = []
         self.queries: dict[str, str] = {}
+        self.copies: dict[str, str] = {}
         self._files: dict[str, str] = {}
 
     def folder(self, folder: str, place: str, defaults: Mapping[str, Any]) -> None:
@@ -128,18 +133,38 @@ class _Reading:
     def _file(self, path: str, file: str, layer: str, defaults: Mapping[str, Any]) -> None:
         name = file.rpartition("/")[2].removesuffix(_SUFFIX)
         try:
-            entity = parse_entity(read_declared_text(path, file), name, layer=layer, file=file, defaults=defaults)
+            declared = parse_table(read_declared_text(path, file), name, layer=layer, file=file, defaults=defaults)
         except EntityError as error:
             self.problems.append(error)
             return
         except EntityErrors as errors:
             self.problems.extend(errors.problems)
             return
+        if self._add(declared.entity, file) and declared.outside is not None and self._add(declared.outside, file):
+            self.copies[name] = _copy_query(declared.entity, declared.outside.name, declared.types)
+            if any(declared.types.values()) and os.path.exists(f"{path.removesuffix(_SUFFIX)}{_QUERY_SUFFIX}"):  # noqa: PTH110
+                hint = "cast them in the query, and name the columns alone: columns: [id, city]"
+                self.problems.append(EntityError("its query says which types its columns have", where=file, hint=hint))
+
+    def _add(self, entity: Entity, file: str) -> bool:
+        """Take an entity in, or note that there is another one of its name."""
         first = self._files.setdefault(entity.name, file)
         if first is not file:
             self.problems.append(EntityError(f"the entity '{entity.name}' is declared in {first} already", where=file))
-            return
+            return False
         self.entities.append(entity)
+        return True
+
+
+def _copy_query(entity: Entity, outside: str, types: Mapping[str, str]) -> str:
+    """The rows of a slice of others as they are, or the columns that are declared, in their types."""
+    columns = ", ".join(
+        f"CAST({quote(name)} AS {type_}) AS {quote(name)}" if type_ else quote(name) for name, type_ in types.items()
+    )
+    own = {column.name: value_on_slice(column, entity.period) for column in entity.times}
+    own |= {part: f":{part}" for part in sorted(entity.sub_partitions)}
+    where = " AND ".join(f"{quote(name)} = {value}" for name, value in own.items())
+    return f"SELECT {columns or '*'} FROM {quote(outside)} WHERE {where}"  # noqa: S608 - quoted names, bound values
 
 
 def _above(path: str) -> set[str]:

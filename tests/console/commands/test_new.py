@@ -302,22 +302,33 @@ def test_files_of_others_become_a_table_and_what_reads_it_begins_with_them(shop:
     declared = new(shop, "orders", "--files", path, "--json")
     assert declared.exit_code == 0, declared.output
     (file,) = json.loads(declared.stdout)["files"]
-    assert yaml.safe_load((shop / DECLARATIONS / "external" / "orders.yaml").read_text()) == {
-        "description": "Orders, as files of another system.",
-        "kind": "Virtual",
+    assert yaml.safe_load((shop / DECLARATIONS / "ods" / "orders.yaml").read_text()) == {
+        "description": "Orders, from files of another system.",
         "period": "day",
         "start": "2024-06-01",
+        "source": str(shop.parent / "exports" / "dt={key}"),
         "columns": ["city", "amount"],
-        "probe": {"files": {"path": str(shop.parent / "exports" / "dt={key}")}},
     }
-    assert file == str(shop / DECLARATIONS / "external" / "orders.yaml")
+    assert file == str(shop / DECLARATIONS / "ods" / "orders.yaml")
     table = new(
         shop, "dws_cities_1d", query="SELECT city, count(*) AS n FROM orders WHERE dt = :biz_date GROUP BY city"
     )
     assert table.exit_code == 0, table.output
     assert "start: 2024-06-01" in (shop / DECLARATIONS / "dws" / "dws_cities_1d.yaml").read_text()
     looked = CliRunner().invoke(main, ["--root", str(shop), "probe", "orders", "2024-06-02"])
-    assert looked.stdout.startswith("orders@2024-06-02 is there")
+    assert looked.stdout.startswith("orders_source@2024-06-02 is there")
+
+
+def test_a_file_a_slice_in_the_projects_folder_is_declared_from_there(shop: Path) -> None:
+    (shop / "landing").mkdir()
+    for name in ("2024-06-01.csv", "2024-06-02.csv", "readme.csv"):
+        (shop / "landing" / name).write_text("city,amount\nOslo,2.5\n")
+    declared = new(shop, "ods_orders", "--files", str(shop / "landing" / "{dt}.csv"))
+    assert declared.exit_code == 0, declared.output
+    written = yaml.safe_load((shop / DECLARATIONS / "ods" / "ods_orders.yaml").read_text())
+    assert (written["source"], written["start"]) == ("landing/{dt}.csv", "2024-06-01")
+    looked = CliRunner().invoke(main, ["--root", str(shop), "probe", "ods_orders", "2024-06-02"])
+    assert looked.stdout.startswith("ods_orders_source@2024-06-02 is there: 1 files")
 
 
 def test_the_project_begins_today_where_nothing_says_otherwise(shop: Path) -> None:
@@ -333,7 +344,7 @@ def test_the_project_begins_today_where_nothing_says_otherwise(shop: Path) -> No
     [
         ("exports", "with {key} for the slice's key"),
         ("exports/dt={key}/{key}", "with {key} for the slice's key"),
-        ("nowhere/{key}", "no such folder"),
+        ("nowhere/{key}", "no such path"),
         ("exports/{key}", "found    dt=2024-06-01, dt=2024-06-02, notes"),
         ("empty/{key}", "found    no file"),
         ("other/{key}", "found    "),
@@ -346,6 +357,6 @@ def test_files_that_cannot_be_declared_leave_nothing_behind(path: str, says: str
     refused = new(shop, "orders", "--files", str(shop.parent / path))
     assert refused.exit_code == 1, refused.output
     assert says in refused.output
-    assert not (shop / DECLARATIONS / "external" / "orders.yaml").exists()
+    assert not (shop / DECLARATIONS / "ods" / "orders.yaml").exists()
     both = new(shop, "orders", "--files", "x/{key}", query="SELECT 1")
     assert both.exit_code == 2

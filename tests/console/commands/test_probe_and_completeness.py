@@ -61,7 +61,7 @@ def test_a_slice_is_looked_at_once(project: Path) -> None:
 
 
 def test_who_has_no_probe_is_told_so() -> None:
-    assert "told has no probe" in call("probe", "told", "2026-03-29T15", code=1).output
+    assert "told has neither" in call("probe", "told", "2026-03-29T15", code=1).output
     assert "files is not counted" in call("completeness", "files", "2026-03-29T15", code=1).output
 
 

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from tidemark.system.settings import Settings
 
 SYSTEMS: Final = ("dataworks", "dolphinscheduler", "hive", "airflow", "dbt", "sqlmesh")
-_FOREIGN_LAYER: Final = "external"
+_COPIES: Final = "ods"
+"""The layer of what is copied from others, where the name says none."""
 _STUB = """\
 -- :biz_date is the {period} that is computed; what is read of each table follows from {columns}.
 SELECT *
@@ -83,7 +84,7 @@ class Draft:
 @click.option(
     "--files",
     metavar="PATH",
-    help="In place of a query: a folder of files a slice, {key} for its key, such as 'exports/dt={key}'.",
+    help="In place of a query: a folder of files a slice, or a file, {key} for its key: 'exports/dt={key}'.",
 )
 @click.option(
     "--period", type=click.Choice([choice.value for choice in Period]), help="Default: by the query's parameters."
@@ -133,8 +134,8 @@ def new(
     where all its inputs do, or with the project where that is later for one of them; --from, or `start:` in the YAML,
     says otherwise.
 
-    With --files it declares files that others write, as queries read them by its name: with their columns, from the
-    first slice that lies there. CSV has texts alone: cast what is a number.
+    With --files it declares a table that is copied from files of others (docs/sources.md): with their columns, from
+    the first slice that lies there. A CSV file has texts alone: give a number's column its type under `columns:`.
 
     The query is checked as `tidemark check` does: where it cannot be read, or leaves open which slices it reads,
     nothing is written. Without --query a stub is written to begin with.
@@ -154,8 +155,8 @@ def new(
 
     if files is not None:
         if query or query_from or parameters or offsets or period:
-            raise click.UsageError("--files declares what others write: it goes with --from and --layer alone")
-        _declare_files(_checked_name(entity), files, layer or _FOREIGN_LAYER, start, as_json=as_json)
+            raise click.UsageError("--files declares a table of files of others: it goes with --from and --layer alone")
+        _declare_files(_checked_name(entity), files, layer, start, as_json=as_json)
     folder = _layer_folder(Settings.load(), layer or entity.partition("_")[0])
     name, text = _checked_name(entity), query.read() if query else None
     rewrites: list[dict[str, Any]] = []
@@ -181,15 +182,17 @@ def new(
     raise SystemExit(ExitCode.OK)
 
 
-def _declare_files(name: str, path: str, layer: str, start: str | None, *, as_json: bool) -> NoReturn:
-    """Write the declaration of files that others write, and end the command."""
+def _declare_files(name: str, path: str, layer: str | None, start: str | None, *, as_json: bool) -> NoReturn:
+    """Write the declaration of a table of files that others write, and end the command."""
     from tidemark.console.files_of_others import FilesOfOthers  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     exports = FilesOfOthers.found(path)
     if start is not None:
         exports = exports._replace(keys=(start,))
-    draft = Draft(_layer_folder(Settings.load(), layer), name, "", exports.declaration(name))
+    settings, by_name = Settings.load(), name.partition("_")[0]
+    folder = _layer_folder(settings, layer or (by_name if by_name in settings.layers else _COPIES))
+    draft = Draft(folder, name, "", exports.declaration(name, settings.root))
     declared = write_files(draft)
     past = _past(declared)
     if as_json:

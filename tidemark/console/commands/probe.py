@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 def probe(entity: str, slice_key: str, *, parts: Sequence[str], as_json: bool) -> None:
     """Look at one slice of an external table once, now, as the center does, and say what is there.
 
-    Nothing is stored or started: this is how a new `probe:` of a declaration is tried out. The center believes what it
-    saw twice, unchanged for `settle_for`.
+    Nothing is stored or started: this is how a new `probe:` of a declaration is tried out, and a new `source:`. The
+    center believes what it saw twice, unchanged for `settle_for`.
 
     \b
       tidemark probe partner_clicks 2026-03-29
@@ -42,14 +42,19 @@ def probe(entity: str, slice_key: str, *, parts: Sequence[str], as_json: bool) -
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.center.detectors.slice_rules import judge  # noqa: PLC0415 - keeps --help fast
     from tidemark.console.part_options import parts_of  # noqa: PLC0415
+    from tidemark.dependency_model.entity.copied_source import outside_name  # noqa: PLC0415
     from tidemark.dependency_model.slice import Slice  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
-    warehouse, slice_ = load_warehouse(Settings.load()), Slice(entity, slice_key, parts_of(parts))
-    declared = warehouse.graph.entity(entity)
+    warehouse = load_warehouse(Settings.load())
+    outside = outside_name(entity)
+    slice_ = Slice(outside if outside in warehouse.graph else entity, slice_key, parts_of(parts))
+    declared = warehouse.graph.entity(slice_.entity)
     if declared.probe is None:
-        raise click.ClickException(f"{entity} has no probe: give its declaration a 'probe:' (docs/probes.md)")
+        raise click.ClickException(
+            f"{entity} has neither a 'source:' nor a 'probe:' in its YAML (docs/sources.md, docs/probes.md)"
+        )
     sight = _look(warehouse, slice_)
     verdicts = judge(declared, sight) if sight.is_there else ()
     if as_json:

@@ -12,7 +12,7 @@ from deltalake.exceptions import TableNotFoundError
 
 from tidemark.crawl.content import content_of
 from tidemark.crawl.errors import ProbeError
-from tidemark.crawl.measured_rows import measure, newest_value
+from tidemark.crawl.measured_rows import TimeSpan, count_and_content, measure, newest_value
 from tidemark.crawl.rule_query import columns_of
 from tidemark.crawl.watermark import by_watermark
 from tidemark.delta.hidden_rows import hidden_rows
@@ -35,7 +35,7 @@ _COMPARABLE: Final = (date, str, int)
 
 def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
     """See DeltaProbe. Raises ProbeError, and TableFeatureError for rows that only Spark reads."""
-    place = context.secrets.fill(probed.text(source.table))
+    place = context.secrets.place(probed.text(source.table))
     declared = {name: context.secrets.fill(value) for name, value in source.options.items()}
     options = {"timeout": f"{context.timeout_seconds}s", **context.secrets.lake_options(place), **declared}
     try:
@@ -51,19 +51,17 @@ def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
         table.load_as_version(published.version)
     files = pa.table(table.get_add_actions(flatten=True)).to_pylist()
     mine = _in_partition(files, probed.texts(source.partition))
-    if not mine and published is None:
+    if not mine and published is None and source.at_least:
         version = table.version()
         return Sight(is_there=False, why=f"no file of that partition in version {version}", version=str(version))
     seen = _sight(table.version(), mine, hidden_rows(table, source.table))
     if published is not None:
         generation = f"generation {published.generation}"
         seen = replace(seen, content=generation, why=f"{generation}: {seen.why}")
-    if probed.rules and mine:
+    if mine and (probed.rules or source.time_column is not None):
         # One of the partition's files: its values have the columns' types.
         values = {name: mine[0][f"partition.{name}"] for name in source.partition}
-        rows, columns = _rows_to_scan(table, source, values, probed), pa.schema(table.schema().to_arrow())
-        broken = measure(rows, columns, values, probed, context.timeout_seconds)
-        seen = replace(seen, measured=tuple(broken.items()))
+        seen = _scanned(seen, table, source, values, probed, context.timeout_seconds)
     if source.watermark is None:
         return seen
     newest = _newest(files, source.watermark, stored_name(table, source.watermark))
@@ -73,13 +71,30 @@ def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
     return by_watermark(seen, source.watermark, newest, probed, context.clock(), probed.time_zone)
 
 
+def _scanned(
+    seen: Sight, table: DeltaTable, source: DeltaProbe, values: Mapping[str, Any], probed: ProbedSlice, seconds: int
+) -> Sight:
+    """The sight with what reading the rows tells: those of the window, and what breaks the slice's rules."""
+    columns = pa.schema(table.schema().to_arrow())
+    span = None if source.time_column is None else TimeSpan.of(columns, source.time_column, probed)
+    if span is not None:
+        rows = _rows_to_scan(table, source, values, columns.names)
+        count, content = count_and_content(rows, values, span, probed, seconds)
+        why = f"{count} rows in version {table.version()}"
+        seen = replace(seen, is_there=count >= source.at_least, why=why, content=content, rows=count)
+    if not probed.rules:
+        return seen
+    rows = _rows_to_scan(table, source, values, {*columns_of(probed.rules), *([] if span is None else [span.column])})
+    return replace(seen, measured=tuple(measure(rows, columns, values, probed, seconds, span).items()))
+
+
 def _rows_to_scan(
-    table: DeltaTable, source: DeltaProbe, values: Mapping[str, Any], probed: ProbedSlice
+    table: DeltaTable, source: DeltaProbe, values: Mapping[str, Any], columns: Collection[str]
 ) -> ds.Dataset | QueriedRows:
     """The table's rows for DuckDB, which reads what it needs of plain files. Raises TableFeatureError."""
     # DuckDB compares values of other types once more.
     files_of = equal_to({name: value for name, value in values.items() if type(value) in _COMPARABLE})
-    return _rows_with(table, source, files_of, {*values, *columns_of(probed.rules)})
+    return _rows_with(table, source, files_of, {*values, *columns})
 
 
 def _rows_with(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from pyarrow.fs import FileType
 
 from tidemark.crawl.content import content_of
 from tidemark.crawl.errors import ProbeError
@@ -14,17 +17,19 @@ from tidemark.system.one_line import one_line
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo
 
+    from tidemark.crawl.connection_secrets import ConnectionSecrets
     from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
     from tidemark.dependency_model.entity.probe import FilesProbe
 
 _MOST_BYTES: Final = 16 * 1024 * 1024
+_WILD: Final = frozenset("*?")
 
 
 def look(source: FilesProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
     """See FilesProbe."""
-    folder = Folder.at(context.secrets.fill(probed.text(source.path)))
-    files = folder.files()
-    data = data_files(source, folder, files)
+    source = _of_slice(source, probed)
+    folder, files = _folder_and_files(source, context.secrets)
+    data = _data_files(source, folder, files)
     lacking = _lacking(source, folder, files, data)
     if lacking:
         return Sight(is_there=False, why=lacking)
@@ -33,7 +38,31 @@ def look(source: FilesProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
     return with_rules(seen, folder, data, probed, context)
 
 
-def data_files(source: FilesProbe, folder: Folder, files: list[FileInfo]) -> list[FileInfo]:
+def slice_files(source: FilesProbe, probed: ProbedSlice, secrets: ConnectionSecrets) -> tuple[Folder, list[FileInfo]]:
+    """Where a slice's files are, and those that hold rows. Raises ProbeError."""
+    of_slice = _of_slice(source, probed)
+    folder, files = _folder_and_files(of_slice, secrets)
+    return folder, _data_files(of_slice, folder, files)
+
+
+def _of_slice(source: FilesProbe, probed: ProbedSlice) -> FilesProbe:
+    """The source with the texts of one slice."""
+    marker, manifest = (None if text is None else probed.text(text) for text in (source.marker, source.manifest))
+    return replace(source, path=probed.text(source.path), marker=marker, manifest=manifest)
+
+
+def _folder_and_files(source: FilesProbe, secrets: ConnectionSecrets) -> tuple[Folder, list[FileInfo]]:
+    """All files that the texts of one slice mean, with marker and manifest beside those of a pattern or one file."""
+    place = secrets.place(source.path)
+    parent, _, last = place.rstrip("/").rpartition("/")
+    whole = Folder.at(place)
+    if not _WILD.intersection(last) and whole.system.get_file_info(whole.path).type is not FileType.File:
+        return whole, whole.files()
+    folder = Folder.at(parent or "/")
+    return folder, folder.named([last, *filter(None, (source.marker, source.manifest))])
+
+
+def _data_files(source: FilesProbe, folder: Folder, files: list[FileInfo]) -> list[FileInfo]:
     """The files of a slice's folder that hold rows, of all that are in it."""
     special = {source.marker, source.manifest}
     return [info for info in folder.data(files) if folder.relative(info) not in special]

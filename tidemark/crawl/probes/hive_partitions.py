@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def look(source: PartitionsProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
     """See PartitionsProbe: the columns are in the order of the folders."""
     partition = probed.texts(source.partition)
-    folder = partition_folder(Folder.at(context.secrets.fill(source.path)), partition)
+    folder = partition_folder(Folder.at(context.secrets.place(source.path)), partition)
     if folder is None:
         return Sight(is_there=False, why=f"no folder {'/'.join(map('='.join, partition.items()))}")
     files = folder.files()

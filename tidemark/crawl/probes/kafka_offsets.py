@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from tidemark.crawl.errors import ProbeError
+from tidemark.crawl.topic_rows import SETTINGS, offsets_text
 from tidemark.crawl.watermark import AHEAD
 from tidemark.dependency_model.arrival.sighting import Sight
 from tidemark.system.kafka_client import librdkafka
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
     from tidemark.crawl.probed_slice import ProbeContext, ProbedSlice
     from tidemark.dependency_model.entity.probe import KafkaProbe
-
-SETTINGS: Final = {"group.id": "tidemark.probe", "enable.auto.commit": False, "log_level": 0}
 
 
 def look(source: KafkaProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
@@ -35,11 +34,16 @@ def look(source: KafkaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
         raise ProbeError("the brokers did not answer", found=context.secrets.mask(str(error.args[0]))[:300]) from None
     finally:
         consumer.close()
-    return sight_of(starts, ends, ahead, highs)
+    return sight_of(starts, ends, ahead, highs, topic.numbers)
 
 
-def sight_of(starts: Sequence[int], ends: Sequence[int], ahead: Sequence[int], highs: Sequence[int]) -> Sight:
-    """Offsets by partition: of the window's start and end, of the first record that is too far ahead, and the next."""
+def sight_of(
+    starts: Sequence[int], ends: Sequence[int], ahead: Sequence[int], highs: Sequence[int], numbers: Sequence[int] = ()
+) -> Sight:
+    """Offsets by partition: of the window's start and end, of the first record that is too far ahead, and the next.
+
+    `numbers` are the partitions', by default from 0 on.
+    """
     first = [min(start, high) for start, high in zip(starts, highs, strict=True)]
     last = [min(end, high) for end, high in zip(ends, highs, strict=True)]
     open_ones = [
@@ -50,7 +54,9 @@ def sight_of(starts: Sequence[int], ends: Sequence[int], ahead: Sequence[int], h
     rows = sum(end - start for start, end in zip(first, last, strict=True))
     if open_ones:
         return Sight(is_there=False, why=f"partition {open_ones[0]} has no record after the window yet", rows=rows)
-    return Sight(is_there=True, why=f"{rows} records in {len(highs)} partitions", content=f"{first} {last}", rows=rows)
+    version = offsets_text(dict(zip(numbers or range(len(highs)), zip(first, last, strict=True), strict=True)))
+    why = f"{rows} records in {len(highs)} partitions"
+    return Sight(is_there=True, why=why, content=f"{first} {last}", rows=rows, version=version)
 
 
 class TopicOffsets:
@@ -61,16 +67,16 @@ class TopicOffsets:
         metadata = consumer.list_topics(name, timeout=self._seconds).topics[name]
         if metadata.error is not None or not metadata.partitions:
             raise ProbeError("no such topic", found=name)
-        self._numbers = sorted(metadata.partitions)
+        self.numbers = sorted(metadata.partitions)
 
     def offsets(self, when: datetime) -> list[int]:
         """By partition, the first offset of a record of `when` or later; one that no record has where there is none."""
         milliseconds = int(when.timestamp() * 1000)
-        asked = [TopicPartition(self._name, number, milliseconds) for number in self._numbers]
+        asked = [TopicPartition(self._name, number, milliseconds) for number in self.numbers]
         answers = self._consumer.offsets_for_times(asked, timeout=self._seconds)
         return [answer.offset if answer.offset >= 0 else 1 << 62 for answer in answers]
 
     def highs(self) -> list[int]:
         """By partition, the offset that the next record gets."""
-        asked = [TopicPartition(self._name, number) for number in self._numbers]
+        asked = [TopicPartition(self._name, number) for number in self.numbers]
         return [self._consumer.get_watermark_offsets(place, timeout=self._seconds)[1] for place in asked]

@@ -45,8 +45,8 @@ def look(source: SqlProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
     except (SQLAlchemyError, OSError) as error:
         words = str(getattr(error, "orig", None) or error)
         raise ProbeError("the database did not answer", found=context.secrets.mask(words)[:300]) from None
-    seen = Sight(is_there=rows > 0, why=f"{rows} rows", content=str(rows), rows=int(rows))
-    if not rows:
+    seen = Sight(is_there=rows >= source.at_least, why=f"{rows} rows", content=str(rows), rows=int(rows))
+    if not seen.is_there:
         return seen
     seen = replace(seen, measured=tuple(measured(probed.rules, rules, counted, probed).items()))
     if source.watermark is None:

@@ -182,12 +182,16 @@ def _probe(entity: Entity) -> Broken:
     if entity.kind is not EntityKind.VIRTUAL:
         yield "probe", EntityError("only what others make is probed", expected="kind: Virtual", found=entity.kind.value)
     named = entity.probe.named()
-    unknown = sorted(named - {"window", KEY, *TIMES, *entity.sub_partitions})
+    times = [column.name for column in entity.times]
+    unknown = sorted(named - {"window", KEY, *TIMES, *times, *entity.sub_partitions})
     if unknown:
-        hint = f"write {', '.join(f'{{{name}}}' for name in (KEY, *sorted(TIMES), *entity.sub_partitions))}"
+        names = (KEY, *sorted(TIMES), *times, *entity.sub_partitions)
+        hint = f"write {', '.join(f'{{{name}}}' for name in dict.fromkeys(names))}"
         yield "probe", EntityError("the slice has no such part", found=", ".join(unknown), hint=hint)
-    if entity.period is not None and not named & {"window", KEY, *TIMES}:
-        hint = "name the slice, as {start:%Y-%m-%d}, or give time_column"
+    if entity.period is not None and not named & {"window", KEY, *TIMES} and not named.issuperset(times):
+        hint = (
+            f"name the slice, as {''.join(f'{{{name}}}' for name in times)} or {{start:%Y-%m-%d}}, or give time_column"
+        )
         yield "probe", EntityError("it would look at the same data for every slice", hint=hint)
     if not set(entity.sub_partitions) <= named and entity.probe.own is None:
         missing = ", ".join(f"{{{name}}}" for name in sorted(set(entity.sub_partitions) - named))

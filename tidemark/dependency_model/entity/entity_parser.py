@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from tidemark.dependency_model.entity.consistency import broken_rules
+from tidemark.dependency_model.entity.copied_source import (
+    DeclaredTable,
+    is_copied,
+    outside_document,
+    outside_values,
+    table_values,
+    types_of,
+    wrong_types,
+)
 from tidemark.dependency_model.entity.entity_from_values import INTERNAL, entity_of, problems_in
 from tidemark.dependency_model.entity.fast_plain_yaml import read_plain
 from tidemark.dependency_model.entity.yaml_document import read_document
@@ -14,9 +24,10 @@ from tidemark.dependency_model.suggestion import did_you_mean
 from tidemark.errors import EntityError, EntityErrors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from tidemark.dependency_model.entity.entity import Entity
+    from tidemark.dependency_model.entity.yaml_document import Document
 
 DEFAULT_KEYS = (
     "time_zone",
@@ -36,7 +47,14 @@ DEFAULT_KEYS = (
 def parse_entity(
     text: str, name: str, *, layer: str = "", file: str = "", defaults: Mapping[str, Any] | None = None
 ) -> Entity:
-    """The entity of one YAML text. Raises EntityErrors."""
+    """The entity of one YAML text; of one that copies rows the table. Raises EntityErrors."""
+    return parse_table(text, name, layer=layer, file=file, defaults=defaults).entity
+
+
+def parse_table(
+    text: str, name: str, *, layer: str = "", file: str = "", defaults: Mapping[str, Any] | None = None
+) -> DeclaredTable:
+    """All that one YAML text declares. Raises EntityErrors."""
     try:
         return _read(text, {**(defaults or {}), "name": name, "layer": layer, "file": file or f"{name}.yaml"})
     except EntityError as error:
@@ -56,18 +74,49 @@ def _unknown_default(key: object, where: str) -> EntityError:
     return EntityError(f"unknown default '{key}'", expected=expected, where=where, hint=hint)
 
 
-def _read(text: str, below: Mapping[str, Any]) -> Entity:
-    """The entity of a text. Raises EntityError where it is no document, EntityErrors for what is wrong in it."""
+def _read(text: str, below: Mapping[str, Any]) -> DeclaredTable:
+    """What a text declares. Raises EntityError where it is no document, EntityErrors for what is wrong in it."""
     values = read_plain(text)
     if values is not None:
-        entity = _entity(values, below)
-        if entity is not None:
-            return entity
+        declared = _table(values, below)
+        if declared is not None:
+            return declared
     document = read_document(text, below["file"])
-    entity = _entity(document.values, below)
-    if entity is None:
-        raise EntityErrors(list(problems_in(document, below["file"], below)))
-    return entity
+    declared = _table(document.values, below)
+    if declared is None:
+        raise EntityErrors(list(_problems(document, below)))
+    return declared
+
+
+def _table(values: Any, below: Mapping[str, Any]) -> DeclaredTable | None:
+    """All that values declare, or None where something is wrong with it."""
+    if not is_copied(values):
+        entity = _entity(values, below)
+        return None if entity is None else DeclaredTable(entity)
+    entity = _entity(table_values(values), below)
+    outside = _entity(outside_values(values, below["name"]), below)
+    types = types_of(values)
+    if entity is None or outside is None or next(wrong_types(types), None):
+        return None
+    return DeclaredTable(entity, outside, types)
+
+
+def _problems(document: Document, below: Mapping[str, Any]) -> Iterator[EntityError]:
+    """All that is wrong with a file; what is of both entities of a copy is told once."""
+    file = below["file"]
+    if not is_copied(document.values):
+        yield from problems_in(document, file, below)
+        return
+    values, told = document.values, set()
+    of_table = replace(document, values=table_values(values))
+    of_outside = replace(outside_document(document), values=outside_values(values, below["name"]))
+    for problem in (*problems_in(of_table, file, below), *problems_in(of_outside, file, below)):
+        if str(problem) not in told:
+            told.add(str(problem))
+            yield problem
+    for column, problem in wrong_types(types_of(values)):
+        problem.where = f"{file}:{document.line(('columns', column))}"
+        yield problem
 
 
 def _entity(values: Any, below: Mapping[str, Any]) -> Entity | None:

@@ -20,12 +20,19 @@ from tidemark.dependency_model.entity.slice_text import placeholders
 
 _PASSWORD: Final = re.compile(r"://[^/@\s]*:(?!\$\{\w+\}@)[^/@\s]*@")
 _SECRET_NAME: Final = re.compile(r"(?i)secret|password|passwd|token|authorization|cookie|key$|credential|signature")
+_WILD: Final = frozenset("*?")
 _VARIABLE: Final = re.compile(r"\$\{[A-Za-z_]\w*\}")
 
 
 def _with_placeholders(text: str) -> str:
     placeholders(text)
     return text
+
+
+def _with_last_pattern(path: str) -> str:
+    if _WILD.intersection(path.rstrip("/").rpartition("/")[0]):
+        raise ValueError("only the last part of a path is a pattern: landing/{dt}/*.csv")
+    return path
 
 
 def _without_password(text: str) -> str:
@@ -50,19 +57,23 @@ ConnectionText = Annotated[_Text, AfterValidator(_without_password)]
 SecretSettings = Annotated[dict[NameField, str], AfterValidator(_without_secrets)]
 Headers = Annotated[dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")], str], AfterValidator(_without_secrets)]
 PartitionValues = dict[ColumnField, SliceText]
+_AtLeast = Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class DeltaProbe:
     """A Delta table's partition, by its log alone: it holds a file, and rows are counted from the statistics.
 
-    With `watermark` some row of the table has to be of the window's end or later. The replica of a table of
+    With `time_column` the slice is the rows whose time lies in its window, and they are read to be counted. With
+    `watermark` some row of the table has to be of the window's end or later. The replica of a table of
     another center, its entity `replica_of`, has a slice once it was published there, in the last generation of it.
     """
 
     table: Annotated[ConnectionText, AfterValidator(_with_placeholders)]
     partition: PartitionValues = Field(default_factory=dict)
+    time_column: ColumnField | None = None
     watermark: ColumnField | None = None
+    at_least: _AtLeast = 1
     replica_of: NameField | None = None
     options: SecretSettings = Field(default_factory=dict)
 
@@ -71,16 +82,17 @@ class DeltaProbe:
 class FilesProbe:
     """A directory, or a prefix of an object store: `marker` is there, and `at_least` so many other files.
 
-    Names that begin with `_` or `.` are no data; where `_temporary` is, somebody still writes.
+    `path` may also be one file, or end with a pattern of files that lie directly in the directory: `*.csv`. Names that
+    begin with `_` or `.` are no data; where `_temporary` is, somebody still writes.
 
     `manifest` is a file that names the others, a line each with its size behind it where it is known: all of them have
     to be there, in that size.
     """
 
-    path: SliceText
-    marker: _Text | None = None
-    manifest: _Text | None = None
-    at_least: Annotated[int, Field(ge=0)] = 1
+    path: Annotated[SliceText, AfterValidator(_with_last_pattern)]
+    marker: SliceText | None = None
+    manifest: SliceText | None = None
+    at_least: _AtLeast = 1
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
@@ -93,7 +105,7 @@ class PartitionsProbe:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class SqlProbe:
-    """Rows of a table of a database: those of the partition, and of the window by `time_column`; one has to be there.
+    """Rows of a table of a database: those of the partition, and of the window by `time_column`; `at_least` so many.
 
     With `watermark` some row of the table has to be of the window's end or later.
     """
@@ -103,6 +115,7 @@ class SqlProbe:
     partition: PartitionValues = Field(default_factory=dict)
     time_column: ColumnField | None = None
     watermark: ColumnField | None = None
+    at_least: _AtLeast = 1
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
@@ -175,7 +188,8 @@ class OwnProbe:
 class Probe:
     """Exactly one source, and how it is treated.
 
-    What is there is believed once it stayed the same for `settle_for`. An answer is good for `fresh_for`: nobody asks
+    Nobody looks before `ready_after` from the window's end. What is there is believed once it stayed the same for
+    `settle_for`. An answer is good for `fresh_for`: nobody asks
     again sooner. A slice that is late is looked for ever less often, but every `late_every` (default: half an hour; of
     counts, which lie in the state store, a minute). What is there is looked at for `recheck_for` after its window's
     end: where it is other than before, it is a new generation that readers follow, or kept, as `late` says. All probes
@@ -192,6 +206,7 @@ class Probe:
     counts: CountsProbe | None = None
     own: OwnProbe | None = None
     system: NameField | None = None
+    ready_after: DurationField = timedelta(0)
     settle_for: DurationField = timedelta(minutes=1)
     fresh_for: DurationField = timedelta(minutes=1)
     late_every: DurationField | None = None
@@ -240,7 +255,7 @@ class Probe:
             or self.counts is not None
             or self.own is not None
             or (self.sql is not None and self.sql.time_column is not None)
-            or (self.delta is not None and self.delta.replica_of is not None)
+            or (self.delta is not None and (self.delta.replica_of or self.delta.time_column) is not None)
         )
         return frozenset(names | ({"window"} if by_window else set()))
 
@@ -250,7 +265,7 @@ SOURCES: Final = ("delta", "files", "partitions", "sql", "http", "kafka", "dagst
 
 _TEXTS: Final = {
     "delta": ("table", "partition"),
-    "files": ("path",),
+    "files": ("path", "marker", "manifest"),
     "partitions": ("partition",),
     "sql": ("partition",),
     "http": ("url",),
