@@ -503,7 +503,8 @@ SECTIONS: Final = (
         "A probe",
         (
             "How to look for an external slice: one of these sources. [Probes](../probes.md) explains "
-            "when. The `source:` of a table has the same keys. Texts name the slice by `{start:%Y-%m-%d}`, `{end:%H}`, `{key}` or a sub-partition's "
+            "when. The `source:` of a table has the same keys. Texts name the slice by `{dt}`, "
+            "`{start:%Y-%m-%d}`, `{end:%H}`, `{key}` or a sub-partition's "
             "`{region}`; `${NAME}` is an environment variable."
         ),
         Probe,

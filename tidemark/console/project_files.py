@@ -1,14 +1,14 @@
 """What `tidemark init` writes: this package's template, and the declarations of its sample.
 
 `project_template/shared` holds the files that this repository is a project by (links in the checkout, files in the
-wheel), `project_template/own` those that only a new project has.
+wheel), `project_template/own` the files of a new project, `project_template/tiny` three tables over two days of CSV.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +18,7 @@ from tidemark.system.project_root import DECLARATIONS, PROJECT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from datetime import date
 
 SAMPLE: Final = Path(__file__).parent / "sample"
 """The recording of a school's databases, and their own answers."""
@@ -27,7 +28,8 @@ _HIDDEN: Final = {"gitignore": ".gitignore"}
 """A template's .gitignore would be obeyed where it lies."""
 _DATA: Final = "data"
 _PLACEHOLDER: Final = "my_warehouse"
-_TODAY: Final = "TODAY"
+_DAYS: Final = {"TODAY": 0, "YESTERDAY": 1, "DAY_BEFORE": 2}
+"""How many days before today a word in the template stands for."""
 _TIME_ZONE: Final = re.compile(r"^time_zone: \S+", re.MULTILINE)
 _DERIVED: Final = ("__pycache__",)
 
@@ -43,6 +45,12 @@ def empty_files() -> dict[Path, Path]:
     return {**{place: path for place, path in shared.items() if not _is_declaration(place)}, **own}
 
 
+def tiny_files() -> dict[Path, Path]:
+    """The files of a project with three tables and two days of CSV."""
+    root = _TEMPLATE / "tiny"
+    return {**empty_files(), **{_place(path, root): path for path in _files(root)}}
+
+
 def write_project(folder: Path, files: dict[Path, Path], time_zone: str | None) -> list[Path]:
     """Write the files into a new or empty folder; returns their places. Raises ProjectFolderError.
 
@@ -51,18 +59,27 @@ def write_project(folder: Path, files: dict[Path, Path], time_zone: str | None) 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ProjectFolderError.of(folder)
     (folder / _DATA).mkdir(parents=True)
-    changes = _changes(folder.absolute().name, time_zone)
+    today = datetime.now(zone_info(time_zone or "UTC")).date()
+    changes, written = _changes(folder.absolute().name, time_zone, today), list[Path]()
     for place, path in files.items():
-        target = folder / place
+        written.append(Path(_dated(str(place), today)))
+        target = folder / written[-1]
         target.parent.mkdir(parents=True, exist_ok=True)
         if str(place) in changes:
             target.write_text(changes[str(place)](path.read_text(encoding="utf-8")), encoding="utf-8")
         else:
             shutil.copyfile(path, target)
-    return sorted(files)
+    return sorted(written)
 
 
-def _changes(name: str, time_zone: str | None) -> dict[str, Callable[[str], str]]:
+def _dated(text: str, today: date) -> str:
+    """The text with dates in the place of words."""
+    for word, days in _DAYS.items():
+        text = text.replace(word, (today - timedelta(days=days)).isoformat())
+    return text
+
+
+def _changes(name: str, time_zone: str | None, today: date) -> dict[str, Callable[[str], str]]:
     """What differs from project to project, by file."""
 
     def named(text: str) -> str:
@@ -71,11 +88,11 @@ def _changes(name: str, time_zone: str | None) -> dict[str, Callable[[str], str]
     def in_zone(text: str) -> str:
         return text if time_zone is None else _TIME_ZONE.sub(f"time_zone: {time_zone}", text)
 
-    def from_today(text: str) -> str:
-        return text.replace(_TODAY, datetime.now(zone_info(time_zone or "UTC")).date().isoformat())
+    def dated(text: str) -> str:
+        return _dated(text, today)
 
     defaults = f"{DECLARATIONS}/project.yaml"
-    return {"pyproject.toml": named, "README.md": named, PROJECT_FILE: in_zone, defaults: from_today}
+    return {"pyproject.toml": named, "README.md": named, PROJECT_FILE: in_zone, defaults: dated}
 
 
 def _roots() -> tuple[Path, Path]:

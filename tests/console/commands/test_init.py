@@ -65,6 +65,32 @@ def test_an_empty_project_declares_nothing_and_is_sound(tmp_path: Path) -> None:
     assert 'name = "my_shop"' in (root / "pyproject.toml").read_text()
 
 
+def test_the_tiny_sample_has_two_days_of_files_that_its_tables_wait_for(tmp_path: Path) -> None:
+    root = tmp_path / "shop"
+    result = init(str(root), "--sample", "tiny", "--json")
+    assert result.exit_code == 0, result.output
+    written = set(json.loads(result.stdout)["files"])
+    assert written == {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
+    assert check(root, tmp_path / "storage") == "4 entities, 3 dependencies: nothing is wrong\n"
+    first, last = sorted(folder.name for folder in (root / "landing" / "orders").iterdir())
+    assert yaml.safe_load((root / "warehouse_assets" / "project.yaml").read_text())["start"].isoformat() == first
+    for day in (first, last):
+        looked = CliRunner().invoke(main, ["--root", str(root), "probe", "ods_orders", day])
+        assert looked.stdout.startswith(f"ods_orders_source@{day} is there: 1 files"), looked.output
+
+
+@pytest.mark.parametrize("sample", [["--empty"], ["--sample", "tiny"]])
+def test_the_steps_that_are_printed_are_commands_of_a_new_project(sample: list[str], tmp_path: Path) -> None:
+    """As printed: all but those that wait (`up`), look at what was computed, or name somebody's own folder."""
+    result = init(str(tmp_path / "shop"), *sample)
+    steps = [line.split("   ")[0].split() for line in result.stdout.splitlines() if line.startswith("  tidemark ")]
+    assert [step[1] for step in steps][:2] == ["check", "up"]
+    for _, name, *arguments in steps:
+        if name in ("check", "status"):
+            done = CliRunner().invoke(main, ["--root", str(tmp_path / "shop"), name, *arguments])
+            assert done.exit_code == 0, done.output
+
+
 def test_a_new_project_begins_in_utc(tmp_path: Path) -> None:
     assert init(str(tmp_path / "p")).exit_code == 0
     assert yaml.safe_load((tmp_path / "p" / "tidemark.yaml").read_text())["time_zone"] == "UTC"

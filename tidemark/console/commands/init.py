@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 import click
 
 from tidemark.console.output import json_option, print_json, print_line
-from tidemark.console.project_files import empty_files, sample_files, write_project
+from tidemark.console.project_files import empty_files, sample_files, tiny_files, write_project
+from tidemark.dependency_model.time.zone import zone_info
 
-_SAMPLE_STEPS: Final = ("tidemark demo", "tidemark check", "tidemark up")
-_OWN_STEPS: Final = (
-    "tidemark new orders --files '/path/to/exports/dt={key}'   a folder of CSV, JSON lines or Parquet a day",
-    "tidemark new dws_orders_1d --query orders.sql             SELECT ... FROM orders WHERE dt = :biz_date ...",
+_SCHOOL_STEPS: Final = ("tidemark demo", "tidemark check", "tidemark up")
+_TINY_STEPS: Final = (
     "tidemark check",
-    "tidemark up",
+    "tidemark up                                  copies two days of landing/orders, and computes two tables of them",
+    "tidemark status                              in a second terminal: what is computed, and what waits for what",
+    "tidemark show dws_city_sales_1d {yesterday}   once it is there",
+)
+_OWN_STEPS: Final = (
+    "tidemark check",
+    "tidemark up          the Dagster UI; it stays empty until there is a table",
+    "With files that lie somewhere, a folder or a file for each day:",
+    "tidemark new ods_orders --files '/path/to/orders/{{key}}.csv'",
+    "All kinds of sources: docs/sources.md. Three tables to look at: tidemark init --sample tiny another_folder",
 )
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--empty", is_flag=True, help="Declare no table yet (the default).")
-@click.option("--sample", type=click.Choice(["school"]), help="With the tables of the recording of `tidemark demo`.")
+@click.option(
+    "--sample",
+    type=click.Choice(["tiny", "school"]),
+    help="tiny: three tables over two days of CSV. school: the tables of the recording of `tidemark demo`.",
+)
 @click.option("--time-zone", help="Where days and hours begin, such as Europe/Paris (default: UTC; the sample's own).")
 @json_option
 def init(folder: Path, *, empty: bool, sample: str | None, time_zone: str | None, as_json: bool) -> None:
@@ -36,17 +49,19 @@ def init(folder: Path, *, empty: bool, sample: str | None, time_zone: str | None
         raise click.UsageError("choose one of --empty and --sample")
     if time_zone:
         _require_known_zone(time_zone)
-    if sample:
-        files = write_project(folder, sample_files(), time_zone)
+    if sample == "school":
+        files, steps = write_project(folder, sample_files(), time_zone), _SCHOOL_STEPS
     else:
-        files = write_project(folder, empty_files(), time_zone or "UTC")
+        files = write_project(folder, tiny_files() if sample else empty_files(), time_zone or "UTC")
+        steps = _TINY_STEPS if sample else _OWN_STEPS
     if as_json:
         print_json({"root": str(folder.absolute()), "files": [str(path) for path in files]})
         return
     print_line(f"wrote {len(files)} files into {folder}", "bold green")
     print_line(f"  cd {folder}")
-    for line in _SAMPLE_STEPS if sample else _OWN_STEPS:
-        print_line(f"  {line}")
+    yesterday = datetime.now(zone_info(time_zone or "UTC")).date() - timedelta(days=1)
+    for line in steps:
+        print_line(f"  {line.format(yesterday=yesterday)}")
 
 
 def _require_known_zone(name: str) -> None:
