@@ -12,14 +12,14 @@ from tidemark.console.output import json_option, print_json, print_line
 from tidemark.console.project_files import empty_files, sample_files, tiny_files, write_project
 from tidemark.dependency_model.time.zone import zone_info
 
-_SCHOOL_STEPS: Final = ("tidemark demo", "tidemark check", "tidemark up")
-_TINY_STEPS: Final = (
+_SCHOOL_STEPS: Final[tuple[str, ...]] = ("tidemark demo", "tidemark check", "tidemark up")
+_TINY_STEPS: Final[tuple[str, ...]] = (
     "tidemark check",
     "tidemark up                                  copies two days of landing/orders, and computes two tables of them",
     "tidemark status                              in a second terminal: what is computed, and what waits for what",
     "tidemark show dws_city_sales_1d {yesterday}   once it is there",
 )
-_OWN_STEPS: Final = (
+_OWN_STEPS: Final[tuple[str, ...]] = (
     "tidemark check",
     "tidemark up          the Dagster UI; it stays empty until there is a table",
     "With files that lie somewhere, a folder or a file for each day:",
