@@ -9,6 +9,8 @@ import pytest
 
 from tests.compute.small_warehouse import small_warehouse
 from tests.compute.test_slice_computer import computer, rows
+from tidemark.compute import slice_clock
+from tidemark.compute.errors import ZoneRulesError
 from tidemark.compute.read_slice_rows import slice_rows
 from tidemark.compute.runtime import Runtime
 from tidemark.delta.replace_partition import replace_partition
@@ -46,6 +48,21 @@ def test_dates_of_instants_are_those_of_the_entitys_zone(spark: SparkSession, tm
     assert rows(paris, "totals", DAY) == [(DAY, 0, DAY, True)]
     utc, _ = computed(spark, tmp_path / "utc", QUERY, "time_zone: UTC\n")
     assert rows(utc, "totals", DAY) == [(date(2026, 3, 22), 23, DAY, False)]
+
+
+def test_only_queries_and_rules_that_use_the_clock_need_javas_rules(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slice_clock, "differences", lambda *_: ((0, 4_000_000_000),))
+    plain = "SELECT id, v, dt + INTERVAL 1 DAY AS next_day FROM sales WHERE dt = :biz_date"
+    _, done = computed(spark, tmp_path / "plain", plain, "quality: [{not_null: [id]}]\n")
+    assert done.is_published
+    clock = "SELECT id, to_date(paid_at) AS day FROM sales WHERE dt = :biz_date"
+    for number, (query, rules) in enumerate(
+        [(clock, ""), (plain, "quality: [{not_null: {columns: [id], where: v > 1}}]\n")]
+    ):
+        with pytest.raises(ZoneRulesError, match="Java's clock of Europe/Paris"):
+            computed(spark, tmp_path / str(number), query, rules)
 
 
 RULES = """quality:

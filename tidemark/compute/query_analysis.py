@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.compute.business_time import slice_column_types, sql_parameters
-from tidemark.compute.slice_clock import TIME_ZONE, clock_of
+from tidemark.compute.slice_clock import TIME_ZONE, clock_of, comparable_plan
 from tidemark.delta.delta_rs_table import table_exists
 from tidemark.delta.open_table import open_table
 from tidemark.dependency_model.entity.sub_partition import combinations
@@ -30,7 +30,7 @@ from tidemark.warehouse.dagster_partition_keys import first_slice
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
     from tidemark.dependency_model.entity import Entity, QualityRule
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 _PLACE: Final = re.compile(r"line (\d+),? pos (\d+)")
 _SQLSTATE: Final = re.compile(r"\s*SQLSTATE: \w+.*", re.DOTALL)
-_NUMBERS: Final = re.compile(r'"(?:id|cteId)":\d+|"jvmId":"[^"]*"')
 _LONGEST: Final = 400
 _FORMAT: Final = "3"
 """A new number voids what is kept."""
@@ -118,7 +117,7 @@ class QueryAnalysis:
                 plans.append(session.sql(self._warehouse.queries[name], args=dict(parameters)))
         except (AnalysisException, ParseException):
             return True
-        return _comparable(plans[0]) != _comparable(plans[1])
+        return comparable_plan(plans[0]) != comparable_plan(plans[1])
 
     def _of_entity(self, name: str, entries: dict[str, Any]) -> _Analysis | None:
         query = self._warehouse.queries.get(name)
@@ -213,13 +212,6 @@ class QueryAnalysis:
             return EntityError(analysis.message, where=f"{file}:{document.line(('quality', analysis.rule))}")
         path = self._warehouse.files[name][0].relative_to(root).as_posix()
         return EntityError(analysis.message, where=f"{path}:{analysis.line}:{analysis.position}")
-
-
-def _comparable(rows: DataFrame) -> str:
-    """A query's plan with the zones that its expressions go by, and without the numbers of one analysis."""
-    from tidemark.spark.internals import java_frame  # noqa: PLC0415 - it imports Spark
-
-    return _NUMBERS.sub("", str(java_frame(rows).queryExecution().analyzed().canonicalized().toJSON()))
 
 
 def _wrong_rule(session: SparkSession, rules: Sequence[QualityRule], schema: Schema) -> _Analysis | None:

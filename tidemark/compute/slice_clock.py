@@ -6,21 +6,28 @@ analyses a query, and again when it runs it.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.compute.errors import ZoneRulesError
 from tidemark.dependency_model.time.spark_time_zone import spark_zone
 from tidemark.dependency_model.time.window import seconds_of
+from tidemark.dependency_model.time.zone import zone_names
 from tidemark.spark.java import java_command
 from tidemark.spark.java_zone_rules import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+    from pyspark.sql import DataFrame
 
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
+    from tidemark.warehouse.warehouse import Warehouse
 
 TIME_ZONE: Final = "spark.sql.session.timeZone"
+_NUMBERS: Final = re.compile(r'"(?:id|cteId)":\d+|"jvmId":"[^"]*"')
+_ZONE_TEXT: Final = re.compile(r"['\"]([A-Z]\w*(?:/[\w+-]+)+)['\"]", re.ASCII)
 UTC: Final = {TIME_ZONE: "UTC"}
 """Of what is told of rows whatever their entity's clock is: profiles and spans of time."""
 
@@ -30,17 +37,36 @@ def clock_of(graph: DependencyGraph, slice_: Slice) -> Mapping[str, str]:
     return {TIME_ZONE: spark_zone(graph.node(slice_.entity).calendar_of(slice_.sub).time_zone)}
 
 
-def require_same_rules(graph: DependencyGraph, slices: Iterable[Slice]) -> None:
-    """Raise ZoneRulesError where Java's clock shows other times in a slice's window than the slices go by."""
+def comparable_plan(rows: DataFrame) -> str:
+    """A query's plan with the zones that its expressions go by, and without the numbers of one analysis."""
+    from tidemark.spark.internals import java_frame  # noqa: PLC0415 - it imports Spark
+
+    return _NUMBERS.sub("", str(java_frame(rows).queryExecution().analyzed().canonicalized().toJSON()))
+
+
+def require_same_rules(
+    warehouse: Warehouse, slices: Iterable[Slice], goes_by_clock: Callable[[Slice], bool] = lambda _: True
+) -> None:
+    """Raise ZoneRulesError where Java's clock shows other times in a slice's window than the slices go by.
+
+    Of the slice's clock where `goes_by_clock` says that its rows depend on it, and of the zones that its query names.
+    """
     command = java_command()
     for slice_ in slices:
-        node = graph.node(slice_.entity)
+        node = warehouse.graph.node(slice_.entity)
         if node.grid is None:
             continue
-        zone, window = node.calendar_of(slice_.sub).time_zone, graph.window(slice_)
+        own, window = node.calendar_of(slice_.sub).time_zone, warehouse.graph.window(slice_)
         start, end = seconds_of(window.start), seconds_of(window.end)
-        if any(first < end and start < after for first, after in differences(zone, command)):
-            raise ZoneRulesError.of(slice_, zone)
+        for zone in dict.fromkeys((own, *_named_zones(warehouse.queries.get(slice_.entity, "")))):
+            differs = any(first < end and start < after for first, after in differences(zone, command))
+            if differs and (zone != own or goes_by_clock(slice_)):
+                raise ZoneRulesError.of(slice_, zone)
+
+
+def _named_zones(query: str) -> list[str]:
+    """The time zones that a query's texts name."""
+    return [name for name in _ZONE_TEXT.findall(query) if name in zone_names()]
 
 
 def by_clock(graph: DependencyGraph, slices: Mapping[tuple[Any, ...], Slice]) -> list[dict[tuple[Any, ...], Slice]]:

@@ -19,14 +19,15 @@ from tidemark.compute.quality_checks import Audit
 from tidemark.compute.quarantine import quarantined
 from tidemark.compute.rule_surroundings import Surroundings
 from tidemark.compute.run_fence import pass_always
-from tidemark.compute.slice_clock import TIME_ZONE, by_clock, clock_of, require_same_rules
+from tidemark.compute.slice_clock import TIME_ZONE, by_clock, clock_of, comparable_plan, require_same_rules
+from tidemark.compute.slice_clock import UTC as UTC_CLOCK
 from tidemark.compute.staged_audit import StagedAudit
 from tidemark.compute.table_version_tags import judged_snapshot
 from tidemark.delta.delta_rs_table import TableLog, first_rows, read_table, table_metrics
 from tidemark.delta.file_rows import as_arrow, first_rows_of, first_rows_written
 from tidemark.delta.partition_predicate import partition_predicate, partitions_last
 from tidemark.delta.replace_partition import replace_partitions
-from tidemark.dependency_model.entity.quality_rules import check_names
+from tidemark.dependency_model.entity.quality_rules import check_names, goes_by_clock
 from tidemark.spark.session import runs_here
 from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.state_store.snapshot_candidates import CandidateVerdict
@@ -123,8 +124,8 @@ class Computer:
 
     def _compute(self, slices: list[Slice], fence: RunFence) -> list[ComputedSlice]:
         started = time.monotonic()
-        require_same_rules(self._warehouse.graph, slices)
         self._inputs.forget()
+        require_same_rules(self._warehouse, slices, self._goes_by_clock)
         path = self._warehouse.table_path(slices[0].entity)
         partitions = [self._partition(slice_) for slice_ in slices]
         parts = [(part, self._query(slice_)) for part, slice_ in zip(partitions, slices, strict=True)]
@@ -160,6 +161,15 @@ class Computer:
         """Analysed on the slice's clock: slices of one run may be of parts with clocks of their own."""
         with self._clock(slice_):
             return self._inputs.query(slice_)
+
+    def _goes_by_clock(self, slice_: Slice) -> bool:
+        """Whether rows or rules may be others on UTC's clock. A Python function is not looked into."""
+        rules = self._entity(slice_).quality
+        if slice_.entity in self._warehouse.functions or any(map(goes_by_clock, rules)):
+            return True
+        with settings(self._session, UTC_CLOCK):
+            in_utc = comparable_plan(self._inputs.query(slice_))
+        return comparable_plan(self._query(slice_)) != in_utc
 
     def _clock(self, slice_: Slice) -> AbstractContextManager[None]:
         return settings(self._session, clock_of(self._warehouse.graph, slice_))

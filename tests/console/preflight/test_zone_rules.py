@@ -20,6 +20,7 @@ from tidemark.system.settings import Settings
 if TYPE_CHECKING:
     from pathlib import Path
 
+SALES = "1 AS id, 10 AS amount, 'cn' AS region WHERE 1 = 0"
 CHANGE = int(datetime(2026, 3, 26, 12, tzinfo=UTC).timestamp())
 
 
@@ -39,7 +40,21 @@ def test_a_zone_whose_rules_differ_is_named_with_its_day(tmp_path: Path, monkeyp
 
 def test_only_slices_in_the_time_that_differs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slice_clock, "differences", since_the_change)
-    graph = small_warehouse(tmp_path).graph
-    require_same_rules(graph, [Slice("sales", "2026-03-25")])
+    warehouse = small_warehouse(tmp_path)
+    require_same_rules(warehouse, [Slice("sales", "2026-03-25")])
+    slices = [Slice("sales", "2026-03-25"), Slice("sales", "2026-03-26")]
     with pytest.raises(ZoneRulesError, match="Java's clock of Europe/Paris"):
-        require_same_rules(graph, [Slice("sales", "2026-03-25"), Slice("sales", "2026-03-26")])
+        require_same_rules(warehouse, slices)
+    require_same_rules(warehouse, slices, lambda _: False)
+
+
+def test_a_zone_that_the_query_names_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slice_clock, "differences", since_the_change)
+    query = "SELECT to_date(from_utc_timestamp(paid_at, 'Europe/Paris')) AS day FROM sales WHERE dt = :biz_date\n"
+    declared = "period: day\ntime_zone: UTC\n"
+    warehouse = small_warehouse(
+        tmp_path, {"days": (declared, query), "sales": (declared, f"SELECT now() AS paid_at, {SALES}\n")}
+    )
+    require_same_rules(warehouse, [Slice("days", "2026-03-25"), Slice("sales", "2026-03-26")])
+    with pytest.raises(ZoneRulesError, match="Java's clock of Europe/Paris"):
+        require_same_rules(warehouse, [Slice("days", "2026-03-26")])

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field, InstanceOf, StringConstraints, model_validator
 from pydantic.dataclasses import dataclass
@@ -250,6 +250,14 @@ RULES: dict[str, type[QualityRule]] = {
         NoRows,
     )
 }
+
+
+_OF_NO_CLOCK: Final = (NotNull, Unique, RowCount, Pattern, Referential, Drift)
+
+
+def goes_by_clock(rule: QualityRule) -> bool:
+    """Whether a rule may judge the same rows otherwise on another clock."""
+    return rule.where is not None or not isinstance(rule, _OF_NO_CLOCK)
 
 
 def _rule(value: object) -> object:
