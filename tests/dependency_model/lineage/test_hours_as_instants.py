@@ -2,11 +2,17 @@
 
 # ruff: noqa: S608 - the queries are made up here, and nobody runs them
 
+from datetime import UTC as UTC_ZONE
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.parsed_query import read_query
+from tidemark.dependency_model.offset import mapping_between
+from tidemark.dependency_model.offset.offset import Offset
 from tidemark.dependency_model.time import Calendar, Period
 
 UTC, PARIS, START = Calendar("UTC"), Calendar("Europe/Paris"), "2024-01-01"
@@ -37,6 +43,29 @@ NOW = "unix_timestamp(:period_start)"
 )
 def test_the_last_hours(down: Period, condition: str, offset: str) -> None:
     assert _read(f"SELECT * FROM clicks WHERE {condition}", down, UTC) == offset
+
+
+LOCAL_DAYS = ("America/New_York", "Asia/Kolkata", "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Apia")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("zone", LOCAL_DAYS)
+def test_a_local_day_of_utc_hours_is_all_of_them(zone: str) -> None:
+    """Also where the local midnight lies within an hour: the hour that holds it is of the day before."""
+    condition = f"to_date(from_utc_timestamp({HOUR}, '{zone}')) = :biz_date"
+    down, clicks = EntityOutline("down", Period.DAY, Calendar(zone), START), EntityOutline("c", Period.HOUR, UTC, START)
+    read = infer([read_query(f"SELECT * FROM c WHERE {condition}")], down, {"c": clicks}, session=QuerySession(zone))
+    assert str(read["c"]) == "all"
+
+
+@pytest.mark.parametrize("zone", LOCAL_DAYS)
+def test_all_holds_each_hour_whose_local_date_python_finds_to_be_the_day(zone: str) -> None:
+    days, hours = Calendar(zone).grid(Period.DAY), UTC.grid(Period.HOUR)
+    mapping = mapping_between(Offset.parse("all"), (Calendar(zone), Period.DAY), hours)
+    first, end = hours.ordinal("2024-01-02T00"), hours.ordinal("2025-01-01T00")
+    for hour in range(first, end):
+        local = datetime.fromtimestamp(hours.start(hour), UTC_ZONE).astimezone(ZoneInfo(zone)).date()
+        assert hour in mapping.expand(days.ordinal(local.isoformat()))
 
 
 def test_an_hour_that_comes_twice_is_no_text_of_an_instant() -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.grid import Grid
     from tidemark.dependency_model.time.local_calendar import Calendar
     from tidemark.dependency_model.time.period import Period
+    from tidemark.dependency_model.time.zone import Zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,13 @@ class TimeColumns:
 
     def tells_clock(self, part: Bound) -> bool:
         """Whether an expression is a column of a table with slices shorter than a day."""
+        return bool(self.clocks(part))
+
+    def clocks(self, part: Bound) -> tuple[Zone, ...]:
+        """The clock of the table with slices shorter than a day of which an expression is a column."""
         outline = self.outlines.get(part.occurrence.table) if isinstance(part, Column) else None
-        return outline is not None and outline.period is not None and outline.period.is_clock
+        is_clock = outline is not None and outline.period is not None and outline.period.is_clock
+        return (outline.grid.zone,) if outline is not None and is_clock else ()
 
     def tells(self, part: Bound, table: str | None = None) -> bool:
         """Whether an expression is such a column, of one table or of any."""

@@ -27,8 +27,8 @@ from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.date_grid import day_of
 from tidemark.dependency_model.time.period import Period
 from tidemark.dependency_model.time.sample_slices import sparse_slices
-from tidemark.dependency_model.time.zone import DAY_SECONDS
-from tidemark.errors import ParseError
+from tidemark.dependency_model.time.zone import DAY_SECONDS, Zone
+from tidemark.errors import CalendarError, ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,7 +41,9 @@ _MOVES: Final = frozenset(["date_add", "add_unit", "+", "-"])
 _UNITS: Final = frozenset(["trunc", "date_trunc", "last_day", "add_months"])
 _COMPARES: Final = frozenset(["and", "or", "not", "=", "<", "<=", "<=>", "is_null", "is_true"])
 _CHOOSES: Final = frozenset(["case", "coalesce", "nullif", "greatest", "least"])
-_CONVERTS: Final = frozenset(
+_BETWEEN_CLOCKS: Final = frozenset(["from_utc_timestamp", "to_utc_timestamp"])
+"""Calls that shift all instants alike, but for those near changes of the named clock, which are looked at besides."""
+_CONVERTS: Final = _BETWEEN_CLOCKS | frozenset(
     ["to_date", "to_timestamp", "datediff", "whole_units_between", "concat", "sequence", "array"]
 )
 _ALIKE: Final = _COMPARES | _CHOOSES | _CONVERTS | _MOVES | _UNITS
@@ -193,11 +195,27 @@ def _by_months(day: int, count: int) -> int | None:
 
 
 def _changes(parts: Iterable[Bound], grid: Grid, first: int, times: TimeColumns) -> set[int]:
-    """Days on which the clock changes, where hours of other days than the window's can be read, or be counted."""
+    """Days on which a clock changes, where hours of other days than the window's can be read, or be counted.
+
+    The clocks of the downstream, of the tables that have hours, and those that the conditions name.
+    """
+    parts = list(parts)
     if not any(times.tells_clock(part) or _is_instant(part) for part in parts):
         return set()
     looked_at = range(first * DAY_SECONDS, (first + _CHANGES_LOOKED_AT) * DAY_SECONDS)
-    return {grid.zone.day_at(change) for change in grid.zone.changes_within(looked_at.start, looked_at.stop)}
+    zones = {grid.zone, *(zone for part in parts for zone in (*times.clocks(part), *_named_clocks(part)))}
+    changes = {change for zone in zones for change in zone.changes_within(looked_at.start, looked_at.stop)}
+    return {grid.zone.day_at(change) for change in changes}
+
+
+def _named_clocks(part: Bound) -> Iterator[Zone]:
+    """The time zone that a call between two clocks names."""
+    if not isinstance(part, Call) or part.name not in _BETWEEN_CLOCKS:
+        return
+    for name in part.arguments[1:]:
+        if isinstance(name, Literal) and isinstance(name.value, Range):
+            with suppress(CalendarError):
+                yield Zone.load(str(name.value.low))
 
 
 def _is_instant(part: Bound) -> bool:

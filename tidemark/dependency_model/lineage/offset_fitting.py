@@ -15,6 +15,7 @@ from tidemark.dependency_model.offset.default_offset import natural_offset
 from tidemark.dependency_model.offset.offset import ALL, COUNT_LIMIT, SAME, SINCE_START, Offset, OffsetKind
 from tidemark.dependency_model.time.clock_grid import ClockGrid
 from tidemark.dependency_model.time.period import Period
+from tidemark.dependency_model.time.window import seconds_of
 from tidemark.errors import ParseError
 
 if TYPE_CHECKING:
@@ -61,7 +62,23 @@ class Fit:
 
         Where the sets begin at a fixed day, offsets that name slices before the upstream's first one do as well.
         """
-        return self._fewest(_Sets(self, needed, None)) or self._fewest(_Sets(self, self.existing(needed), self.first))
+        existing = _Sets(self, self.existing(needed), self.first)
+        return self._fewest(_Sets(self, needed, None)) or self._fewest(existing) or self._begun_inside(existing)
+
+    def _begun_inside(self, sets: _Sets) -> tuple[Offset, ...] | None:
+        """`all` where all slices that begin in the window are read: between two clocks one more may touch it.
+
+        The hour before midnight of a zone of half an hour is over before the day is, so that nothing waits for it.
+        """
+        if not isinstance(self.up, ClockGrid) or not self.up.period.is_finer_than(self.period):
+            return None
+        window = self.calendar.grid(self.period).window
+        for down, slices in sets.needed.items():
+            start = seconds_of(window(down).start)
+            begun = frozenset(slice_ for slice_ in self.slices_of(ALL, down) if self.up.start(slice_) >= start)
+            if _from(begun, self.first) != slices:
+                return None
+        return (ALL,)
 
     def nearest(self, needed: Mapping[int, frozenset[int]]) -> str:
         """For a message: the offset that fits most often, and what is read where it first does not."""
