@@ -96,6 +96,10 @@ def _random_query(random: Random) -> str:  # noqa: PLR0911 - a return a shape
     a, b = (_item(random) for _ in range(2))
     shape = random.randrange(10)
     own, joined = _condition(random, "a", None), _condition(random, "a", "b")
+    if shape == 9 and random.random() < 0.5:
+        keys = random.choice(["dt", "dt, u", "u, dt"])
+        merged = _condition(random, "o", None).replace("o.x", "abs(1)").replace("o.u", "1").replace("o.dt", "dt")
+        return f"SELECT dt, a.x, b.x AS y FROM {a} AS a FULL JOIN {b} AS b USING ({keys}) WHERE {merged}"
     if shape < 4:
         join = random.choice(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
         return (

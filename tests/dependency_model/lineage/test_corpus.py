@@ -11,7 +11,7 @@ from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.time import Calendar, Period
 
-_STYLES = ("hive", "spark", "dataworks", "airflow", "dbt", "warehouse")
+_STYLES = ("hive", "spark", "dataworks", "airflow", "dbt", "warehouse", "reports")
 
 
 @pytest.mark.slow

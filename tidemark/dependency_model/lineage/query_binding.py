@@ -44,8 +44,9 @@ from tidemark.dependency_model.lineage.value_range import Range, Type, point
 from tidemark.dependency_model.suggestion import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from tidemark.dependency_model.lineage.bound_expression import Bound
     from tidemark.dependency_model.lineage.known_tables import Tables
     from tidemark.dependency_model.lineage.parsed_query import Query
     from tidemark.dependency_model.lineage.scope import Scope
@@ -73,6 +74,7 @@ class Binder:
     _depth: int = 0
     _active: set[int] = field(default_factory=set)
     _anchors: dict[int, Relation] = field(default_factory=dict)
+    _mentioned: set[int] = field(default_factory=set)
 
     def relations(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """The ways to a query's rows. Raises QueryError."""
@@ -91,6 +93,7 @@ class Binder:
                     ways = self.from_item(node, names, parent)
                 case _:
                     raise self.query.error("this is no query", node, found=node.sql("spark")[:60])
+            ways = self._with_unused(node, names, ways)
         if limit := node.args.get("limit") or node.args.get("offset"):
             ways = [veil_columns(way, Veil(LIMITED, self.query.place_of(limit))) for way in ways]
         return ways if len(ways) <= WAYS_LIMIT else [merge_ways(ways)]
@@ -123,6 +126,16 @@ class Binder:
                 own[cte.alias.lower()] = CommonTable(cte.this, own, _column_aliases(cte))
                 names = own
         return names
+
+    def _with_unused(self, node: Any, names: Mapping[str, CommonTable], ways: list[Relation]) -> list[Relation]:
+        """The ways with the tables of CTEs that nothing mentions: Spark reads none of their rows, but analyses them."""
+        clause = node.args.get("with_")
+        for cte in clause.expressions if clause else ():
+            table = names[cte.alias.lower()]
+            if table.node is cte.this and id(cte.this) not in self._mentioned:
+                unused = merge_ways(self._common_table(table))
+                ways = [_beside(way, unused) for way in ways]
+        return ways
 
     def _select(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         """A SELECT: one relation for each combination of its FROM items' ways."""
@@ -213,6 +226,7 @@ class Binder:
         if id(table.node) in self._active:
             return [self._anchors.get(id(table.node), ANY_COLUMN.relation(Opaque()))]
         self._active.add(id(table.node))
+        self._mentioned.add(id(table.node))
         try:
             if _is_recursive(table) and isinstance(table.node, exp.SetOperation):
                 self._anchors[id(table.node)] = self._anchor(table)
@@ -279,6 +293,16 @@ def _column_aliases(node: Any) -> tuple[str, ...]:
     return tuple(column.name.lower() for column in alias.columns) if isinstance(alias, exp.TableAlias) else ()
 
 
+def _beside(relation: Relation, unused: Relation) -> Relation:
+    """The relation, with the tables of another one that has no part in its rows."""
+    return replace(
+        relation,
+        occurrences=relation.occurrences + unused.occurrences,
+        constraints=relation.constraints + unused.constraints,
+        sides={**relation.sides, **unused.sides},
+    )
+
+
 def _rename(relation: Relation, names: tuple[str, ...]) -> Relation:
     if len(names) != len(relation.columns) or relation.is_open:
         return replace(relation, columns={name: Opaque(tuple(relation.columns.values())) for name in names})
@@ -314,15 +338,21 @@ def _values(node: Any) -> Relation:
     rows = node.expressions
     width = len(rows[0].expressions) if rows and isinstance(rows[0], exp.Tuple) else 1
     names = _column_aliases(node) or tuple(f"col{at + 1}" for at in range(width))
-    constants = [_constant(row.expressions[0] if isinstance(row, exp.Tuple) else row) for row in rows]
-    if (
-        len(names) == 1
-        and 0 < len(constants) <= CONSTANTS_LIMIT
-        and all(constant is not None for constant in constants)
-    ):
-        listed = tuple(constant for constant in constants if constant is not None)
-        return Relation({names[0]: Element(Call("array", listed))})
-    return Relation({name: Opaque(why="a table of constants", of_data=False) for name in names})
+    return Relation({name: _of_constants([_cell(row, at) for row in rows]) for at, name in enumerate(names)})
+
+
+def _cell(row: Any, at: int) -> Any:
+    """What a row of VALUES has at a place; None where it is shorter."""
+    cells = row.expressions if isinstance(row, exp.Tuple) else [row]
+    return cells[at] if at < len(cells) else None
+
+
+def _of_constants(cells: Sequence[Any]) -> Bound:
+    """A column of VALUES: one of its constants, where all are known."""
+    listed = tuple(constant for cell in cells if (constant := _constant(cell)) is not None)
+    if 0 < len(cells) <= CONSTANTS_LIMIT and len(listed) == len(cells):
+        return Element(Call("array", listed))
+    return Opaque(why="a table of constants", of_data=False)
 
 
 def _is_sequence(item: Any) -> bool:

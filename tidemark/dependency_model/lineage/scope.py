@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.dependency_model.lineage.bound_expression import Bound, JoinSource, Opaque
 from tidemark.dependency_model.lineage.relation import FoundColumn, Relation, Sides, with_source
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from tidemark.dependency_model.lineage.parsed_query import Query
+
+
+_FUNCTIONS_WITHOUT_BRACKETS: Final = frozenset(["user", "session_user", "current_user", "current_time", "grouping__id"])
+"""What Spark calls where no column has the name; the parser reads `current_date` and `current_timestamp` so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +70,11 @@ class Scope:
         bound = self._plain(parts[0], node) if len(parts) == 1 else self._of_parts(parts, node)
         if bound is not None:
             return bound
+        if parts[0] in _FUNCTIONS_WITHOUT_BRACKETS and len(parts) == 1:
+            return Opaque()
         raise self.query.error("no such column", node, found=node.sql("spark"), hint=self._near(parts[-2:][0]))
 
-    def _of_parts(self, parts: Sequence[str], node: exp.Column) -> Bound | None:
+    def _of_parts(self, parts: Sequence[str], node: exp.Expression) -> Bound | None:
         """A column of a table, which may stand after its schema, or fields of a struct: in this order."""
         table, name, *fields = parts
         bound = self._qualified(table, name)
@@ -79,9 +85,20 @@ class Scope:
         as_struct = self._plain(table, node)
         return None if as_struct is None else Opaque((as_struct,))
 
-    def struct(self, name: str, node: exp.Expression) -> Bound | None:
-        """The column of which a `*` makes columns."""
-        return self._plain(name, node)
+    def starred(self, qualifier: Sequence[str]) -> str | None:
+        """The item whose columns stand for `item.*`, also after its schema; None where the star is a struct's."""
+        if not qualifier or self.knows(qualifier[0]) != (len(qualifier) == 1):
+            is_member = len(qualifier) == 1 and any(qualifier[0] in item.relation.members for item in self.items)
+            return qualifier[0] if is_member else None
+        return qualifier[-1] if self.knows(qualifier[-1]) else None
+
+    def struct(self, qualifier: Sequence[str], node: exp.Expression) -> Bound:
+        """The struct whose fields `qualifier.*` makes columns of. Raises QueryError where there is none."""
+        bound = self._plain(qualifier[0], node) if len(qualifier) == 1 else self._of_parts(qualifier, node)
+        if bound is None:
+            text = ".".join((*qualifier, "*"))
+            raise self.query.error("no such table or column", node, found=text, hint=self._near(qualifier[0]))
+        return bound
 
     def knows_around(self, name: str) -> bool:
         """Whether a name is an item here or in a query around."""

@@ -73,6 +73,9 @@ class SelectBinder:
     left_joins: list[tuple[Item, frozenset[Occurrence], list[Bound]]] = field(default_factory=list)
     """Each with what stands on its left, and its conditions."""
 
+    of_both_sides: dict[str, tuple[Bound, Bound]] = field(default_factory=dict)
+    """Columns that USING of a FULL JOIN made one, as each side has them."""
+
     repeated: list[str] = field(default_factory=list)
     """Names that its list has more than once."""
 
@@ -100,6 +103,7 @@ class SelectBinder:
         before = len(self.own)
         if where is not None:
             self._restrict(where.this, frozenset(self._visible()))
+            self._restrict_both_sides(where.this)
         if not any((join.side or "").upper() in ("RIGHT", "FULL") for join in joins):
             self._restrict_by_left_joins([*self.of_inner_joins, *self.own[before:]])
         return self._result()
@@ -167,6 +171,8 @@ class SelectBinder:
             earlier = self.scope.shared.get(name, before.bound)
             conditions.append(Call("=", (earlier, right.bound)))
             self.scope.shared[name] = _merge_columns(side, earlier, right.bound)
+            if side == "FULL":
+                self.of_both_sides[name] = (earlier, right.bound)
         return conditions
 
     def _make_up(self, side: str, left: Sequence[Item], item: Item) -> None:
@@ -229,6 +235,27 @@ class SelectBinder:
         for conjunct in _conjuncts(node):
             self._constrain(self.translator.bind(conjunct), targets)
 
+    def _restrict_both_sides(self, node: Any) -> None:
+        """A condition on columns that a FULL JOIN made one holds of each side's own rows.
+
+        A row for which it is false is in none of the result, and what it would be joined to has the same values: that
+        row's own are false as well, whether it finds a partner or not.
+        """
+        if len(self.node.args.get("joins") or ()) != 1 or self.node.args.get("laterals"):
+            return
+        for conjunct in _conjuncts(node):
+            columns = list(conjunct.find_all(exp.Column))
+            if not columns or conjunct.find(exp.Query) is not None:
+                continue
+            if any(column.table or column.name.lower() not in self.of_both_sides for column in columns):
+                continue
+            merged = self.scope.shared
+            for side in (0, 1):
+                self.scope.shared = {**merged, **{name: both[side] for name, both in self.of_both_sides.items()}}
+                condition = self.translator.bind(conjunct)
+                self.constraints.append(Constraint(condition, tables_in(condition), {}))
+            self.scope.shared = merged
+
     def _constrain(self, condition: Bound, targets: frozenset[Occurrence]) -> None:
         self.indirect.append(condition)
         self.own.append(condition)
@@ -281,7 +308,7 @@ class SelectBinder:
         for at, node in enumerate(self.node.expressions):
             star = _star(node)
             if star is not None:
-                self._spread(star, node.table.lower() if isinstance(node, exp.Column) else "", columns, opened)
+                self._spread(star, _qualifier(node), columns, opened)
                 continue
             if isinstance(node, exp.Aliases):
                 columns.update(self._several(node))
@@ -319,13 +346,15 @@ class SelectBinder:
         stars = [bool(_star(node)) for node in self.node.expressions]
         return stars[:1] == [True] and not any(stars[1:]) and len(relations) == 1 and relations[0].ends_with_time
 
-    def _spread(self, star: Any, table: str, columns: dict[str, Bound], opened: list[Open]) -> None:
+    def _spread(self, star: Any, qualifier: Sequence[str], columns: dict[str, Bound], opened: list[Open]) -> None:
         without = frozenset(column.name.lower() for column in star.args.get("except_") or ())
-        if table and not self.scope.knows(table) and (struct := self.scope.struct(table, star)) is not None:
+        table = self.scope.starred(qualifier)
+        if qualifier and table is None:
+            struct = self.scope.struct(qualifier, star)
             opened.append(Open(AnyColumn({}, made_of=Opaque((struct,))), None, without))
             return
         for item in self.scope.items:
-            if table and item.alias != table:
+            if table and table not in (item.alias, *item.relation.members):
                 continue
             for name in item.relation.columns:
                 column = item.find(name)
@@ -447,7 +476,17 @@ def _conjuncts(node: Any) -> list[Any]:
 def _star(node: Any) -> Any:
     if isinstance(node, exp.Star):
         return node
-    return node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else None
+    last = node.expression if isinstance(node, exp.Dot) else node.this if isinstance(node, exp.Column) else None
+    return last if isinstance(last, exp.Star) else None
+
+
+def _qualifier(node: Any) -> list[str]:
+    """What stands before a star: a table, or a column and its fields."""
+    if isinstance(node, exp.Star):
+        return []
+    before = node.this.parts if isinstance(node, exp.Dot) and isinstance(node.this, exp.Column) else []
+    parts = before or (node.parts[:-1] if isinstance(node, exp.Column) else [])
+    return [part.name.lower() for part in parts]
 
 
 def _windows(node: Any) -> list[Any]:
