@@ -13,6 +13,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from tests.api.console_world import TOKEN, ConsoleWorld, console_world
 from tests.console.commands.slices_there import DONE, THEN, report
 from tidemark.dependency_model.status import Event
+from tidemark.state_store.backfills import Backfills
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,6 +125,20 @@ def test_a_waiting_slice_is_followed_to_its_cause_and_the_page_follows_what_happ
     report(lake.settings, [WAITING], [Event.STARTED], at=THEN + timedelta(minutes=1))
     pages.says(".title", "running")
     assert pages.browser.execute_script("return window.isSamePage") is True
+
+
+def test_a_slice_is_computed_again_after_a_look_at_what_that_touches(pages: Pages, lake: ConsoleWorld) -> None:
+    backfills = Backfills(lake.store.database)
+    pages.open_slice("dws_course_orders_1d@2026-03-29")
+    pages.find("button.again").click()
+    pages.says("dialog", "in one of ten cases")
+    pages.says("dialog .touched", "dws_course_orders_1d@2026-03-29")
+    assert backfills.rows() == []
+    pages.find("dialog input").send_keys("the feed repeated itself")
+    pages.find("dialog .choices button:nth-child(2)").click()
+    pages.says("dialog .done", "is planned")
+    (row,) = backfills.rows()
+    assert (row.request.who, row.request.why) == ("console, by token:TIDEMARK_TOKEN", "the feed repeated itself")
 
 
 def test_texts_of_others_are_texts(pages: Pages, lake: ConsoleWorld) -> None:

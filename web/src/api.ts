@@ -9,6 +9,7 @@ export type LakeStatus = Models["LakeStatusModel"];
 export type Pressing = Models["PressingModel"];
 export type Baselines = Models["BaselinesModel"];
 export type Baseline = Models["BaselineModel"];
+export type PlannedBackfill = Models["PlannedBackfillModel"];
 export type Requirement = Models["RequirementModel"];
 export type Status = Models["StatusModel"];
 export type LifeEvent = Models["LifeEventModel"];
@@ -29,16 +30,16 @@ export class ApiError extends Error {
 
 let csrf: string | null = null;
 
-async function ask<T>(method: string, path: string, headers: Record<string, string> = {}): Promise<T> {
+async function ask<T>(method: string, path: string, headers: Record<string, string> = {}, body?: string): Promise<T> {
   let response: Response;
   try {
-    response = await fetch(path, { method, headers, cache: "no-store", credentials: "same-origin" });
+    response = await fetch(path, { method, headers, cache: "no-store", credentials: "same-origin", ...(body === undefined ? {} : { body }) });
   } catch {
     throw new ApiError(0, "The server does not answer.", "It may be starting again; this page goes on by itself.");
   }
-  const body: unknown = await response.json().catch(() => null);
-  if (response.ok) return body as T;
-  const error = (body as { error?: Record<string, string | null> } | null)?.error;
+  const answer: unknown = await response.json().catch(() => null);
+  if (response.ok) return answer as T;
+  const error = (answer as { error?: Record<string, string | null> } | null)?.error;
   const told = [error?.["expected"] && `Expected ${error["expected"]}.`, error?.["hint"]].filter(Boolean).join(" ");
   throw new ApiError(response.status, sentence(error?.["message"] ?? `The server answered ${response.status}`), told);
 }
@@ -46,6 +47,10 @@ async function ask<T>(method: string, path: string, headers: Record<string, stri
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 
 export const get = <T>(path: string): Promise<T> => ask<T>("GET", path);
+
+/** What changes something names the word of its session. */
+export const post = <T>(path: string, body: unknown): Promise<T> =>
+  ask<T>("POST", path, { "Content-Type": "application/json", ...(csrf ? { "X-CSRF-Token": csrf } : {}) }, JSON.stringify(body));
 
 /** Who the server takes this browser for; `hasSession` where that is by a login. */
 export async function session(): Promise<{ who: string; hasSession: boolean }> {

@@ -2,6 +2,7 @@
 import { useEffect } from "preact/hooks";
 import type { ChainLink, LifeEvent, Requirement, Rule, SliceAnswer } from "../api";
 import { useAnswer } from "../answer";
+import { ComputeAgain } from "./again";
 import type { Change } from "../live";
 import { Card, CopyButton, decode, Flags, Loading, Sentence, SliceLink, State, Time, Trouble } from "../parts";
 import { viewerZone } from "../time";
@@ -122,6 +123,7 @@ function Verdict({ told }: { told: SliceAnswer }) {
         </ul>
       )}
       <div class="actions">
+        {told.exists && <ComputeAgain slice={told.slice} />}
         <CopyButton label="Copy as Markdown" text={() => markdown(told)} />
         <CopyButton label="Copy the command" text={() => command(told.slice)} />
       </div>
