@@ -24,6 +24,7 @@ QUICK: Final[Mapping[str, Sequence[str]]] = {
     "cluster": ("--scale", "0.01", "--rounds", "1", "--files", "8"),
     "completeness": ("--tables", "3", "--days", "2", "--plants", "40"),
     "crawl": ("--waiters", "500", "--tables", "25"),
+    "flood": ("--rounds", "1", "--reports", "10"),
     "graph": ("--scale", "0.01"),
     "growth": ("--entities", "5", "--days", "60", "--history-days", "10", "--keep-snapshots", "10"),
     "impact": ("--scale", "0.01", "--hours", "5", "--backfills", "10"),

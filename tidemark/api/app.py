@@ -55,6 +55,7 @@ from tidemark.api.center_queries import Queries
 from tidemark.api.console_pages import CONSOLE, add_console, console_files
 from tidemark.api.console_session import SESSION, SessionDoor, Sessions, add_session
 from tidemark.api.description_page import add_description
+from tidemark.api.errors import BudgetSpentError
 from tidemark.api.live_changes import LiveChanges
 from tidemark.api.metrics import Metrics, TimedRequests
 from tidemark.api.past_slices import PastSlicesModel  # noqa: TC001 - FastAPI reads annotations
@@ -326,6 +327,7 @@ def _status_code(error: Exception) -> int:
         (TransitionError, 409),
         (BackfillPhaseError, 409),
         (BodyTooLongError, 413),
+        (BudgetSpentError, 429),
         (TransientError, 503),
     )
     return next((status for kind, status in kinds if isinstance(error, kind)), 400)

@@ -15,7 +15,7 @@ from tidemark.api.backfill_models import (  # noqa: TC001 - FastAPI reads annota
     PlannedBackfillModel,
 )
 from tidemark.api.backfill_order import BackfillOrder
-from tidemark.api.thread_limits import run_in
+from tidemark.api.thread_limits import plan_while_wanted, run_in
 from tidemark.dependency_model.backfill.progress import BackfillAction
 from tidemark.system.http_guard import caller_of
 
@@ -45,7 +45,8 @@ def add_backfills(app: FastAPI, queries: BackfillQueries, threads: Threads) -> N
     @app.post(BACKFILLS, openapi_extra=_BODY)
     async def plan_backfill(request: Request) -> PlannedBackfillModel:
         """Plan to compute slices again, and exactly what was built from them; or only say it, in a dry run."""
-        return await run_in(threads.plans, partial(queries.plan, await request.body(), caller_of(request.scope)))
+        plan = partial(queries.plan, await request.body(), caller_of(request.scope))
+        return await plan_while_wanted(threads, request, plan)
 
     @app.get(f"{BACKFILLS}/{{number}}")
     async def backfill(

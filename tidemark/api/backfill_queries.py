@@ -22,6 +22,8 @@ from tidemark.state_store.audit_log import AuditEntry
 from tidemark.state_store.backfills import BackfillRequest, Backfills
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tidemark.api.backfill_models import BackfillPageModel, PlannedBackfillModel
     from tidemark.api.backfill_order import BackfillOrder
     from tidemark.center.baseline import CenterForecast
@@ -61,13 +63,19 @@ class BackfillQueries:
         row = self._stored.act(number, action)
         return PhaseModel(number=row.number, phase=row.phase.value)
 
-    def plan(self, body: bytes, caller: Caller) -> PlannedBackfillModel:
-        """Plan a backfill, and keep the plan unless it is a dry run. Raises TidemarkError."""
+    def plan(self, body: bytes, caller: Caller, require_wanted: Callable[[], None]) -> PlannedBackfillModel:
+        """Plan a backfill, and keep the plan unless it is a dry run. Raises TidemarkError.
+
+        `require_wanted` raises where the caller is gone, or it has taken too long: nothing is kept then.
+        """
+        require_wanted()
         order = order_of(body)
         origin = f"api:{order.event_id}" if order.event_id else ""
         known = self._stored.begun_by(origin) if origin and not order.dry_run else None
-        plan = self._planned(order) if known is None else self._stored.load(known).plan
+        plan = self._planned(order, require_wanted) if known is None else self._stored.load(known).plan
+        require_wanted()
         preview = BackfillPreview.of(plan, self._stored, self._forecast.rebuilding)
+        require_wanted()
         phase = BackfillPhase.RUNNING if order.approve else BackfillPhase.PLANNED
         if order.dry_run:
             return planned_model(preview, None, phase)
@@ -77,7 +85,7 @@ class BackfillQueries:
         number = self._stored.add(plan, request, phase)
         return planned_model(preview, number, self._stored.row(number).phase)
 
-    def _planned(self, order: BackfillOrder) -> BackfillPlan:
+    def _planned(self, order: BackfillOrder, require_wanted: Callable[[], None]) -> BackfillPlan:
         graph = self._center.graph
         roots = slices_of(order.subject, graph, Allowance(MOST_PLANNED))
         if not roots:
@@ -86,7 +94,9 @@ class BackfillQueries:
             if not graph.exists(root):
                 raise no_slice_then(graph, root.entity, str(root))
         _require_yes(order, f"{order.subject} stands for {len(roots):,} slices", len(roots))
-        plan = plan_of(graph, self._center.store, roots, order.until or datetime.now(UTC), MOST_PLANNED)
+        require_wanted()
+        until = order.until or datetime.now(UTC)
+        plan = plan_of(graph, self._center.store, roots, until, MOST_PLANNED, require_wanted)
         if not order.dry_run:
             _require_yes(order, f"{len(plan.rebuilt):,} slices would be rebuilt", len(plan.rebuilt))
         return plan

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from tidemark.api.errors import BusyError
+from tidemark.api.errors import BudgetSpentError, BusyError, CallerGoneError, TookTooLongError
+from tidemark.system.http_guard import caller_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from starlette.requests import Request
 
 T = TypeVar("T")
 
@@ -18,6 +24,10 @@ _QUERIES: Final = 4
 _WATCHING: Final = 2
 _PLANS: Final = 1
 """A plan of twenty thousand slices takes seconds of the processor that decisions need, too."""
+_PLAN_SECONDS: Final = 30.0
+_BUDGET_SECONDS: Final = 5.0
+_BUDGET_SHARE: Final = 0.05
+_MOST_CALLERS: Final = 10_000
 _WAITING: Final = {"reports": 1_000, "queries": 32, "plans": 4, "watching": 1_000}
 
 
@@ -43,6 +53,31 @@ class BoundedPool:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
+class ProcessorBudget:
+    """What each caller's plans may take of a processor: seconds at once, and a share. `clock` is monotonic."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def require(self, caller: str) -> None:
+        """Raises BudgetSpentError for a caller whose plans took all that he has for now."""
+        left = self._left_of(caller)
+        if left <= 0:
+            raise BudgetSpentError.of(-left / _BUDGET_SHARE)
+
+    def spend(self, caller: str, seconds: float) -> None:
+        """A plan took this time of a processor."""
+        self._left[caller] = self._left_of(caller) - seconds, self._clock()
+        self._left.move_to_end(caller)
+        if len(self._left) > _MOST_CALLERS:
+            self._left.popitem(last=False)
+
+    def _left_of(self, caller: str) -> float:
+        left, at = self._left.get(caller, (_BUDGET_SECONDS, self._clock()))
+        return min(_BUDGET_SECONDS, left + (self._clock() - at) * _BUDGET_SHARE)
+
+
 class Threads:
     """Pools: `reports`, which share commits, `queries` and `plans`, which take processor time, and `watching`."""
 
@@ -51,6 +86,7 @@ class Threads:
         self.queries = BoundedPool("queries", _QUERIES)
         self.plans = BoundedPool("plans", _PLANS)
         self.watching = BoundedPool("watching", _WATCHING)
+        self.plan_budget = ProcessorBudget()
 
     def close(self) -> None:
         for pool in (self.reports, self.queries, self.plans, self.watching):
@@ -60,3 +96,52 @@ class Threads:
 async def run_in(pool: BoundedPool, call: Callable[[], T]) -> T:
     """The result of a call in a pool's thread. Raises BusyError."""
     return await pool.run(call)
+
+
+async def plan_while_wanted(threads: Threads, request: Request, call: Callable[[Callable[[], None]], T]) -> T:
+    """The result of a plan, which ends on the way where its caller hangs up, or where it takes too long.
+
+    The call gets a function that raises CallerGoneError or TookTooLongError then; the body of `request` was read. Its
+    processor time is the caller's. Raises BusyError, and BudgetSpentError for a caller who had enough for now.
+    """
+    interest, caller = _Interest(), caller_of(request.scope).limited_by
+    threads.plan_budget.require(caller)
+
+    def plan() -> T:
+        threads.plan_budget.require(caller)
+        begun = time.thread_time()
+        try:
+            return call(interest.require)
+        finally:
+            threads.plan_budget.spend(caller, time.thread_time() - begun)
+
+    answer = asyncio.ensure_future(threads.plans.run(plan))
+    hung_up = asyncio.ensure_future(_hung_up(request))
+    await asyncio.wait({answer, hung_up}, return_when=asyncio.FIRST_COMPLETED)
+    if not answer.done():
+        interest.gone.set()
+    hung_up.cancel()
+    return await answer
+
+
+class _Interest:
+    """Whether somebody waits for an answer still; its time begins when a thread begins with it."""
+
+    def __init__(self) -> None:
+        self.gone = Event()
+        self._until: float | None = None
+
+    def require(self) -> None:
+        now = time.monotonic()
+        self._until = self._until or now + _PLAN_SECONDS
+        if self.gone.is_set():
+            raise CallerGoneError("the caller has hung up")
+        if now > self._until:
+            raise TookTooLongError(
+                "the plan takes too long", expected=f"{_PLAN_SECONDS:g} s", hint="ask for fewer slices"
+            )
+
+
+async def _hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

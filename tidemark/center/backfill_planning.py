@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.backfill import BackfillPlan, plan_backfill
 from tidemark.dependency_model.impact import bounded_closure
+from tidemark.dependency_model.slice import Slice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from tidemark.dependency_model.graph import DependencyGraph
-    from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.store import StateStore
 
 
+_AT_ONCE: Final = 256
+
+
+def _always_wanted() -> None:
+    pass
+
+
 def plan_of(
-    graph: DependencyGraph, store: StateStore, roots: Sequence[Slice], until: datetime, most: int | None = None
+    graph: DependencyGraph,
+    store: StateStore,
+    roots: Sequence[Slice],
+    until: datetime,
+    most: int | None = None,
+    require_wanted: Callable[[], None] = _always_wanted,
 ) -> BackfillPlan:
     """What is rebuilt with these slices, of all that begins by `until` (aware); nothing is changed.
 
-    With `most` no more slices may be downstream. Raises UnknownEntityError, ParseError and StateStoreDownError.
+    With `most` no more slices may be downstream. `require_wanted` is called on the way, and raises where nobody waits
+    for the plan any more. Raises UnknownEntityError, ParseError and StateStoreDownError.
     """
-    downstream = list(bounded_closure(graph, roots, until, most))
+    closure, downstream = iter(bounded_closure(graph, roots, until, most)), list[Slice]()
+    while some := list(islice(closure, _AT_ONCE)):
+        downstream += some
+        require_wanted()
     statuses = {current.slice: current.status for current in store.read.currents([*roots, *downstream])}
+    require_wanted()
     there = [slice_ for slice_ in downstream if slice_ in statuses]
-    return plan_backfill(graph, roots, there, statuses, store.read.reads(there))
+    reads = store.read.reads(there)
+    require_wanted()
+    return plan_backfill(graph, roots, there, statuses, reads)
