@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from tests.center.changing_world import DAY, ChangingWorld
 from tidemark.dependency_model.backfill.progress import BackfillAction
+from tidemark.dependency_model.status import RunState
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -57,46 +59,91 @@ def test_an_end_that_is_told_again_is_not_that_of_the_run_that_was_asked_for_sin
     assert (world.state("intake"), world.generation("intake")) == ("completed", 2)
 
 
-Told = list[tuple[str, str, int]]
+@pytest.mark.parametrize("end", ["lost", "interrupted", "failed"])
+@pytest.mark.parametrize("starts_before", [True, False], ids=["start first", "end first"])
+def test_the_start_of_a_run_that_is_over_does_not_begin_the_next_one(
+    tmp_path: Path, end: str, *, starts_before: bool
+) -> None:
+    world = ChangingWorld(tmp_path, {"intake": "{period: day}"}, attempts=9)
+    slice_, begun, ended = f"intake@{DAY}", world.now, world.now + timedelta(minutes=1)
+    world.later(minutes=1)
+    for event, at in [("started", begun)] * starts_before + [(end, ended)]:
+        world.tell(slice_, event, "by hand", at)
+    world.later(hours=1)
+    assert world.tell(slice_, "started", "by hand", begun) == 0
+    assert world.step() == [slice_]
+    assert world.tell(slice_, "started", "by hand", begun) == 0
+    assert world.state("intake") == "launched"
+    world.end(slice_)
+    assert (world.state("intake"), world.generation("intake")) == ("completed", 1)
+
+
+@pytest.mark.parametrize("entity", ["intake", "feed"])
+def test_the_start_of_the_next_run_says_that_a_reported_one_is_over(tmp_path: Path, entity: str) -> None:
+    """The run that the center launched itself has its slice up to its end."""
+    world = ChangingWorld(tmp_path, {"intake": "{period: day}", "feed": "{period: day, kind: Virtual}"})
+    slice_, begun = f"{entity}@{DAY}", world.now
+    for event, run, minute in [("started", "1", 0), ("started", "2", 10), ("failed", "1", 5)]:
+        world.tell(slice_, event, run, begun + timedelta(minutes=minute))
+        assert world.state(entity) == "running"
+    world.tell(slice_, "failed", "2", begun + timedelta(minutes=15))
+    assert world.state(entity) == "failed"
+
+
+Reports = list[tuple[str, str | None, int]]
+RUN_ENDS = ("completed", "failed", "cancelled", "interrupted", "lost")
 
 
 @st.composite
-def reports(draw: st.DrawFn) -> tuple[Told, Told]:
-    """What runs that follow each other tell, of which the last may complete; and the same in another order.
+def orders_of_reports(draw: st.DrawFn, ends: Sequence[str], *, names_runs: bool) -> tuple[Reports, Reports]:
+    """What runs that follow each other report, and the same in any order; some of it comes twice.
 
-    The runs come in any order, each start or end first, or mixed, each start first; some of it comes twice. While a run
-    has a slice, the failure of another one says nothing of it.
+    Of the last run perhaps the start alone; of others perhaps the end alone. Where no run has a name, a second start is
+    the first one again, and what comes once the data is there repeats that.
     """
-    ends = ["failed"] * draw(st.integers(0, 3)) + [draw(st.sampled_from(["completed", "failed"]))]
-    runs: list[Told] = [
-        [("started", f"run {at}", 10 * at), (end, f"run {at}", 10 * at + 5)] for at, end in enumerate(ends)
-    ]
-    told = [report for run in runs for report in run]
-    if draw(st.booleans()):
-        mixed = [report for run in draw(st.permutations(runs)) for report in draw(st.permutations(run))]
-    else:
-        left = {at: list(run) for at, run in enumerate(runs)}
-        mixed = [left[at].pop(0) for at in draw(st.permutations([*left, *left]))]
-    return told, [*mixed, *draw(st.lists(st.sampled_from(told), max_size=3))]
+    reports: Reports = []
+    for at, end in enumerate(draw(st.lists(st.sampled_from(ends), min_size=1, max_size=4))):
+        run = f"run {at}" if names_runs else None
+        run_reports = [("started", run, 10 * at), (end, run, 10 * at + 5)]
+        reports += run_reports[draw(st.integers(0, 1)) :]
+        if end == "completed" and not names_runs:
+            break
+    if names_runs and reports[-2:-1] and reports[-2][0] == "started" and draw(st.booleans()):
+        reports.pop()
+    mixed = draw(st.permutations([*reports, *draw(st.lists(st.sampled_from(reports), max_size=3))]))
+    return reports, mixed
 
 
-def test_in_any_order_reports_end_alike(tmp_path: Path) -> None:
-    world = ChangingWorld(tmp_path, {"intake": "{period: hour, start: 2031-01-01T00}"})
+@pytest.mark.parametrize(
+    ("entity", "ends", "names_runs"),
+    [
+        ("intake", RUN_ENDS, True),
+        ("feed", RUN_ENDS, True),
+        ("feed", ("completed", "failed"), False),
+    ],
+    ids=["own", "external", "external, without names of runs"],
+)
+def test_in_any_order_reports_end_alike(tmp_path: Path, entity: str, ends: Sequence[str], *, names_runs: bool) -> None:
+    """The newest report says what the slice is, whether the reports come one by one or in one commit."""
+    when = "period: hour, start: 2031-01-01T00"
+    world = ChangingWorld(tmp_path, {"intake": f"{{{when}}}", "feed": f"{{{when}, kind: Virtual}}"})
     hours = (f"2031-{at // 672 + 1:02}-{at // 24 % 28 + 1:02}T{at % 24:02}" for at in count())
 
-    @given(reports(), st.booleans())
-    @settings(max_examples=10, deadline=None, database=None)
-    def end_alike(told: tuple[Told, Told], is_at_once: bool) -> None:
-        ends = []
-        for order in told:
-            hour = f"intake@{next(hours)}"
+    @given(orders_of_reports(ends, names_runs=names_runs), st.booleans())
+    @settings(max_examples=25, deadline=None, database=None)
+    def end_alike(orders: tuple[Reports, Reports], is_at_once: bool) -> None:
+        states = []
+        for order in orders:
+            hour = f"{entity}@{next(hours)}"
             facts = [
                 world.fact(hour, event, run, world.now - timedelta(minutes=60 - minute)) for event, run, minute in order
             ]
             for some in [facts] if is_at_once else [[fact] for fact in facts]:
-                world.center.report(some)
-            ends.append(world.status(hour).run_state)
-        assert ends[0] is ends[1]
+                assert not world.center.report(some).refused
+            status = world.status(hour)
+            is_there = status.run_state is RunState.COMPLETED
+            states.append((status.run_state, status.valid, is_there and status.quality, status.tainted, status.issues))
+        assert states[0] == states[1], orders
 
     end_alike()
 

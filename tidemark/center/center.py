@@ -21,7 +21,7 @@ from tidemark.center.early_reads import early_reads
 from tidemark.center.fact import Fact, Receipt
 from tidemark.center.in_memory_state import CenterMemory
 from tidemark.center.latency import Latency
-from tidemark.center.told_by_runs import told_again, told_before
+from tidemark.center.reports_before import reports_before
 from tidemark.center.transition_staging import Staging
 from tidemark.center.widened_needs import WidenedNeeds
 from tidemark.dependency_model.entity.dependency import COMPLETED
@@ -366,9 +366,8 @@ class DependencyCenter:
         facts = [fact for ticket in tickets for fact in ticket.facts]
         reads = early_reads(self.graph, memory, self._store.read, facts, now)
         exposed = [fact for fact in facts if fact.slice.entity in self.graph]
-        told = told_before(exposed, memory, self._store.read)
-        known |= told_again(exposed, told, self._store.read)
-        staging, cursors = Staging(self.graph, memory, memory.last, now, told=told), dict[str, str]()
+        before = reports_before(exposed, self.graph, memory, self._store.read)
+        staging, cursors = Staging(self.graph, memory, memory.last, now, before=before), dict[str, str]()
         for ticket in tickets:
             own = Staging(self.graph, memory, staging.last, now, below=staging, reads=reads)
             if self._stage(ticket, own, known):

@@ -7,24 +7,27 @@ from typing import TYPE_CHECKING
 
 from tidemark.center.inputs_changed_during_run import late_events
 from tidemark.center.report_vocabulary import MadeBy, made_by
-from tidemark.center.told_by_runs import NOTHING_BEFORE, TOLD_BY_RUNS
+from tidemark.center.reports_before import NOTHING_BEFORE, is_judged, report_of
 from tidemark.dependency_model.entity.entity import Reprocess
 from tidemark.dependency_model.status import Event
 from tidemark.dependency_model.status.consequence import has_bad_inputs, steps
-from tidemark.dependency_model.status.report_to_events import events_of, events_of_others
+from tidemark.dependency_model.status.late_report import is_late
+from tidemark.dependency_model.status.report_to_events import Source, events_of, events_of_others
 from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
 from tidemark.state_store.transition import NOTHING_TOLD, Transition
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Container, Iterator, Sequence
     from datetime import datetime
 
     from tidemark.center.fact import Fact
     from tidemark.center.in_memory_state import CenterMemory
+    from tidemark.center.reports_before import Before
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.readiness.slice_manifest import SliceManifest
     from tidemark.dependency_model.slice import Slice
     from tidemark.dependency_model.status.input_read import InputRead
+    from tidemark.dependency_model.status.late_report import ReportBefore
     from tidemark.state_store.transition import Facts
 
 _FINISHED = (Event.COMPLETED, Event.BACKFILLED, Event.OBSERVED, Event.REACHED)
@@ -42,12 +45,12 @@ class Staging:
         now: datetime,
         below: Staging | None = None,
         reads: Container[InputRead] = frozenset(),
-        told: Mapping[Slice, datetime] = NOTHING_BEFORE,
+        before: Before = NOTHING_BEFORE,
     ) -> None:
         self._graph, self._memory, self._now = graph, memory, now
         self._below, self._reads = below, reads
         self._last = last
-        self._told = dict(told)
+        self._reports: dict[Slice, Sequence[ReportBefore]] = dict(before)
         self._statuses: dict[Slice, SliceStatus] = {}
         self.runs: dict[Slice, str] = {}
         self.transitions: list[Transition] = []
@@ -73,14 +76,16 @@ class Staging:
         status = self.get(fact.slice) or SliceStatus()
         if fact.generation is not None and fact.generation < status.generation:
             return False
-        run = fact.data.run_id
-        if self._is_late(fact):
+        run, before = fact.data.run_id, self.reports(fact.slice)
+        judged = is_judged(fact, self._graph)
+        holder = self.run_of(fact.slice) if status.run_state in (RunState.LAUNCHED, RunState.RUNNING) else None
+        if judged and is_late(report_of(fact), before, holder):
             return False
-        is_known_run = run is None or run == self.run_of(fact.slice)
+        source = self._source(fact, holder)
         if made_by(self._graph.node(fact.slice.entity), fact.slice) is MadeBy.OTHERS:
-            events = events_of_others(fact.event, status, of_known_run=is_known_run, replaces=fact.replaces)
+            events = events_of_others(fact.event, status, source, replaces=fact.replaces)
         else:
-            events = events_of(fact.event, status, of_known_run=is_known_run)
+            events = events_of(fact.event, status, source)
         for number, event in enumerate(self._with_checks(fact, events, was_tainted=status.tainted)):
             data = fact.data if event in _FINISHED or event in _FACT_OF_ITSELF or len(events) == 1 else NOTHING_TOLD
             if data.manifest is not None and event not in (*_FINISHED, Event.LAUNCHED):
@@ -88,26 +93,24 @@ class Staging:
             self.add(fact, event, f"{fact.event_id}#{number}" if number else fact.event_id, data)
         if run is not None and events:
             self.runs[fact.slice] = run
-            if fact.event in TOLD_BY_RUNS:
-                self._told[fact.slice] = fact.event_time
+        if judged and events:
+            self._reports[fact.slice] = [*before, report_of(fact)]
         return bool(events)
 
-    def told_at(self, slice_: Slice) -> datetime | None:
-        """When what a run of a slice told last happened, as far as another run tells something now."""
-        own = self._told.get(slice_)
-        return self._below.told_at(slice_) if own is None and self._below else own
+    def reports(self, slice_: Slice) -> Sequence[ReportBefore]:
+        """What was reported of a slice, oldest first, as far as a fact of it may be late."""
+        own = self._reports.get(slice_)
+        return (self._below.reports(slice_) if self._below else ()) if own is None else own
 
-    def _is_late(self, fact: Fact) -> bool:
-        """Whether the report of a run is out of date: it repeats an earlier one, or another run has reported since.
-
-        A slice whose run was requested again waits for the new run.
-        """
-        told_at = self.told_at(fact.slice) if fact.event in TOLD_BY_RUNS and fact.data.run_id else None
-        if told_at is None or fact.event_time > told_at:
-            return False
-        if fact.data.run_id != self.run_of(fact.slice):
-            return fact.event_time < told_at
-        return (self.get(fact.slice) or SliceStatus()).run_state in (RunState.WAITING, RunState.READY)
+    def _source(self, fact: Fact, holder: str | None) -> Source:
+        """Whose report it is. A run that the center launched, or that Dagster knows of, has its slice up to its end."""
+        run = fact.data.run_id
+        if run is None or run == self.run_of(fact.slice):
+            return Source.OF_ITS_RUN
+        if holder is None or self._memory.launched.get(fact.slice) == holder:
+            return Source.OF_ANOTHER
+        is_of_dagster = any(report.run == holder and report.is_of_dagster for report in self.reports(fact.slice))
+        return Source.OF_ANOTHER if is_of_dagster else Source.OF_THE_NEXT
 
     def add(self, fact: Fact, event: Event, event_id: str, data: Facts) -> None:
         """Stage an event with its consequences."""
@@ -147,7 +150,7 @@ class Staging:
         """Take over what was staged on top of this."""
         self._statuses.update(other._statuses)
         self.runs.update(other.runs)
-        self._told.update(other._told)
+        self._reports.update(other._reports)
         self.transitions.extend(other.transitions)
 
     def run_of(self, slice_: Slice) -> str | None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sqlalchemy import CompoundSelect, Select, and_, case, func, select
 
 from tidemark.dependency_model.slice import Slice
+from tidemark.dependency_model.status import Event
+from tidemark.dependency_model.status.late_report import ReportBefore
 from tidemark.state_store.bulk_write import text_array
 from tidemark.state_store.launch_reads import launch_reads
 from tidemark.state_store.row_codec import (
@@ -24,12 +26,10 @@ from tidemark.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
     from sqlalchemy import Connection, Table
 
     from tidemark.dependency_model.entity.sub_partition import Sub
-    from tidemark.dependency_model.status import Event
     from tidemark.state_store.database import Database
     from tidemark.state_store.transition import Current, Transition
 
@@ -76,8 +76,8 @@ class StateReader(Protocol):
     def launches(self, slices: Iterable[Slice]) -> dict[Slice, Transition]:
         """The last `launched` or `forced` of each of the slices."""
 
-    def last_told(self, slices: Iterable[Slice], events: Iterable[Event]) -> dict[Slice, datetime]:
-        """When the last of these events happened to each of the slices, by what was told of it."""
+    def reports(self, slices: Iterable[Slice], events: Iterable[Event]) -> dict[Slice, list[ReportBefore]]:
+        """Which of these events happened to each of the slices, oldest first; nothing of those that had none."""
 
     def reads(self, slices: Iterable[Slice]) -> dict[Slice, list[tuple[Slice, int]] | None]:
         """Of those of the slices that had a run: what its last one read, with generations; None if nobody told it."""
@@ -190,18 +190,19 @@ class SqlStateReader:
                 newest.update((transition.slice, transition) for transition in map(transition_of, rows))
         return newest
 
-    def last_told(self, slices: Iterable[Slice], events: Iterable[Event]) -> dict[Slice, datetime]:
+    def reports(self, slices: Iterable[Slice], events: Iterable[Event]) -> dict[Slice, list[ReportBefore]]:
         wanted = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in slices]
         columns = TRANSITIONS.c
-        told: dict[Slice, datetime] = {}
-        slice_of = columns.entity, columns.key, columns.sub
-        query = select(*slice_of, func.max(columns.event_time)).group_by(*slice_of)
-        query = query.where(columns.event.in_([event.value for event in events]))
+        reported: dict[Slice, list[ReportBefore]] = {}
+        slice_of, told = (columns.entity, columns.key, columns.sub), (columns.event_time, columns.event_id)
+        query = select(*slice_of, columns.run_id, columns.event, *told)
+        query = query.where(columns.event.in_([event.value for event in events])).order_by(columns.seq)
         with self._database.reading() as connection:
             for are_some in alternatives_of(columns, wanted):
-                rows = connection.execute(query.where(are_some))
-                told.update((Slice(entity, key, sub_of(sub)), instant_of(at)) for entity, key, sub, at in rows)
-        return told
+                for entity, key, sub, run, event, at, id_ in connection.execute(query.where(are_some)):
+                    report = ReportBefore(run, Event(event), instant_of(at), id_.startswith(OF_DAGSTER))
+                    reported.setdefault(Slice(entity, key, sub_of(sub)), []).append(report)
+        return reported
 
     def reads(self, slices: Iterable[Slice]) -> dict[Slice, list[tuple[Slice, int]] | None]:
         wanted = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in slices]

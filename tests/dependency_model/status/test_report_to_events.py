@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus, apply
-from tidemark.dependency_model.status.report_to_events import events_of
+from tidemark.dependency_model.status.report_to_events import Source, events_of
 
 PIECE = Slice("orders", "2026-03-24")
 NEW, AGAIN = SliceStatus(), SliceStatus(RunState.WAITING, generation=2)
@@ -25,6 +25,8 @@ CHAINS = [
     (SliceStatus(RunState.COMPLETED), Event.STARTED, False, "backfill_requested forced started"),
     (SliceStatus(RunState.FAILED), Event.STARTED, False, "forced started"),
     (SliceStatus(RunState.RUNNING), Event.FAILED, False, ""),
+    (NEW, Event.LOST, False, "forced started lost"),
+    (SliceStatus(RunState.COMPLETED), Event.INTERRUPTED, False, "backfill_requested forced started interrupted"),
     (SliceStatus(RunState.COMPLETED), Event.FAILED, True, ""),
     (SliceStatus(RunState.READY), Event.OBSERVED, True, "withdrawn observed"),
     (NEW, Event.BACKFILL_REQUESTED, True, "requested"),
@@ -36,9 +38,27 @@ CHAINS = [
 ]
 
 
+def _source(known_run: bool) -> Source:
+    return Source.OF_ITS_RUN if known_run else Source.OF_ANOTHER
+
+
 @pytest.mark.parametrize(("status", "report", "known_run", "expected"), CHAINS)
 def test_a_report_amounts_to_events(status: SliceStatus, report: Event, known_run: bool, expected: str) -> None:
-    assert " ".join(event.value for event in events_of(report, status, of_known_run=known_run)) == expected
+    assert " ".join(event.value for event in events_of(report, status, _source(known_run))) == expected
+
+
+@pytest.mark.parametrize(
+    ("report", "expected"),
+    [
+        (Event.STARTED, "lost forced started"),
+        (Event.FAILED, "lost forced started failed"),
+        (Event.INTERRUPTED, "lost forced started interrupted"),
+        (Event.COMPLETED, "completed"),
+    ],
+)
+def test_of_a_run_that_was_only_reported_the_next_one_takes_its_place(report: Event, expected: str) -> None:
+    events = events_of(report, SliceStatus(RunState.RUNNING), Source.OF_THE_NEXT)
+    assert " ".join(event.value for event in events) == expected
 
 
 @given(st.lists(st.sampled_from(["started", "completed", "started", "failed"]), max_size=8))
@@ -64,7 +84,7 @@ def test_what_runs_tell_is_never_refused(run_state: RunState, report: Event, kno
     status = SliceStatus(run_state)
     if report is Event.OBSERVED and run_state in (RunState.LAUNCHED, RunState.RUNNING, RunState.FAILED):
         return
-    for event in events_of(report, status, of_known_run=known_run):
+    for event in events_of(report, status, _source(known_run)):
         status = apply(status, event, cause=PIECE)
     if report in (Event.COMPLETED, Event.OBSERVED) and (run_state is not RunState.ABSENT or not known_run):
         assert status.run_state is RunState.COMPLETED

@@ -1,14 +1,15 @@
 """From what somebody reports to events of the table: reports come twice, out of order, and from runs by hand.
 
 A report that tells nothing new is no event. One that has overtaken others implies them: a run that completed had
-started, and one that nobody asked for was launched by hand. Whether a report of another run is late, its time says
-(`told_by_runs`).
+started, and one that nobody asked for was launched by hand. Which reports are late `late_report` says before.
 
 What other systems make is there once they say so, whatever they said before; nobody here launches it or tries it again.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace as with_values
+from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.status.slice_status import FOREIGN, Quality, RunState
@@ -40,6 +41,8 @@ _SAYS_NOTHING: Final[dict[Event, frozenset[RunState]]] = {
 }
 """Reports that in these run states are late, or repeat what is known."""
 
+_IN_VAIN: Final = frozenset({Event.FAILED, Event.CANCELLED, Event.INTERRUPTED, Event.LOST})
+_WITHOUT_ROWS: Final = _IN_VAIN | {Event.STARTED}
 _ONLY_OF_OURS: Final = frozenset({Event.REQUESTED, Event.RELEASED, Event.LAUNCHED, Event.RETRIED})
 """Steps towards a run of this project."""
 
@@ -50,25 +53,40 @@ _QUALITY: Final = {
 }
 
 
-def events_of(report: Event, status: SliceStatus, *, of_known_run: bool = True) -> tuple[Event, ...]:
-    """The events that a report amounts to for a slice as it is; the table may still refuse them.
+class Source(Enum):
+    """Which run a report is of, beside the one that the slice last had."""
 
-    `of_known_run` says whether the report is of the run that the slice last had (reports that name no run are).
-    """
-    if report in (Event.FAILED, Event.CANCELLED) and not of_known_run:
+    OF_ITS_RUN = "of its run"
+    """Of the slice's last run, or of no run by name."""
+    OF_ANOTHER = "of another run"
+    """It says nothing of the slice as long as the slice's run goes on, but that it brought rows."""
+    OF_THE_NEXT = "of the next run"
+    """Nothing but reports says that the slice's run goes on, and a slice has one run at a time: that one is over."""
+
+
+_OF_ITS_RUN: Final = Source.OF_ITS_RUN
+
+
+def events_of(report: Event, status: SliceStatus, source: Source = _OF_ITS_RUN) -> tuple[Event, ...]:
+    """The events that a report amounts to for a slice as it is; the table may still refuse them."""
+    is_known = source is Source.OF_ITS_RUN
+    if source is Source.OF_THE_NEXT and report in _WITHOUT_ROWS and status.run_state in _UNDER_WAY:
+        ready = with_values(status, run_state=RunState.READY)
+        return (Event.LOST, *events_of(report, ready, Source.OF_ANOTHER))
+    if report in _IN_VAIN and not is_known:
         return _failed(report, status)
     if status.run_state in _SAYS_NOTHING.get(report, ()) or _QUALITY.get(report) is status.quality:
         return ()
     if report in (Event.COMPLETED, Event.BACKFILLED):
-        return _finished(status, of_known_run=of_known_run)
+        return _finished(status, of_known_run=is_known)
     if report in (Event.STARTED, Event.REACHED):
-        started = _started(status, of_known_run=of_known_run)
+        started = _started(status, of_known_run=is_known)
         return started if report is Event.STARTED else (*started, Event.REACHED)
-    return _other(report, status, of_known_run=of_known_run)
+    return _other(report, status, of_known_run=is_known)
 
 
 def _other(report: Event, status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
-    if report in (Event.REFUSED, Event.INTERRUPTED, Event.LOST) and not of_known_run:
+    if report is Event.REFUSED and not of_known_run:
         return ()
     if report is Event.OBSERVED and status.run_state is RunState.READY:
         return (Event.WITHDRAWN, Event.OBSERVED)
@@ -82,7 +100,7 @@ def _other(report: Event, status: SliceStatus, *, of_known_run: bool) -> tuple[E
 
 
 def events_of_others(
-    report: Event, status: SliceStatus, *, of_known_run: bool = True, replaces: bool = False
+    report: Event, status: SliceStatus, source: Source = _OF_ITS_RUN, *, replaces: bool = False
 ) -> tuple[Event, ...]:
     """The same for a slice that other systems make: what arrives there once more is a new generation of it.
 
@@ -92,25 +110,31 @@ def events_of_others(
     """
     if report in _ONLY_OF_OURS:
         return ()
-    if report in (Event.FAILED, Event.CANCELLED, Event.INTERRUPTED, Event.LOST):
-        return _failed_elsewhere(status, of_known_run=of_known_run)
+    if report in _IN_VAIN:
+        return _failed_elsewhere(status, source)
     if report is Event.STARTED and status.run_state in _BY_HAND:
         return (Event.FORCED, Event.STARTED)
+    if report is Event.DELETED and status.run_state is RunState.WAITING and status.generation == 1:
+        return (Event.OBSERVED, Event.DELETED)
+    return _arrived(report, status, source, replaces=replaces)
+
+
+def _arrived(report: Event, status: SliceStatus, source: Source, *, replaces: bool) -> tuple[Event, ...]:
     if report is Event.OBSERVED and status.run_state in (RunState.FAILED, *_UNDER_WAY):
         return _finished(status, of_known_run=True)
     is_arrival = report in (Event.OBSERVED, Event.COMPLETED, Event.BACKFILLED)
     if is_arrival and (status.run_state is RunState.ABSENT or (replaces and status.run_state is RunState.COMPLETED)):
         return (Event.BACKFILL_REQUESTED, Event.OBSERVED)
-    return events_of(report, status, of_known_run=of_known_run)
+    return events_of(report, status, source)
 
 
-def _failed_elsewhere(status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
+def _failed_elsewhere(status: SliceStatus, source: Source) -> tuple[Event, ...]:
     """`failed`, also where nobody said that a run began."""
+    if source is not Source.OF_ITS_RUN:
+        return events_of(Event.FAILED, status, source)
     if status.run_state in _UNDER_WAY:
-        return (Event.FAILED,) if of_known_run else ()
-    if status.run_state in (RunState.WAITING, RunState.READY):
-        return (Event.FORCED, Event.STARTED, Event.FAILED)
-    return ()
+        return (Event.FAILED,)
+    return (Event.FORCED, Event.STARTED, Event.FAILED) if status.run_state in _BY_HAND else ()
 
 
 def _started(status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
@@ -124,7 +148,7 @@ def _started(status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
 
 
 def _failed(report: Event, status: SliceStatus) -> tuple[Event, ...]:
-    """The end of a run whose start is told later, if at all; nothing while another run has the slice."""
+    """The end of a run whose start is reported later, if at all; nothing while another run has the slice."""
     begun = _started(status, of_known_run=False)
     return () if status.run_state in _UNDER_WAY else (*begun, report)
 

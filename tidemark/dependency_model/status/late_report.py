@@ -1,0 +1,58 @@
+"""Whether a report of a slice comes late, by its time and by what was reported of the slice before.
+
+Reports come in any order. The newest one says what the slice is, whichever came last: of two runs the one that reported
+later has the slice, and of one run its end comes after its start.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tidemark.dependency_model.status.transition import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+ENDS_OF_RUNS: Final = frozenset(
+    {Event.COMPLETED, Event.BACKFILLED, Event.FAILED, Event.CANCELLED, Event.INTERRUPTED, Event.LOST}
+)
+REPORTED_BY_RUNS: Final = ENDS_OF_RUNS | {Event.STARTED, Event.REACHED}
+_FINISHED: Final = frozenset({Event.COMPLETED, Event.BACKFILLED})
+_ARRIVALS: Final = _FINISHED | {Event.OBSERVED}
+"""What names no run may hold other rows of the same instant."""
+
+
+class ReportBefore(NamedTuple):
+    """One report: `time` is when it happened (aware), `run` is None where it names no run.
+
+    `is_of_dagster` says that Dagster's event log held it.
+    """
+
+    run: str | None
+    event: Event
+    time: datetime
+    is_of_dagster: bool = False
+
+
+def is_late(report: ReportBefore, before: Sequence[ReportBefore], holder: str | None) -> bool:
+    """Whether a report says nothing any more, or repeats one.
+
+    `holder` is the run that is under way, None where none is: what that run reports is never late, as the clocks of
+    two machines may differ. Of two runs that report for the same instant the later report counts.
+    """
+    if report.run is not None and report.run == holder:
+        return False
+    return any(_repeats(report, other) or _is_newer(other, report) for other in before)
+
+
+def _repeats(report: ReportBefore, other: ReportBefore) -> bool:
+    is_same_run = report.run == other.run and (report.run is not None or report.event not in _ARRIVALS)
+    is_same_event = report.event is other.event or {report.event, other.event} <= _FINISHED
+    return is_same_run and is_same_event and report.time == other.time
+
+
+def _is_newer(other: ReportBefore, report: ReportBefore) -> bool:
+    if other.time == report.time and other.run == report.run is not None:
+        return report.event is Event.STARTED and other.event in ENDS_OF_RUNS
+    return other.time > report.time
