@@ -1,4 +1,4 @@
-"""People start, repeat, cancel and delete runs on a real Dagster instance while the sensor's center works, at random.
+"""People start, repeat, cancel and delete runs on a real Dagster instance while a center works, under both hosts.
 
 What the runs compute is nothing. Nobody has two runs for one slice, no tick raises, and in the end everything is there.
 """
@@ -6,24 +6,32 @@ What the runs compute is nothing. Nobody has two runs for one slice, no tick rai
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import dagster as dg
 import pytest
+from dagster._core.definitions.job_base import InMemoryJob
+from dagster._core.execution.api import execute_run
 
 from tests.project import write_project
+from tidemark.center.code_location import CodeLocation
 from tidemark.center.fact import Fact
+from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.sensor_host import SensorHost
+from tidemark.center.service import Service
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event, RunState
 from tidemark.system.settings import Settings
 from tidemark.system.utc_clock import utc_now
 from tidemark.warehouse.warehouse import load_warehouse
+from tidemark.warm_runs.launcher import WarmRunLauncher
 from tidemark.warm_runs.run_identity import RUN_TAG, OutsideEnd, mark_ended
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from tidemark.dagster_internals.run_launcher import LaunchRunContext
 
 DAY: Final = "2026-03-02"
 PARTITIONS: Final = dg.StaticPartitionsDefinition([DAY])
@@ -68,6 +76,9 @@ class People:
 
     def restart(self) -> None:
         self.host = SensorHost(self.warehouse)
+
+    def close(self) -> None:
+        """Nothing of a sensor goes on."""
 
     def arrives(self) -> None:
         self.instance.report_runless_asset_event(dg.AssetMaterialization("raw", partition=DAY))
@@ -121,6 +132,9 @@ class People:
         selection = frozenset({dg.AssetKey(slice_.entity)})
         run = self.instance.create_run_for_job(job, tags=dict(tags), asset_selection=selection)
         self.tick()
+        self.end_from_outside(run, slice_, how)
+
+    def end_from_outside(self, run: dg.DagsterRun, slice_: Slice, how: str) -> None:
         if how == "deleted":
             self.instance.delete_run(run.run_id)
             return
@@ -130,7 +144,7 @@ class People:
         else:
             mark_ended(self.instance, run.run_id, OutsideEnd(how))
             self.instance.report_run_failed(run)
-        self.over.append((slice_, run.run_id, tags))
+        self.over.append((slice_, run.run_id, run.tags))
 
     def settle(self) -> None:
         """Everybody is done: runs end well, and somebody asks for what has failed."""
@@ -151,21 +165,127 @@ class People:
         return self.host.center.status(slice_).run_state
 
 
-def play(folder: Path, seed: int, actions: int) -> None:
-    with dg.instance_for_test(temp_dir=str(folder)) as instance:
-        people = People(folder, instance, seed)
-        for number in range(1, actions + 1):
-            people.act(people.random.choice(ACTIONS))
-            if number % 25 == 0:
-                people.settle()
-        people.settle()
+class TakesEverything(WarmRunLauncher):
+    """Warm workers that take each run, and begin none by themselves."""
+
+    taken: ClassVar[list[dg.DagsterRun]] = []
+
+    def launch_run(self, context: LaunchRunContext) -> None:
+        self.taken.append(context.dagster_run)
+
+    def has_taken(self, run_id: str) -> bool:  # noqa: ARG002
+        """Each of those that it was given."""
+        return True
 
 
-def test_people_in_dagster(tmp_path: Path) -> None:
-    play(tmp_path, 0, 6)
+class PeopleAtService(People):
+    """The runs that the service creates are in Dagster with the ids that it gave them."""
+
+    service: Service | None = None
+
+    def __init__(self, folder: Path, instance: dg.DagsterInstance, seed: int) -> None:
+        TakesEverything.taken.clear()
+        super().__init__(folder, instance, seed)
+
+    def restart(self) -> None:
+        self.close()
+        self.failing: set[str] = set()
+        assets = [self.asset(slice_.entity) for slice_ in COMPUTED]
+        self.job = dg.Definitions(assets=assets, executor=dg.in_process_executor)
+        job = self.job.resolve_implicit_global_asset_job_def()
+        location = CodeLocation(job, None, None)  # type: ignore[arg-type]  # no process loads it
+        policy = LaunchPolicy(together=1, across=1)
+        self.service = Service(self.warehouse, self.instance, location, lambda *_, **__: None, policy)
+        self.service.leadership.__enter__()
+        self.host = self.service  # type: ignore[assignment]
+
+    def asset(self, name: str) -> dg.AssetsDefinition:
+        @dg.asset(name=name, partitions_def=PARTITIONS)
+        def computed() -> None:
+            if name in self.failing:
+                raise RuntimeError("the disk is full")
+
+        return computed
+
+    def close(self) -> None:
+        if self.service is not None:
+            self.service.leadership.__exit__()
+            self.service.store.close()
+
+    def tick(self) -> None:
+        assert self.service is not None
+        assert self.service._is_active()
+        self.service._reconcile_at = 0.0
+        self.service._work()
+        while TakesEverything.taken:
+            run = TakesEverything.taken.pop(0)
+            assert run.asset_selection
+            (key,) = run.asset_selection
+            slice_ = Slice(key.to_user_string(), run.tags["dagster/partition"])
+            others = {known for known, (own, _) in self.asked.items() if own == slice_}
+            assert not others, f"{slice_} has two writers"
+            self.asked[run.run_id] = slice_, run.tags
+        assert not self.troubles(), self.troubles()
+
+    def troubles(self) -> list[str]:
+        assert self.service is not None
+        parts = (self.service._intake.isolated, self.service._dispatch.isolated, self.service._steps)
+        return [line for steps in parts for line in steps.summary]
+
+    def end(self, how: str | None = None) -> None:
+        """Of a run that the service asked for: it is in Dagster already."""
+        if not self.asked:
+            return
+        launch = sorted(self.asked)[self.random.randrange(len(self.asked))]
+        slice_, tags = self.asked.pop(launch)
+        run, how = self.instance.get_run_by_id(launch), how or self.random.choice(ENDS)
+        assert run is not None
+        if how not in ("well", "failed"):
+            self.end_from_outside(run, slice_, how)
+            return
+        self.failing = {slice_.entity} if how == "failed" else set()
+        job = self.job.resolve_implicit_global_asset_job_def().get_subset(asset_selection={dg.AssetKey(slice_.entity)})
+        execute_run(InMemoryJob(job), run, self.instance)
+        self.failing = set()
+        self.over.append((slice_, launch, tags))
+
+
+LAUNCHER: Final = {"run_launcher": {"module": __name__, "class": "TakesEverything"}}
+HOSTS: Final = {"sensor": (People, {}), "service": (PeopleAtService, LAUNCHER)}
+
+
+def play(host: str, folder: Path, seed: int, actions: int) -> None:
+    kind, overrides = HOSTS[host]
+    with dg.instance_for_test(temp_dir=str(folder), overrides=overrides) as instance:
+        people = kind(folder, instance, seed)
+        try:
+            for number in range(1, actions + 1):
+                people.act(people.random.choice(ACTIONS))
+                if number % 25 == 0:
+                    people.settle()
+            people.settle()
+        finally:
+            people.close()
+
+
+def test_a_run_that_is_deleted_before_the_service_has_read_of_it_is_asked_for_again(tmp_path: Path) -> None:
+    with dg.instance_for_test(temp_dir=str(tmp_path), overrides=LAUNCHER) as instance:
+        people = PeopleAtService(tmp_path, instance, 0)
+        try:
+            people.tick()
+            people.end("deleted")
+            people.settle()
+        finally:
+            people.close()
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_people_in_dagster(tmp_path: Path, host: str) -> None:
+    play(host, tmp_path, 0, 6)
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_people_in_dagster_for_long(tmp_path: Path, seed: int) -> None:
-    play(tmp_path, seed, 200)
+def test_people_in_dagster_for_long(tmp_path: Path, host: str, seed: int) -> None:
+    play(host, tmp_path, seed, 200)

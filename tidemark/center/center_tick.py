@@ -145,6 +145,11 @@ class CenterTick:
         return {EVENT_LOG, DECIDE}.isdisjoint(self.isolated.troubles)
 
     @property
+    def lacks_runs(self) -> bool:
+        """Whether Dagster has no run for a launch that the center noted: it was deleted, or is still to come."""
+        return self._events is not None and bool(self._events.launches_without_run)
+
+    @property
     def unreadable_tables(self) -> Mapping[str, str]:
         """Why tables of the lake could not be read at the last look, by entity."""
         return self._storage.troubles

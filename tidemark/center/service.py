@@ -212,6 +212,8 @@ class Service:
         if reconciles:
             self._reconcile_at = time.monotonic() + _RECONCILE_SECONDS
         new = self._intake.tick(self._instance, reconcile=reconciles)
+        if reconciles and self._intake.lacks_runs:
+            self._dispatch.begin_anew()
         launched = self._dispatch.step()
         self.figures.facts += new
         self.figures.launched += launched

@@ -96,6 +96,8 @@ class EventLogDetector:
         self._wiped: dict[str, float] = {}
         self._late = LateResults()
         self._of_others: set[tuple[Slice, str]] = set()
+        self.launches_without_run: frozenset[str] = frozenset()
+        """Launches of the center under way of which Dagster had no run at the last look: not yet, or no more."""
         self._begun_meanwhile: dict[Slice, Fact] = {}
         """Starts of other runs while a run had the slice: it may have ended by then."""
 
@@ -113,6 +115,9 @@ class EventLogDetector:
             new += self._take_in([record for record in records if self._tail.is_new(record.storage_id)])
             if reconcile:
                 self._tail.advance(begun)
+        if reconcile:
+            unknown = {run for run, record in ended.items() if record is None}
+            self.launches_without_run = frozenset(unknown & {run for run, _ in self._center.launched_slices().values()})
         new += self._take_in_unread(ended)
         new += self._center.report(list(self._unfinished(ended))).new
         return new + (self._center.report(list(self._begun_before_the_end())).new if self._begun_meanwhile else 0)
