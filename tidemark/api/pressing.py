@@ -113,7 +113,8 @@ def _flawed(
 
 
 def _since(stands: WarehouseStatus, kind: PressingKind, slice_: Slice) -> datetime | None:
-    return stands.store.read.last_told([slice_], _TOLD_BY[kind]).get(slice_) if stands.store else None
+    reports = stands.store.read.reports([slice_], _TOLD_BY[kind]).get(slice_, []) if stands.store else []
+    return max((report.time for report in reports), default=None)
 
 
 def _promised(stands: WarehouseStatus, slice_: Slice) -> datetime | None:
