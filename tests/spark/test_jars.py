@@ -39,6 +39,7 @@ def resolved(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(jars, "_run_ivy", resolve)
     monkeypatch.setattr(jars, "java_problem", lambda: None)
+    monkeypatch.setattr(jars, "write_log_store_jar", lambda target, *_: target.write_text("ours"))
 
 
 @pytest.mark.usefixtures("resolved")
@@ -49,7 +50,7 @@ def test_what_spark_ships_is_left_out_and_the_folder_appears_whole(
     listing.write_text(f"{hashlib.sha256(b'the jar').hexdigest()}  {STORAGE}\n")
     monkeypatch.setattr(jars, "CHECKSUMS", listing)
     base = tmp_path / "base"
-    assert [path.name for path in jars.resolved_jars(base)] == [STORAGE]
+    assert [path.name for path in jars.resolved_jars(base)] == [STORAGE, jars.DISK_JAR]
     assert [path.name for path in base.iterdir()] == [jars.jars_directory(base).name]
 
 

@@ -1,4 +1,4 @@
-"""Rows appended to a table, each in a commit of its own: `python -m tests.storage.committer KIND URI WHO`.
+"""Rows appended to a table, each in a commit of its own: `python -m tests.storage.committer KIND PLACE WHO`.
 
 Each line of its input is the number of a row, and how many seconds to wait before; the answer is that number, once the
 commit was acknowledged. By a kind that ends with `-again` a commit that failed is made again, as by the engine; the
@@ -21,14 +21,14 @@ from tidemark.system.table_location import remote_location
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tidemark.system.table_location import RemoteLocation
+    from tidemark.system.table_location import TableLocation
 
 
 AGAIN: Final = "-again"
 _MOST_TRIES: Final = 60
 
 
-def by_delta_rs(table: RemoteLocation, who: str) -> Callable[[int], None]:
+def by_delta_rs(table: TableLocation, who: str) -> Callable[[int], None]:
     from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
     from tidemark.delta.open_table import delta_rs_options
@@ -46,7 +46,7 @@ def by_delta_rs(table: RemoteLocation, who: str) -> Callable[[int], None]:
     return append
 
 
-def by_spark(table: RemoteLocation, who: str) -> Callable[[int], None]:
+def by_spark(table: TableLocation, who: str) -> Callable[[int], None]:
     from tidemark.spark.session import spark_session
     from tidemark.system.settings import Settings
 
@@ -79,7 +79,7 @@ def until_it_is_made(append: Callable[[int], None]) -> Callable[[int], None]:
 def main() -> None:
     kind, uri, who = sys.argv[1:]
     writer = {"spark": by_spark, "delta-rs": by_delta_rs}[kind.removesuffix(AGAIN)]
-    append = writer(remote_location(uri, os.environ, "argument"), who)
+    append = writer(Path(uri) if uri.startswith("/") else remote_location(uri, os.environ, "argument"), who)
     if kind.endswith(AGAIN):
         append = until_it_is_made(append)
     sys.stdout.write("ready\n")

@@ -23,7 +23,7 @@ from tidemark.delta.open_table import delta_rs_options, open_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.system.table_location import RemoteLocation
+    from tidemark.system.table_location import TableLocation
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Committed:
         return sum(count - 1 for count in self.there.values())
 
 
-def commit_at_once(table: RemoteLocation, kinds: Sequence[str], count: int, environment: dict[str, str]) -> Committed:
+def commit_at_once(table: TableLocation, kinds: Sequence[str], count: int, environment: dict[str, str]) -> Committed:
     """A process for each of `kinds` (`spark`, `delta-rs`) makes `count` commits, the nth ones at the same time."""
     empty = pa.schema({"who": pa.string(), "n": pa.int64()}).empty_table()
     write_deltalake(str(table), empty, storage_options=delta_rs_options(table))
@@ -93,12 +93,12 @@ def answer_of(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-def _overtaken(table: RemoteLocation) -> int:
+def _overtaken(table: TableLocation) -> int:
     commits = [commit for commit in open_table(table).history() if "readVersion" in commit]
     return sum(commit["readVersion"] < commit["version"] - 1 for commit in commits)
 
 
-def start_committer(kind: str, table: RemoteLocation, who: str, environment: dict[str, str]) -> subprocess.Popen[str]:
+def start_committer(kind: str, table: TableLocation, who: str, environment: dict[str, str]) -> subprocess.Popen[str]:
     """A process of `committer.py`, which says when it is ready."""
     command = [sys.executable, "-m", "tests.storage.committer", kind, str(table), who]
     env = {**os.environ, **environment, "PYTHONPATH": str(CHECKOUT)}

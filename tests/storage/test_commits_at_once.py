@@ -1,4 +1,4 @@
-"""A process of Spark and one of delta-rs commit to one table of a real S3 server, of Google's, Azure's and of HDFS.
+"""Processes of Spark and of delta-rs commit to one table: on disk, in a real S3 server, Google's, Azure's and HDFS.
 
 With Delta's own log store for S3, which knows the writers of one process only, commits of the others are overwritten.
 """
@@ -11,7 +11,7 @@ import pytest
 
 from tests.components.azure_server import require_azure
 from tests.components.gcs_server import gcs_server, require_gcs
-from tests.storage.committers import commit_at_once
+from tests.storage.committers import Committed, commit_at_once
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.components, pytest.mark.long]
 COMMITS = 100
 COMMITS_ELSEWHERE = 30
+COMMITS_ON_DISK = 50
 """Each file takes HDFS half a second; in Google Cloud Storage each commit of Spark has some twenty requests."""
 KINDS = ("spark", "delta-rs")
 
@@ -50,10 +51,20 @@ def test_nothing_is_lost_and_nothing_doubled_in_azure(azure: AzureServer) -> Non
     require_all_once(azure, COMMITS_ELSEWHERE)
 
 
+def test_nothing_is_lost_and_nothing_doubled_on_disk(tmp_path: Path) -> None:
+    """All of them make a link, which the file system refuses where the name is taken."""
+    kinds = ("spark", "spark", "delta-rs")
+    require_complete(commit_at_once(tmp_path / "at_once", kinds, COMMITS_ON_DISK, {}), len(kinds) * COMMITS_ON_DISK)
+
+
 def require_all_once(server: S3Server | GcsServer | AzureServer | HdfsServer, count: int) -> None:
     done = commit_at_once(server.location("lake/at_once"), KINDS, count, server.environment)
-    assert sum(done.acknowledged.values()) == len(KINDS) * count
+    require_complete(done, len(KINDS) * count)
+
+
+def require_complete(done: Committed, count: int) -> None:
+    assert sum(done.acknowledged.values()) == count
     assert (done.lost, done.doubled) == (0, 0)
     assert done.there == done.acknowledged
     assert done.is_log_whole
-    assert done.versions == len(KINDS) * count
+    assert done.versions == count

@@ -17,6 +17,7 @@ from pathlib import Path
 import pyspark
 
 from tidemark.spark.java import java_problem
+from tidemark.spark.log_store_jar import sources, write_log_store_jar
 from tidemark.system.checksums import require_checksums
 from tidemark.system.errors import JarsError, JavaMissingError
 
@@ -24,6 +25,10 @@ SCALA = "2.13"
 CHECKSUMS = Path(__file__).with_name("jars.sha256")
 # Kafka's delegation tokens: Spark's reader loads these classes, and 4.0.0 is the last version that every mirror has.
 _TOKENS = f"org.apache.spark:spark-token-provider-kafka-0-10_{SCALA}"
+DISK_JAR = "tidemark-disk.jar"
+DISK_SOURCES = sources(
+    Path(__file__).parent / "local_disk", "Commit", "DiskFileManager", "DiskFiles", "DiskLogStore", "DiskWrite"
+)
 
 
 def coordinates() -> tuple[str, ...]:
@@ -38,8 +43,9 @@ def coordinates() -> tuple[str, ...]:
 
 
 def jars_directory(base: Path | None = None) -> Path:
-    """The folder of the resolved jars; its name changes with the coordinates, so a stale one is never used."""
-    digest = hashlib.sha256("\n".join(coordinates()).encode()).hexdigest()[:12]
+    """The folder of the jars; its name changes with the coordinates and our sources, so a stale one is never used."""
+    named = "\n".join(coordinates()).encode()
+    digest = hashlib.sha256(b"\n".join([named, *(source.read_bytes() for source in DISK_SOURCES)])).hexdigest()[:12]
     return (base or Path(sys.prefix) / "share" / "tidemark") / f"jars-{digest}"
 
 
@@ -55,7 +61,11 @@ def _resolve_into(target: Path) -> None:
     *wanted, tokens = coordinates()
     # Apart, as the reader asks for the tokens in its own version.
     groups = [(wanted, (_TOKENS,)), ([tokens], ("org.apache.kafka:kafka-clients",))]
-    fetch_into(target, groups, CHECKSUMS)
+    fetch_into(target, groups, CHECKSUMS, _add_disk_jar)
+
+
+def _add_disk_jar(folder: Path) -> None:
+    write_log_store_jar(folder / DISK_JAR, DISK_SOURCES, list(folder.glob("*.jar")))
 
 
 def fetch_into(

@@ -183,6 +183,9 @@ _REQUIRED = {
     "spark.sql.variable.substitute": "false",
     # A JSON object may have a key twice: the last one counts, where Spark would end the job.
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    # A commit on disk is one of two writers' alone, and durable.
+    "spark.delta.logStore.file.impl": "tidemark.DiskLogStore",
+    "spark.sql.streaming.checkpointFileManagerClass": "tidemark.DiskFileManager",
     "spark.sql.session.timeZone": SPARK_TIME_ZONE,
     "spark.sql.ansi.enabled": "true",
 }
@@ -214,6 +217,8 @@ _LOOPBACK_DRIVER = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host"
 # What fits small jobs on few cores. A cluster's number of partitions is Spark's, which adapts it to what a stage holds.
 _LOCAL = {
     **_LOOPBACK_DRIVER,
+    # Executors elsewhere have no such class when they fetch the jars.
+    "spark.hadoop.fs.file.impl": "tidemark.DiskFiles",
     # Every account of the machine reaches loopback: each session makes a secret of its own, which nobody else has.
     "spark.authenticate": "true",
     "spark.sql.shuffle.partitions": "2",

@@ -20,7 +20,7 @@ ADAPTER = (
     "tidemark/delta/internals/",
     "tidemark/spark/internals.py",
     # They have JVMs of their own: for Janino, and for what is read of an environment.
-    "tidemark/spark/object_store/log_store_jar.py",
+    "tidemark/spark/log_store_jar.py",
     "tests/spark/object_store/test_azure_credentials.py",
     # It asks Spark itself whether messages need its secret.
     "tests/spark/test_authentication.py",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tidemark.spark.jars import resolved_jars
+from tidemark.spark.log_store_jar import OWN_JAR, write_log_store_jar
 from tidemark.spark.object_store import azure_jars, gcs_jars, s3_jars
-from tidemark.spark.object_store.log_store_jar import OWN_JAR, write_log_store_jar
 from tidemark.spark.object_store.s3_jars import SOURCES
 from tidemark.spark.object_store.s3_settings import FILE_MANAGER, LOG_STORE
 

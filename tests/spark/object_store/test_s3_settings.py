@@ -17,6 +17,8 @@ from tidemark.system.table_location import ObjectLocation
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tidemark.system.table_location import TableLocation
+
 CANARY: Final = "c4nary"
 LAKE: Final = ObjectLocation("lake", "warehouse", S3Access("eu-west-3", "http://127.0.0.1:7070"))
 CLUSTER: Final = "spark://cluster.example:7077"
@@ -51,7 +53,6 @@ def test_a_lake_on_disk_has_none_of_it(jar: Path, tmp_path: Path) -> None:
     ("name", "value"),
     [
         ("spark.delta.logStore.s3a.impl", "io.delta.storage.S3SingleDriverLogStore"),
-        ("spark.sql.streaming.checkpointFileManagerClass", "org.example.FileManager"),
         ("spark.hadoop.fs.s3a.endpoint", "http://127.0.0.1:1"),
         ("spark.hadoop.fs.s3a.aws.credentials.provider", "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider"),
     ],
@@ -62,3 +63,14 @@ def test_what_it_hangs_on_cannot_be_set_otherwise(name: str, value: str, tmp_pat
     with pytest.raises(SparkConfError, match=rf"{name} cannot be changed.*leave it out"):
         spark_conf(Settings.at(tmp_path, warehouse=LAKE, spark_conf=str(file)), tmp_path)
     assert spark_conf(Settings.at(tmp_path, spark_conf=str(file)), tmp_path).get(name) == value
+
+
+@pytest.mark.parametrize("lake", [LAKE, None], ids=["s3", "disk"])
+@pytest.mark.parametrize("name", ["spark.sql.streaming.checkpointFileManagerClass", "spark.delta.logStore.file.impl"])
+def test_how_commits_are_written_to_a_disk_cannot_be_set_otherwise(
+    name: str, lake: TableLocation | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "spark.conf"
+    file.write_text(f"{name} org.example.Own")
+    with pytest.raises(SparkConfError, match=rf"{name} cannot be changed.*leave it out"):
+        spark_conf(Settings.at(tmp_path, warehouse=lake or tmp_path, spark_conf=str(file)), tmp_path)

@@ -6,13 +6,12 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
-import org.apache.spark.sql.execution.streaming.checkpointing.FileContextBasedCheckpointFileManager;
 
 /**
  * How Delta writes the checksum file of a version. Spark's own way writes another file first and renames it, which in an
- * object store is some twenty requests; there a put is whole or not there by itself. Elsewhere it is Spark's own.
+ * object store is some twenty requests; there a put is whole or not there by itself. Elsewhere it is the disk's way, or Spark's own.
  */
-public class ConditionalPutFileManager extends FileContextBasedCheckpointFileManager {
+public class ConditionalPutFileManager extends DiskFileManager {
 
     private final Configuration configuration;
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from tidemark.spark.jars import fetch_into, jars_directory, resolved_jars
-from tidemark.spark.object_store.log_store_jar import OWN_JAR, sources, write_log_store_jar
+from tidemark.spark.log_store_jar import OWN_JAR, sources, write_log_store_jar
 
 CHECKSUMS: Final = Path(__file__).with_name("azure_jars.sha256")
 FILE_SYSTEM: Final = "org.apache.hadoop:hadoop-azure:3.5.0"
 """Of the Hadoop that Spark ships."""
 _OLD_SDK: Final = ("com.microsoft.azure:azure-storage", "com.microsoft.azure:azure-keyvault-core")
 """Of `wasb://`, which Hadoop has no more."""
-SOURCES: Final = sources("Commit", "AbfsLogStore", "AzureKey", "AzureToken")
+SOURCES: Final = sources(Path(__file__).parent, "AbfsLogStore", "AzureKey", "AzureToken")
 
 
 def azure_jars_directory(base: Path | None = None) -> Path:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from tidemark.spark.jars import fetch_into, jars_directory, resolved_jars
-from tidemark.spark.object_store.log_store_jar import OWN_JAR, sources, write_log_store_jar
+from tidemark.spark.log_store_jar import OWN_JAR, sources, write_log_store_jar
 
 CHECKSUMS: Final = Path(__file__).with_name("gcs_jars.sha256")
 CONNECTOR: Final = "com.google.cloud.bigdataoss:gcs-connector:hadoop3-2.2.26"
-SOURCES: Final = sources("Commit", "GcsLogStore")
+SOURCES: Final = sources(Path(__file__).parent, "GcsLogStore")
 _IVY_SETTINGS: Final = Path(__file__).with_name("shaded_ivy.xml")
 
 

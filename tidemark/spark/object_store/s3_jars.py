@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from tidemark.spark.jars import fetch_into, jars_directory, resolved_jars
-from tidemark.spark.object_store.log_store_jar import OWN_JAR, sources, write_log_store_jar
+from tidemark.spark.log_store_jar import OWN_JAR, sources, write_log_store_jar
 
 CHECKSUMS: Final = Path(__file__).with_name("s3_jars.sha256")
-SOURCES: Final = sources("Commit", "ConditionalPut", "ConditionalPutFileManager", "ConditionalPutLogStore")
+SOURCES: Final = sources(Path(__file__).parent, "ConditionalPut", "ConditionalPutFileManager", "ConditionalPutLogStore")
 _HADOOP: Final = "3.5.0"
 _SDK: Final = "2.35.4"
 _SDK_PARTS: Final = (

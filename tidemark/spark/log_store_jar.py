@@ -1,4 +1,4 @@
-"""How Delta writes its log in object stores, compiled from the sources beside this file: no binary is shipped.
+"""How Delta writes its log, compiled from Java sources: no binary is shipped.
 
 By Janino, a compiler that Spark itself ships and uses for queries: a Java that only runs programs has none.
 """
@@ -19,9 +19,8 @@ _JAVA_VERSION: Final = 8
 """The class files' format: whatever runs Spark reads it."""
 
 
-def sources(*classes: str) -> tuple[Path, ...]:
-    """The files of classes beside this one."""
-    return tuple(Path(__file__).with_name(f"{name}.java") for name in classes)
+def sources(folder: Path, *classes: str) -> tuple[Path, ...]:
+    return tuple(folder / f"{name}.java" for name in classes)
 
 
 def write_log_store_jar(target: Path, source_files: Sequence[Path], jars: Sequence[Path]) -> None:

@@ -11,11 +11,11 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /** The content of one file of Delta's log. */
-final class Commit {
+public final class Commit {
 
     private Commit() {}
 
-    static byte[] linesOf(Iterator actions) {
+    public static byte[] linesOf(Iterator actions) {
         StringBuilder lines = new StringBuilder();
         while (actions.hasNext()) {
             lines.append((String) actions.next()).append('\n');
@@ -27,7 +27,7 @@ final class Commit {
      * Whose commit is there after a put was refused. The client sends a put again whose answer was lost; the store refuses
      * the second one. No two commits have the same content: each carries an id of its transaction.
      */
-    static void requireOwn(FileSystem system, Path path, byte[] content, IOException refused) throws IOException {
+    public static void requireOwn(FileSystem system, Path path, byte[] content, IOException refused) throws IOException {
         FSDataInputStream in;
         try {
             in = system.open(path);
