@@ -17,7 +17,7 @@ from tidemark.system.table_location import TableLocation
 pytestmark = pytest.mark.spark
 
 SCHEMA = "id BIGINT, part STRING, v STRING, _offset BIGINT"
-BATCHES = 4
+BATCHES = 2
 SHARED = 1
 
 

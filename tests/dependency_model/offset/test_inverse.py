@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.grid import Grid
 
 ROUNDS = 1
-A_FEW = MEETINGS[::5]
+A_FEW = MEETINGS[::10]
 
 
 @pytest.mark.slow
