@@ -162,7 +162,7 @@ def test_the_page_of_it_cannot_ask_this_server_whatever_its_scripts_do(client: C
     [
         ([], 400, "1 to 1,000 reports"),
         ([GOOD] * 1_001, 400, "1 to 1,000 reports"),
-        ([1], 400, "the event is no object"),
+        ([1], 400, "the event is not an object"),
         ({**GOOD, "subject": "table=ods&&dt=19700101..21991231"}, 400, "too many slices"),
         (
             [{**GOOD, "event_id": str(n), "subject": "table=ods&&dt=20240401..20260820"} for n in (1, 2)],

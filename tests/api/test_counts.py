@@ -68,8 +68,8 @@ def test_parts_and_offsets_are_taken_once_however_often_they_are_sent(client: Cl
         ({**LAKE, "at": "2024-06-02T15:58:00"}, "timezone"),
         ({**LAKE, "part": "\ud800"}, "text"),
         ({**LAKE, "more": 1}, "Extra inputs"),
-        ([LAKE], "no object"),
-        ("clicks", "no object"),
+        ([LAKE], "not an object"),
+        ("clicks", "not an object"),
     ],
 )
 def test_one_wrong_entry_refuses_all_and_is_named(client: Client, entry: Any, words: str) -> None:

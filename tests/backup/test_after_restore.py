@@ -132,7 +132,7 @@ def test_a_lost_store_is_told_and_built_again_from_dagsters_log(how: str, depot:
     if how == "empty":
         file.touch()
         for command in (["status"], ["catalog"], ["doctor", "--after-restore"]):
-            assert "it was cut" in found(*command, root=depot.root)
+            assert "it was truncated" in found(*command, root=depot.root)
         assert file.stat().st_size == 0
         file.unlink()
     else:

@@ -46,7 +46,7 @@ def test_a_backup_is_made_and_restored_as_the_page_says(depot: Depot, monkeypatc
     for line in restored:
         run_as_written(line)
     assert "compute again: stock_1d@2026-03-01" in run_as_written(plan, exit_code=1)
-    assert "backfill 1 computes again" in run_as_written(applied)
+    assert "Backfill 1 computes the wrong slices again" in run_as_written(applied)
 
 
 def test_a_missing_store_is_built_again_as_the_page_says(depot: Depot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,4 +58,4 @@ def test_a_missing_store_is_built_again_as_the_page_says(depot: Depot, monkeypat
     depot.tick()
     assert depot.states() == before
     for line in commands("The state store is missing"):
-        assert "tell the same" in run_as_written(line)
+        assert "agree" in run_as_written(line)

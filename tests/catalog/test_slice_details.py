@@ -110,7 +110,7 @@ def test_a_profile_is_told_where_one_is_kept(lake: Lake) -> None:
     reports = shown(lake, "reports")
     assert [profile_in_words(reports[day].profile) for day in DAYS] == [
         "measured (1 columns, history: none)",
-        "7 rows that were not published; rows: 7, expected about 70",
+        "7 rows, not published; rows: 7, expected about 70",
         "",
     ]
 

@@ -76,7 +76,7 @@ def test_a_version_that_breaks_a_rule_is_never_tagged_and_the_next_slice_is_judg
     held, below = status(host, f"orders@{TUESDAY}"), status(host, f"spent@{TUESDAY}")
     assert (held.run_state, held.quality, held.valid) == (RunState.FAILED, Quality.FAILED, False)
     assert below.run_state is RunState.WAITING
-    with pytest.raises(SnapshotMissingError, match=r"before it orders 2026-03-23 is tagged.*a blocking rule is broken"):
+    with pytest.raises(SnapshotMissingError, match=r"before it orders 2026-03-23 is tagged.*a blocking rule failed"):
         Snapshots(spark, shop.runtime).read("orders", TUESDAY)
     assert Snapshots(spark, shop.runtime).read("orders", MONDAY).count() == 1
 
@@ -92,12 +92,12 @@ def test_who_asks_is_told_why_a_slice_has_no_tag(shop: CapturedShop) -> None:
     shop.end(24)
     shop.capture()
     stands = WarehouseStatus(shop.warehouse, StateStore.of(shop.warehouse.settings), utc_now())
-    pending = [f"version {number} is not tagged: its blocking rules have not been judged yet" for number in range(3)]
+    pending = [f"version {number} is not tagged: its blocking rules were not checked yet" for number in range(3)]
     assert stands.because(Slice("orders", TUESDAY))[0] in pending
     shop.run()
     stands = WarehouseStatus(shop.warehouse, StateStore.of(shop.warehouse.settings), utc_now())
     (why,) = stands.because(Slice("orders", TUESDAY))
-    assert "is not tagged: a blocking rule is broken: range: 1 rows with amount outside of 0 to ..." in why
+    assert "is not tagged: a blocking rule failed: range: 1 rows with amount outside of 0 to ..." in why
     page = Catalog(shop.warehouse.graph, Database.of(shop.warehouse.settings)).page("orders")
     assert {slice_.slice.key: slice_.untagged for slice_ in page.slices} == {MONDAY: "", TUESDAY: why}
 
@@ -115,7 +115,7 @@ def test_a_rule_that_crashes_is_unknown_and_never_a_pass(
     assert (held.run_state, held.quality) == (RunState.FAILED, Quality.UNKNOWN)
     assert status(host, f"spent@{MONDAY}").run_state is RunState.WAITING
     (candidate,) = shop.runtime.registry.candidates.of("orders")
-    assert "whether its blocking rules hold is unknown: expression: unknown, as the rule crashed" in candidate.reason
+    assert "the result of its blocking rules is unknown: expression: unknown, as the rule crashed" in candidate.reason
     shop.write(1, "4.00", 24, placed=23)
     shop.end(24)
     shop.step()

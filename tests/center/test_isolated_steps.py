@@ -67,7 +67,7 @@ def test_a_launch_fails_alone(world: CenterWorld, error: Exception) -> None:
     assert status is (RunState.LAUNCHED if isinstance(error, ASKED_AGAIN) else RunState.FAILED)
     assert "broken" in (told := " ".join(dispatch.isolated.summary)) or "gone" in told
     if status is RunState.FAILED:
-        assert "no run of it could be started" in world.store.read.history(BAD)[-1].why
+        assert "its run could not be started" in world.store.read.history(BAD)[-1].why
     launcher.error = None
     world.now += dispatch._policy.wait
     dispatch.step()

@@ -96,7 +96,7 @@ def test_what_nobody_may_report_of_a_slice_is_refused_with_what_to_report(
     slice_ = Slice.parse(subject)
     assert made_by(world.center.graph.node(slice_.entity), slice_) is maker
     for event in set(REPORTED) - VOCABULARY[maker]:
-        with pytest.raises(RequestError, match=f"{event.value} is nothing to report of {slice_.entity}.*expected one"):
+        with pytest.raises(RequestError, match=f"{event.value} cannot be reported for {slice_.entity}.*expected one"):
             report(world, subject, event.value)
     assert world.store.read.last() == 0
 

@@ -166,7 +166,7 @@ def test_newer_backfills_starve_no_older_one(backfills: Backfills, monkeypatch: 
     for number in numbers[:3]:
         backfills.act(number, BackfillAction.APPROVE)
     backfills.act(numbers[0], BackfillAction.CANCEL)
-    with pytest.raises(BackfillPhaseError, match="fewer than 3 backfills that go on"):
+    with pytest.raises(BackfillPhaseError, match="fewer than 3 active backfills"):
         backfills.act(numbers[3], BackfillAction.APPROVE)
     backfills.act(numbers[4], BackfillAction.CANCEL)
     assert [row.number for row in backfills.active()] == numbers[:3]

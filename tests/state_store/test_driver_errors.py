@@ -42,7 +42,7 @@ def test_a_damaged_file_is_named_with_a_way_out(damage: str, tmp_path: Path) -> 
 
 def test_a_folder_in_place_of_the_file_is_no_damage(tmp_path: Path) -> None:
     (tmp_path / "state.db").mkdir()
-    with pytest.raises(StateStoreDownError, match="let this account write the file"):
+    with pytest.raises(StateStoreDownError, match="give this account write access to the file"):
         Database.at(tmp_path / "state.db")
 
 

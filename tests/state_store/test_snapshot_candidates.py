@@ -57,10 +57,10 @@ def test_a_slice_is_proposed_as_one_version_only(registry: SnapshotRegistry) -> 
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        (CandidateVerdict.REFUSED, "version 4 is not tagged: a blocking rule is broken: not_null: 3 rows"),
+        (CandidateVerdict.REFUSED, "version 4 is not tagged: a blocking rule failed: not_null: 3 rows"),
         (
             CandidateVerdict.UNKNOWN,
-            "version 4 is not tagged: whether its blocking rules hold is unknown: not_null: 3 rows",
+            "version 4 is not tagged: the result of its blocking rules is unknown: not_null: 3 rows",
         ),
     ],
 )

@@ -93,7 +93,7 @@ def test_a_host_that_wakes_late_publishes_nothing_and_joins_again(world: HostsWo
 
 def test_a_second_host_of_the_same_name_is_refused_while_the_first_is_heard(world: HostsWorld) -> None:
     world.join("a", identity="one home")
-    with pytest.raises(HostNameTakenError, match=r"other warm workers are called a: .* TIDEMARK_HOST"):
+    with pytest.raises(HostNameTakenError, match=r"other warm workers have the name a: .* TIDEMARK_HOST"):
         world.join("a", identity="another home")
     world.now += HOST_SECONDS
     second = world.join("a", identity="another home")

@@ -60,7 +60,7 @@ class CatalogEntryModel(_Model):
 
 
 class AnomalyModel(_Model):
-    """A figure that is not as the history lets expect, and by how many standard deviations."""
+    """An unusual figure, and its distance from the usual one in standard deviations."""
 
     measure: str
     actual: str

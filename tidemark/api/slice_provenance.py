@@ -1,4 +1,4 @@
-"""How a slice that is there came to be: its run, when, what it wrote, and what it read."""
+"""How a completed slice was computed: its run, its time, its output and its inputs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FINISHED: Final = frozenset({Event.COMPLETED, Event.BACKFILLED, Event.OBSERVED}
 
 @dataclass(frozen=True)
 class SliceRead:
-    """Slices of one upstream that were read, and the version of the table where it is known."""
+    """Slices of one upstream that were read, with the version of the table if it is known."""
 
     first: str
     last: str
@@ -38,7 +38,7 @@ class SliceRead:
 
 @dataclass(frozen=True)
 class SliceRecord:
-    """What is known of a completed slice; None where nobody told it. `run_id` is the run's id in Dagster."""
+    """Facts about a completed slice; None if unknown. `run_id` is the run's id in Dagster."""
 
     completed_at: datetime
     who: str
@@ -50,25 +50,25 @@ class SliceRecord:
     read: tuple[SliceRead, ...] = ()
 
     def as_data(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The same as JSON."""
         return {**asdict(self), "completed_at": self.completed_at.isoformat()}
 
 
 @dataclass(frozen=True)
 class TaintRecord:
-    """Who found a slice, or what it was built from, wrong: why, and when (aware)."""
+    """The author, reason and time (aware) of a taint."""
 
     who: str
     why: str
     since: datetime
 
     def as_data(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The same as JSON."""
         return {**asdict(self), "since": self.since.isoformat()}
 
 
 def taint_record(store: StateStore, slice_: Slice) -> TaintRecord | None:
-    """Of a slice that is tainted; None for any other."""
+    """For a tainted slice; otherwise None."""
     current = store.read.current(slice_)
     if current is None or not current.status.tainted:
         return None
@@ -77,7 +77,7 @@ def taint_record(store: StateStore, slice_: Slice) -> TaintRecord | None:
 
 
 def slice_record(warehouse: Warehouse, store: StateStore, slice_: Slice) -> SliceRecord | None:
-    """The record of a slice; None where it was never complete."""
+    """The record of a slice; None if it was never complete."""
     history = store.read.history(slice_)
     done = next((step for step in reversed(history) if step.event in _FINISHED), None)
     if done is None:
@@ -101,7 +101,7 @@ def slice_record(warehouse: Warehouse, store: StateStore, slice_: Slice) -> Slic
 
 
 def _reads(warehouse: Warehouse, store: StateStore, history: Iterable[Transition]) -> tuple[SliceRead, ...]:
-    """What the newest run was launched with."""
+    """Inputs of the newest run, from its launch."""
     launched = [step.facts.manifest for step in history if step.facts.manifest]
     registry = SnapshotRegistry(store.database)
     stretches = (
@@ -113,7 +113,7 @@ def _reads(warehouse: Warehouse, store: StateStore, history: Iterable[Transition
 
 
 def _read(warehouse: Warehouse, registry: SnapshotRegistry, used: Sequence[UsedSlice]) -> SliceRead:
-    """Neighbours that were read in one generation."""
+    """Adjacent slices that were read in one generation."""
     last, told = used[-1].slice, [int(input_.version) for input_ in used if input_.version.isdecimal()]
     version = max(told, default=None)
     if last.entity in warehouse.entities and warehouse.is_snapshot(last.entity):

@@ -1,4 +1,4 @@
-"""What `status` and `explain` are told by the state store, the captured tables and Dagster's event log."""
+"""Data of `status` and `explain`, from the state store, the captured tables and Dagster's event log."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _SHOWN: Final = 3
 _REASONS = {
     RunState.READY: "it is ready and not started yet",
-    RunState.LAUNCHED: "its run is asked for",
+    RunState.LAUNCHED: "its run is requested",
     RunState.RUNNING: "it is being computed",
     RunState.ABSENT: "its data was deleted",
 }
@@ -59,7 +59,7 @@ _REASONS = {
 def slices_older_than_their_code(
     settings: Settings, declared: DeclaredCode, entities: Iterable[Entity]
 ) -> Mapping[str, Sequence[str]]:
-    """By entity, as the state store says; nothing where there is none yet. Raises StateStoreDownError."""
+    """By entity, from the state store; empty if there is none yet. Raises StateStoreDownError."""
     if not settings.state and not settings.state_db.exists():
         return {}
     database = Database.of(settings)
@@ -78,9 +78,9 @@ class _SeenSlices:
 
 
 class WarehouseStatus:
-    """A project's slices as of `now` (aware). Raises StateStoreDownError where the store does not answer.
+    """A project's slices at `now` (aware). Raises StateStoreDownError if the store does not answer.
 
-    One that is `is_past` tells how they stood at `now`, from the transitions alone, by today's declarations.
+    If it `is_past`, it shows the state at `now` from the transitions alone, with today's declarations.
     """
 
     def __init__(self, warehouse: Warehouse, store: StateStore | None, now: datetime, *, is_past: bool = False) -> None:
@@ -90,7 +90,7 @@ class WarehouseStatus:
 
     @classmethod
     def of(cls, settings: Settings, now: datetime, *, is_past: bool = False) -> WarehouseStatus:
-        """Of the project; where nothing was ever computed there is no store, and everything waits."""
+        """The status of a project; without computed slices there is no store, and everything waits."""
         exists = settings.state or settings.state_db.exists()
         return cls(load_warehouse(settings), StateStore.of(settings) if exists else None, now, is_past=is_past)
 
@@ -111,7 +111,7 @@ class WarehouseStatus:
 
     @cached_property
     def entries(self) -> list[EntityOverview]:
-        """One an entity, upstream before downstream."""
+        """One entry for each entity, upstream before downstream."""
         entries = overview(self.warehouse.graph, self._statuses, self.now)
         by_name = {entry.entity: entry for entry in entries}
         for slice_ in self.anomalies:
@@ -121,12 +121,12 @@ class WarehouseStatus:
 
     @cached_property
     def anomalies(self) -> Mapping[Slice, str]:
-        """Slices whose profile is unusual, in order of time, with what of it is."""
+        """Slices with an anomaly in order of time, with the anomalies."""
         told = SliceProfiles(self.store.database).anomalous() if self.store else []
         return {stored.slice: words(stored.anomalies) for stored in told}
 
     def waits_for(self, entry: EntityOverview) -> tuple[Slice, list[str]] | None:
-        """Of the first slice that waits the one furthest upstream that it waits for, and why that one is not there."""
+        """For the first waiting slice, the slice furthest upstream that it waits for, and why that is not there."""
         if not entry.waiting:
             return None
         cause = self.cause_of(entry.waiting[0])
@@ -144,17 +144,17 @@ class WarehouseStatus:
         return [*self.failure(slice_), *gone, *flaws(slice_, status), *self.broken_rules(status.issues)]
 
     def because(self, slice_: Slice) -> list[str]:
-        """Why a slice without missing inputs is not there: its capture, its run, or nobody who reported it."""
+        """Why a slice without missing inputs is not there: its capture, its run, or a missing report."""
         if self.warehouse.is_snapshot(slice_.entity) and not self._is_past:
             return self.snapshot_blockers(slice_)
         status = self.status_of(slice_)
         entity = self.warehouse.graph.entity(slice_.entity)
         if entity.kind is EntityKind.VIRTUAL and status.run_state is RunState.WAITING:
             if entity.probe is None:
-                return ["another system makes it, and has not reported it yet"]
+                return ["another system makes it and has not reported it yet"]
             parts = "".join(f" --part {name}={value}" for name, value in slice_.sub)
             look = f"tidemark probe {slice_.entity} {slice_.key}{parts}"
-            return [f"another system makes it, and no look of its probe has found it: `{look}` looks now"]
+            return [f"another system makes it, and its probe has not found it yet: `{look}` looks now"]
         broken = self.broken_rules([slice_]) if slice_ in status.issues else []
         reason = _REASONS.get(status.run_state)
         return [*broken, *([reason] if reason else self.failure(slice_))]
@@ -165,24 +165,24 @@ class WarehouseStatus:
             return []
         told = failed_runs(self.store.database, [slice_], self.now if self._is_past else None).get(slice_)
         if told is None:
-            return ["it failed, and nobody knows why"]
+            return ["it failed, for an unknown reason"]
         at = self._local(told.at, slice_)
         run = f"run {told.run_id}, {at}" if told.run_id else at
         link = f"{self.runs_url}{told.run_id}" if self.runs_url and told.run_id else ""
         what = "cancelled" if told.failures.is_held else "failed"
-        why = f"{what}: {told.why or 'its run said nothing'}"
+        why = f"{what}: {told.why or 'its run gave no reason'}"
         return [why, f"{run}{f'  {link}' if link else ''}", self._next_attempt(slice_, told.failures)]
 
     def _next_attempt(self, slice_: Slice, failures: FailureCount) -> str:
-        """When a slice that failed is tried again, or who has to ask for that."""
+        """When a failed slice is retried, or who must request it."""
         if not is_computed_here(self.warehouse.graph, slice_):
-            return "another system makes it: it is there once that system reports it again"
+            return "another system makes it: it is complete when that system reports it again"
         due = LaunchPolicy().tried_again_at(failures)
         if due is None:
-            return f"run it again, once the reason is gone: tidemark backfill {slice_.entity} {slice_.key} --approve"
+            return f"fix the cause, then run it again: tidemark backfill {slice_.entity} {slice_.key} --approve"
         if self.without_center:
-            return "it is tried again once a center runs: `tidemark up` or `tidemark center` starts one"
-        return f"it is tried again at {self._local(due, slice_)}"
+            return "it is retried when a center runs: start `tidemark up` or `tidemark center`"
+        return f"it is retried at {self._local(due, slice_)}"
 
     def _local(self, instant: datetime, slice_: Slice) -> str:
         zone = zone_info(self.warehouse.graph.entity(slice_.entity).time_zone)
@@ -190,17 +190,17 @@ class WarehouseStatus:
 
     @cached_property
     def without_center(self) -> str:
-        """That nobody starts anything, in words; empty where a center runs, and of the past."""
+        """A warning that no center runs; empty if one runs, or for the past."""
         settings = self.warehouse.settings
         store = settings.state or settings.state_db
         is_there = bool(settings.state) or settings.state_db.exists()
         held = live_leases(store) if is_there and not self._is_past else []
         if self._is_past or any(lease.startswith(f"{CENTER},") for lease in held):
             return ""
-        return "no center runs: nothing is looked for or started before `tidemark up` or `tidemark center` runs"
+        return "no center runs: start `tidemark up` or `tidemark center`"
 
     def broken_rules(self, slices: Iterable[Slice]) -> list[str]:
-        """What rules said of slices that broke them, of a few: `orders@2026-03-24: unique: 2 rows ..`."""
+        """Results of failed rules for a few slices: `orders@2026-03-24: unique: 2 rows ..`."""
         if self.store is None:
             return []
         statuses = {slice_: self.status_of(slice_) for slice_ in sorted(slices, key=str)[:_SHOWN]}
@@ -208,7 +208,7 @@ class WarehouseStatus:
         return [f"{slice_}: {told[slice_]}" for slice_ in statuses if told.get(slice_)]
 
     def snapshot_blockers(self, slice_: Slice) -> list[str]:
-        """What a snapshot waits for, or why it is not tagged; nothing for what is no snapshot of a captured table."""
+        """Why a snapshot waits, or is not tagged; empty for other slices."""
         name = self.warehouse.captured_table_of(slice_.entity).name
         table = self._table(name)
         if table is None:
@@ -224,7 +224,7 @@ class WarehouseStatus:
         return [reason] if reason else []
 
     def _candidate(self, slice_: Slice) -> Candidate | None:
-        """The version that the slice ends with, where its rules do not hold or have not been judged."""
+        """The candidate version of the slice, if its rules failed or were not checked yet."""
         if self.store is None:
             return None
         period = period_of(self.warehouse.graph, slice_.entity)
@@ -232,14 +232,14 @@ class WarehouseStatus:
 
     @cached_property
     def outdated_slices(self) -> Mapping[str, Sequence[str]]:
-        """By entity the keys of the slices that are older than their code; nothing of the past."""
+        """Keys of slices older than their code, by entity; empty for the past."""
         if self.store is None or self._is_past:
             return {}
         return outdated_slices(CodeRegistry(self.store.database), self.warehouse, self.warehouse.entities.values())
 
     @cached_property
     def unreadable_tables(self) -> Mapping[str, str]:
-        """Why tables of the lake could not be read at the last look, by entity; nothing of the past."""
+        """Why tables of the lake could not be read at the last look, by entity; empty for the past."""
         return {} if self.store is None or self._is_past else unreadable_tables(self.store.database).all()
 
     @cached_property

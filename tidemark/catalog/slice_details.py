@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProfileSummary:
-    """The profile of a slice in brief; `anomalies` are what was not as its history let expect, the worst first.
+    """The profile of a slice in brief; `anomalies` are the unusual figures, the worst first.
 
     `is_published` is False where the rows that were measured broke a rule: they are not the slice's (UTC).
     """
@@ -54,7 +54,7 @@ NO_DETAILS = SliceDetails()
 def slice_details(
     known: KnownCompleteness, database: Database, statuses: Mapping[Slice, SliceStatus]
 ) -> dict[Slice, SliceDetails]:
-    """Of slices of one entity, as they stand. Raises StateStoreDownError."""
+    """The current details of slices of one entity. Raises StateStoreDownError."""
     rules = told_rules(database, statuses)
     profiles = SliceProfiles(database).of(statuses)
     complete = known.of(list(statuses))

@@ -105,7 +105,7 @@ class _Look:
             )
 
     def update(self) -> TableUpdate:
-        """All of it."""
+        """The whole table."""
         position = position_at(self._table.path, self.version or 0)
         note = replace(self._note, position=position, committed_at=self._at, vacuumed=self._vacuumed)
         if self._is_anew:

@@ -1,1 +1,1 @@
-"""The dependency center: which slices are ready, and their launch as Dagster runs (A6)."""
+"""The dependency center: finds ready slices and launches them as Dagster runs (A6)."""

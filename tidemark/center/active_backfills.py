@@ -1,4 +1,4 @@
-"""The backfills that go on, as the center asks about them: who decides about a slice, and may it be launched?"""
+"""Active backfills for the center: who decides about a slice, and whether it may be launched."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class ActiveBackfills:
-    """By number, earlier ones first. Replaced as a whole: threads that ask see the former ones or the new ones."""
+    """By number, earlier ones first. Replaced as a whole, so other threads see the old or the new set."""
 
     def __init__(self) -> None:
         self.all: Sequence[Backfill] = ()
         self._by_slice: dict[Slice, list[Backfill]] = {}
 
     def replace(self, backfills: Iterable[Backfill]) -> None:
-        """These go on now, and no others."""
+        """Replace all active backfills."""
         ordered = sorted(backfills, key=lambda backfill: backfill.number)
         by_slice: dict[Slice, list[Backfill]] = {}
         for backfill in ordered:
@@ -30,18 +30,18 @@ class ActiveBackfills:
         self._by_slice, self.all = by_slice, ordered
 
     def decides(self, slice_: Slice, reader: Slice) -> bool:
-        """Whether one of them alone says what follows for a reader of a slice, and no policy."""
+        """Whether a backfill, and not a policy, decides about a reader of a slice."""
         return any(backfill.decides(slice_, reader) for backfill in self._by_slice.get(reader, ()))
 
     def is_held(self, slice_: Slice) -> bool:
-        """Whether a slice that is ready has to wait for its turn in one of them."""
+        """Whether a ready slice must wait for its turn in a backfill."""
         return is_held(self._by_slice.get(slice_, ()), slice_)
 
     def number_of(self, slice_: Slice) -> int | None:
-        """The first of those that have asked for a slice; None where its time or a policy did."""
+        """The first backfill that has requested a slice; None if its time or a policy did."""
         return next((own.number for own in self._by_slice.get(slice_, ()) if slice_ in own.requested), None)
 
     def holder(self, slice_: Slice, below: int) -> int | None:
-        """The first of those before `below` that are not done with a slice."""
+        """The first backfill before `below` that has not finished a slice."""
         earlier = (own.number for own in self._by_slice.get(slice_, ()) if own.number < below and own.is_open(slice_))
         return next(earlier, None)

@@ -1,8 +1,8 @@
-"""What the state store, Dagster's log and the lake say of each other after one of them was restored, and what to do.
+"""Compares state store, Dagster's log and lake after a restore, and plans what to do.
 
-A plan is made by reading alone. Carrying it out does what the center does anyway, at once and in its order: runs that
-no process has are ended, events that the store lacks are taken in, tables are compared with what was told of them, and
-tags of versions that a log does not have are dropped: the capture tags these slices again when it has read on.
+The plan is made by reading only. Carrying it out uses the normal steps of the center in order: runs without a process
+are ended, missing events are read, tables are compared with the store, and tags of missing versions are dropped, so
+that the capture tags these slices again.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _UNDER_WAY: Final = (
     *(dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING),
     *(dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING),
 )
-_GONE: Final = "No process has this run since a backup was restored."
+_GONE: Final = "No process has had this run since a backup was restored."
 
 
 class StepKind(StrEnum):
-    """What a step does."""
+    """The action of a step."""
 
     END = "end"
     READ_AGAIN = "read again"
@@ -64,7 +64,7 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True)
 class RestoreStep:
-    """One thing that is behind another one: what is to be done, why, and with which slices or runs."""
+    """One part that is behind another: what to do, why, and with which slices or runs."""
 
     kind: StepKind
     why: str
@@ -73,18 +73,18 @@ class RestoreStep:
 
 
 class AfterRestore:
-    """Of one project, whose processes stand still or are to go on."""
+    """For one project whose processes are stopped."""
 
     def __init__(self, warehouse: Warehouse, store: StateStore, instance: dg.DagsterInstance) -> None:
         self._warehouse, self._store, self._instance = warehouse, store, instance
 
     def plan(self) -> list[RestoreStep]:
-        """What is behind what. Nothing is written."""
+        """The plan. Nothing is written."""
         news = self._untold()
         return [*self._runs(), *self._events(news), *self._tables(frozenset(news))]
 
     def apply(self) -> None:
-        """Carry out all of it but what is to be computed again. Raises AnotherCenterError while a host is active."""
+        """Carry out all steps except computations. Raises AnotherCenterError while a host is active."""
         store, lease = self._store, Lease(self._store.database, holder_name(_WHO), _LEASE_SECONDS)
         held = lease.hold()
         if held.fencing_token is None:
@@ -100,7 +100,7 @@ class AfterRestore:
             self._drop_tags()
 
     def to_compute(self) -> tuple[Slice, ...]:
-        """Slices whose data is gone, or not what their run wrote, as the store says, and that no backfill has."""
+        """Slices whose data is missing or differs from their run, as stored, and that no backfill has."""
         _, currents = self._store.read.everything()
         wrong = [
             current.slice
@@ -120,7 +120,7 @@ class AfterRestore:
 
     def _runs(self) -> Iterator[RestoreStep]:
         if runs := self._open_runs():
-            why = "Dagster says that they are under way, and the processes that had them are gone"
+            why = "Dagster shows them as active, but their processes have ended"
             yield RestoreStep(StepKind.END, why, names=runs)
 
     def _open_runs(self) -> tuple[str, ...]:
@@ -133,14 +133,14 @@ class AfterRestore:
             why = f"Dagster is behind the state store: its log ends at event {last}, and was read to event {read}"
             yield RestoreStep(StepKind.READ_AGAIN, why)
         if news:
-            why = "the state store is behind Dagster: events say that these are there"
+            why = "the state store is behind Dagster: its log has these completed slices"
             yield RestoreStep(StepKind.TAKE_IN, why, slices=tuple(news))
 
     def _cursor(self) -> int:
         return int(self._store.read.cursor(CURSOR) or 0)
 
     def _untold(self) -> dict[Slice, None]:
-        """Slices of which Dagster has a materialization that the state store does not."""
+        """Slices with a materialization in Dagster that the state store does not have."""
         log, news = self._instance.event_log_storage, dict[Slice, None]()
         after, last = self._cursor(), log.get_maximum_record_id() or 0
         after = 0 if last < after else after
@@ -164,7 +164,7 @@ class AfterRestore:
             return None
         try:
             return told_slice(self._warehouse.graph, name, record.partition_key)
-        except (ParseError, RequestError):  # the center refuses it, and tells it
+        except (ParseError, RequestError):  # the center refuses and reports it
             return None
 
     def _tables(self, news: frozenset[Slice]) -> Iterator[RestoreStep]:
@@ -190,15 +190,15 @@ class AfterRestore:
 
     def _compared(self, absent: list[Slice], foreign: list[Slice], tags: list[Slice]) -> Iterator[RestoreStep]:
         if tags:
-            why = "the lake is behind the state store: their tags name versions that the tables do not have"
+            why = "the lake is behind the state store: their tags name missing versions"
             yield RestoreStep(StepKind.FORGET, why, slices=tuple(tags))
         wrong = [slice_ for slice_ in (*absent, *foreign) if self._is_computed(slice_.entity)]
         absent = [slice_ for slice_ in absent if self._status(slice_) is not RunState.ABSENT]
         if absent:
-            why = "the lake is behind the state store: it does not have what their runs wrote"
+            why = "the lake is behind the state store: the results of their runs are missing"
             yield RestoreStep(StepKind.FORGET, why, slices=tuple(absent))
         if wanted := {*self._without_backfill(wrong), *self.to_compute()}:
-            why = "their data is gone, or is not what their last run told of"
+            why = "their data is missing, or differs from the result of their last run"
             yield RestoreStep(StepKind.COMPUTE, why, slices=tuple(sorted(wanted, key=str)))
 
     def _status(self, slice_: Slice) -> RunState:

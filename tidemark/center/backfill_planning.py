@@ -1,4 +1,4 @@
-"""From slices that a person names to the plan of their backfill, with how long it probably takes."""
+"""Plans a backfill from slices that a user names, with its estimated duration."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def plan_of(
     most: int | None = None,
     require_wanted: Callable[[], None] = _always_wanted,
 ) -> BackfillPlan:
-    """What is rebuilt with these slices, of all that begins by `until` (aware); nothing is changed.
+    """The slices to rebuild with these, beginning by `until` (aware); nothing is changed.
 
     With `most` no more slices may be downstream. `require_wanted` is called on the way, and raises where nobody waits
     for the plan any more. Raises UnknownEntityError, ParseError and StateStoreDownError.

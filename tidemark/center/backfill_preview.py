@@ -1,4 +1,4 @@
-"""What a backfill would rebuild, in how many runs and how long."""
+"""A preview of a backfill: slices, number of runs, duration."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BackfillPreview:
-    """A plan; `also_in` says of which backfills that go on how many of its slices are still to be settled."""
+    """A plan; `also_in` counts its slices that active backfills still have to settle."""
 
     planned: BackfillPlan
     estimate: RepairTime
@@ -30,20 +30,20 @@ class BackfillPreview:
 
     @classmethod
     def of(cls, planned: BackfillPlan, stored: Backfills, rebuilding: Callable[[Sequence[Slice]], RepairTime]) -> Self:
-        """`rebuilding` says how long slices probably take. Raises StateStoreDownError."""
+        """The preview; `rebuilding` estimates durations. Raises StateStoreDownError."""
         holders = stored.holders(planned.members)
         also_in = Counter(number for numbers in holders.values() for number in numbers)
         return cls(planned, rebuilding(planned.rebuilt), dict(sorted(also_in.items())))
 
     @cached_property
     def groups(self) -> tuple[tuple[Member, ...], ...]:
-        """The members of a wave and an entity each, in order of time."""
+        """Members by wave and entity, in order of time."""
         ordered = sorted(self.planned.members.values(), key=lambda member: (member.wave, member.slice))
         alike = groupby(ordered, key=lambda member: (member.wave, member.slice.entity))
         return tuple(tuple(group) for _, group in alike)
 
     @property
     def runs(self) -> int:
-        """How many runs it takes where neighbours in time share them."""
+        """The number of runs, where neighbours in time share a run."""
         rebuilt = set(self.planned.rebuilt)
         return sum(ceil(sum(member.slice in rebuilt for member in group) / TOGETHER) for group in self.groups)

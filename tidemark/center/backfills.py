@@ -1,7 +1,7 @@
-"""Backfills carried out by the center: their steps become facts like any other, and are noted once these are durable.
+"""Carries out backfills: their steps become facts, and are recorded after the facts are durable.
 
-Facts have ids of their own (`backfill:NUMBER:...`). A process that dies between a fact and the note of it says the fact
-again, which changes nothing, and notes it then. Source: seed capability D5.
+Facts have their own ids (`backfill:NUMBER:...`). After a crash between a fact and its record, the fact is reported
+again, which changes nothing, and then recorded. Source: seed capability D5.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     IsExhausted = Callable[[Slice], bool]
 
 ON_THEIR_WAY: Final = 200
-"""So many slices of a backfill are ready or under way at a time: few have to be given back where it is cancelled."""
+"""Most slices of a backfill that are ready or active, so that a cancel has to return few."""
 _FINISHED: Final = frozenset({Event.COMPLETED, Event.BACKFILLED})
 
 
 class BackfillDriver:
-    """The backfills of one center's store, in memory as far as they go on."""
+    """The backfills of one center's store; active ones are in memory."""
 
     def __init__(self, center: DependencyCenter, clock: Callable[[], datetime]) -> None:
         self._center, self._clock = center, clock
@@ -46,9 +46,9 @@ class BackfillDriver:
         self._fence: Fence | None = None
 
     def refresh(self) -> None:
-        """Take in what people changed: plans that were approved, pauses, answers. Raises StateStoreDownError."""
+        """Read users' changes: approved plans, pauses, answers. Raises StateStoreDownError."""
         fence = self._center.store.write.fence
-        if fence != self._fence:  # another center may have been active meanwhile
+        if fence != self._fence:  # another center may have been active in between
             self._known, self._fence = {}, fence
         known, rows = {}, self._stored.active()
         for row in rows:
@@ -64,7 +64,7 @@ class BackfillDriver:
         self._known = {}
 
     def step(self, is_exhausted: IsExhausted) -> None:
-        """Go on with each of them; `is_exhausted` says of a failed slice whether it is not tried again."""
+        """Take the next steps of each; `is_exhausted` says whether a failed slice is not retried any more."""
         for backfill in self._center.backfills.all:
             evidence = _Evidence(self._center, backfill, is_exhausted)
             while told := steps(backfill, evidence, ON_THEIR_WAY):
@@ -76,7 +76,7 @@ class BackfillDriver:
                 self._center.backfills.replace(own for _, own in self._known.values())
 
     def _load(self, number: int) -> Backfill:
-        """A backfill as the project is now: what this does not have, or does not compute, is settled."""
+        """A backfill adapted to the project: slices that it no longer has or computes are settled."""
         stored, graph = self._stored.load(number), self._center.graph
         gone = [
             (place, SliceProgress.GONE, "the project does not have it any more, or does not compute it")
@@ -90,14 +90,14 @@ class BackfillDriver:
         return Backfill(number, stored.phase, plan_on(graph, stored.plan), progress)
 
     def _carry_out(self, backfill: Backfill, told: Sequence[BackfillStep], known: _Evidence) -> int:
-        """How many of the steps were taken."""
+        """The number of steps taken."""
         facts = [fact for step in told for fact in self._facts(backfill, step, known)]
         facts += self._owed(backfill, [step.slice for step in told if step.progress in _LETS_GO], known)
         crash_point("backfill.decided")
         receipt = self._center.report(facts) if facts else None
         crash_point("backfill.reported")
         refused = {fact.slice for fact, _ in receipt.refused} if receipt else set()
-        done = [step for step in told if step.slice not in refused]  # the others are looked at again
+        done = [step for step in told if step.slice not in refused]  # other backfills are checked again
         places = {slice_: place for place, slice_ in enumerate(backfill.plan.members)}
         self._stored.note(backfill.number, [(places[step.slice], step.progress, step.why) for step in done])
         crash_point("backfill.noted")
@@ -106,7 +106,7 @@ class BackfillDriver:
         return len(done)
 
     def _facts(self, backfill: Backfill, step: BackfillStep, known: _Evidence) -> Iterator[Fact]:
-        """What a step tells of its slice; nothing where it is so already."""
+        """Facts of a step about its slice; none if they are true already."""
         slice_, status = step.slice, known.status(step.slice)
         event = EVENT_OF.get(step.act)
         if event is None:
@@ -130,21 +130,21 @@ class BackfillDriver:
         return Fact(event_id, slice_, event, self._clock(), who, _WHY.get(act, ""), before=before)
 
     def _before(self, backfill: Backfill, slice_: Slice, known: _Evidence) -> SliceStatus | None:
-        """What a slice was before this backfill asked for it; None where it is to be computed in any case."""
+        """The slice's state before this backfill requested it; None if it must be computed anyway."""
         history = self._center.store.read.history(slice_)
         asked = next((at for at in reversed(range(len(history))) if row_of(history[at].event).new_generation), None)
         if asked is None or history[asked].event_id != _event_id(backfill.number, Act.REQUEST.value, slice_):
             return None
-        if known.status(slice_).quality is Quality.FAILED:  # its rows were refused, and its flag has gone on from it
+        if known.status(slice_).quality is Quality.FAILED:  # its rows were refused, and its flag has spread since
             return None
         if not is_restorable(backfill, self._center.store.read.reads([slice_]).get(slice_), known):
             return None
         return history[asked - 1].status if asked else SliceStatus()
 
     def _owed(self, backfill: Backfill, slices: Sequence[Slice], known: _Evidence) -> Iterator[Fact]:
-        """What follows for slices that it lets go as they are from what others have computed again meanwhile.
+        """Effects of other computations on slices that the backfill releases without a computation.
 
-        While it held them no policy was asked. What it computed itself sets nothing in motion.
+        Policies were not applied while it held them. Its own computations have no further effects.
         """
         there = [slice_ for slice_ in slices if known.status(slice_).run_state is RunState.COMPLETED]
         for slice_, reads in (self._center.store.read.reads(there) if there else {}).items():
@@ -156,7 +156,7 @@ class BackfillDriver:
                 yield self._fact(backfill, slice_, event, "owed", None)
 
     def _is_of_others(self, backfill: Backfill, used: Slice, known: _Evidence) -> bool:
-        """Whether somebody else has computed a slice of the backfill again, and it is there."""
+        """Whether another run has computed a slice of the backfill again, and it is complete."""
         member, status = backfill.plan.members.get(used), known.status(used)
         if member is None or status.run_state is not RunState.COMPLETED or status.unannounced:
             return False
@@ -167,7 +167,7 @@ class BackfillDriver:
         return begun is not None and begun.event_id != own
 
     def _last(self, slice_: Slice) -> Transition | None:
-        """What began its present generation; None of the first one."""
+        """The transition that started its present generation; None for the first one."""
         history = self._center.store.read.history(slice_)
         return next((step for step in reversed(history) if row_of(step.event).new_generation), None)
 
@@ -178,12 +178,12 @@ class BackfillDriver:
 _LETS_GO: Final = frozenset({SliceProgress.BLOCKED, SliceProgress.KEPT, SliceProgress.CANCELLED})
 _WHY: Final = {
     Act.REQUEST.value: "it is to be rebuilt",
-    Act.KEEP.value: "nothing that it goes by has changed",
-    Act.ASK.value: "what it reads has changed, and its policy is to ask a person",
-    Act.RESTORE.value: "it was cancelled before this began",
-    Act.GIVE_UP.value: "it was cancelled, and its run had failed",
-    "tainted": "what it read is not good",
-    "owed": "what it reads was computed again by others meanwhile",
+    Act.KEEP.value: "its inputs have not changed",
+    Act.ASK.value: "its inputs have changed, and its policy is to ask a person",
+    Act.RESTORE.value: "the backfill was cancelled before this slice began",
+    Act.GIVE_UP.value: "the backfill was cancelled, and the run had failed",
+    "tainted": "its input is not valid",
+    "owed": "its input was computed again by another run",
 }
 
 
@@ -192,7 +192,7 @@ def _event_id(number: int, act: str, slice_: Slice) -> str:
 
 
 class _Evidence:
-    """What one backfill is told of slices."""
+    """Facts about slices for one backfill."""
 
     def __init__(self, center: DependencyCenter, backfill: Backfill, is_exhausted: IsExhausted) -> None:
         self._center, self._backfill, self._is_exhausted = center, backfill, is_exhausted

@@ -1,4 +1,4 @@
-"""A step of the center that may take long: in a thread of its own, so that no decision waits for it."""
+"""Runs a slow step of the center in a separate thread, so that no decision waits for it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class BackgroundStep:
-    """Does one thing again and again, never twice at once. A center that ends does not wait for it."""
+    """Repeats one step, never twice at once. A center that ends does not wait for it."""
 
     def __init__(self, name: str, step: Callable[[], None]) -> None:
         self._name, self._step, self._running = name, step, Future[None]()
         self._running.set_result(None)
 
     def poll(self) -> None:
-        """Begin it again, unless it goes on. Raises what it raised the last time, once."""
+        """Start it again, unless it is running. Raises the error of the last time, once."""
         if not self._running.done():
             return
         last, self._running = self._running, Future[None]()

@@ -1,8 +1,8 @@
 """The DependencyCenter (seed capability A6): facts in, durable transitions and decisions out.
 
-One commit carries facts, all that follows from them, and the slices that they release: a fact that is durable has been
-decided upon, so that nothing is lost or doubled wherever the process dies. Those who report at the same time share a
-commit. What is in memory follows from the store; after a failed commit it is built again from there.
+One commit has facts, their effects, and the released slices. So every durable fact is decided, and nothing is lost or
+doubled by a crash. Simultaneous reports share a commit. Memory follows from the store; after a failed commit it is read
+again.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from tidemark.state_store.transition import FailureCount
 
 DUE_AT_ONCE: Final = 1_000
-"""So many slices whose time has come share a commit: who reports meanwhile waits no longer than for one of these."""
+"""Most due slices in one commit, so that simultaneous reports wait for at most one."""
 CHECKPOINT_BEHIND: Final = timedelta(hours=6)
-"""Most slices have started by then, and need not be noted as waiting."""
+"""Most slices have started by then, and need no note as waiting."""
 _LOGGER: Final = logging.getLogger("tidemark.center")
 _KEPT_AT_ONCE: Final = 25_000
 _ENDS: Final = frozenset({Event.COMPLETED, Event.FAILED, Event.CANCELLED, Event.INTERRUPTED})
@@ -71,7 +71,7 @@ class _Ticket:
 
 
 class DependencyCenter:
-    """Safe between threads; one center a store at a time (a second one is told by StateConflictError)."""
+    """Safe between threads; one center for each store at a time (a second one gets StateConflictError)."""
 
     def __init__(
         self,
@@ -89,22 +89,22 @@ class DependencyCenter:
         self._memory: CenterMemory | None = None
         self._unkept = 0
         self.undecided: dict[Slice, Exception] = {}
-        """Slices of which a decision failed, with why: each is decided upon again once something happens around it."""
+        """Slices whose decision failed, with the reason; each is tried again at the next event around it."""
         self._is_declared = False
 
     @property
     def store(self) -> StateStore:
-        """Where everything that it knows is."""
+        """The store of everything that it knows."""
         return self._store
 
     def report(
         self, facts: Sequence[Fact], *, cursors: Mapping[str, str] | None = None, strict: bool = False
     ) -> Receipt:
-        """Returns once the facts and what follows from them are durable.
+        """Report facts; returns when they and their effects are durable.
 
-        A fact that cannot be so is refused and told in the receipt; with `strict` its error is raised instead, and none
-        of these facts is taken. `cursors` are positions of detectors, written with the facts. Raises
-        StateStoreDownError and StateConflictError: report again, what was written is known by its event ids.
+        An impossible fact is refused in the receipt; with `strict`, its error is raised and none of these facts is
+        stored. `cursors` are positions of detectors, written with the facts. Raises StateStoreDownError and
+        StateConflictError: report again, written facts are recognized by their event ids.
         """
         ticket, begun = _Ticket(facts, cursors or {}, strict), self.latency.now()
         self._queue.append(ticket)
@@ -117,11 +117,11 @@ class DependencyCenter:
         return receipt
 
     def tick(self) -> int:
-        """Let the clock work: earliest times, time-outs. Returns how many slices were released by it."""
+        """Apply the clock: earliest times, time-outs. Returns the number of released slices."""
         return _until_done(self.tick_once)
 
     def tick_once(self) -> tuple[int, bool]:
-        """One commit of what the clock does; how many slices were released, and whether it is done for now."""
+        """One commit of the clock; the number of released slices, and whether it is done for now."""
         with self._lock:
             memory = self._fresh()
             self._take_in_declarations(memory)
@@ -130,7 +130,7 @@ class DependencyCenter:
             return self._write(Staging(self.graph, memory, memory.last, self._clock()), {}), is_done
 
     def launch(self, slices: Iterable[Slice], run_id: str, pool: str) -> list[Slice]:
-        """Note, durably, that one run is asked for: for those of the slices that are ready still; returns them."""
+        """Durably record one run for those of the slices that are still ready; returns them."""
         with self._lock:
             memory = self._fresh()
             now = self._clock()
@@ -143,21 +143,22 @@ class DependencyCenter:
             return launched
 
     def prepare(self, until: datetime, limit: int = DUE_AT_ONCE) -> bool:
-        """Count slices beforehand whose time comes by then: work for idle moments; whether there is no more of it."""
+        """Prepare slices that become due by then, in idle moments; returns whether there is more."""
         with self._lock:
             is_done = self._fresh().index.prepare(until, limit)
             self._keep(0 if is_done else limit)
             return is_done
 
     def checkpoint(self, behind: timedelta = CHECKPOINT_BEHIND, most: int = DUE_AT_ONCE) -> int:
-        """Note where the schedule is, so that the next start need not go through the past; how many slices were noted.
+        """Store the position in the schedule, so that the next start can skip the past; returns the number of notes.
 
-        What waits still so long after its time is noted, some at a time: who reports meanwhile waits for no more.
+        Slices that still wait long after their time are noted, a limited number at once, so that reports wait only
+        briefly.
         """
         return _until_done(lambda: self.checkpoint_once(behind, most))
 
     def checkpoint_once(self, behind: timedelta = CHECKPOINT_BEHIND, most: int = DUE_AT_ONCE) -> tuple[int, bool]:
-        """One commit of it; how many slices were noted, and whether that was the last."""
+        """One commit of it; the number of notes, and whether it was the last."""
         with self._lock:
             memory = self._fresh()
             note = memory.index.checkpoint(self._clock() - behind, most)
@@ -172,38 +173,38 @@ class DependencyCenter:
             return len(note.waiting), note.is_last
 
     def refresh(self, names: Iterable[str]) -> None:
-        """These entities of the graph came, changed or went, or what they depend on did."""
+        """These entities, or their dependencies, were added, changed or removed in the graph."""
         with self._lock:
             memory = self._fresh()
             memory.index.refresh(names)
             self._write(Staging(self.graph, memory, memory.last, self._clock()), {})
 
     def catch_up(self) -> int:
-        """Take in what another center wrote to the store; how many transitions there were."""
+        """Read transitions that another center wrote; returns their number."""
         with self._lock:
             memory = self._fresh()
             transitions = self._store.read.after(memory.last)
-            if transitions:  # its clock may be ahead: what it released by time is not to be withdrawn here
+            if transitions:  # its clock may be ahead: what it released by time must not be withdrawn here
                 memory.index.advance(max(self._clock(), transitions[-1].record_time))
                 memory.apply(transitions)
             return len(transitions)
 
     def status(self, slice_: Slice) -> SliceStatus:
-        """A slice as it is."""
+        """The current status of a slice."""
         with self._lock:
             return self._fresh().index.status(slice_)
 
     def statuses(self, slices: Iterable[Slice]) -> dict[Slice, SliceStatus]:
-        """The stored statuses of many slices, without those to which nothing has happened; nothing of it is kept."""
+        """Stored statuses of many slices, without those without events; nothing is cached."""
         return {current.slice: current.status for current in self._store.read.currents(slices)}
 
     def explain(self, slice_: Slice, depth: int = 1) -> Explanation:
-        """What a slice waits for, as of now. Raises ParseError and UnknownEntityError."""
+        """The explanation of a slice now. Raises ParseError and UnknownEntityError."""
         with self._lock:
             return explain(self.graph, slice_, known=self._fresh().index, now=self._clock(), depth=depth)
 
     def invalidities(self, slices: Iterable[Slice]) -> dict[Slice, Invalidity | None]:
-        """Why slices are not valid, or held; None of the others, and of what the graph does not have any more."""
+        """Why slices are invalid or held; None for others, and for slices that are not in the graph."""
         told: dict[Slice, Invalidity | None] = {}
         with self._lock:
             index, now = self._fresh().index, self._clock()
@@ -215,7 +216,7 @@ class DependencyCenter:
         return told
 
     def waiting(self, since: datetime, most: int) -> tuple[int, dict[Slice, tuple[Slice, ...]]]:
-        """How many slices wait though their earliest time came by then; of the newest of them, what they lack."""
+        """The number of slices that wait after their earliest time; for the newest of them, the missing inputs."""
         with self._lock:
             memory, now = self._fresh(), self._clock()
             count, newest = memory.index.waiting_since(since, most)
@@ -223,24 +224,24 @@ class DependencyCenter:
             return count, lacking
 
     def ready(self) -> list[Slice]:
-        """What may be launched, in the order in which it became so."""
+        """Slices that may be launched, in the order of their release."""
         with self._lock:
             return list(self._fresh().ready)
 
     def completed_slices(self) -> Iterator[tuple[Slice, SliceStatus]]:
-        """What is there, as far as it is computed by scheduled or captured entities of the graph and no marker."""
+        """Completed slices of scheduled or captured entities in the graph, without markers."""
         for name in self.graph:
             node = self.graph.node(name)
             currents = self._store.read.completed_slices(name)
             yield from ((current.slice, current.status) for current in currents if not is_marker(node, current.slice))
 
     def failed_slices(self) -> list[Slice]:
-        """What failed and was not tried again."""
+        """Slices that failed and were not retried."""
         with self._lock:
             return list(self._fresh().failed)
 
     def failures(self, slice_: Slice) -> FailureCount | None:
-        """How often the present generation of a slice that is open failed; None where it did not. Asks no database."""
+        """Failures of an open slice's present generation; None if there are none. Does not use the database."""
         with self._lock:
             memory = self._fresh()
             failures = memory.failures.get(slice_)
@@ -253,36 +254,36 @@ class DependencyCenter:
             return memory.tried.get(slice_) == memory.index.status(slice_).generation
 
     def under_way(self) -> dict[Slice, tuple[str | None, str | None]]:
-        """Slices that are launched or running, with their run and its pool."""
+        """Launched or running slices, with their run and its pool."""
         with self._lock:
             memory = self._fresh()
             return {slice_: (memory.runs.get(slice_), pool) for slice_, pool in memory.under_way.items()}
 
     def launched_slices(self) -> dict[Slice, tuple[str, str | None]]:
-        """Slices that are under way in runs that the center itself launched, with the run and its pool."""
+        """Active slices in runs that this center launched, with the run and its pool."""
         with self._lock:
             memory = self._fresh()
             return {slice_: (run, memory.under_way.get(slice_)) for slice_, run in memory.launched.items()}
 
     def unreadable(self) -> dict[Slice, str]:
-        """Slices of which a stored value cannot be read, with why: they wait for a backfill, the others go on."""
+        """Slices with an unreadable stored value, with the reason: they wait for a backfill."""
         with self._lock:
             return dict(self._fresh().unreadable)
 
     @property
     def memory(self) -> CenterMemory:
-        """What is known, for queries that look at much of it; not to be kept."""
+        """The memory, for queries over much of it; do not keep it."""
         with self._lock:
             return self._fresh()
 
     def _take_in_declarations(self, memory: CenterMemory) -> None:
-        """Once: what is complete may need more, as it is declared now."""
+        """Once: completed slices may need more by the current declarations."""
         if self._is_declared:
             return
         needs = WidenedNeeds(self.graph, self._store.database, self._store.read)
         staging = Staging(self.graph, memory, memory.last, self._clock())
         for fact in needs.facts(memory.index, memory.last, self._clock()):
-            with suppress(TidemarkError):  # it is not there any more
+            with suppress(TidemarkError):  # it is not complete any more
                 staging.take(fact)
         if staging.transitions:
             self._write(staging, {})
@@ -297,24 +298,24 @@ class DependencyCenter:
         return self._memory
 
     def _keep(self, more: int) -> None:
-        """So many more slices lie in memory that the garbage collector should pass over them."""
+        """Move this many new objects out of the garbage collector's way."""
         self._unkept += more
         if self._unkept >= _KEPT_AT_ONCE:
             self._unkept = 0
             freeze_live_objects()
 
     def _forget(self) -> None:
-        """The memory is ahead of the store, or behind it."""
+        """Forget the memory, which differs from the store."""
         if self._memory is not None:
             self._memory.index.let_go()
         self._memory = None
 
     def _commit_queued(self) -> None:
-        """One commit for all who wait; the lock is held."""
+        """One commit for all waiting tickets; the lock is held."""
         tickets = [self._queue.popleft() for _ in range(len(self._queue))]
         try:
             self._commit(tickets)
-        except TidemarkError as error:  # told to everyone who waits; each raises it
+        except TidemarkError as error:  # reported to every waiting caller, who raises it
             _refuse(tickets, error)
         except Exception as error:  # noqa: BLE001 - whatever it is, the one who reported it raises it, nobody else
             waiting = [ticket for ticket in tickets if not ticket.done.done()]
@@ -327,7 +328,7 @@ class DependencyCenter:
             raise
 
     def _commit_alone(self, ticket: _Ticket) -> None:
-        """A commit that nobody foresaw to fail is made ticket by ticket: only the one that makes it fail does."""
+        """After an unexpected error, commit ticket by ticket, so that only the faulty one fails."""
         if ticket.done.done():
             return
         ticket.receipt = Receipt()
@@ -350,17 +351,16 @@ class DependencyCenter:
             self._commit_unknown(tickets, facts)
 
     def _may_be_known(self, fact: Fact) -> bool:
-        """Whether the store has to be asked, which takes a round trip.
+        """Whether event ids must be looked up in the store, which takes a round trip.
 
-        A run's end that was reported has taken the slice from those that are under way; the store refuses the id of
-        anything else that was.
+        A reported end of a run has removed the slice from the active ones; the store refuses other known ids.
         """
         memory, slice_ = self._fresh(), fact.slice
         is_of_run = fact.data.run_id is not None and fact.data.run_id == memory.runs.get(slice_)
         return not (is_of_run and slice_ in memory.under_way and fact.event in _ENDS)
 
     def _commit_unknown(self, tickets: Sequence[_Ticket], doubtful: Sequence[Fact]) -> None:
-        """All that is not known, in one commit; `doubtful` are those of which that is to be found out."""
+        """Commit all new facts at once; `doubtful` ids are looked up first."""
         memory, now = self._fresh(), self._clock()
         known = self._store.read.known_ids([fact.event_id for fact in doubtful])
         facts = [fact for ticket in tickets for fact in ticket.facts]
@@ -379,7 +379,7 @@ class DependencyCenter:
                 ticket.done.set_result(ticket.receipt)
 
     def _stage(self, ticket: _Ticket, own: Staging, known: set[str]) -> bool:
-        """Whether the ticket's facts were staged: all of a strict one, or none."""
+        """Whether the ticket's facts were staged: for a strict one, all or none."""
         ids: set[str] = set()
         for fact in ticket.facts:
             if fact.slice.entity not in self.graph:
@@ -393,7 +393,7 @@ class DependencyCenter:
         return True
 
     def _take(self, fact: Fact, own: Staging, ticket: _Ticket) -> bool:
-        """Whether the ticket's other facts may go on."""
+        """Whether the ticket's other facts may continue."""
         try:
             is_new = own.take(fact)
         except TidemarkError as error:
@@ -407,7 +407,7 @@ class DependencyCenter:
         return True
 
     def _write(self, staging: Staging, cursors: Mapping[str, str]) -> int:
-        """Decide upon what is staged, and write all of it; the number of slices released."""
+        """Decide about the staged facts and write everything; returns the number of released slices."""
         memory = self._fresh()
         after, applied, released = memory.last, 0, 0
         try:
@@ -429,7 +429,7 @@ class DependencyCenter:
         return released
 
     def _decide_alone(self, decision: ReadinessDecision, staging: Staging) -> bool:
-        """What one decision raises concerns its slice; the others are written."""
+        """An error in one decision affects only its slice; the others are written."""
         self.undecided.pop(decision.slice, None)
         try:
             return self._decide(decision, staging)
@@ -455,7 +455,7 @@ class DependencyCenter:
         return decision.event is Event.RELEASED
 
     def _manifests(self, memory: CenterMemory, slices: Sequence[Slice], now: datetime) -> dict[Slice, SliceManifest]:
-        """What the runs of slices open: decided here, and nowhere else."""
+        """Manifests for the runs of slices: decided only here."""
         decisions = {slice_: self._decision_of(memory, slice_, now) for slice_ in slices}
         used = {input_ for _, decided in decisions.values() for verdict in decided.verdicts for input_ in verdict.used}
         versions = self._store.read.versions(used) if used else {}
@@ -485,7 +485,7 @@ def _refuse(tickets: Sequence[_Ticket], error: BaseException) -> None:
 
 
 def _until_done(once: Callable[[], tuple[int, bool]]) -> int:
-    """The sum of what each call says, up to the one that says that it was the last."""
+    """The sum of all calls up to the last one."""
     total, is_done = 0, False
     while not is_done:
         count, is_done = once()

@@ -1,4 +1,4 @@
-"""The center and what it is told by Dagster, the capture, the outside world and the clock: one tick of every host."""
+"""One tick of every host: events of Dagster, the capture, external systems and the clock."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ _WIPED_SECONDS: Final = 60.0
 _STORAGE_SECONDS: Final = 10.0
 _SLICES_SECONDS: Final = 60.0
 _STORAGE_AT_ONCE: Final = 1.0
-"""After so many seconds no further table is looked at: the next time goes on from there."""
+"""Seconds after which no further table is checked; the next time continues there."""
 
 
 class CenterTick:
-    """The center and what it is told by Dagster, the capture and the clock; `who` names it in the transitions."""
+    """The center with its detectors; `who` names it in the transitions."""
 
     def __init__(self, warehouse: Warehouse, who: str) -> None:
         self.store = StateStore.of(warehouse.settings)
@@ -81,11 +81,11 @@ class CenterTick:
         self._audited = timedelta(days=warehouse.settings.audit_days)
 
     def tick(self, instance: dg.DagsterInstance, *, reconcile: bool = True) -> int:
-        """Take in what is new and let time work; returns how many facts changed something.
+        """Read new events and apply the clock; returns the number of facts with an effect.
 
-        With `reconcile` also what another center wrote, what became visible late, and tags that the capture gave; and
-        Dagster is told which slices are not valid, or are so again, and of runs whose host of workers is gone.
-        What one of these steps raises is that step's alone. After an error everything begins with what is stored.
+        With `reconcile`, also read transitions of another center, late events and new tags, and report to Dagster
+        invalid and recovered slices, and runs of lost hosts. An error in one step affects only that step. After an
+        error the tick starts from the stored state.
         """
         run = self.isolated.run
         self.isolated.begin()
@@ -105,7 +105,7 @@ class CenterTick:
         return new
 
     def _poll_events(self, instance: dg.DagsterInstance, *, reconcile: bool) -> int:
-        """After an error the log is read again from what is stored."""
+        """After an error, read the log again from the stored position."""
         events = self._events or EventLogDetector(instance, self.center, self.store.read, self.refused)
         self._events, events.instance = None, instance
         new = events.poll(reconcile=reconcile)
@@ -113,11 +113,10 @@ class CenterTick:
         return new
 
     def upkeep(self) -> None:
-        """What is done less often: slices are reconciled with what was wiped in Dagster and with what is in storage.
+        """Less frequent work: reconcile slices with wiped assets in Dagster and with storage.
 
-        What the catalog counts is noted, the schedule's position, and the lake's table of slices where it has one.
-        Transitions that are older than what is kept are compacted, profiles and results of rules forgotten, and what
-        steps printed then is removed.
+        Also store the catalog's counts, the schedule's position, and the lake's table of slices if it exists; compact
+        old transitions; delete old profiles, results of rules, and printed output of steps.
         """
         run, database, events = self.isolated.run, self.store.database, self._events
         if events and self._due.has_come("wiped", _WIPED_SECONDS):
@@ -141,7 +140,7 @@ class CenterTick:
 
     @property
     def takes_in(self) -> bool:
-        """Whether the last tick read Dagster's event log and decided: nothing goes on for long without these."""
+        """Whether the last tick read Dagster's event log and decided: required for the work of the center."""
         return {EVENT_LOG, DECIDE}.isdisjoint(self.isolated.troubles)
 
     @property
@@ -155,20 +154,20 @@ class CenterTick:
         return self._storage.troubles
 
     def begin_anew(self) -> None:
-        """Another center may have been active: the next tick begins with what is stored, and all upkeep is due."""
+        """Another center may have been active: the next tick starts from the stored state, with all maintenance."""
         self._events, self._due = None, DueTimes()
         self.backfills.forget()
         self.outside.begin_anew()
         self._validity.begin_anew()
 
     def read_again(self) -> None:
-        """After an error the next tick begins with what is stored."""
+        """After an error, the next tick starts from the stored state."""
         self._events = None
         self.backfills.forget()
 
 
 def first_start(warehouse: Warehouse) -> datetime:
-    """The beginning of the first slice that any entity declares."""
+    """The start of the first slice of all entities."""
     graph = warehouse.graph
     starts = []
     for name in graph:

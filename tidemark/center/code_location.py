@@ -1,4 +1,4 @@
-"""A code location as the center needs it to create runs by itself: its assets' job, and where others find it."""
+"""A code location, for creating runs: the job of its assets, and its address for other processes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CodeLocation:
-    """`job` holds all assets; `code` says where a worker loads it, `remote` under which name the UI knows it."""
+    """`job` has all assets; `code` is what a worker loads, `remote` the name in the UI."""
 
     job: dg.JobDefinition
     code: JobPythonOrigin
@@ -35,13 +35,13 @@ class CodeLocation:
 
     @classmethod
     def of_workspace(cls, workspace: Path) -> Self:
-        """The first location of a workspace.yaml, which is a module.
+        """The first location of a workspace.yaml, which must be a module.
 
-        Raises WorkspaceError; what the module raises.
+        Raises WorkspaceError, and errors of the module.
         """
         importable(workspace.parent)
         if not workspace.is_file():
-            raise _workspace_error("no such file", workspace)
+            raise _workspace_error("the file does not exist", workspace)
         location = location_origins_from_yaml_paths([str(workspace)])[0]
         target = None if isinstance(location, GrpcServerCodeLocationOrigin) else location.loadable_target_origin
         if target is None or target.module_name is None:
@@ -59,7 +59,7 @@ class CodeLocation:
 
 
 def job_on_pages(workspace: Path, job_name: str) -> RemoteJobOrigin | None:
-    """Under which location Dagster's pages show runs of a job, without loading it; None where there is no workspace."""
+    """The location under which Dagster's pages show runs of a job, without loading it; None without a workspace."""
     if not workspace.is_file():
         return None
     location = location_origins_from_yaml_paths([str(workspace)])[0]
@@ -72,5 +72,5 @@ def _workspace_error(content: str, workspace: Path) -> WorkspaceError:
         expected="a python_module as the first entry of `load_from`",
         found=content,
         where=str(workspace),
-        hint="`tidemark init` writes a workspace.yaml beside tidemark.yaml; take that file over",
+        hint="`tidemark init` writes a workspace.yaml beside tidemark.yaml; use that file",
     )

@@ -1,4 +1,4 @@
-"""The store as the archive of a readiness index."""
+"""The state store as the archive of a readiness index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class StoredArchive:
-    """`runs` takes up the last run of each slice that is read, `unreadable` what is wrong with its row."""
+    """`runs` gets the last run of each read slice, `unreadable` the errors of rows."""
 
     def __init__(self, read: StateReader, floor: str, runs: dict[Slice, str], unreadable: dict[Slice, str]) -> None:
         self.floor = floor

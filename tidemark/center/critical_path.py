@@ -1,4 +1,4 @@
-"""What to launch first: the slice with the longest chain of entities below it delays the most."""
+"""The launch order without promises: the slice with the longest chain below it delays the most."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def chain_lengths(graph: DependencyGraph, cost: Mapping[str, float] | None = None) -> dict[str, float]:
-    """For each entity, how long the longest chain of those that need it takes; each counts 1 where no cost is known.
+    """The length of the longest chain below each entity; entities without known costs count 1.
 
-    Dependencies on oneself, and those that lead back in time to an entity that comes later, lengthen nothing.
+    Dependencies on the entity itself, and dependencies back in time on later entities, add nothing.
     """
     lengths: dict[str, float] = {}
     for name in reversed(graph.topological()):

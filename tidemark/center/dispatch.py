@@ -1,8 +1,7 @@
-"""From slices that are ready to runs: which, where, together with which, and what to do when one fails.
+"""Turns ready slices into runs: pool, grouping, and retries.
 
-A launch is written down with its run's id before anyone is asked to run it. Whoever starts again finds it written down,
-and asks for the same run: the launcher takes an id once. So each generation of a slice is launched once, wherever the
-process dies. Source: seed capabilities C1 and A6.
+A launch is stored with its run id before the run is requested. After a crash, the same run is requested again, and the
+launcher accepts an id only once. So each generation of a slice is launched once. Source: seed capabilities C1 and A6.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ if TYPE_CHECKING:
 
 
 TOGETHER: Final = 7
-"""So many slices that follow each other a run of the service or of the sensor computes: a week of days."""
+"""Most consecutive slices in a run of the service or the sensor: a week of days."""
 
 
 class DagsterRunState(Enum):
-    """What a launcher knows of a run."""
+    """The state of a run, as a launcher knows it."""
 
     UNKNOWN = "unknown"
     UNDER_WAY = "under way"
@@ -52,20 +51,20 @@ class DagsterRunState(Enum):
 
 
 class SliceLauncher(Protocol):
-    """Runs slices somewhere."""
+    """Runs slices."""
 
     def launch(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None = None) -> None:
-        """Start one run of these slices; an id that was launched before changes nothing. Raises LaunchError.
+        """Start one run of these slices; a known id changes nothing. Raises LaunchError.
 
-        `backfill` is the number of the backfill that they are of.
+        `backfill` is the number of their backfill.
         """
 
     def state(self, run_id: str) -> DagsterRunState:
-        """What became of a run."""
+        """The state of a run."""
 
 
 class Dispatch:
-    """Asks for the runs of one center; where there is no room, by the margin of the promises that hang on slices."""
+    """Requests the runs of one center; if pools are full, by the margin of the promises behind slices."""
 
     def __init__(
         self,
@@ -87,14 +86,14 @@ class Dispatch:
         self._is_recovered = False
         self._broke_off: set[str] = set()
         self.isolated = IsolatedSteps()
-        """What went wrong in the last step: an exception of one launch is that launch's alone."""
+        """Errors of single launches in the last step."""
         self._passed_over = 0
-        """So many runs of other slices were launched since one of a backfill was."""
+        """The number of runs of other slices since the last run of a backfill."""
         self.without_pool: dict[str, PoolError] = {}
-        """Entities that ask for a pool that there is not, as of the last step: theirs wait, others go on."""
+        """Entities with an unknown pool in the last step: their slices wait."""
 
     def step(self) -> int:
-        """Launch what is ready, as far as there is room; returns the number of runs asked for."""
+        """Launch ready slices while there is room; returns the number of requested runs."""
         run = self.isolated.run
         self.isolated.begin()
         if not self._is_recovered:
@@ -111,12 +110,12 @@ class Dispatch:
         return launched
 
     def _one_by_one(self) -> list[list[Slice]]:
-        """What is ready where it could not be grouped, or nothing is ready: a run each."""
+        """Ready slices after an error of grouping: one run each."""
         held = self._center.backfills.is_held
         return [[slice_] for slice_ in self._center.ready() if not held(slice_)]
 
     def _launch_group(self, group: Sequence[Slice], busy: Counter[str], rebuilding: Counter[str]) -> bool:
-        """Launch a group where there is room, which it takes then."""
+        """Launch a group if there is room, and take the room."""
         backfill = self._center.backfills.number_of(group[0])
         pool = self._pool_for(group[0], busy if backfill is None else self._with_share_used(busy, rebuilding))
         if pool is None or not self._launch(group, pool, backfill):
@@ -127,13 +126,13 @@ class Dispatch:
         return True
 
     def begin_anew(self) -> None:
-        """The next step asks again for launches that the launcher knows nothing of."""
+        """The next step requests launches again that the launcher does not know."""
         self._is_recovered = False
 
     def recover(self) -> None:
-        """Ask again for launches that were written down and that the launcher knows nothing of.
+        """Request stored launches again that the launcher does not know.
 
-        Runs of others, which were only reported, are theirs: the center asks for no run that it did not launch.
+        Reported runs of others are not requested: the center requests only its own runs.
         """
         runs: dict[tuple[str, str | None], list[Slice]] = {}
         for slice_, launch in self._center.launched_slices().items():
@@ -145,10 +144,10 @@ class Dispatch:
         self._is_recovered = all(asked)
 
     def _recover(self, run_id: str, pool: str | None, slices: Sequence[Slice]) -> bool:
-        """Ask again for a run where the launcher knows nothing of it; whether it need not be asked once more."""
+        """Request a run again if the launcher does not know it; returns whether this is settled."""
         if self._launcher.state(run_id) is not DagsterRunState.UNKNOWN:
             return True
-        # A run that was created and that nobody took has planned its slices already, which says that they run.
+        # A created run without a worker has planned its slices, so they count as running.
         waiting = [
             slice_
             for slice_ in slices
@@ -162,21 +161,21 @@ class Dispatch:
         return not here or self._ask(run_id, here, pool or DEFAULT, self._center.backfills.number_of(here[0]))
 
     def _exact(self, slices: Sequence[Slice]) -> list[Slice]:
-        """What one run computes of slices that were noted for it, and nothing else; the others are ready again."""
+        """Slices of a stored run that one run can compute exactly; the others become ready again."""
         exact = exact_part(self._center.graph, slices) if slices else []
         rest = [slice_ for slice_ in slices if slice_ not in exact]
-        self._give_back(rest, "a run of its neighbours alone cannot be asked for with it")
+        self._give_back(rest, "one run cannot compute it with its neighbours only")
         return exact
 
     def _give_back(self, slices: Sequence[Slice], why: str) -> None:
-        """No run of these was asked for, though they were noted for one."""
+        """Return slices whose stored run was never requested."""
         now, runs = self._clock(), self._center.launched_slices()
         ids = {slice_: f"given back:{runs[slice_][0]}:{slice_}" for slice_ in slices if slice_ in runs}
         if ids:
             self._center.report([Fact(ids[slice_], slice_, Event.LOST, now, "dispatch", why) for slice_ in ids])
 
     def retry(self) -> None:
-        """Let failed slices try again whose time has come."""
+        """Retry failed slices whose time has come."""
         now = self._clock()
         unreadable = self._center.unreadable()
         failed = [slice_ for slice_ in self._center.failed_slices() if slice_ not in unreadable]
@@ -190,11 +189,11 @@ class Dispatch:
             self._center.report(facts)
 
     def retries_exhausted(self) -> list[Slice]:
-        """Failed slices that are not tried again until someone says so (`retried`, or a backfill)."""
+        """Failed slices that wait for a request (`retried`, or a backfill)."""
         return [slice_ for slice_ in self._center.failed_slices() if self._is_exhausted(slice_)]
 
     def _in_turn(self, groups: list[list[Slice]], rebuilding: Counter[str]) -> list[list[Slice]]:
-        """The same, but for a backfill that was passed over as often as its pools have slots, and has no run."""
+        """The same order, but a backfill that was passed over as often as its pools have slots comes first."""
         first = next((group for group in groups if self._center.backfills.number_of(group[0]) is not None), None)
         if first is None:
             self._passed_over = 0
@@ -217,14 +216,14 @@ class Dispatch:
         return Counter(runs.values())
 
     def _rebuilding(self) -> Counter[str]:
-        """How many runs of backfills each pool has."""
+        """Runs of backfills by pool."""
         launched = self._center.launched_slices().items()
         backfill_of = self._center.backfills.number_of
         runs = {run: pool or DEFAULT for slice_, (run, pool) in launched if backfill_of(slice_) is not None}
         return Counter(runs.values())
 
     def _with_share_used(self, busy: Counter[str], rebuilding: Counter[str]) -> Counter[str]:
-        """Pools of which backfills have their share are full to them."""
+        """Pools in which backfills have used their share are full for them."""
         capacity = self._pools.capacity
         share = {name: max(1, int(count * self._policy.backfill_share)) for name, count in capacity.items()}
         full = {name: capacity[name] for name in capacity if rebuilding[name] >= share[name]}
@@ -238,7 +237,7 @@ class Dispatch:
         if not noted:
             return False
         slices = self._exact(noted)
-        # Whatever happens meanwhile: it is asked for again at the next step, with the same id.
+        # After any error, the same id is requested at the next step.
         is_recovered, self._is_recovered = self._is_recovered, False
         if not self._ask(run_id, slices, pool, backfill):
             return False
@@ -250,11 +249,11 @@ class Dispatch:
         return True
 
     def _ask(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None) -> bool:
-        """Ask the launcher for a run; whether it need not be asked for again.
+        """Ask the launcher for a run; returns whether this is settled.
 
-        A launcher that does not take it now is asked again. So is one that raised something else, once, under the same
-        id: the run may have begun all the same. If it raises that again and knows nothing of the run, the slices have
-        failed, and the retry policy says when they are tried again.
+        A launcher without room is asked again. After another error it is asked once more with the same id, because the
+        run may have started. If that fails too and it does not know the run, the slices have failed, and the retry
+        policy decides.
         """
         try:
             self._launcher.launch(run_id, slices, pool, backfill)
@@ -272,8 +271,8 @@ class Dispatch:
         return True
 
     def _fail(self, run_id: str, slices: Sequence[Slice], error: Exception) -> None:
-        """The run could not be started: that is told of each of its slices."""
-        now, why = self._clock(), f"no run of it could be started: {type(error).__name__}: {error}"[:1_000]
+        """The run could not be started: report this for each slice."""
+        now, why = self._clock(), f"its run could not be started: {type(error).__name__}: {error}"[:1_000]
         data = Facts(run_id=run_id)
         self._center.report(
             [

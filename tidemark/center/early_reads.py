@@ -1,4 +1,4 @@
-"""What readers that ignore quality read of slices before these were announced: the store is asked once a commit."""
+"""Early reads: readers that ignore quality read slices before they were announced. One query for each commit."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _ANNOUNCES: Final = frozenset({Event.QUALITY_PASSED, Event.QUALITY_IGNORED})
 def early_reads(
     graph: DependencyGraph, memory: CenterMemory, read: StateReader, facts: Iterable[Fact], until: datetime
 ) -> frozenset[InputRead]:
-    """As of before these facts, for those of them that announce rows.
+    """As of before these facts, for facts that announce rows.
 
-    What is computed and passes its rules in one commit nobody has read: then the store is not asked.
+    If a slice is computed and passes its rules in one commit, it had no readers, and the store is not asked.
     """
     index, readers = memory.index, set[Slice]()
     announced = [fact.slice for fact in facts if fact.event in _ANNOUNCES and fact.slice.entity in graph]
     index.statuses.fetch(announced)
     for slice_ in announced:
-        with suppress(ParseError):  # whoever takes the fact refuses it
+        with suppress(ParseError):  # the fact will be refused
             readers.update(early_readers(graph, slice_, index.status(slice_), until))
     index.statuses.fetch(readers)
     there = [reader for reader in readers if index.status(reader).run_state is RunState.COMPLETED]
@@ -44,7 +44,7 @@ def early_reads(
 
 
 def _reads(memory: CenterMemory, launch: Transition) -> Iterator[InputRead]:
-    """Nothing of a launch whose slice was computed by another run, or without a manifest."""
+    """Empty for a launch whose slice another run computed, or without a manifest."""
     manifest = launch.facts.manifest
     if manifest is not None and launch.facts.run_id == memory.runs.get(launch.slice):
         yield from manifest.reads(launch.status.generation)

@@ -1,7 +1,7 @@
 """Errors of the dependency center.
 
 TerminalError
-├── PoolError        a pool that there is not
+├── PoolError        an unknown pool
 ├── WorkspaceError   a workspace.yaml that is missing, or names no Python module first
 ├── LauncherError    a Dagster home whose runs do not go to warm workers
 └── RequestError     a request to the API that cannot be understood
@@ -9,7 +9,7 @@ TerminalError
 
 TransientError
 ├── LaunchError      the launcher does not take a run now
-└── AnotherCenterError  somebody else holds the lease
+└── AnotherCenterError  another process holds the lease
 """
 
 from typing import Self
@@ -18,23 +18,23 @@ from tidemark.errors import TerminalError, TransientError
 
 
 class PoolError(TerminalError):
-    """A pool that there is not."""
+    """The pool does not exist."""
 
 
 class WorkspaceError(TerminalError):
-    """A workspace.yaml that is missing, or names no Python module first."""
+    """A workspace.yaml is missing, or its first entry is not a Python module."""
 
 
 class LauncherError(TerminalError):
-    """A Dagster home whose runs do not go to warm workers."""
+    """Runs of this Dagster home do not go to warm workers."""
 
 
 class RequestError(TerminalError):
-    """A request to the API that cannot be understood."""
+    """An invalid request to the API."""
 
 
 class BodyTooLongError(RequestError):
-    """A body with more bytes than are looked at."""
+    """The body exceeds the size limit."""
 
     @classmethod
     def of(cls, most: int, size: int) -> Self:
@@ -42,11 +42,11 @@ class BodyTooLongError(RequestError):
 
 
 class LaunchError(TransientError):
-    """The launcher does not take a run now; it is asked again."""
+    """The launcher does not accept a run now; it is asked again."""
 
 
 class AnotherCenterError(TransientError):
-    """Somebody else holds the lease, and does what was asked for by itself."""
+    """Another process holds the lease and does this work itself."""
 
     @classmethod
     def of(cls, holder: str) -> Self:
@@ -54,5 +54,5 @@ class AnotherCenterError(TransientError):
             "another center is active",
             expected="no center while a command reconciles storage",
             found=holder,
-            hint="it reconciles storage itself, every ten seconds: nothing needs to be done",
+            hint="nothing to do: it reconciles storage itself every ten seconds",
         )

@@ -1,4 +1,4 @@
-"""When the service looks again: PostgreSQL says when Dagster has an event, any other storage is asked every moment.
+"""Wakes the service: PostgreSQL notifies of Dagster's events, other storages are polled.
 
 Source: PostgreSQL, LISTEN and NOTIFY; dagster-postgres notifies the channel `run_events` of each event it stores.
 """
@@ -23,7 +23,7 @@ _TOGETHER_SECONDS: Final = 0.01
 
 
 class Waker(Protocol):
-    """Something to wait with."""
+    """Waits for events."""
 
     def wait(self) -> None:
         """Return when there may be something new."""
@@ -32,17 +32,20 @@ class Waker(Protocol):
 
 
 class Polling:
-    """Every moment."""
+    """Polls at short intervals."""
 
     def wait(self) -> None:
         time.sleep(_POLL_SECONDS)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there is no connection."""
 
 
 class Listening:
-    """When PostgreSQL notifies, and now and then. Without its connection it polls, and tries to have one again."""
+    """Waits for notifications of PostgreSQL, with a time limit.
+
+    Without a connection it polls, and tries to reconnect.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -52,7 +55,7 @@ class Listening:
         try:
             self._listen()
             if select.select([self._connection], [], [], _UNHEARD_SECONDS)[0]:
-                time.sleep(_TOGETHER_SECONDS)  # an event seldom comes alone
+                time.sleep(_TOGETHER_SECONDS)  # events often come together
                 self._connection.poll()
                 self._connection.notifies.clear()
         except (psycopg2.Error, OSError, ValueError):
@@ -73,7 +76,7 @@ class Listening:
 
 
 def waker_of(instance: dg.DagsterInstance) -> Waker:
-    """What fits the instance's event log."""
+    """The waker for the instance's event log."""
     storage = instance.event_log_storage
     if isinstance(storage, PostgresEventLogStorage):
         return Listening(storage.postgres_url.replace("postgresql+psycopg2://", "postgresql://"))

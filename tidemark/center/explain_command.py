@@ -1,4 +1,4 @@
-"""The command that explains a slice, as a person types it."""
+"""The command line that explains a slice."""
 
 from __future__ import annotations
 

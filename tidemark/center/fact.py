@@ -1,4 +1,4 @@
-"""What detectors report, and what becomes of it."""
+"""Facts that detectors report, and their receipts."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ if TYPE_CHECKING:
 
 
 CHANGED: Final = "changed"
-"""The parameter of a completed run that is kept where it brought the content that was there before: false."""
+"""The parameter of a completed run that brought the same content as before: false."""
 SIZE_BYTES: Final = "size_bytes"
 SECONDS: Final = "seconds"
-"""What a run wrote and how long it took, among the parameters of a completed one."""
+"""Metrics of a completed run: what it wrote, and its duration."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that somebody saw of a slice.
+    """An observation about a slice.
 
-    `event_id` is the reporter's own and the same whenever he reports it again; `event_time` is aware. `generation` is
-    that of the slice where the reporter knows it: what is of an earlier one is late and changes nothing. `changed` says
-    whether a backfill brought other content, `replaces` that data of another system is there in
-    place of what was, `is_question` that a taint is one of `reprocess: ask`; `state` is the one that was reached,
-    `before` what is restored.
+    `event_id` is the reporter's own, and the same for repeated reports; `event_time` is aware. `generation` is the
+    slice's, if known: facts of an earlier one are late and change nothing. `changed` says whether a backfill brought
+    new content, `replaces` that data of another system replaced the old, `is_question` that a taint comes from
+    `reprocess: ask`; `state` is the reached state, `before` the restored one.
     """
 
     event_id: str
@@ -50,10 +49,10 @@ class Fact:
 
 @dataclass(slots=True)
 class Receipt:
-    """What became of reported facts, once it is durable.
+    """The result of reported facts, when it is durable.
 
-    `new` changed something; `known` were reported before, are late, or say what is so already; `unexposed` are about
-    entities that the graph does not have, and are not stored; `refused` are facts that cannot be so.
+    `new` changed something; `known` were reported before, are late, or are true already; `unexposed` are about unknown
+    entities and not stored; `refused` are impossible.
     """
 
     new: int = 0

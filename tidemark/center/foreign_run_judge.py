@@ -1,8 +1,7 @@
-"""The judge of runs that the center did not launch: from Dagster's UI, a backfill, a schedule, a script.
+"""Makes manifests for runs that the center did not launch: from Dagster's UI, a backfill, a schedule, a script.
 
-It decides by the same clauses as the center (`readiness.release`), over what the state store knows and what Dagster's
-event log says beyond the center's position in it. Where no center ever ran that is all of the event log. A run that the
-center launched gets the manifest of its launch, and nothing is decided again.
+It uses the center's rules (`readiness.release`), with the state store and newer events of Dagster's log; if no center
+ever ran, the whole log. A run of the center uses the manifest of its launch.
 """
 
 from __future__ import annotations
@@ -29,16 +28,16 @@ if TYPE_CHECKING:
 
 
 class RunJudge:
-    """One for each step of a run: what it looked up stays as it was then."""
+    """One for each step of a run: statuses are read once."""
 
     def __init__(self, graph: DependencyGraph, read: StateReader, instance: dg.DagsterInstance) -> None:
         self._graph, self._read, self._instance = graph, read, instance
 
     def manifests(self, slices: Sequence[Slice], launched_as: str, forced: str) -> list[SliceManifest]:
-        """The manifests of a step's slices in order, each of which may read those before it.
+        """The manifests of a step's slices in order; each may read the ones before it.
 
-        `launched_as` is the id of the launch that the run carries out, or its own; `forced` is why it goes on whatever
-        is missing. A manifest may have clauses that are not met: whoever asks refuses the run, then.
+        `launched_as` is the id of the launch, or the run's own; `forced` is the reason to run without all inputs. A
+        manifest may have unmet clauses: the caller then refuses the run.
         """
         launches = self._read.launches(slices)
         kept = {slice_: launch.facts for slice_, launch in launches.items() if launch.facts.run_id == launched_as}
@@ -56,7 +55,7 @@ class RunJudge:
         return replace(manifest_of(slice_, state, decision, known, known.versions(used), forced), is_judged=True)
 
     def _furthest(self, slice_: Slice, known: ObservedSlices) -> tuple[str, Release]:
-        """The last of its states that a slice may reach now; where it may reach none, what the next one lacks."""
+        """The last state that a slice may reach now; if none, the missing inputs of the next one."""
         entity = self._graph.entity(slice_.entity)
         judged = {state: self._judged(slice_, state, known) for state in reversed(entity.state_names)}
         for state, decision in judged.items():

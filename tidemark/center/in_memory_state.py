@@ -1,4 +1,4 @@
-"""What the center holds in memory: all of it follows from the store, and is built again from there."""
+"""The center's memory, which is built from the store."""
 
 from __future__ import annotations
 
@@ -34,30 +34,29 @@ _RECENT = timedelta(hours=6)
 
 
 def _is_slice(graph: DependencyGraph, current: Current) -> bool:
-    """Whether the graph can name what is still to be done; what is done is not looked at closely."""
+    """Whether the graph can name an open slice; finished ones are not checked."""
     if current.slice.entity not in graph or current.status.run_state is RunState.COMPLETED:
         return current.slice.entity in graph
     try:
         graph.node(current.slice.entity).ordinal(current.slice)
-    except ParseError:  # of another period, from before the entity was changed
+    except ParseError:  # with another period, from before the entity changed
         return False
     return True
 
 
 def _is_asking(status: SliceStatus) -> bool:
-    """Whether something happens to the slice once its inputs are good, or all there."""
+    """Whether the slice changes when its inputs are valid or complete."""
     return status.tainted or PARTIAL in status.states
 
 
 class CenterMemory:
-    """The index, and by slice: the last run, what a run under way reads, its pool. `last` is the last transition.
+    """The index, and by slice: its last run, the inputs of an active run, its pool. `last` is the last transition.
 
-    It begins with what is open and with the slices of the last hours: however long the past is, a start reads no more
-    of it than they need. `ready`, `failed` and `launched` hold what runs of this project compute, the first two what it
-    has still. `tried` holds the generation in which a slice failed, as far as it did since then, `failures` how often
-    what is open did. `launched` holds the runs that the center itself launched: any other run under way is somebody
-    else's, for ever. `unreadable` says of which slices a stored value cannot be read, until something new happens to
-    them. `decides` says of whom a backfill decides, and no policy.
+    It starts with open slices and the slices of the last hours, so a start does not depend on the length of the
+    history. `ready`, `failed` and `launched` have slices of runs of this project. `tried` has the generation in which a
+    slice failed, if it did since then, `failures` the failures of open slices. `launched` has runs of this center only:
+    other active runs belong to others. `unreadable` has slices with an unreadable stored value, until their next event.
+    `decides` says whether a backfill decides about a slice.
     """
 
     def __init__(
@@ -102,7 +101,7 @@ class CenterMemory:
         return {slice_: None for slice_ in there if is_computed_here(self._graph, slice_)}
 
     def apply(self, transitions: Iterable[Transition]) -> None:
-        """More transitions, in order. What happened to a slice within them, users are told once."""
+        """More transitions, in order. Readers of a slice are updated once."""
         final: dict[Slice, Transition] = {}
         for transition in transitions:
             final[transition.slice] = transition
@@ -161,12 +160,12 @@ class CenterMemory:
             self.launched.pop(transition.slice, None)
 
     def _own_run(self, transition: Transition) -> str | None:
-        """The run of a transition that is the center's own launch, and is the slice's last run still."""
+        """The run of a transition if the center launched it and it is still the slice's last run."""
         is_own = transition.event is Event.LAUNCHED and transition.facts.run_id == self.runs.get(transition.slice)
         return transition.facts.run_id if is_own and self._is_ours(transition.slice) else None
 
     def _is_ours(self, slice_: Slice) -> bool:
-        """Whether runs of this project compute it: nothing else is launched, tried again or recovered."""
+        """Whether runs of this project compute it: only these are launched, retried or recovered."""
         return slice_.entity in self._graph and is_run_here(self._graph.node(slice_.entity), slice_)
 
     def _note_unreadable(self, transition: Transition) -> None:

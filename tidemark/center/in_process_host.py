@@ -1,4 +1,4 @@
-"""The center of one process that runs what is ready by itself, one run after the other: the demo's."""
+"""The center of the demo's process, which runs ready slices itself, one run after the other."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
     from tidemark.warehouse.warehouse import Warehouse
 
-# As much as is ready shares a run: another one would take nothing off its hands.
+# All ready slices share a run: a second run would not be faster.
 _POLICY: Final = LaunchPolicy(attempts=2, wait=timedelta(0), together=100, across=100)
 
 
 class InProcessHost:
-    """One live process of a `name` at a time. What failed before is tried again at each start.
+    """One live process for each `name`. Earlier failures are retried at each start.
 
-    What others ran meanwhile (the UI, a process that was killed) is read from Dagster's event log first.
+    Runs of other processes (the UI, a killed process) are read from Dagster's event log first.
     """
 
     def __init__(self, warehouse: Warehouse, job: dg.JobDefinition, instance: dg.DagsterInstance, name: str) -> None:
@@ -55,20 +55,20 @@ class InProcessHost:
         )
 
     def take_in(self) -> None:
-        """Take in what is new, and let time work."""
+        """Read new events and apply the clock."""
         self._intake.tick(self._instance)
 
     def is_complete(self, slice_: Slice) -> bool:
-        """Whether a slice is there, and may be read."""
+        """Whether a slice is complete and readable."""
         status = self.center.status(slice_)
         return status.run_state is RunState.COMPLETED and status.valid
 
     def count_records(self) -> None:
-        """Count the records of all tables that are counted, now."""
+        """Count the records of all counted tables now."""
         self._intake.outside.counting.count_all()
 
     def run_ready(self, dispatch: Dispatch) -> None:
-        """Take in what is new and run until nothing is ready; first what a process that is gone had noted."""
+        """Read new events and run until nothing is ready, beginning with the stored launches of an ended process."""
         dispatch.recover()
         self.take_in()
         while dispatch.step():

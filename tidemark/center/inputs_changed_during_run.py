@@ -1,7 +1,7 @@
-"""What follows where inputs changed while a run read them, or came that it went without.
+"""Handles inputs that changed, or arrived, while a run was active.
 
-A run that began before an input was computed again, or found wrong, ends with a slice that is out of date already.
-Those events invalidated what was there, and it was not there yet; so it is reconciled when it ends.
+If an input was computed again, or found wrong, during a run, the new slice is out of date at once. Those events
+affected the old rows only, so the slice is compared with its inputs when the run ends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _GOOD = (Quality.PASSED, Quality.IGNORED)
 
 
 def late_events(graph: DependencyGraph, manifest: SliceManifest, known: KnownStatuses) -> Iterator[Event]:
-    """What has to happen to a slice that was just computed by this manifest."""
+    """Events for a slice that was just computed with this manifest."""
     needed = _needed_since(graph, manifest)
     if needed and not all(_has_come(known.get(slice_) or _UNKNOWN, {COMPLETED}) for slice_ in needed):
         yield Event.LACKING
@@ -47,20 +47,20 @@ def late_events(graph: DependencyGraph, manifest: SliceManifest, known: KnownSta
 
 
 def _needed_since(graph: DependencyGraph, manifest: SliceManifest) -> tuple[Slice, ...]:
-    """What the slice needs since the project has changed, and was not asked for when its run began."""
+    """New needs after a change of the project that the run did not know."""
     asked_for = {used.slice for clause in manifest.clauses for used in clause.used}
     return unread_needs(graph, manifest.slice, {*asked_for, *manifest.missing}, manifest.state)
 
 
 def _has_changed(status: SliceStatus, used: UsedSlice) -> bool:
-    """Whether it was computed again, or reached a later state than the one that was read."""
+    """Whether the input was computed again, or reached a later state than the one read."""
     if status.generation == used.generation:
         return status.unfinished_state != used.state
     return status.generation > used.generation and status.run_state is RunState.COMPLETED
 
 
 def _is_complete_now(graph: DependencyGraph, manifest: SliceManifest, known: KnownStatuses) -> bool:
-    """Whether something came, in a state that will do, that the run went without."""
+    """Whether a missing input has arrived in a sufficient state."""
     if not manifest.missing:
         return False
     dependencies = [requirement.dependency for requirement in graph.requirements(manifest.slice, manifest.state)]

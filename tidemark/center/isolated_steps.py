@@ -1,7 +1,7 @@
-"""The steps of a tick, each by itself: what one of them raises is kept and logged, and the others go on.
+"""Isolates the steps of a tick: an error in one is stored and logged, and the others continue.
 
-Where the state store or Dagster's storage does not answer, or another center has taken over, no step can do anything:
-that ends the tick, which is tried again.
+If the state store or Dagster's storage does not answer, or another center has taken over, no step can work: the tick
+ends and is repeated.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ _LOGGER: Final = logging.getLogger("tidemark.center")
 
 
 class IsolatedSteps:
-    """`troubles` holds, by the name of the step, what each raised since the last `begin`."""
+    """`troubles` has the error of each step since the last `begin`, by name."""
 
     def __init__(self) -> None:
         self.troubles: dict[str, Exception] = {}
         self._logged: dict[str, str] = {}
 
     def begin(self) -> None:
-        """The next round: what goes wrong from now on is counted again, and logged where it is another trouble."""
+        """Start the next round: errors count again, and are logged if they are new."""
         self._logged = {name: _text(error) for name, error in self.troubles.items()}
         self.troubles = {}
 
     def run(self, name: str, step: Callable[[], Value], otherwise: Value) -> Value:
-        """What the step returns; `otherwise` where it raises. Raises what ends the tick."""
+        """The result of the step; `otherwise` if it raises. Raises errors that end the tick."""
         try:
             return step()
         except _END_OF_TICK:
@@ -53,7 +53,7 @@ class IsolatedSteps:
             return otherwise
 
     def note(self, name: str, error: Exception) -> None:
-        """A step has failed in its own way."""
+        """A step has reported an error."""
         self.troubles[name] = error
         if self._logged.get(name) != _text(error):
             _LOGGER.warning("%s: %s; the rest goes on", name, _text(error))
@@ -61,10 +61,10 @@ class IsolatedSteps:
 
     @property
     def summary(self) -> list[str]:
-        """A line for each trouble, for people."""
+        """One line for each error."""
         return [f"{name}: {_text(error)}" for name, error in self.troubles.items()]
 
 
 def _text(error: Exception) -> str:
-    """The kind of an error and what it says, on one line."""
+    """Type and message of an error, on one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]

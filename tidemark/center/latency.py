@@ -1,4 +1,4 @@
-"""How long facts and decisions take, as histograms that a metrics registry can take in."""
+"""Latencies of facts and decisions, as histograms for a metrics registry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_RELEASED: Final = 100_000
 
 
 class Latency:
-    """Of one center, since it was made; `clock` is monotonic, in seconds."""
+    """For one center since its start; `clock` is monotonic, in seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -36,16 +36,16 @@ class Latency:
         )
 
     def now(self) -> float:
-        """The time to give back to `note_decision`."""
+        """The time for a later `note_decision`."""
         return self._clock()
 
     def note_decision(self, since: float) -> None:
-        """What was reported at `since` has been decided upon."""
+        """A fact reported at `since` was decided."""
         self.fact_to_decision.observe(self._clock() - since)
 
     def note_release(self, slice_: Slice) -> None:
         """A slice may be launched from now on."""
-        if len(self._released) >= _MAX_RELEASED:  # released long ago, and launched by another center
+        if len(self._released) >= _MAX_RELEASED:  # released long ago and launched by another center
             self._released.clear()
         self._released[slice_] = self._clock()
 

@@ -1,9 +1,9 @@
-"""What is launched first where there is no room for all: what has the smallest margin to a promise (seed A9).
+"""The launch order if pools are full: the smallest margin to a promise first (seed A9).
 
-A slice has to start by the latest start that keeps every promise that hangs on it. What can still be kept goes first,
-the earliest latest start before others (Jackson's rule for chains: Lawler, Optimal sequencing of a single machine
-subject to precedence constraints, Management Science 19, 1973); then what comes too late in any case; then what nothing
-is promised of, the longest chain first. In a project without promises the longest chain is all that counts.
+A slice must start by the latest start that keeps all promises behind it. Keepable promises go first, the earliest
+latest start before others (Jackson's rule for chains: Lawler, Optimal sequencing of a single machine subject to
+precedence constraints, Management Science 19, 1973); then slices that will be late anyway; then slices without
+promises, the longest chain first. Without promises in the project, only the longest chain counts.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
 AHEAD: Final = timedelta(days=1)
-"""Slices downstream that end later are not looked at."""
+"""Slices downstream that end later are ignored."""
 LOOKED_AT: Final = 5_000
-"""So many slices a step; those that are not known yet wait for a later step as if nothing hung on them."""
+"""Slices to look at in one step; others wait for a later step, as if they had no promise."""
 _KEPT_FOR: Final = timedelta(minutes=30)
 
 
 class LaunchOrder(Protocol):
-    """Whose turn is first."""
+    """The order of launches."""
 
     def sort(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
-        """Groups of slices that share a run, the first to launch first."""
+        """Groups of slices that share a run, first to launch first."""
 
     def is_promised(self, group: Sequence[Slice]) -> bool:
-        """Whether a promise hangs on one of them, as far as that is known since they were sorted."""
+        """Whether a promise is behind one of them, as known at the last sort."""
 
 
 class ChainOrder:
-    """The longest chain of entities below first, then the oldest."""
+    """The longest chain of entities first, then the oldest slice."""
 
     def __init__(self, center: DependencyCenter) -> None:
         self._graph, self._lengths = center.graph, chain_lengths(center.graph)
@@ -59,7 +59,7 @@ class ChainOrder:
 
 
 class MarginOrder:
-    """The smallest margin first; latest starts are kept for half an hour, and each slice is looked at once in it."""
+    """The smallest margin first; latest starts are cached for half an hour."""
 
     def __init__(self, center: DependencyCenter, times: TypicalTimes, clock: Callable[[], datetime]) -> None:
         self._center, self._times, self._clock = center, times, clock
@@ -90,7 +90,7 @@ class MarginOrder:
         return (0, min(kept).timestamp(), chain) if kept else (1, min(known).timestamp(), chain)
 
     def _look(self, wanted: Iterable[Slice]) -> None:
-        """Depth first: what is downstream of a slice before the slice itself."""
+        """Depth first: slices downstream before the slice itself."""
         open_ = [slice_ for slice_ in wanted if slice_ not in self._latest and slice_.entity in self._promising]
         below: dict[Slice, list[Slice]] = {}
         until = self._until + AHEAD
@@ -105,7 +105,7 @@ class MarginOrder:
                 self._latest[slice_] = self._latest_of(slice_, below[slice_])
 
     def _is_of(self, slice_: Slice) -> bool:
-        """Whether a slice leads to a promise and is not there."""
+        """Whether a slice leads to a promise and is incomplete."""
         return slice_.entity in self._promising and (
             self._center.memory.index.status(slice_).run_state is not RunState.COMPLETED
         )
@@ -118,6 +118,6 @@ class MarginOrder:
 
 
 def _promising(center: DependencyCenter) -> frozenset[str]:
-    """Entities that are promised, or that a promised one needs."""
+    """Promised entities, and entities that they need."""
     graph = center.graph
     return frozenset(upstream_closure(graph, (name for name in graph if graph.entity(name).is_promised)))

@@ -1,4 +1,4 @@
-"""How runs share slices, and when a slice that failed is tried again."""
+"""Limits of shared runs and retries."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LaunchPolicy:
-    """`attempts` of a slice's generation before its retries are exhausted; `wait` after a failure.
+    """`attempts` for a slice's generation before its retries are exhausted; `wait` after a failure.
 
-    A run holds up to `together` slices that follow each other.
-    Where more is ready than there is room for, it also holds up to `across` entities at the same times.
-    Backfills have at most `backfill_share` of a pool's slots, one at least.
+    A run has up to `together` consecutive slices. If pools are full, it has up to `across` entities at the same times.
+    Backfills use at most `backfill_share` of a pool's slots, but at least one.
     """
 
     attempts: int = 2
@@ -28,7 +27,7 @@ class LaunchPolicy:
     backfill_share: float = 0.5
 
     def tried_again_at(self, failures: FailureCount) -> datetime | None:
-        """When a slice is tried again (UTC); None where somebody has to ask for it."""
+        """When a slice is retried (UTC); None if a user must request it."""
         if failures.is_held or failures.times >= self.attempts:
             return None
         return failures.record_time + self.wait

@@ -1,4 +1,4 @@
-"""Holding the lease of the center in a thread of its own, whatever the service is busy with."""
+"""Holds the lease of the center in a separate thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EVERY_SECONDS: Final = 1.5
 
 
 class Leadership:
-    """Tries to hold the lease until it is closed; what it has of it is `fencing_token`."""
+    """Tries to hold the lease until it is closed; `fencing_token` shows success."""
 
     def __init__(self, lease: Lease) -> None:
         self._lease = lease
@@ -30,21 +30,21 @@ class Leadership:
 
     @property
     def fencing_token(self) -> int | None:
-        """None while somebody else is active, or the store has not answered for as long as the lease lasts."""
+        """None while another process is active, or while the store has not answered for the lease's duration."""
         return self._held.fencing_token if time.monotonic() < self._until else None
 
     @property
     def is_led(self) -> bool:
-        """Whether the lease was held by somebody, this process or another one, when the store last answered.
+        """Whether any process held the lease at the store's last answer.
 
-        A store that has not answered for as long as the lease lasts says nothing: False.
+        False if the store has not answered for the lease's duration.
         """
         is_fresh = time.monotonic() - self._answered_at < self._lease.seconds
         return is_fresh and (self._held.fencing_token is not None or self._held.holder not in ("", self._lease.holder))
 
     @property
     def holder(self) -> str:
-        """Who is active, as far as is known."""
+        """The active process, if known."""
         return self._held.holder
 
     def __enter__(self) -> Self:
@@ -53,13 +53,13 @@ class Leadership:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go, so that the next one need not wait."""
+        """Release the lease, so that the next center need not wait."""
         self._closed.set()
         self._thread.join()
         self._until = 0.0
         try:
             self._lease.release()
-        except TransientError:  # it runs out by itself
+        except TransientError:  # it expires
             return
 
     def _keep(self) -> None:
@@ -76,5 +76,5 @@ class Leadership:
 
 
 def holder_name(role: str) -> str:
-    """Who this is, for people, and like nobody else: `center host:4711 3f2a`."""
+    """The name of this process for messages, different from every other one: `center host:4711 3f2a`."""
     return f"{role} {socket.gethostname()}:{os.getpid()} {uuid.uuid4().hex[:4]}"

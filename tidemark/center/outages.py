@@ -1,4 +1,4 @@
-"""What says that a store does not answer now: nobody's event is at fault, and everything goes again."""
+"""Errors that mean that a store does not answer now: no event is at fault, and everything is repeated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tidemark.errors import TransientError
 
-# The driver's own too: what fails while a connection is given back is not wrapped.
+# The driver's own errors too: errors while a connection is returned are not wrapped.
 STORAGE_ERRORS: Final = (DBAPIError, DagsterPostgresException, psycopg2.Error)
-"""The drivers' words for it."""
+"""The drivers' classes for this."""
 OUTAGES: Final = (TransientError, *STORAGE_ERRORS)

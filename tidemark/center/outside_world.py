@@ -1,4 +1,4 @@
-"""The crawl service of one center (C8): it runs wherever the center does, under its lease, beside its tick."""
+"""The crawl of one center (C8), under its lease, beside its tick."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import TableLocation
 
 _MOST_SHOWN: Final = 10_000
-"""So many slices are remembered as shown; after that some are shown twice."""
+"""Most slices remembered as shown; further ones may be shown twice."""
 
 
 def look_once(
@@ -46,7 +46,7 @@ def look_once(
     assets: Materializations,
     counts: CountedRecords,
 ) -> Sight:
-    """What the probe of the slice's entity sees now. Raises TidemarkError, with secrets masked."""
+    """The current result of the entity's probe. Raises TidemarkError, with masked secrets."""
     probe = graph.entity(slice_.entity).probe
     if probe is None:
         raise ProbeError("the entity has no probe", found=slice_.entity)
@@ -55,7 +55,7 @@ def look_once(
 
 
 class OutsideWorld:
-    """A crawler, the detector that it reports to, and the threads in which probes look."""
+    """A crawler, its detector, and the threads of the probes."""
 
     def __init__(
         self,
@@ -86,11 +86,11 @@ class OutsideWorld:
         return [self._center.graph.entity(name) for name in self._center.graph]
 
     def begin_anew(self) -> None:
-        """Another center may have been active: what is watched follows from what is stored."""
+        """Another center may have been active: read the watched slices from the store again."""
         self._detector = self._new_detector()
 
     def figures(self) -> dict[str, Any]:
-        """What the crawl does, for people and for metrics: counts, and how many systems are left alone."""
+        """Figures of the crawl: counts, and the number of systems with an open circuit breaker."""
         crawler = self._detector.crawler
         return {
             "watched": len(crawler),
@@ -114,7 +114,7 @@ class OutsideWorld:
         return sight
 
     def _show_lacking(self, instance: dg.DagsterInstance) -> None:
-        """Windows whose counts are final and do not agree, as observations: once, until other counts come."""
+        """Observations for windows with final counts that differ, once for each count."""
         for slice_, sight in _newest_of(self._lacking).items():
             if self._shown.get(slice_) != sight.content:
                 if len(self._shown) >= _MOST_SHOWN:
@@ -123,7 +123,7 @@ class OutsideWorld:
                 show_observation(instance, self._center.graph.entity(slice_.entity), slice_, sight, (), is_new=False)
 
     def _run(self, slice_: Slice, work: Callable[[], None]) -> None:
-        """In a thread that no process waits for; Dagster's storage is asked from the thread that has it open."""
+        """Runs in a daemon thread; Dagster's storage is used by the thread that opened it."""
         if _asks_dagster(self._center.graph.entity(slice_.entity)):
             work()
         else:
@@ -131,7 +131,7 @@ class OutsideWorld:
 
 
 def _newest_of(queue: SimpleQueue[tuple[Slice, Sight]]) -> dict[Slice, Sight]:
-    """What was seen last of each slice since it was asked."""
+    """The last sight of each slice since its request."""
     newest: dict[Slice, Sight] = {}
     with suppress(Empty):
         while True:

@@ -1,4 +1,4 @@
-"""One pass of the reconciliation with storage by a command, where no center runs: under the lease that hosts hold."""
+"""One reconciliation with storage by a command, under the lease of the center."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEASE_SECONDS: Final = 30.0
 
 
 def reconcile_storage(warehouse: Warehouse, store: StateStore, *, verify: bool) -> StorageReport:
-    """Look at every table. Raises AnotherCenterError while a host is active, FencedError where one took over."""
+    """Check every table. Raises AnotherCenterError while a host is active, FencedError if one took over."""
     lease = Lease(store.database, holder_name(_WHO), _LEASE_SECONDS)
     held = lease.hold()
     if held.fencing_token is None:

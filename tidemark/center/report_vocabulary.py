@@ -1,7 +1,7 @@
-"""What other systems may report of a slice, by who makes it.
+"""Events that other systems may report about a slice, by who makes it.
 
-The events of the state machine are more than that: what the center decides itself nobody reports to it, and a slice
-that nothing here computes is never asked to start.
+The state machine has more events: decisions of the center cannot be reported, and a slice that the project does not
+compute is never launched.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MadeBy(Enum):
-    """Who makes a slice; the value says it to people."""
+    """The maker of a slice; the value is for messages."""
 
     OTHERS = "another system makes it"
     THIS_PROJECT = "a run of this project makes it"
@@ -42,27 +42,27 @@ VOCABULARY: Final[dict[MadeBy, frozenset[Event]]] = {
     MadeBy.NOBODY: _OF_PEOPLE,
 }
 REPORTED: Final = tuple(event for event in Event if any(event in words for words in VOCABULARY.values()))
-"""What may be reported of some slice."""
+"""Events that may be reported for some slices."""
 
 _HINTS: Final[dict[MadeBy, str]] = {
-    MadeBy.OTHERS: "report observed once its data is there, and backfill_requested where it is to be delivered again",
-    MadeBy.THIS_PROJECT: "the center starts it once its inputs are there; report what became of a run of it",
-    MadeBy.NOBODY: "report of the slices that it stands for",
+    MadeBy.OTHERS: "report observed when its data is there, and backfill_requested to request it again",
+    MadeBy.THIS_PROJECT: "the center starts it when its inputs are there; report the result of its run",
+    MadeBy.NOBODY: "report about the slices that it stands for",
 }
 
 
 def made_by(node: Node, slice_: Slice) -> MadeBy:
-    """Who makes a slice."""
+    """The maker of a slice."""
     if is_marker(node, slice_):
         return MadeBy.NOBODY
     return MadeBy.THIS_PROJECT if is_run_here(node, slice_) else MadeBy.OTHERS
 
 
 def words_of(maker: MadeBy) -> str:
-    """What may be reported, for people."""
+    """The reportable events, for messages."""
     return ", ".join(event.value for event in REPORTED if event in VOCABULARY[maker])
 
 
 def hint_of(maker: MadeBy) -> str:
-    """What to do instead of what cannot be reported."""
+    """A hint about reportable events."""
     return _HINTS[maker]

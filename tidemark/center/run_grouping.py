@@ -1,8 +1,7 @@
-"""Which of the slices that are ready go into one run.
+"""Groups ready slices into runs.
 
-Neighbours in time of one entity share a run. Where more is ready than there is room for, a run also holds several
-entities at the same times: of what waits the share of one slot of the pool, so that large runs come first, small
-ones at the end, and all slots are done at about the same time.
+Neighbours in time of one entity share a run. If pools are full, a run also has several entities at the same times: one
+slot's share of the waiting slices, so that large runs come first, small ones last, and all slots finish together.
 
 Source: Polychronopoulos and Kuck, Guided self-scheduling, IEEE Transactions on Computers C-36 (1987).
 """
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def exact_part(graph: DependencyGraph, slices: Sequence[Slice]) -> list[Slice]:
-    """The first of the slices that Dagster can be told of as exactly these, by a range of times and assets.
+    """The first slices that a range of times and assets in Dagster describes exactly.
 
-    They are those of each entity together, in order of time.
+    They are grouped by entity, in order of time.
     """
     by_entity: dict[str, list[Slice]] = {}
     for slice_ in slices:
@@ -52,15 +51,15 @@ class RunGrouping:
         self._order = order
 
     def groups(self, busy: Counter[str]) -> list[list[Slice]]:
-        """What is ready as runs, the most urgent first; `busy` says how many runs each pool has."""
+        """Ready slices as runs, the most urgent first; `busy` is the number of runs in each pool."""
         groups = self._neighbours()
         return self._share_runs(groups) if len(groups) > self._pools.room(busy) else groups
 
     def _neighbours(self) -> list[list[Slice]]:
-        """Ready slices, neighbours in time of one entity together, in the order of launches.
+        """Ready slices in the order of launches, neighbours in time of one entity together.
 
-        Those of a backfill share runs with each other only, and come last; of the earlier backfill first. What a
-        promised slice waits for comes when that has to, whoever asked for it.
+        Slices of a backfill share runs only with each other, and come last, earlier backfills first. Slices behind a
+        promise keep their place.
         """
         graph = self._center.graph
         groups: list[list[Slice]] = []
@@ -79,7 +78,7 @@ class RunGrouping:
         return 0 if number is None or self._order.is_promised(group) else number
 
     def _share_runs(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
-        """Groups of different entities at the same times and for the same pools in one run each, in their order."""
+        """Combine groups of different entities at the same times and in the same pools, in order."""
         shared: list[list[Slice]] = []
         limits = self._limits(groups)
         open_at: dict[object, tuple[list[Slice], int]] = {}
@@ -98,7 +97,7 @@ class RunGrouping:
         return shared
 
     def _alike(self, group: Sequence[Slice]) -> object:
-        """What groups of one run have in common."""
+        """Common properties of the groups in one run."""
         period = str(self._center.graph.entity(group[0].entity).period)
         of_backfill = self._center.backfills.number_of(group[0])
         return period, self._tag(group[0]), group[0].sub, of_backfill, tuple(slice_.key for slice_ in group)
@@ -107,14 +106,14 @@ class RunGrouping:
         return tag_of(self._center.graph.entity(slice_.entity))
 
     def _limits(self, groups: Sequence[list[Slice]]) -> dict[str, int]:
-        """How many entities a run may hold, by the tag of its pools: of what waits for them one slot's share."""
+        """The most entities in a run, by pool tag: one slot's share of the waiting ones."""
         waiting = Counter(self._tag(group[0]) for group in groups)
         return {tag: min(self._across, ceil(count / max(1, self._pools.slots(tag)))) for tag, count in waiting.items()}
 
     def _follows(self, before: Slice, after: Slice) -> bool:
-        """Whether one run may hold both: the next slice of the same entity, neither of them a second try.
+        """Whether one run may have both: the next slice of the same entity, without retries.
 
-        Dagster has ranges of times only: parts of a slice have a run each.
+        Dagster has only ranges of times: parts of a slice have separate runs.
         """
         graph = self._center.graph
         if before.sub or graph.entity(before.entity).is_static:

@@ -1,4 +1,4 @@
-"""The center as a sensor of Dagster's daemon: each tick takes in what is new, and says which runs are to start."""
+"""The center as a sensor of Dagster's daemon: each tick reads new events and returns run requests."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from tidemark.warehouse.warehouse import Warehouse
 
 _LEASE_SECONDS: Final = 30.0
-"""Longer than the daemon takes from a tick to its runs."""
+"""Longer than the daemon needs from a tick to its runs."""
 
 
 class SensorHost:
-    """One a process; everything durable is in the store, so that a new one goes on where the last one was.
+    """One in each process; all durable state is in the store.
 
-    It lets a service have the lease that asks for it, and takes it back when none is there any more.
+    It gives its lease to a service that asks, and takes it back when there is no service.
     """
 
     active = ""
@@ -56,9 +56,9 @@ class SensorHost:
         )
 
     def tick(self, instance: dg.DagsterInstance) -> list[dg.RunRequest]:
-        """Take in what is new, let time work, and say which runs are to start; none while another center is active.
+        """Read new events, apply the clock, and return run requests; none while another center is active.
 
-        By the next tick the daemon has started what this one says, so that the lease may go then.
+        The daemon starts these runs before the next tick, so the lease may be given away then.
         """
         if not self._is_active(instance):
             return []
@@ -74,7 +74,7 @@ class SensorHost:
         return self._requests.take()
 
     def _is_active(self, instance: dg.DagsterInstance) -> bool:
-        """One daemon works on a storage: its next sensor, of code that was loaded again, need not wait for the last."""
+        """One daemon uses a storage: the next sensor after a reload need not wait for the last one."""
         if self._lease is None:
             storage = instance.run_storage.get_run_storage_id()  # type: ignore[attr-defined]  # all SQL storages have it
             holder = f"sensor of {storage}"
@@ -89,7 +89,7 @@ class SensorHost:
         return self._lease is None or self._lease.fencing_token is None
 
     def summary(self) -> str:
-        """One line for the sensor's tick: how much waits, runs, and has its retries exhausted; or who is active."""
+        """One line for the sensor's tick: numbers of ready, active and exhausted slices; or the active center."""
         if self._lease and self._lease.fencing_token is None:
             return f"another center is active: {self.active or 'one that is taking over'}"
         exhausted = self._dispatch.retries_exhausted()

@@ -1,6 +1,6 @@
-"""The center as a service that dispatches: what happens is taken in within a moment, and what it releases is run.
+"""The center as a service: it reads events at once, and launches released slices.
 
-Of several services on one state store one is active, by the lease; the others are ready to take its place.
+Of several services on one state store, the lease makes one active; the others stand by.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from tidemark.warehouse.warehouse import Warehouse
 
 Tell = Callable[..., None]
-"""Takes an event's name and its values: a line of the log."""
+"""Writes a line of the log: the name of an event and its values."""
 
 LEASE_SECONDS: Final = 6.0
 _NOWHERE: Final = Fence(CENTER, 0, "")
 ACROSS: Final = 16
-"""So many entities at the same times share a run while there is no room: a step costs less than a run of its own."""
+"""Most entities at the same times in one run while pools are full: a step costs less than a run."""
 _STANDBY_SECONDS: Final = 0.3
 _RECONCILE_SECONDS: Final = 1.0
 _WORKERS_SECONDS: Final = 5.0
@@ -59,7 +59,7 @@ _AGAIN_SECONDS: Final = 0.5
 
 @dataclass(slots=True)
 class ServiceFigures:
-    """What the service has done since it started."""
+    """Counters of the service since its start."""
 
     ticks: int = 0
     facts: int = 0
@@ -69,7 +69,7 @@ class ServiceFigures:
 
 
 class Service:
-    """One process's center; `serve` until it is told to stop."""
+    """One process's center; `serve` runs until a stop."""
 
     def __init__(
         self,
@@ -110,9 +110,9 @@ class Service:
         watch: Callable[[], None] = lambda: None,
         started: Callable[[], None] = lambda: None,
     ) -> None:
-        """Tick until `stopped`. What may be tried again is told and tried again.
+        """Tick until `stopped`. Temporary errors are logged and tried again.
 
-        `started` is called once it is known who is active, `watch` in every tick.
+        `started` is called when the active center is known, `watch` in every tick.
         """
         with self.leadership, self._subscription:
             self._is_active()
@@ -132,7 +132,7 @@ class Service:
         self.store.close()
 
     def status(self) -> dict[str, Any]:
-        """Figures for people and for metrics. Reads memory only, and asks the warm workers."""
+        """Figures for users and metrics, from memory and the warm workers."""
         leads = self.leadership.fencing_token is not None
         workers = self._workers()
         troubles = self.health.troubles()
@@ -156,14 +156,14 @@ class Service:
         }
 
     def _workers(self) -> dict[str, Any]:
-        """The status of this machine's warm workers; empty where there are none."""
+        """The status of this machine's warm workers; empty if there are none."""
         try:
             return ask(host_folder(self._instance), {"do": "status"}, 1.0)
         except WorkersDownError:
             return {}
 
     def _look_for_workers(self) -> None:
-        """Note whether a run could be started; runs of other launchers start without a host."""
+        """Note whether a run could be started; other launchers need no host."""
         needs_host = isinstance(self._instance.run_launcher, WarmRunLauncher)
         self.health.saw(
             HealthCondition.WORKERS,
@@ -171,7 +171,7 @@ class Service:
         )
 
     def _is_active(self) -> bool:
-        """Whether the lease is held; a new term of the lease begins with what is stored."""
+        """Whether the lease is held; a new term starts from the stored state."""
         self.health.saw(HealthCondition.LED, holds=self.leadership.is_led)
         fencing_token = self.leadership.fencing_token or 0
         if fencing_token != self._leads:
@@ -229,7 +229,7 @@ class Service:
             self.figures.errors += len(steps.troubles)
 
     def _tell_unreadable(self) -> None:
-        """Log each slice of which a stored value cannot be read, and each table whose log cannot be, once."""
+        """Log each slice with an unreadable value, and each table with an unreadable log, once."""
         slices = {f"slice {slice_}": why for slice_, why in self.center.unreadable().items()}
         unreadable = {**slices, **{f"table {name}": why for name, why in self._intake.unreadable_tables.items()}}
         for what in sorted(unreadable.keys() - self._unreadable.keys()):

@@ -1,4 +1,4 @@
-"""Slices as a run sees them: the state store's statuses, and what Dagster's event log says that it has not heard of."""
+"""Statuses for a run: those of the state store, updated by newer events in Dagster's log."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _AFTER_ALL: Final = "~"
 
 
 class ObservedSlices:
-    """What was looked up is not looked up again."""
+    """Each status is read once."""
 
     def __init__(self, graph: DependencyGraph, read: StateReader, instance: dg.DagsterInstance) -> None:
         self._graph, self._read, self._instance = graph, read, instance
@@ -46,7 +46,7 @@ class ObservedSlices:
         self._told: dict[Slice, str] = {}
 
     def will_be_there(self, slice_: Slice) -> None:
-        """A slice that the run computes before the ones that are asked for from now on."""
+        """Add a slice that the run computes before the next ones."""
         self._statuses[slice_] = _THERE
         self._told[slice_] = ""
 
@@ -63,7 +63,7 @@ class ObservedSlices:
         return next((candidate for candidate in candidates if accepts(self.status(candidate))), None)
 
     def versions(self, slices: Iterable[Slice]) -> dict[Slice, str]:
-        """The versions of tables that were told of slices."""
+        """The reported table versions of slices."""
         wanted = list(slices)
         return {
             **self._read.versions(wanted),
@@ -78,13 +78,13 @@ class ObservedSlices:
         return self._observed(slice_, stored)
 
     def _of_marker(self, slice_: Slice) -> SliceStatus:
-        """A project's root or end, or a whole of parts, is there once all that it stands for is."""
+        """A project's root or end, or a whole of parts, is complete with its slices."""
         not_before = earliest(self._graph.entity(slice_.entity), self._graph.window(slice_))
         decision = release(self._graph.requirements(slice_), self, not_before, datetime.now(UTC))
         return _THERE if decision.is_released else SliceStatus()
 
     def _observed(self, slice_: Slice, stored: SliceStatus) -> SliceStatus:
-        """The stored status, or what a materialization says that the center has not taken in."""
+        """The stored status, or that of a newer materialization."""
         if slice_ not in self._news_of(slice_.entity):
             return stored
         entity = self._graph.entity(slice_.entity)
@@ -109,7 +109,7 @@ class ObservedSlices:
         )
 
     def _news_of(self, name: str) -> Mapping[Slice, int]:
-        """The newest materialization of each slice of an entity, as far as it lies after the center's position."""
+        """The newest materialization of each slice of an entity after the center's position."""
         if name not in self._news:
             self._news[name] = dict(self._materialized(name))
         return self._news[name]
@@ -126,12 +126,12 @@ class ObservedSlices:
         )
         told = []
         for partition, storage_id in newest.items():
-            with suppress(ParseError, RequestError):  # the center refuses it, and tells it
+            with suppress(ParseError, RequestError):  # the center refuses and reports it
                 told.append((told_slice(self._graph, name, partition), storage_id))
         return told
 
     def _known_of(self, slice_: Slice) -> Iterable[Slice]:
-        """All slices of the entity and part that anybody knows of."""
+        """All known slices of the entity and part."""
         yield from (sibling for sibling in self._news_of(slice_.entity) if sibling.sub == slice_.sub)
         yield from (
             sibling for sibling in self._statuses if sibling.entity == slice_.entity and sibling.sub == slice_.sub
@@ -143,6 +143,6 @@ class ObservedSlices:
             page, before = len(rows), min((row.slice.key for row in rows), default="")
 
     def _number(self, slice_: Slice) -> int | None:
-        with suppress(ParseError):  # of another period, from before the entity was changed
+        with suppress(ParseError):  # with another period, from before the entity changed
             return self._graph.node(slice_.entity).ordinal(slice_)
         return None

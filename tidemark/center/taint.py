@@ -1,8 +1,8 @@
-"""Marking slices as wrong, with all that was built from them: durable, with reason and author, all or nothing a commit.
+"""Marks slices as wrong, with all slices built from them, with reason and author; a commit is atomic.
 
-A taint that was interrupted is finished by the same call: what is tainted already is passed over. It is lifted where a
-slice is computed again from clean inputs (`status/transition.py`); what is being computed from a tainted input while it
-is marked is tainted as it ends (`inputs_changed_during_run.py`). Source: seed capability D5.
+A repeated call completes an interrupted taint and skips tainted slices. A taint ends when a slice is computed again
+from clean inputs (`status/transition.py`). A slice that is being computed from a tainted input gets the taint at its
+end (`inputs_changed_during_run.py`). Source: seed capability D5.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from tidemark.state_store.store import StateStore
 
 _AT_ONCE: Final = 10_000
-"""So many slices share a commit: others who write wait no longer than for one of these."""
+"""Most slices in one commit, so that other writers wait only briefly."""
 _TRIES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Taint:
-    """What somebody found wrong: `who` and `why` are kept with each slice. `now` is aware."""
+    """A user's finding: `who` and `why` are stored with each slice. `now` is aware."""
 
     causes: tuple[Slice, ...]
     who: str
@@ -43,14 +43,14 @@ class Taint:
 
 
 def plan_taint(graph: DependencyGraph, store: StateStore, taint: Taint) -> TaintPlan:
-    """What it would mark, changing nothing. Raises UnknownEntityError and ParseError."""
+    """The slices that it would mark; nothing is changed. Raises UnknownEntityError and ParseError."""
     return _plan(graph, store, taint)[0]
 
 
 def carry_out(graph: DependencyGraph, store: StateStore, taint: Taint) -> TaintPlan:
-    """Mark what is not marked yet; returns once it is durable. Plans again where another one writes meanwhile.
+    """Mark slices; returns when this is durable. Plans again if another process writes at the same time.
 
-    Raises UnknownEntityError, ParseError, and StateConflictError where others write all the time: call again.
+    Raises UnknownEntityError, ParseError, and StateConflictError after too many conflicts: call again.
     """
     for tries_left in reversed(range(_TRIES)):
         last = store.read.last()

@@ -1,4 +1,4 @@
-"""Reports from a Kafka topic, taken in by a thread of the service for as long as it is active."""
+"""Reads reports from a Kafka topic in a thread of the service while it is active."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _STANDBY_SECONDS: Final = 0.3
 
 
 class TopicTeller(Protocol):
-    """Is told what became of messages: an event's name and its values."""
+    """Gets the results of messages: the name of an event and its values."""
 
     def __call__(self, event: str, /, **values: Any) -> None: ...
 
 
 class TopicSubscription:
-    """Use as a context. `generation` says whether the service is active: each one begins with what is stored."""
+    """Use as a context. `generation` says whether the service is active: each one starts from the stored state."""
 
     def __init__(
         self, open_detector: Callable[[], TopicDetector], generation: Callable[[], int | None], tell: TopicTeller
@@ -73,7 +73,7 @@ def subscription_of(
     generation: Callable[[], int | None],
     tell: TopicTeller,
 ) -> AbstractContextManager[object]:
-    """The subscription that the settings ask for; none where they name no topic. Raises SettingsError."""
+    """The subscription in the settings, if they name a topic. Raises SettingsError."""
     topic, servers = settings.reports_topic, settings.kafka
     if not topic:
         return nullcontext()

@@ -1,4 +1,4 @@
-"""Facts and decisions on their way to the store: transitions with the next numbers, over what is known so far."""
+"""Stages facts and decisions for the store: transitions with the next numbers, based on known statuses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FACT_OF_ITSELF = frozenset({Event.LAUNCHED, Event.FORCED})
 
 
 class Staging:
-    """Changes nothing that is known: what it holds is there once it is written, or is thrown away."""
+    """Changes nothing outside: its contents are written together, or discarded."""
 
     def __init__(
         self,
@@ -61,16 +61,16 @@ class Staging:
         return self._last + len(self.transitions)
 
     def get(self, slice_: Slice, /) -> SliceStatus | None:
-        """The status of a slice after all that is staged."""
+        """The status of a slice after all staged events."""
         status = self._statuses.get(slice_)
         if status is None:
             status = self._below.get(slice_) if self._below else self._memory.index.statuses.get(slice_)
         return status
 
     def take(self, fact: Fact) -> bool:
-        """Stage a fact with all that follows from it; whether it says anything new.
+        """Stage a fact with all its effects; returns whether it is new.
 
-        Raises TransitionError for what the table does not have, ParseError for a slice that there is not.
+        Raises TransitionError for an impossible event, ParseError for a slice that does not exist.
         """
         self._graph.window(fact.slice)
         status = self.get(fact.slice) or SliceStatus()
@@ -113,7 +113,7 @@ class Staging:
         return Source.OF_ANOTHER if is_of_dagster else Source.OF_THE_NEXT
 
     def add(self, fact: Fact, event: Event, event_id: str, data: Facts) -> None:
-        """Stage an event with its consequences."""
+        """Stage an event with its effects."""
         followers = steps(
             self._graph,
             self,
@@ -147,7 +147,7 @@ class Staging:
             )
 
     def merge(self, other: Staging) -> None:
-        """Take over what was staged on top of this."""
+        """Add what was staged on top of this."""
         self._statuses.update(other._statuses)
         self.runs.update(other.runs)
         self._reports.update(other._reports)
@@ -161,9 +161,9 @@ class Staging:
         return run
 
     def _with_checks(self, fact: Fact, events: tuple[Event, ...], *, was_tainted: bool) -> Iterator[Event]:
-        """Without rules a slice that is there has passed; what changed while it was computed is reconciled.
+        """Without rules, a completed slice has passed; changes during its computation are applied.
 
-        A taint stays where a run by hand computed the slice again while its inputs are not good yet.
+        A taint stays if a run by hand computed the slice while its inputs were invalid.
         """
         yield from events
         if not events or events[-1] not in _FINISHED:
@@ -177,7 +177,7 @@ class Staging:
             yield Event.TAINTED
 
     def _asks(self, fact: Fact, event: Event) -> bool:
-        """Whether a slice that was just computed is tainted as its inputs, all good, now have other rows."""
+        """Whether a new slice is tainted because its valid inputs have other rows now."""
         if fact.is_question:
             return True
         is_late = event is Event.TAINTED and fact.event in _FINISHED

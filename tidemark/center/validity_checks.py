@@ -1,9 +1,8 @@
-"""Invalid slices as Dagster shows them: the check `valid` of a slice's partition fails while nobody takes it (C9).
+"""Shows invalid slices in Dagster: the check `valid` of a slice's partition fails while it is unusable (C9).
 
-It fails where broken rules reach a slice, over the time hierarchy or as a taint, and where a slice waits for one that
-they reach; with the cause. It passes once that is over. What was told is noted in the state store after it was told,
-with the transition up to which was looked: a process that dies in between looks at what Dagster shows already, so that
-nothing is lost and nothing is told twice.
+It fails if failed rules reach a slice, over the time hierarchy or as a taint, and if a slice waits for such a slice;
+with the cause. It passes afterwards. The state store records a report, with the last transition, after it was made:
+after a crash, Dagster's current checks are read, so nothing is lost or reported twice.
 """
 
 from __future__ import annotations
@@ -35,25 +34,25 @@ if TYPE_CHECKING:
 
 CURSOR: Final = "checks of validity"
 _AT_ONCE: Final = 50
-"""So many are told in a tick: each takes Dagster's storage some time."""
+"""Reports in one tick: each takes Dagster's storage some time."""
 _READ_AT_ONCE: Final = 1_000
 _LOOKED_BACK: Final = 10_000
-"""So many transitions are looked at the first time."""
+"""Transitions to look at the first time."""
 _WAITING_SECONDS: Final = 10.0
 _WAITING: Final = 200
-"""So many of those that have waited shortest are asked what they wait for: the others were told when they began."""
+"""The number of newest waiting slices to check; older ones were reported when they began to wait."""
 _SHOWN: Final = 5
 
 
 class Told(NamedTuple):
-    """What Dagster was told of an invalid slice, and the slice's run at that time: a later one may have said more."""
+    """A report about an invalid slice, and the slice's run at that time: a later run may have more to report."""
 
     why: str
     run: str | None
 
 
 class ValidityChecks:
-    """`poll` it in the ticks of the host that holds the lease."""
+    """Call `poll` in the ticks of the host with the lease."""
 
     def __init__(self, center: DependencyCenter) -> None:
         self._center, self._store = center, center.store
@@ -63,13 +62,13 @@ class ValidityChecks:
         self._due = DueTimes()
 
     def begin_anew(self) -> None:
-        """Another host may have told more: begin with what is stored."""
+        """Another host may have reported more: start from the stored state."""
         self._told = None
 
     def poll(self, instance: dg.DagsterInstance, now: datetime) -> int:
-        """Tell Dagster what has changed, some of it at a time; how much that was.
+        """Report changes to Dagster, a limited number at once; returns the number.
 
-        Raises StateStoreDownError, FencedError, and what Dagster's storage raises.
+        Raises StateStoreDownError, FencedError, and errors of Dagster's storage.
         """
         last = self._store.read.last()
         told = self._begin(last) if self._told is None else self._told
@@ -88,7 +87,7 @@ class ValidityChecks:
         return min(len(news), _AT_ONCE)
 
     def _to_tell(self, slice_: Slice, invalid: Invalidity, told: Told | None) -> Told:
-        """A run that is under way has told nothing yet."""
+        """An active run has reported nothing yet."""
         memory = self._center.memory
         run = told.run if told is not None and slice_ in memory.under_way else memory.runs.get(slice_)
         return Told(invalid.why, run)
@@ -106,7 +105,10 @@ class ValidityChecks:
         self._noted_until = until
 
     def _gather(self, last: int, now: datetime) -> None:
-        """Slices that may be invalid since, or may wait for one that is: their time comes without a transition."""
+        """Slices that may have become invalid, or may wait for an invalid one.
+
+        Their time comes without a transition.
+        """
         while self._read_until < last:
             database, after = self._store.database, self._read_until
             slices, self._read_until = invalidated_slices(database, after, last, _READ_AT_ONCE)
@@ -118,13 +120,13 @@ class ValidityChecks:
 
     def _with_downstream(self, slice_: Slice, now: datetime) -> Iterator[Slice]:
         graph = self._center.graph
-        with suppress(ParseError):  # of another period, from before the entity was changed
+        with suppress(ParseError):  # with another period, from before the entity changed
             if slice_.entity in graph and graph.exists(slice_):
                 yield slice_
                 yield from graph.downstream(slice_, now)
 
     def _tell(self, instance: dg.DagsterInstance, slice_: Slice, invalid: Invalidity | None, last: int) -> None:
-        """Nothing of what Dagster has no partition for, and nothing that it shows already."""
+        """Skip slices without a partition in Dagster, and results that it shows already."""
         partition = self._partition(slice_)
         if partition is None:
             return
@@ -149,12 +151,12 @@ class ValidityChecks:
         entity = graph.entity(slice_.entity)
         if entity.is_project or (entity.sub_partitions and not slice_.sub):
             return None
-        with suppress(ParseError, ValueError):  # of another period, from before the entity was changed
+        with suppress(ParseError, ValueError):  # with another period, from before the entity changed
             return partition_of(entity, slice_)
         return None
 
     def _cause(self, slice_: Slice, invalid: Invalidity) -> dict[str, str]:
-        """Which slices, and which of their rules; of a taint without a broken rule who set it, and why."""
+        """The slices and rules that are the cause; for a taint without a failed rule, its author and reason."""
         causes = invalid.causes[:_SHOWN]
         broken = [f"{cause}: {self._newest(cause, Event.QUALITY_FAILED)}" for cause in causes]
         tainted = "" if causes else self._newest(slice_, Event.TAINTED)

@@ -1,9 +1,9 @@
-"""What is complete, and needs more since the project has changed.
+"""Finds completed slices that need more inputs after a change of the project.
 
-An input begins earlier or ends later, has one more part or another period, an offset reaches further, or a dependency
-is new. Which slices each entity has, and what it reads, is noted. Where that differs from the last start, the slices
-that are there are compared with what they read: what they lack is told (`lacking`), and once it is there their policy
-says whether they are computed again. What a project's root and end stand for has no rows, and lacks nothing.
+An input begins earlier or ends later, has another part or period, an offset reaches further, or a dependency is new.
+The slices and inputs of each entity are stored. If they differ from the last start, existing slices are compared with
+what they read: missing inputs are reported (`lacking`), and when these are complete, the policy of the slice applies. A
+project's root and end have no rows and lack nothing.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ if TYPE_CHECKING:
     from tidemark.state_store.store import StateStore
 
     Extent = list[Any]
-    """How the slices of a sub-partition are cut, and the numbers of the first and of the last but one."""
+    """The grid of a sub-partition's slices, and the numbers of the first and the last but one."""
 
 _NOTE: Final = "all"
 _SHOWN: Final = 5
 
 
 class WidenedSlice(NamedTuple):
-    """A complete slice, and what it needs as it is declared now that it did not read."""
+    """A complete slice, and the inputs that it needs now and did not read."""
 
     slice: Slice
     lacks: tuple[Slice, ...]
 
 
 class _Needs(NamedTuple):
-    """Of an entity: its slices by sub-partition, and what it reads, as entity, offset and chosen sub-partitions."""
+    """For an entity: its slices by sub-partition, and its inputs as entity, offset and chosen sub-partitions."""
 
     extents: dict[str, Extent]
     reads: list[list[Any]]
 
 
 class WidenedNeeds:
-    """Of one store and the project as it is declared now, against the project at the last start of a center."""
+    """Compares the project with its state at the last start of a center."""
 
     def __init__(self, graph: DependencyGraph, database: Database, read: StateReader) -> None:
         self._graph, self._read, self._notes = graph, read, Notes(database, "needs")
@@ -68,7 +68,7 @@ class WidenedNeeds:
         self._before = {name: _Needs(*needs) for name, needs in told.items()}
 
     def slices(self) -> Iterator[WidenedSlice]:
-        """Those that lack something; none where nothing was noted yet."""
+        """Slices that lack inputs; none if nothing was stored yet."""
         if not self._before:
             return
         for name in self._changed():
@@ -82,7 +82,7 @@ class WidenedNeeds:
                     yield WidenedSlice(slice_, lacks)
 
     def facts(self, known: KnownSlices, last: int, now: datetime) -> Iterator[Fact]:
-        """What follows for each: its policy where all of it is there, else that it lacks something.
+        """Facts for each: its policy if all inputs are complete, otherwise that it lacks some.
 
         `last` is the number of the last transition.
         """
@@ -96,13 +96,13 @@ class WidenedNeeds:
             yield Fact(f"widened:{last}:{slice_}", slice_, event, now, "center", why, is_question=is_question)
 
     def note(self, store: StateStore) -> None:
-        """Once what follows is durable: how the project is from now on."""
+        """Store the project's state, after the effects are durable."""
         if self._now != self._before:
             fence = store.write.fence
             self._notes.put({_NOTE: json_text(self._now, separators=(",", ":"))}, [fence] if fence else [])
 
     def _changed(self) -> Iterator[str]:
-        """The entities whose slices may need more than before, upstream before downstream."""
+        """Entities whose slices may need more than before, upstream before downstream."""
         moved = {name for name, needs in self._now.items() if self._extents_before(name) != needs.extents}
         for name in self._graph.topological():
             node, before = self._graph.node(name), self._before.get(name)
@@ -117,9 +117,9 @@ class WidenedNeeds:
         return before.extents if before else {}
 
     def _read_before(self, slice_: Slice) -> Iterator[Slice]:
-        """What a slice needed as it was declared, of which nobody told what it read."""
+        """The declared inputs of a slice whose run did not report them."""
         before, node = self._before.get(slice_.entity), self._graph.node(slice_.entity)
-        if before is None:  # it was away: what it needed then is not known
+        if before is None:  # it did not exist: its inputs of that time are unknown
             yield from unread_needs(self._graph, slice_, ())
         elif slice_.sub == WHOLE and node.is_parted:
             parts = (used for requirement in self._graph.requirements(slice_) for used in requirement.slices)
@@ -137,12 +137,12 @@ class WidenedNeeds:
         try:
             edge = Edge(node, up, Dependency(up.name, Offset.parse(offset), sub=chosen), COMPLETED)
             used = edge.expand(node.ordinal(slice_), slice_.sub)
-        except TidemarkError:  # it has no meaning between the two any more
+        except TidemarkError:  # the offset has no meaning between the two any more
             return
         yield from self._there_before(up, used)
 
     def _there_before(self, node: Node, slices: Iterable[Slice]) -> Iterator[Slice]:
-        """Those that the project had: cut as now, and between the ends that their sub-partition had."""
+        """Slices that the project had before: with the same grid, and within the former bounds."""
         extents, now = self._extents_before(node.name), self._now[node.name].extents
         for slice_ in slices:
             sub = sub_text(slice_.sub)
@@ -152,7 +152,7 @@ class WidenedNeeds:
 
 
 def _shortened(slices: tuple[Slice, ...]) -> str:
-    """The first of them, and how many more there are."""
+    """The first ones, and the number of others."""
     more = f" and {len(slices) - _SHOWN:,} more" if len(slices) > _SHOWN else ""
     return ", ".join(map(str, slices[:_SHOWN])) + more
 

@@ -31,7 +31,7 @@ class AnomalyVerdict:
 
     @property
     def passed(self) -> bool:
-        """Everything is as its history lets expect."""
+        """Everything is as usual."""
         return not self.comparison.anomalies
 
     @property

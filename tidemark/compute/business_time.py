@@ -24,7 +24,7 @@ def partition_values(period: str, key: str) -> dict[str, dt.date | str]:
 
 
 def time_values(entity: Entity, slice_: Slice) -> dict[str, PartitionValue]:
-    """The values of the columns that tell the time of a slice's rows; none of a static one."""
+    """The values of the columns that name the business time of a slice's rows; empty for a static one."""
     if entity.period is None:
         return {}
     day, *clock = partition_values(str(entity.period), slice_.key).values()

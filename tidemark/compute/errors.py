@@ -192,7 +192,7 @@ class UnreadFunctionError(TerminalError):
     def of(cls, entity: str, inputs: Sequence[str]) -> Self:
         return cls(
             "which slices its function reads is not known, so that it is not known whether they are there",
-            expected="an offset for each input, told by a check of the function as it stands or stated in YAML",
+            expected="an offset for each input, found by a check of the current function, or stated in YAML",
             found=f"none for {', '.join(inputs)}",
             where=entity,
             hint="run `tidemark check` and load the definitions again; nothing was written",

@@ -1,6 +1,6 @@
 """What Python functions read, found by dry runs of those that changed: `tidemark check` starts Spark for it, once.
 
-Loading definitions never starts Spark. It takes what the last check found of a function as it stands now; without
+Loading definitions never starts Spark. It takes what the last check found of the current function; without
 that, a function's inputs hold at the natural offset, or at the one that YAML states.
 """
 

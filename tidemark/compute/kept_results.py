@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ON_ANOMALY: Final = "on_anomaly:"
 """How the names of rules begin that ran as a profile was unusual."""
-_AS_USUAL: Final = "as its history lets expect"
+_AS_USUAL: Final = "as usual"
 
 
 class JudgedVersion(NamedTuple):
@@ -33,7 +33,7 @@ class JudgedVersion(NamedTuple):
 
 
 def results_of(entity: Entity, slice_: Slice, told: Audit, of: JudgedVersion, now: datetime) -> list[StoredRuleResult]:
-    """A result a rule, those of an anomaly included; none of an entity without rules."""
+    """One result for each rule, including rules of an anomaly; empty for an entity without rules."""
     return [
         StoredRuleResult(
             slice_,

@@ -1,1 +1,1 @@
-"""What people use: the `tidemark` command line."""
+"""The command line `tidemark`."""

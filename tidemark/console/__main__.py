@@ -1,4 +1,4 @@
-"""`python -m tidemark.console` is `tidemark` where its script is not on the PATH."""
+"""`python -m tidemark.console` is `tidemark`, for a PATH without its script."""
 
 from tidemark.console.main import main
 

@@ -28,7 +28,7 @@ _ASKED: Final = "doctor --after-restore"
 
 
 def bring_together(*, is_applied: bool, as_json: bool) -> ExitCode:
-    """Show what is behind what in the project of this process; with `is_applied` carry it out."""
+    """Show the plan for this process's project; with `is_applied` carry it out."""
     settings = Settings.load()
     home = dagster_home(settings, os.environ)
     prepare_home(settings, home)
@@ -47,7 +47,7 @@ def bring_together(*, is_applied: bool, as_json: bool) -> ExitCode:
 
 
 def _backfill(warehouse: Warehouse, store: StateStore, compared: AfterRestore) -> int | None:
-    """The number of a backfill that a center goes on with; None where there is nothing to compute again."""
+    """Plan a backfill and return its number; None if nothing has to be computed again."""
     roots = compared.to_compute()
     if not roots:
         return None
@@ -67,13 +67,13 @@ def _tell(steps: list[RestoreStep], number: int | None, *, is_applied: bool, as_
     for step in steps:
         print_line(f"{step.kind.value}: {_named(step)}{step.why}", "bold red" if step.kind is StepKind.SEE_TO else "")
     if not steps:
-        print_line("State store, Dagster and lake tell the same.")
+        print_line("State store, Dagster and lake agree.")
     elif not is_applied:
         print_line("Nothing was changed. To carry this out: tidemark doctor --after-restore --apply", "bold")
     elif number is None:
-        print_line("This was carried out. Start the services.", "bold")
+        print_line("Done. Start the services.", "bold")
     else:
-        print_line(f"This was carried out. Start the services: backfill {number} computes again what is wrong.", "bold")
+        print_line(f"Done. Start the services. Backfill {number} computes the wrong slices again.", "bold")
 
 
 def _named(step: RestoreStep) -> str:

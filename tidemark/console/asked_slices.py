@@ -1,4 +1,4 @@
-"""The slices that a person means by an entity and a time, a list or a range of times; many are asked about first."""
+"""Slices that a command names by an entity and a time, a list or a range of times."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _STATIC: Final = "static"
 
 
 def asked_slices(graph: DependencyGraph, entity: str, text: str, *, yes: bool) -> tuple[Slice, ...]:
-    """The existing slices of `2026-03-29`, `2026-03-01..2026-03-29` or `2026-03-01,2026-03-29`, in order of time.
+    """Existing slices of `2026-03-29`, `2026-03-01..2026-03-29` or `2026-03-01,2026-03-29`, in order of time.
 
-    More than 1,000 of them are confirmed on a terminal, and refused elsewhere unless `yes`. Raises UnknownEntityError,
-    ParseError for a text that is no time, and NoSuchSliceError where the entity has no slice then.
+    Ask for confirmation on a terminal if there are more than 1,000; elsewhere refuse them unless `yes`. Raises
+    UnknownEntityError, ParseError for an invalid time, and NoSuchSliceError if no slice exists at that time.
     """
     slices = resolve(_subject(entity, text), graph, allowance=Allowance(_AT_ALL))
     if not slices:
         raise no_slice_then(graph, entity, text)
     if len(slices) > MAX_SLICES and not yes:
-        confirm(f"{entity} {text} stands for {len(slices):,} slices ({slices[0].key} .. {slices[-1].key})")
+        confirm(f"{entity} {text} means {len(slices):,} slices ({slices[0].key} .. {slices[-1].key})")
     return slices
 
 
@@ -47,8 +47,8 @@ def _subject(entity: str, text: str) -> DependencySubject:
 
 
 def confirm(what: str) -> None:
-    """Ask on a terminal whether that is meant; elsewhere raise ParseError, which says what to add."""
+    """Ask for confirmation on a terminal; elsewhere raise ParseError with the option to add."""
     if not sys.stdin.isatty():
-        raise ParseError(what, expected=f"at most {MAX_SLICES:,} without being asked", hint="is it meant? add --yes")
+        raise ParseError(what, expected=f"at most {MAX_SLICES:,} without confirmation", hint="add --yes to confirm")
     if not click.confirm(f"{what}. Go on?"):
         raise click.Abort

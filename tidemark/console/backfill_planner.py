@@ -1,4 +1,4 @@
-"""Plans of backfills on the store of a project, and how a plan is told to people."""
+"""Plans of backfills from a project's state store, and their text for the terminal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNKNOWN = SliceStatus()
 
 
 class BackfillPlanner:
-    """On the store of a project, at an aware instant."""
+    """Plans backfills of a project at an aware instant."""
 
     def __init__(self, graph: DependencyGraph, store: StateStore, pools: Pools, now: datetime) -> None:
         self.graph, self.backfills = graph, Backfills(store.database)
@@ -39,22 +39,22 @@ class BackfillPlanner:
 
     @classmethod
     def of(cls, settings: Settings, now: datetime) -> Self:
-        """Of a project. Raises NothingComputedError and StateStoreDownError."""
+        """The planner of a project. Raises NothingComputedError and StateStoreDownError."""
         graph = load_warehouse(settings).graph
         if not settings.state and not settings.state_db.exists():
-            raise NothingComputedError("nothing was computed here yet: there is nothing to rebuild")
+            raise NothingComputedError("nothing is computed yet, so there is nothing to rebuild")
         return cls(graph, StateStore.of(settings), Pools.parse(settings.pools), now)
 
     def plan(self, roots: Sequence[Slice], until: datetime) -> BackfillPreview:
-        """What is rebuilt with these slices, of all that begins by `until` (aware)."""
+        """Plan to rebuild these slices and the slices downstream that begin by `until` (aware)."""
         return self.preview(plan_of(self.graph, self._store, roots, until))
 
     def preview(self, planned: BackfillPlan) -> BackfillPreview:
-        """A plan that was made elsewhere, with how long it probably takes."""
+        """A finished plan with its estimated duration."""
         return BackfillPreview.of(planned, self.backfills, self._rebuilding)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self._store.close()
 
     def _rebuilding(self, slices: Sequence[Slice]) -> RepairTime:
@@ -67,16 +67,19 @@ class BackfillPlanner:
 
 
 def table_rows(graph: DependencyGraph, preview: BackfillPreview) -> list[list[str]]:
-    """A wave's slices of an entity each: wave, entity, policy, pool, how many, first and last key."""
+    """Rows of a table, one for each entity of a wave.
+
+    Wave, entity, policy, pool, number of slices, first and last key.
+    """
     return [_row(graph, group) for group in preview.groups]
 
 
 def summary(preview: BackfillPreview) -> str:
-    """How many slices, waves and runs, and how long, in a line."""
+    """One line: the number of slices, waves and runs, and the duration."""
     estimate, waves = preview.estimate, len(preview.planned.waves)
     p50, p90 = (timedelta(seconds=round(value)) for value in (estimate.p50, estimate.p90))
     text = f"{len(preview.planned.rebuilt):,} slices in {waves:,} {'wave' if waves == 1 else 'waves'}"
-    return f"{text}, about {preview.runs:,} runs: {p50}, nine times of ten at most {p90}"
+    return f"{text}, about {preview.runs:,} runs: {p50}(90 %: {p90})"
 
 
 def _row(graph: DependencyGraph, group: Sequence[Member]) -> list[str]:
@@ -88,5 +91,5 @@ def _row(graph: DependencyGraph, group: Sequence[Member]) -> list[str]:
 
 def _policy(member: Member) -> str:
     if member.is_given:
-        return "as it is"
+        return "-"
     return "asked for" if member.is_root else member.policy.value

@@ -1,4 +1,4 @@
-"""The cells of `tidemark catalog ENTITY` that say how a slice stands: what rules, profiles and counts told of it."""
+"""Cells of `tidemark catalog ENTITY` about a slice: rules, profile and counts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ if TYPE_CHECKING:
 
 
 def state_in_words(slice_: CatalogSliceModel) -> str:
-    """`completed, invalid`: what it is, and why nobody takes it."""
+    """State and flaws: `completed, invalid`."""
     flaws = {"invalid": bool(slice_.issues), "tainted": slice_.tainted}
     return ", ".join([*(slice_.states or [slice_.run_state]), *(name for name, holds in flaws.items() if holds)])
 
 
 def rules_in_words(slice_: CatalogSliceModel) -> str:
-    """What they said, and other slices whose failed quality reaches it: `...; invalid because of ods@2026-03-24`.
+    """Results of the rules, and the slices that invalidate this one: `...; invalid because of ods@2026-03-24`.
 
-    Of a captured slice without a tag, why it has none, which is what its rules said. Of an entity without rules the
-    store has the run by which a slice is there.
+    For a captured slice without a tag, the reason for that. For an entity without rules, the stored run of the slice.
     """
     others = [issue for issue in slice_.issues if issue != slice_.slice]
     because = [f"invalid because of {', '.join(others)}"] if others else []
@@ -28,13 +27,13 @@ def rules_in_words(slice_: CatalogSliceModel) -> str:
 
 
 def profile_in_words(profile: ProfileSummaryModel | None) -> str:
-    """`as usual (12 columns, history: full)`, or what is unusual."""
+    """`as usual (12 columns, history: full)`, or the anomalies."""
     if profile is None:
         return ""
     unusual = [
         f"{anomaly.measure}: {anomaly.actual}, expected about {anomaly.expected}" for anomaly in profile.anomalies
     ]
-    refused = [] if profile.is_published else [f"{profile.rows} rows that were not published"]
+    refused = [] if profile.is_published else [f"{profile.rows} rows, not published"]
     usual = "measured" if profile.history == "none" else "as usual"
     return "; ".join([*refused, *unusual]) or f"{usual} ({profile.columns} columns, history: {profile.history})"
 

@@ -1,4 +1,4 @@
-"""A process that was told to stop ends, whatever its main thread waits for."""
+"""Ends a process after a stop signal, even if its main thread is blocked."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def end_within(seconds: float, why: str) -> Iterator[None]:
-    """At most `seconds` after a signal the process ends: with `why` on standard error, and the code to try again.
+    """End the process at most `seconds` after a signal, with `why` on standard error and the exit code to try again.
 
-    Python's own handlers run between two of the interpreter's steps: never while C code waits for an answer that does
-    not come. The interpreter's lowest handler writes each signal into a socket at once, and a thread reads it. For
-    processes that may be killed at any time without harm, as this is what happens to them then.
+    Python's own signal handlers run between two steps of the interpreter, and never while C code waits for an answer.
+    The interpreter's lowest handler writes each signal to a socket at once, and a thread reads it. Use it for processes
+    that may be killed at any time without harm.
     """
     reader, writer = socket.socketpair()
     writer.settimeout(0)
@@ -39,7 +39,7 @@ def end_within(seconds: float, why: str) -> Iterator[None]:
 
 def _wait(reader: socket.socket, ended: Event, seconds: float, why: str) -> None:
     with reader:
-        # A signal, or the work has ended without one.
+        # A signal, or the end of the work without one.
         reader.recv(1)
     if not ended.wait(seconds):
         sys.stderr.write(why + "\n")

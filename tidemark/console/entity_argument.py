@@ -1,4 +1,4 @@
-"""The name of an entity as an argument: the tab key offers those that the project declares."""
+"""The name of an entity as an argument, with tab completion."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def entity_argument(name: str = "entity", *, required: bool = True) -> Callable[[Command], Command]:
-    """An argument that takes any text, and completes to an entity's name."""
+    """An argument that takes any text, with completion of entity names."""
     return click.argument(name, shell_complete=declared_names, required=required)
 
 
 def declared_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Names of files below the declarations: nothing is parsed, and outside of a project there are none."""
+    """File names below the declarations, without parsing; empty outside of a project."""
     from tidemark.errors import TidemarkError  # noqa: PLC0415 - the tab key should not wait
     from tidemark.system.project_root import DECLARATIONS, project_root  # noqa: PLC0415
 

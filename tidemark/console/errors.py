@@ -26,13 +26,13 @@ class NoProfileError(TerminalError):
 
     @classmethod
     def of(cls, slice_: Slice, missing: Sequence[Slice]) -> Self:
-        """`missing` are the slices without one that it would be made of, or it itself."""
+        """`missing` are the slices without a profile that the merge needs, or the slice itself."""
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         return cls(
             "there is no profile of this slice",
-            found=f"none of {', '.join(map(str, missing[:_SHOWN]))}{more}" if missing else None,
+            found=f"missing: {', '.join(map(str, missing[:_SHOWN]))}{more}" if missing else None,
             where=str(slice_),
-            hint="a run of the slice measures it, unless its declaration says 'profile: off'; parts merge for a month",
+            hint="a run measures the slice, unless its declaration has 'profile: off'; parts can be merged for a month",
         )
 
 
@@ -46,7 +46,7 @@ class ProjectFolderError(TerminalError):
     @classmethod
     def of(cls, folder: Path) -> Self:
         return cls(
-            "a new project is written into a new or an empty folder",
+            "a new project needs a new or empty folder",
             found="a folder that holds files" if folder.is_dir() else "a file",
             where=str(folder),
             hint="choose another name; nothing was written",

@@ -1,10 +1,10 @@
-"""What a finished `tidemark` tells the shell."""
+"""Exit codes of `tidemark`."""
 
 from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """2 is click's own for a wrong call, 75 is EX_TEMPFAIL of sysexits; `plan` alone says 3."""
+    """2 is click's own for a wrong call, 75 is EX_TEMPFAIL of sysexits; only `plan` uses 3."""
 
     OK = 0
     FAILED = 1

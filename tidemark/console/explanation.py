@@ -1,4 +1,4 @@
-"""An explanation of a slice for people; programs get `tidemark.api.explanation`."""
+"""Prints the explanation of a slice; `tidemark.api.explanation` has the JSON."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STYLES = {"ok": "green", "waiting": "yellow"}
 def print_explanation(
     graph: DependencyGraph, explanation: Explanation, background: Background, *, exists: bool
 ) -> None:
-    """The explanation for people: its status, its times, its upstream and downstream slices."""
+    """Print the explanation: status, times, upstream and downstream slices."""
     entity = graph.entity(explanation.slice.entity)
     print_line(
         f"{explanation.slice.entity} {explanation.slice.key} [{entity.period or 'static'}]{_summary(explanation)}",
@@ -63,7 +63,7 @@ def print_explanation(
 
 
 def _summary(explanation: Explanation) -> str:
-    """` is completed`, ` is waiting for 1 of 3`; nothing where nothing is known."""
+    """` is completed`, ` is waiting for 1 of 3`; empty if nothing is known."""
     status, release = explanation.status, explanation.release
     if status is None or release is None:
         return ""
@@ -91,10 +91,10 @@ def _local(instant: datetime, zone: tzinfo | None) -> str:
 
 
 def _record(entity: Entity, record: SliceRecord | None) -> Iterator[tuple[str, str]]:
-    """How the slice came to be: a line for the run, one for what it wrote, one an upstream for what it read."""
+    """How the slice was computed: a line for the run, one for its output, one for each upstream."""
     if record is None:
         return
-    run = f" by run {record.run_id}" if record.run_id else f", told by {record.who}"
+    run = f" by run {record.run_id}" if record.run_id else f", reported by {record.who}"
     yield "completed", f"{_local(record.completed_at, zone_info(entity.time_zone))}{run}"
     figures = {"{} rows": record.rows, "{} bytes": record.size_bytes, "table version {}": record.version}
     told = [words.format(value) for words, value in figures.items() if value is not None]
@@ -107,7 +107,7 @@ def _record(entity: Entity, record: SliceRecord | None) -> Iterator[tuple[str, s
 
 
 def _copy(place: str, copy: SliceCopy, zone: tzinfo) -> Iterator[str]:
-    """What readers there see, and what is on its way."""
+    """The published generation at a place, and the next one."""
     if copy.published:
         yield f"to {place} at {_local(copy.published.at, zone)}, verified, generation {copy.published.generation}"
     if copy.is_open:
@@ -116,7 +116,7 @@ def _copy(place: str, copy: SliceCopy, zone: tzinfo) -> Iterator[str]:
 
 
 def _delivery(target: str, delivery: SliceDelivery, zone: tzinfo) -> str:
-    """What the target has, or why not the newest."""
+    """The delivered generation at a target, or why the newest is not delivered."""
     if delivery.is_open:
         why = f": {delivery.reason}" if delivery.reason else ""
         return f"not yet {target}: {delivery.standing.action.value} of generation {delivery.standing.generation}{why}"
@@ -126,7 +126,7 @@ def _delivery(target: str, delivery: SliceDelivery, zone: tzinfo) -> str:
 
 
 def _rows(explanation: Explanation, background: Background, indent: str) -> Iterator[list[str]]:
-    """A row a clause; below one that is not met, what its missing slices wait for themselves."""
+    """One row for each clause; below an unmet one, the reasons of its missing slices."""
     for clause in explanation.clauses:
         verdict = clause.verdict
         mark = "" if verdict is None else "ok" if verdict.is_met else "waiting"
@@ -148,14 +148,14 @@ def _clause(clause: Clause, missing: tuple[Slice, ...]) -> list[str]:
     if dependency.weak:
         notes.append("weak")
     if dependency.quality == "ignore":
-        notes.append("whatever its quality")
+        notes.append("with any quality")
     if dependency.states != ("completed",):
         notes.append(" or ".join(dependency.states))
     return [dependency.entity, str(dependency.offset), _listed(requirement.slices), ", ".join(notes)]
 
 
 def _listed(slices: Iterable[Slice]) -> str:
-    """A few slices by name, many by their ends."""
+    """A few slices by name, many by first and last."""
     names = [str(slice_).partition("@")[2] for slice_ in slices]
     if not names:
         return "none exists"

@@ -49,7 +49,7 @@ class FilesOfOthers(NamedTuple):
                 expected="names such as 2026-03-29, 2026-03-29T07 (hours), 2026-03 (months) or 2026, all of one form",
                 found=", ".join(keys[:3]) or "no such path",
                 where=whole,
-                hint="write {key} where the slice's day, hour, month or year stands",
+                hint="write {key} in the place of the slice's day, hour, month or year",
             )
         return cls(whole, periods.pop(), tuple(known), _columns(_KEY.sub(next(iter(known)), whole)))
 

@@ -1,4 +1,4 @@
-"""`tidemark new --query-from`: a query of another system becomes the entity's, and each change is told."""
+"""`tidemark new --query-from`: rewrites a query of another system and prints each change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def rewrite_query(
     text: str, *, entity: str, file: str, system: str, period: Period, parameters: Mapping[str, str]
 ) -> tuple[RewrittenQuery, tuple[QueryError, ...]]:
-    """The SELECT of a file, with parameters for placeholders, and what is left out. Raises QueryError."""
+    """The SELECT of a file with parameters instead of placeholders, and the parts left out. Raises QueryError."""
     from tidemark.console.project_option import read_project  # noqa: PLC0415 - keeps --help fast
     from tidemark.dependency_model.lineage.computed_table import ComputedTable  # noqa: PLC0415
     from tidemark.dependency_model.lineage.foreign_file import rewrite_file  # noqa: PLC0415
@@ -45,14 +45,14 @@ def _on_slice(column: PartitionColumn, period: Period) -> tuple[str, str]:
 
 
 def _date_columns(own: Iterable[PartitionColumn], entities: Iterable[Entity]) -> frozenset[str]:
-    """The names of partition columns that hold a date in every table that has them."""
+    """Partition columns that are dates in every table that has them."""
     columns = [*own, *(column for entity in entities for column in entity.times)]
     others = {column.name for column in columns if column.type != "date"}
     return frozenset(column.name for column in columns) - others
 
 
 def named_values(_context: click.Context, _parameter: click.Parameter, given: Iterable[str]) -> list[tuple[str, str]]:
-    """`NAME=VALUE` of the command line."""
+    """`NAME=VALUE` from the command line."""
     pairs = [text.partition("=") for text in given]
     for name, sign, value in pairs:
         if not name.strip() or not sign or not value.strip():
@@ -61,7 +61,7 @@ def named_values(_context: click.Context, _parameter: click.Parameter, given: It
 
 
 def rewrites_as_data(rewritten: RewrittenQuery, notices: Sequence[QueryError]) -> list[dict[str, Any]]:
-    """What was changed, for programs: `becomes` is null where a person has to do it."""
+    """The changes as JSON; `becomes` is null if a person has to rewrite the part."""
     rows: list[dict[str, Any]] = [
         {"line": _line(notice), "was": notice.message, "becomes": "", "to_do": None} for notice in notices
     ]
@@ -73,7 +73,7 @@ def rewrites_as_data(rewritten: RewrittenQuery, notices: Sequence[QueryError]) -
 
 
 def print_rewrites(rows: Sequence[Mapping[str, Any]]) -> None:
-    """A table for people."""
+    """Print the changes as a table."""
     print_table(
         ["line", "was", "becomes"],
         [
@@ -88,7 +88,7 @@ def print_rewrites(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def print_unfinished(text: str) -> None:
-    """The query as far as it could be rewritten."""
+    """Print the query with the finished changes."""
     print_line()
     print_line(text.strip())
 

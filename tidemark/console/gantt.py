@@ -1,4 +1,4 @@
-"""The key path of a promise as bars on a line of time, eighty columns wide: read without colours, too."""
+"""The key path of a promise as bars on a time line, eighty columns wide, readable without colours."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 _WIDTH: Final = 48
 _INDENT: Final = " " * 29
-"""As wide as `    predicted 00:00 - 00:48  `."""
+"""The width of ` predicted 00:00 - 00:48 `."""
 
 
 def print_gantt(promise: Baseline, zone: tzinfo) -> None:
-    """Of each slice of the key path, first to last, what is off its norm, and two bars.
+    """Print for each slice of the key path the causes of a delay, and two bars.
 
-    `#` while it is predicted to run or to be awaited, after `.` while it waits for room; `-` the last time at which it
-    can run and keep the promise, which is `|`.
+    `#` is the predicted run or arrival, after `.` for its wait for room. `-` is the latest time at which it can run and
+    keep the promise, which is `|`.
     """
     scale = _Scale.of(promise)
     for step in promise.path:
@@ -38,7 +38,7 @@ def print_gantt(promise: Baseline, zone: tzinfo) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """Where instants lie on the line."""
+    """Maps instants to columns."""
 
     begin: datetime
     end: datetime
@@ -51,7 +51,7 @@ class _Scale:
         return cls(min(begin, promise.ready_by), end, promise.ready_by)
 
     def predicted(self, step: PathStep) -> str:
-        """The bar of a slice, with its wait for room before it."""
+        """The bar of a slice, with its wait for room."""
         waited = self.bar(".", step.start - step.room, step.start) if step.room else ""
         run = self.bar("#", step.start, step.finish)
         return "".join(
@@ -59,7 +59,7 @@ class _Scale:
         )
 
     def bar(self, mark: str, first: datetime, last: datetime) -> str:
-        """At least one mark long, where any of it is on the line; the promise is marked on every bar."""
+        """At least one mark, if any of it is on the line; the promise is marked on every bar."""
         cells = [" "] * (_WIDTH + 1)
         if last >= self.begin:
             start = self.place(first)
@@ -69,13 +69,13 @@ class _Scale:
         return "".join(cells)
 
     def place(self, instant: datetime) -> int:
-        """From 0 to the width; what lies outside is put to the ends."""
+        """From 0 to the width; instants outside are moved to the ends."""
         whole = (self.end - self.begin).total_seconds()
         passed = (instant - self.begin).total_seconds()
         return round(_WIDTH * min(max(passed, 0.0), whole) / whole) if whole else 0
 
     def axis(self, ready_by: datetime, zone: tzinfo) -> str:
-        """When the promise is, below its mark."""
+        """The time of the promise, below its mark."""
         text = f"promised {ready_by.astimezone(zone):%m-%d %H:%M}"
         place = self.place(ready_by)
         return f"{text:>{place}} ^" if place > len(text) else f"{'':{place}}^ {text}"

@@ -1,6 +1,6 @@
-"""The group of commands: a command's module is imported when it is called, so that `--help` is fast.
+"""The group of commands: it imports a command's module only when it is called, so that `--help` is fast.
 
-Also the one place where an error on purpose becomes words and an exit code.
+It also turns expected errors into messages and exit codes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 _PACKAGE: Final = "tidemark.console.commands"
 _JSON: Final = "console.json"
 _WITHOUT_PROJECT: Final = ("init", "completion")
-"""Commands that belong to no project."""
+"""Commands that work without a project."""
 
 
 @dataclass(frozen=True)
 class CommandEntry:
-    """A command as `--help` shows it; its code is `tidemark.console.commands.<name>.<name>`, - as _."""
+    """A command as in `--help`; its code is `tidemark.console.commands.<name>.<name>`, with _ for -."""
 
     name: str
     section: str
@@ -52,7 +52,7 @@ class CommandEntry:
 
 
 class LazyGroup(click.Group):
-    """Commands by name, each loaded alone: one that is missing or broken takes no other with it."""
+    """Commands by name, loaded one by one: a broken one does not affect the others."""
 
     def __init__(self, *args: Any, entries: Sequence[CommandEntry] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -68,7 +68,7 @@ class LazyGroup(click.Group):
         return entry.load() if entry is not None and entry.exists() else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Sections and summaries from the entries: no module is imported for them."""
+        """Sections and summaries from the entries, without an import."""
         present = [self.entries[name] for name in self.list_commands(ctx)]
         for section, entries in groupby(present, key=lambda entry: entry.section):
             with formatter.section(section):
@@ -77,7 +77,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Note on the way whether the caller is a program; an unknown command gets the nearest names as a hint."""
+        """Also note whether JSON is requested; an unknown command gets the nearest names as a hint."""
         ctx.meta[_JSON] = "--json" in args
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
@@ -87,7 +87,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error on purpose is printed for whoever reads it, with its traceback only for --debug."""
+        """Run the command; an expected error is printed, with its traceback only for --debug."""
         try:
             return super().invoke(ctx)
         except TidemarkError as error:

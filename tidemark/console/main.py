@@ -1,4 +1,4 @@
-"""`tidemark`: one command line for everything."""
+"""The command line `tidemark`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidemark.console.lazy_group import CommandEntry, LazyGroup
 from tidemark.console.project_option import root_option
 from tidemark.system.files import keep_files_private
 
-_STEPS, _PROJECT, _ANSWERS = "First steps", "Your project", "What is there, what is missing, and why"
+_STEPS, _PROJECT, _ANSWERS = "First steps", "Your project", "State of the data, and reasons"
 _DATA, _CAPTURE, _SERVICES = "Wrong and changed data", "Tables and capture", "Services"
 COMMANDS: Final = (
     CommandEntry("init", _STEPS, "Write a new project."),
@@ -24,26 +24,26 @@ COMMANDS: Final = (
     CommandEntry("apply", _PROJECT, "Compute the outdated slices again."),
     CommandEntry("graph", _PROJECT, "Show which table needs which."),
     CommandEntry("lineage", _PROJECT, "Show which columns a column comes from, and which come from it."),
-    CommandEntry("status", _ANSWERS, "Show what is late, failed, flawed and waiting, and for what."),
-    CommandEntry("explain", _ANSWERS, "Show what one slice waits for, and what waits for it."),
+    CommandEntry("status", _ANSWERS, "Show which slices are late, failed, flawed or waiting, and why."),
+    CommandEntry("explain", _ANSWERS, "Show the inputs and the state of one slice."),
     CommandEntry("show", _ANSWERS, "Print the rows of one slice."),
     CommandEntry("engines", _ANSWERS, "Print how DuckDB, Trino, polars and others read a slice or a tag."),
     CommandEntry("catalog", _ANSWERS, "List tables with slices, rows, sizes, schemas and last readers."),
     CommandEntry("quality", _ANSWERS, "Show the results of the quality rules."),
-    CommandEntry("profile", _ANSWERS, "Show what the rows of a slice look like, and whether that is usual."),
+    CommandEntry("profile", _ANSWERS, "Show the profile of a slice, and whether it is usual."),
     CommandEntry("completeness", _ANSWERS, "Show how many records of a slice arrived, and what is missing."),
     CommandEntry("baseline", _ANSWERS, "Forecast when promised slices will be there, and what delays them."),
-    CommandEntry("alerts", _ANSWERS, "List the alerts, and try out a channel."),
+    CommandEntry("alerts", _ANSWERS, "List alerts, and test a channel."),
     CommandEntry("probe", _ANSWERS, "Look at one slice of an external table now."),
-    CommandEntry("impact", _DATA, "Show what a slice touches downstream, and what may have made it wrong."),
+    CommandEntry("impact", _DATA, "Show the slices downstream of a slice, and suspects if it is wrong."),
     CommandEntry("taint", _DATA, "Mark slices as wrong, with everything that was built from them."),
-    CommandEntry("backfill", _DATA, "Plan to compute slices again, and exactly what was built from them."),
+    CommandEntry("backfill", _DATA, "Compute slices again, with everything that was built from them."),
     CommandEntry("backfills", _DATA, "List backfills; approve, pause, resume, cancel, decide."),
     CommandEntry("capture", _CAPTURE, "Show how far each captured table is; continue after a gap."),
     CommandEntry("dlq", _CAPTURE, "List the records that could not be read, and read them again."),
-    CommandEntry("counts", _CAPTURE, "Take in counts of records from the source and the lake."),
+    CommandEntry("counts", _CAPTURE, "Read counts of records in the source and the lake."),
     CommandEntry("delta", _CAPTURE, "Repair one partition, tag versions, vacuum, cluster."),
-    CommandEntry("center", _SERVICES, "Start slices when they are ready; take reports and questions over HTTP."),
+    CommandEntry("center", _SERVICES, "Start slices when they are ready; answer over HTTP."),
     CommandEntry("workers", _SERVICES, "Execute runs of all hosts on this machine, or list the hosts."),
     CommandEntry("up-kafka", _SERVICES, "Start real databases, Kafka, Debezium and Dagster on this machine."),
     CommandEntry("replicate", _SERVICES, "Copy completed slices to other lakes, and show how far each is."),
@@ -54,10 +54,10 @@ COMMANDS: Final = (
     CommandEntry("backup", _SERVICES, "Copy the project's state and its tables' positions, while all runs."),
     CommandEntry("restore", _SERVICES, "Restore a backup, here or into another folder."),
 )
-"""In the order of `--help`: all commands of a section follow each other."""
+"""In the order of `--help`, with the commands of a section together."""
 
 _AUTHORING: Final = frozenset({"init", "new"})
-"""What these write is the project's source, with the rights that its author gives files."""
+"""These commands write source files, with the author's default file rights."""
 
 _EPILOG: Final = """\b
 Begin with:
@@ -95,12 +95,12 @@ Exit codes: 0 all is well, 1 it failed or found problems, 2 it was called wrongl
 @click.option("--debug", is_flag=True, envvar="TIDEMARK_DEBUG", help="Show where in the code an error comes from.")
 @click.version_option(package_name="tidemark")
 def main(*, debug: bool) -> None:
-    """A data warehouse that computes each slice of data exactly when its inputs are complete and correct.
+    """A data warehouse that computes each slice of data when its inputs are complete and correct.
 
-    A slice is one table at one business time: ads_gmv_course of 2026-03-29. Database changes are merged into Delta
-    tables, a snapshot is tagged once every shard has passed its end, and each slice of the layers above
-    (ods, dwd, dws, ads) is computed when the slices that it reads are complete.
+    A slice is one table at one business time: ads_gmv_course of 2026-03-29. Changes of databases are merged into Delta
+    tables. A snapshot is tagged when every shard has passed its end. A slice of the layers above (ods, dwd, dws, ads)
+    is computed when its inputs are complete.
     """
-    del debug  # read by those who tell errors
+    del debug  # read by the error handler
     if click.get_current_context().invoked_subcommand not in _AUTHORING:
         keep_files_private()

@@ -1,4 +1,4 @@
-"""Backfills that go on, and those that wait for a person, as `tidemark status` says them."""
+"""Active backfills, and backfills that wait for a person, for `tidemark status`."""
 
 from __future__ import annotations
 

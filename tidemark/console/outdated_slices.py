@@ -1,4 +1,4 @@
-"""Slices that are older than their query, for people."""
+"""Prints slices that are older than their query."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 def print_outdated(outdated: Mapping[str, Sequence[str]]) -> None:
-    """A line an entity, and what computes them again."""
+    """One line for each entity, with the command that computes them again."""
     for name, keys in outdated.items():
         if keys:
             ends = keys[0] if len(keys) == 1 else f"{keys[0]} .. {keys[-1]}"
             print_line(
-                f"{name}: {len(keys)} slices are older than its query ({ends}); a backfill computes them again",
+                f"{name}: {len(keys)} slices are older than its query ({ends}); `tidemark apply` computes them again",
                 "yellow",
             )

@@ -1,7 +1,7 @@
-"""How commands speak: rich on a terminal, plain lines without one, one JSON object for programs.
+"""Output of commands: rich on a terminal, plain lines elsewhere, or one JSON object.
 
-Plain lines are never wrapped, cut or coloured, so that grep and awk can be relied on. What a terminal would obey is
-shown instead: names and values come from databases, topics and other systems (CWE-150).
+Plain lines are never wrapped, cut or coloured, so grep and awk work. Control characters are shown and not sent to a
+terminal, because names and values come from databases, topics and other systems (CWE-150).
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     Command = Callable[..., Any]
 
 _OBEYED: Final = (*range(0x20), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
-"""Control characters, separators of lines, and what changes the direction of a text."""
+"""Control characters, line separators, and characters that change the direction of text."""
 _SHOWN: Final = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _OBEYED}
 _SHOWN_IN_LINES: Final = {code: text for code, text in _SHOWN.items() if chr(code) not in "\n\t"}
 _SHOWN_IN_JSON: Final = {code: f"\\u{code:04x}" for code in _OBEYED}
 
 
 def json_option(command: Command) -> Command:
-    """The `--json` flag, the same in every command; arrives as `as_json`."""
+    """The `--json` flag, the same in every command, as `as_json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print nothing but one JSON object at the end.")(
         command
     )
 
 
 def console_for(stream: TextIO) -> Console:
-    """A rich console; it colours, wraps and draws only when `stream` is a terminal."""
+    """A rich console; it colours, wraps and draws only if `stream` is a terminal."""
     return Console(file=stream, highlight=False, markup=False, soft_wrap=not stream.isatty())
 
 
@@ -65,12 +65,12 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], styles: S
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """One JSON object on one line of standard output."""
+    """Print one JSON object on one line of standard output."""
     click.echo(json_text(value, ensure_ascii=False, default=str).translate(_SHOWN_IN_JSON))
 
 
 def print_error(error: TidemarkError) -> None:
-    """An error on purpose, on standard error: what happened, and below it where, and what to do."""
+    """Print an expected error on standard error: what happened, where, and what to do."""
     console = console_for(sys.stderr)
     console.print(Text.assemble(("error: ", "bold red"), error.message.translate(_SHOWN_IN_LINES)))
     for name, value in _details(error):
@@ -78,7 +78,7 @@ def print_error(error: TidemarkError) -> None:
 
 
 def error_as_json(error: TidemarkError) -> dict[str, Any]:
-    """The same for programs; `transient` says that the same call may succeed later."""
+    """The error as JSON; `transient` means that the same call may succeed later."""
     return {
         "error": {
             "kind": type(error).__name__,

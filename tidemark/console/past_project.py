@@ -1,7 +1,7 @@
-"""The project as it computed at a past instant: which entities there were, what they read, and by which queries (D7).
+"""The project at a past instant: its entities, their inputs, and their queries (D7).
 
-Of each entity the code of the slice that was computed last by then is taken. Layers, tags and owners are today's, and
-so is what was computed before code was kept; entities that nobody had computed by then, nor read, are left out.
+The code of an entity is that of the slice that was computed last by then. Layers, tags, owners, and slices without
+stored code are today's. Entities that were neither computed nor read by then are left out.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PastProject:
-    """`entities` with the dependencies that they had, and `queries` as they ran."""
+    """`entities` with the dependencies of that time, and `queries` of that time."""
 
     entities: Mapping[str, Entity]
     queries: Mapping[str, str]
 
 
 def past_project(settings: Settings, read: Declarations, when: datetime) -> PastProject:
-    """As of an aware instant. Raises StateStoreDownError."""
+    """The project at an aware instant. Raises StateStoreDownError."""
     if not settings.state and not settings.state_db.exists():
         return PastProject({}, {})
     store = StateStore.of(settings)
@@ -49,7 +49,7 @@ def past_project(settings: Settings, read: Declarations, when: datetime) -> Past
 
 
 def _last_computed(states: Iterable[PastState]) -> dict[str, PastState]:
-    """Of each entity the slice to which something happened last, of those that were there."""
+    """The last changed slice of each entity, among the completed ones."""
     last: dict[str, PastState] = {}
     for state in states:
         name = state.slice.entity
@@ -81,7 +81,7 @@ def _dependencies(entity: Entity) -> Iterable[Dependency]:
 
 
 def _entity_then(entity: Entity, code: EntityCode) -> Entity:
-    """The entity with the dependencies of a code, as `code_version` writes them."""
+    """The entity with the dependencies in its stored code, as `code_version` writes them."""
     needed: dict[str, list[Dependency]] = {state.entity_state: [] for state in entity.states}
     for text in filter(None, code.rows.get("depends_on", "").split("; ")):
         state, name, *rest = text.partition(" {")[0].split(" ")

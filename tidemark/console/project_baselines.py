@@ -22,7 +22,7 @@ _UNKNOWN = SliceStatus()
 
 
 def project_baselines(settings: Settings, now: datetime, entity: str | None = None) -> Baselines:
-    """Of all entities or of one. Where nothing was ever computed there is no history, and everything waits.
+    """Baselines of all entities or one. Without computed slices there is no history, and everything waits.
 
     Raises StateStoreDownError and UnknownEntityError.
     """

@@ -1,4 +1,4 @@
-"""What `tidemark init` writes: this package's template, and the declarations of its sample.
+"""Files that `tidemark init` writes: the package's template, and the declarations of its sample.
 
 `project_template/shared` holds the files that this repository is a project by (links in the checkout, files in the
 wheel), `project_template/own` the files of a new project, `project_template/tiny` three tables over two days of CSV.
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from datetime import date
 
 SAMPLE: Final = Path(__file__).parent / "sample"
-"""The recording of a school's databases, and their own answers."""
+"""The recording of a school's databases, and their answers."""
 _TEMPLATE: Final = Path(__file__).parent / "project_template"
 TEMPLATE_OF_DAGSTER: Final = _TEMPLATE / "shared" / "dagster_home" / "dagster.yaml"
 _HIDDEN: Final = {"gitignore": ".gitignore"}
-"""A template's .gitignore would be obeyed where it lies."""
+"""A hidden .gitignore would be active in the template itself."""
 _DATA: Final = "data"
 _PLACEHOLDER: Final = "my_warehouse"
 _DAYS: Final = {"TODAY": 0, "YESTERDAY": 1, "DAY_BEFORE": 2}
@@ -35,12 +35,12 @@ _DERIVED: Final = ("__pycache__",)
 
 
 def sample_files() -> dict[Path, Path]:
-    """The files of a project with the sample's declarations: by their place in the project, where they lie."""
+    """Files of a project with the sample's declarations: target path and source."""
     return {_place(path, root): path for root in _roots() for path in _files(root)}
 
 
 def empty_files() -> dict[Path, Path]:
-    """The files of a project that declares no table yet."""
+    """Files of a project without tables."""
     own, shared = ({_place(path, root): path for path in _files(root)} for root in _roots())
     return {**{place: path for place, path in shared.items() if not _is_declaration(place)}, **own}
 
@@ -52,9 +52,9 @@ def tiny_files() -> dict[Path, Path]:
 
 
 def write_project(folder: Path, files: dict[Path, Path], time_zone: str | None) -> list[Path]:
-    """Write the files into a new or empty folder; returns their places. Raises ProjectFolderError.
+    """Write the files into a new or empty folder; returns their paths. Raises ProjectFolderError.
 
-    The folder of the data is there from then on: what was found of queries is kept in it, and not looked for again.
+    Also create the data folder, which caches the results of query analysis.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ProjectFolderError.of(folder)
@@ -100,7 +100,7 @@ def _roots() -> tuple[Path, Path]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The files below a folder, through links."""
+    """Files below a folder, following links."""
     for path in sorted(folder.iterdir()):
         if path.is_dir() and path.name not in _DERIVED:
             yield from _files(path)

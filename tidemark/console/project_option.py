@@ -1,4 +1,4 @@
-"""`--root`: the project that a command works for, the same option in every command."""
+"""`--root`: the folder of the project, the same option in every command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def read_project() -> tuple[Settings, Declarations]:
-    """The project's settings and what it declares, dependencies from SQL included. Raises NoProjectError."""
+    """The project's settings and declarations, with dependencies from SQL. Raises NoProjectError."""
     from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
     from tidemark.warehouse.declarations import read_declarations  # noqa: PLC0415
 
@@ -25,7 +25,7 @@ def read_project() -> tuple[Settings, Declarations]:
 
 
 def root_option() -> click.Option:
-    """The option; its value goes to the environment, where this process and those that it starts look for it."""
+    """The option; its value goes into the environment of this process and its children."""
     return click.Option(
         ["--root"],
         type=click.Path(file_okay=False, path_type=Path),
@@ -36,7 +36,7 @@ def root_option() -> click.Option:
 
 
 def add_root_option(command: click.Command) -> click.Command:
-    """Let a command, or each command of a group, take `--root`."""
+    """Add `--root` to a command, or to each command of a group."""
     if isinstance(command, click.Group):
         for member in command.commands.values():
             add_root_option(member)

@@ -1,4 +1,4 @@
-"""Whether a query gives other rows on its entity's clock than on UTC's, for plans of what older versions computed."""
+"""Compares queries in the entity's time zone and in UTC, for slices of older versions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def on_both_clocks(warehouse: Warehouse) -> Callable[[str], bool]:
-    """By entity: Spark starts where one is asked about; without a Spark every entity may differ."""
+    """By entity; Spark starts at the first question. Without Spark, every entity may differ."""
     from tidemark.compute.query_analysis import QueryAnalysis  # noqa: PLC0415 - keeps --help fast
     from tidemark.spark.session import spark_session  # noqa: PLC0415
     from tidemark.system.errors import JavaMissingError, SparkStartError  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""How long it takes to compute slices again: from what such slices took, under the pools (seed capability A9)."""
+"""The time to compute slices again, from past runs and the pools (seed capability A9)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _THERE = SliceStatus(RunState.COMPLETED)
 def rebuild_cost(
     warehouse: Warehouse, database: Database, slices: Sequence[Slice], now: datetime, of_new_code: Collection[str] = ()
 ) -> RepairTime:
-    """Of slices whose other inputs are there, without live work beside them; some by code that never ran yet.
+    """For slices whose other inputs exist, without other work; some by code that has never run.
 
     Raises StateStoreDownError.
     """

@@ -1,4 +1,4 @@
-"""A service that listens nowhere leaves a beat: a file of its data folder, touched while it gets on with its work."""
+"""The heartbeat file of a service without a port: touched in the data folder while the service works."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EVERY_SECONDS: Final = 5.0
 
 
 class ServiceBeat:
-    """The beat of one service; the first is when this is made. Raises OSError where the folder cannot be written."""
+    """The heartbeat of one service; the first is sent at once. Raises OSError if the folder cannot be written."""
 
     def __init__(self, data: Path, service: str) -> None:
         self._file = private_file(beat_file(data, service))
@@ -22,7 +22,7 @@ class ServiceBeat:
         self._beaten_at = time.monotonic()
 
     def beat(self) -> None:
-        """To be called as often as one likes: the file is touched every five seconds at most."""
+        """May be called at any rate: the file is touched at most every five seconds."""
         now = time.monotonic()
         if now - self._beaten_at >= _EVERY_SECONDS:
             self._file.touch()
@@ -30,12 +30,12 @@ class ServiceBeat:
 
 
 def beat_file(data: Path, service: str) -> Path:
-    """Where the beat of a service is, below the data folder."""
+    """The path of a service's heartbeat file, below the data folder."""
     return data / "beats" / service
 
 
 def seconds_since_beat(data: Path, service: str, now: float) -> float | None:
-    """How long ago (`now`: epoch seconds) it was, negative for one from the future; None where there never was one."""
+    """The age of the heartbeat (`now`: epoch seconds), negative if it is in the future; None if there was none."""
     try:
         return now - beat_file(data, service).stat().st_mtime
     except FileNotFoundError:

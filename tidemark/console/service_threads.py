@@ -1,4 +1,4 @@
-"""A service that works in several threads: where one ends by itself the service ends, and its supervisor starts it."""
+"""A service with several threads: if one ends, the service ends, and its supervisor restarts it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ WATCH_SECONDS: Final = 0.2
 
 
 def serve_in_threads(works: Sequence[Callable[[GoesOn], None]], beat: ServiceBeat) -> None:
-    """Each work in a thread until a signal to stop comes; it asks what it is given whether to go on.
+    """Run each work in a thread until a stop signal; each asks its argument whether to continue.
 
-    Raises what a work raised.
+    Raises an error of a work.
     """
     ended = Event()
     with stop_signals() as signals, ThreadPoolExecutor(len(works), "service") as pool:

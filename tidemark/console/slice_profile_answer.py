@@ -1,4 +1,4 @@
-"""The profile of one slice as the state store has it, or merged from the slices inside a longer period."""
+"""The profile of one slice from the state store, or merged over a longer period."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ProfileAnswer:
 
 
 def profile_answer(settings: Settings, entity: str, key: str) -> ProfileAnswer:
-    """Raises UnknownEntityError, ParseError, NoProfileError, StateStoreDownError."""
+    """The profile. Raises UnknownEntityError, ParseError, NoProfileError, StateStoreDownError."""
     graph = load_warehouse(settings).graph
     declared, profiles = graph.entity(entity), SliceProfiles(Database.of(settings))
     slice_ = Slice(entity, key)
@@ -56,7 +56,7 @@ def profile_answer(settings: Settings, entity: str, key: str) -> ProfileAnswer:
 
 
 def _merged(graph: DependencyGraph, entity: Entity, profiles: SliceProfiles, slice_: Slice) -> ProfileAnswer:
-    """Of all slices inside the period: what lacks one would be told as the whole."""
+    """Merge all slices of the period; a slice without a profile is an error."""
     longer = _longer_period(entity, slice_.key)
     if longer is None:
         graph.window(slice_)
@@ -72,7 +72,7 @@ def _merged(graph: DependencyGraph, entity: Entity, profiles: SliceProfiles, sli
 
 
 def _longer_period(entity: Entity, key: str) -> Period | None:
-    """The period that the key is of, where it is longer than the entity's."""
+    """The period of the key, if it is longer than the entity's."""
     for period in Period:
         if entity.period is not None and entity.period.is_finer_than(period):
             try:

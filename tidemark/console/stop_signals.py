@@ -1,4 +1,4 @@
-"""Commands that serve until they are told to stop."""
+"""Stop signals for commands that serve."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def stop_signals() -> Iterator[list[int]]:
-    """The signals to stop that came so far.
+    """The stop signals received so far.
 
-    Handlers in this process also undo an inherited `ignore` (a shell's background job): the child gets the default.
+    Handlers in this process also undo an inherited `ignore` (of a shell's background job): the child gets the default.
     """
     seen: list[int] = []
 

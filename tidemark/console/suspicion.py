@@ -1,4 +1,4 @@
-"""Suspects for a wrong slice, from what the state store and Dagster's event log know."""
+"""Finds suspects for a wrong slice, from the state store and Dagster's event log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Suspicion:
-    """Asks the store for one slice after the other, and for each once."""
+    """Asks the store for slices one by one, each only once."""
 
     def __init__(self, stands: WarehouseStatus) -> None:
         self._stands = stands
@@ -26,7 +26,7 @@ class Suspicion:
         self._versions: dict[Slice, str] = {}
 
     def suspects(self, slice_: Slice) -> tuple[Suspect, ...]:
-        """The suspects of a slice, likeliest first."""
+        """The suspects of a slice, most likely first."""
         warehouse = self._stands.warehouse
         evidence = Evidence(self.reads, self.version, self._is_outdated, self._is_snapshot)
         return suspects_of(warehouse.graph, slice_, self, evidence)
@@ -39,13 +39,13 @@ class Suspicion:
         return self._statuses[slice_]
 
     def reads(self, slice_: Slice) -> Sequence[UsedSlice] | None:
-        """What the last run that the center launched for a slice read; None where there was none."""
+        """Inputs of the last run that the center launched for a slice; None if there was none."""
         launches = self._stands.store.read.launches([slice_]) if self._stands.store else {}
         manifest = launches[slice_].facts.manifest if slice_ in launches else None
         return [used for of_entity in manifest.used_slices.values() for used in of_entity] if manifest else None
 
     def version(self, slice_: Slice) -> str:
-        """The version of its table as last told; empty where nobody did."""
+        """The last reported version of its table; empty if unknown."""
         if slice_ not in self._versions:
             told = self._stands.store.read.versions([slice_]) if self._stands.store else {}
             self._versions[slice_] = told.get(slice_, "")

@@ -28,7 +28,7 @@ _WEEKDAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "fri
 
 
 def slice_partitions(entity: Entity, graph: DependencyGraph) -> dg.PartitionsDefinition[str] | None:
-    """The entity's slices as Dagster's partitions: of time, of time and part, or none of a static entity."""
+    """The entity's slices as Dagster's partitions: by time, or by time and part; a static entity has none."""
     if entity.period is None:
         return None
     times = partitions_definition(entity, graph)

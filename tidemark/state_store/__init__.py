@@ -1,1 +1,1 @@
-"""What happened and what is named: SQLite embedded, PostgreSQL by URL."""
+"""The state store: transitions, tags and notes, in SQLite or PostgreSQL."""

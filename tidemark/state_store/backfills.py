@@ -1,6 +1,6 @@
-"""Backfills and how far each of their slices is, in the state store (seed capability D5).
+"""Backfills and the progress of their slices, in the state store (seed capability D5).
 
-People write phases and answers, the active center writes progress: a revision tells the center what people changed.
+Users write phases and answers, and the active center writes progress. A revision shows the center what users changed.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 _COLUMNS: Final = ("number", "place", "entity", "key", "sub", "wave", "policy", "inputs", "progress", "why")
 NEWEST: Final = 100
 MOST_ACTIVE: Final = 1_000
-"""So many backfills hold their slices at a time: each is in the center's memory, and none may starve another."""
+"""Most active backfills: the center holds each in memory, and each must make progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackfillRequest:
-    """Who wants which slices rebuilt (`asked`, in words), and why; `origin` is what began it outside, or empty."""
+    """The user who requests slices (`asked`, in words), and why; `origin` is what started it outside, or empty."""
 
     who: str
     why: str
@@ -49,7 +49,7 @@ class BackfillRequest:
 
 @dataclass(frozen=True, slots=True)
 class BackfillRow:
-    """A backfill as it is listed. Instants are in UTC."""
+    """A backfill in a list. Instants are in UTC."""
 
     number: int
     phase: BackfillPhase
@@ -61,7 +61,7 @@ class BackfillRow:
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """How far a slice of a backfill is, and why; `after` is the last of the earlier backfills that have it, too."""
+    """Progress of a slice in a backfill, and the reason; `after` is the last earlier backfill with this slice."""
 
     slice: Slice
     wave: int
@@ -71,13 +71,13 @@ class MemberRow:
 
 
 class Backfills:
-    """Of one database. Everything raises StateStoreDownError where it does not answer."""
+    """The backfills of one database. All methods raise StateStoreDownError if it does not answer."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def add(self, plan: BackfillPlan, request: BackfillRequest, phase: BackfillPhase = BackfillPhase.PLANNED) -> int:
-        """Keep a plan; its number. Where the same origin has begun a backfill already, it is the number of that."""
+        """Store a plan and return its number; the existing number if this origin has started a backfill already."""
         now = microseconds(datetime.now(UTC))
         with self._database.writing() as connection:
             if request.origin and (begun := _begun_by(connection, request.origin)) is not None:
@@ -93,7 +93,7 @@ class Backfills:
         return number
 
     def rows(self, phases: Collection[BackfillPhase] = (), most: int = NEWEST) -> list[BackfillRow]:
-        """The newest backfills, of some phases or of all, newest first."""
+        """The newest backfills with these phases, or all, newest first."""
         query = select(BACKFILLS).order_by(BACKFILLS.c.number.desc()).limit(most)
         if phases:
             query = query.where(BACKFILLS.c.phase.in_([phase.value for phase in phases]))
@@ -101,7 +101,7 @@ class Backfills:
             return [_row_of(row) for row in connection.execute(query)]
 
     def active(self) -> list[BackfillRow]:
-        """All that go on, oldest first: there are at most MOST_ACTIVE that people approved."""
+        """All active ones, oldest first; users can approve at most MOST_ACTIVE."""
         active = BACKFILLS.c.phase.in_([phase.value for phase in ACTIVE])
         with self._database.reading() as connection:
             return [
@@ -109,17 +109,17 @@ class Backfills:
             ]
 
     def row(self, number: int) -> BackfillRow:
-        """One of them. Raises NoSuchBackfillError."""
+        """One backfill. Raises NoSuchBackfillError."""
         with self._database.reading() as connection:
             return _row(connection, number)
 
     def begun_by(self, origin: str) -> int | None:
-        """The number of the backfill that something outside began."""
+        """The number of the backfill with this origin."""
         with self._database.reading() as connection:
             return _begun_by(connection, origin)
 
     def load(self, number: int) -> Backfill:
-        """A backfill with its plan, and how far it is. Raises NoSuchBackfillError."""
+        """A backfill with its plan and progress. Raises NoSuchBackfillError."""
         with self._database.reading() as connection:
             row = _row(connection, number)
             rows = list(connection.execute(_slices(number).order_by(BACKFILL_SLICES.c.place)))
@@ -127,7 +127,7 @@ class Backfills:
         return Backfill(number, row.phase, plan, progress)
 
     def members(self, number: int, skipped: int = 0, most: int | None = None) -> list[MemberRow]:
-        """How far its slices are, in the plan's order: after the first `skipped` at most so many, or all."""
+        """Progress of its slices in the plan's order: a page after the first `skipped`, or all."""
         query = _slices(number).where(BACKFILL_SLICES.c.place >= skipped).order_by(BACKFILL_SLICES.c.place)
         with self._database.reading() as connection:
             rows = list(connection.execute(query.limit(most)))
@@ -135,7 +135,7 @@ class Backfills:
         return [_member_row(row, (other for other in holders.get(_slice(row), ()) if other < number)) for row in rows]
 
     def holders(self, slices: Collection[Slice]) -> dict[Slice, list[int]]:
-        """Of each slice the numbers of the backfills that go on and are not done with it, earlier ones first."""
+        """For each slice, the numbers of active backfills that have not finished it, earlier ones first."""
         columns, wanted = BACKFILL_SLICES.c, set(slices)
         active = select(BACKFILLS.c.number).where(BACKFILLS.c.phase.in_([phase.value for phase in ACTIVE]))
         query = select(columns.number, columns.entity, columns.key, columns.sub).where(
@@ -151,7 +151,7 @@ class Backfills:
         return holders
 
     def counts(self, numbers: Collection[int]) -> dict[int, dict[SliceProgress, int]]:
-        """How many slices of each backfill are how far."""
+        """The number of slices in each state of progress, by backfill."""
         columns = BACKFILL_SLICES.c
         query = select(columns.number, columns.progress, func.count()).where(columns.number.in_(numbers))
         counted: dict[int, dict[SliceProgress, int]] = {number: {} for number in numbers}
@@ -161,7 +161,7 @@ class Backfills:
         return counted
 
     def act(self, number: int, action: BackfillAction) -> BackfillRow:
-        """Do with a backfill what a person wants. Raises NoSuchBackfillError and BackfillPhaseError."""
+        """Carry out a user's action. Raises NoSuchBackfillError and BackfillPhaseError."""
         following = FOLLOWING[action]
         with self._database.writing() as connection:
             before = _row(connection, number).phase
@@ -173,14 +173,14 @@ class Backfills:
             return _row(connection, number)
 
     def end(self, number: int) -> None:
-        """Every slice is settled: it is at its end, whatever a person has done with it meanwhile."""
+        """End a backfill whose slices are all settled, whatever users did at the same time."""
         with self._database.writing() as connection:
             before = _row(connection, number).phase
             if before in ENDS:
                 _change(connection, number, phase=ENDS[before].value)
 
     def note(self, number: int, noted: Iterable[tuple[int, SliceProgress, str]]) -> None:
-        """How far slices are, by their place in the plan, and why."""
+        """Store progress and reasons of slices, by their place in the plan."""
         values = [{"at": place, "to": progress.value, "because": why} for place, progress, why in noted]
         if not values:
             return
@@ -190,17 +190,19 @@ class Backfills:
             connection.execute(changed.where(columns.number == number, columns.place == bindparam("at")), values)
 
     def abandon(self, number: int, slices: Collection[Slice]) -> None:
-        """Nobody else rebuilds these any more: what is pending of them is kept."""
+        """Keep pending slices, because no other process rebuilds them."""
         columns = BACKFILL_SLICES.c
         with self._database.writing() as connection:
             pending = connection.execute(_slices(number).where(columns.progress == SliceProgress.PENDING.value)).all()
             places = [row.place for row in pending if _slice(row) in slices]
             kept = BACKFILL_SLICES.update().where(columns.number == number, columns.place.in_(places))
-            connection.execute(kept.values(progress=SliceProgress.KEPT.value, why="its own backfill ended without it"))
+            connection.execute(
+                kept.values(progress=SliceProgress.KEPT.value, why="its backfill in Dagster ended without it")
+            )
             _change(connection, number)
 
     def answer(self, number: int, slices: Collection[Slice] | None, *, rebuild: bool) -> int:
-        """Decide about slices that wait for a person, some or all; how many there were. Raises NoSuchBackfillError."""
+        """Decide about slices that wait for a user, some or all; returns their number. Raises NoSuchBackfillError."""
         columns = BACKFILL_SLICES.c
         with self._database.writing() as connection:
             _row(connection, number)
@@ -291,7 +293,7 @@ def _require_room(connection: Connection, number: int, action: BackfillAction) -
     if active >= MOST_ACTIVE:
         raise BackfillPhaseError(
             f"backfill {number} cannot be {action.value} now",
-            expected=f"fewer than {MOST_ACTIVE:,} backfills that go on",
+            expected=f"fewer than {MOST_ACTIVE:,} active backfills",
             found=f"{active:,}",
-            hint="cancel some of them, or wait until they are done",
+            hint="cancel some of them, or wait until they have ended",
         )

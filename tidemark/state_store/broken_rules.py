@@ -1,4 +1,4 @@
-"""Slices that broke a blocking rule, as they were told: what alerts about rules are raised from."""
+"""Slices that failed a blocking rule, for alerts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AT_ONCE: Final = 10_000
 
 
 def broken_rules(database: Database, after: int, until: int) -> dict[Slice, str]:
-    """By slice why, of transitions after a number up to another one, at most 10,000 slices the newest.
+    """The reason by slice, from transitions between two numbers, at most the newest 10,000 slices.
 
     Raises StateStoreDownError.
     """

@@ -1,7 +1,7 @@
-"""Many rows in one statement, as each database takes them fastest. Names are columns of our own tables.
+"""Writes many rows in one statement, in the fastest way for each database. Names are columns of our tables.
 
-SQLite takes rows one by one. PostgreSQL takes one array a column, as text that is made here: the driver would look at
-each value by itself, which costs several times as much as the statement.
+SQLite takes rows one by one. PostgreSQL takes one array for each column, as text built here: the driver would handle
+each value separately, which costs several times as much as the statement.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _CHUNK = 5_000
 
 
 class BulkStatement(NamedTuple):
-    """Words for the driver, and what is bound: rows for SQLite, the values of one execution for PostgreSQL."""
+    """SQL text and its values: rows for SQLite, the values of one execution for PostgreSQL."""
 
     text: str
     values: Sequence[Any]
 
 
 class Rows(NamedTuple):
-    """Rows of a table, to be inserted; with a `key`, to be put in the place of those with the same key.
+    """Rows to insert into a table, or with a `key`, to replace rows with the same key.
 
-    No key may be there twice. A column of `keep` stays as it was where the new row has nothing in it; with `only_new`
-    all of a row that is there stays. Without a key a row that is there already is an error.
+    Keys must be unique. A column in `keep` stays if the new row has nothing for it; with `only_new`, existing rows do
+    not change. Without a key, an existing row is an error.
     """
 
     table: Table
@@ -43,7 +43,7 @@ class Rows(NamedTuple):
     only_new: bool = False
 
     def statements(self, dialect: str) -> Iterator[BulkStatement]:
-        """What writes the rows, some thousand in each."""
+        """Statements that write the rows, some thousand in each."""
         changed = () if self.only_new else tuple(name for name in self.columns if name not in self.key)
         text = _statement(self.table, self.columns, self.key, dialect, changed, self.keep)
         for start in range(0, len(self.rows), _CHUNK):
@@ -51,7 +51,7 @@ class Rows(NamedTuple):
             yield BulkStatement(text, list(chunk) if dialect == "sqlite" else self._arrays(chunk))
 
     def write(self, connection: Connection) -> None:
-        """Write them now."""
+        """Write the rows now."""
         for text, values in self.statements(connection.dialect.name):
             connection.exec_driver_sql(text, values if isinstance(values, list) else tuple(values))
 
@@ -72,7 +72,7 @@ def _statement(
     names = ", ".join(map(_name, columns))
     if dialect == "sqlite":
         values = f"VALUES ({', '.join('?' * len(columns))})"
-    else:  # one array a column: parsed once, however many rows there are
+    else:  # one array for each column: parsed once, for any number of rows
         values = f"SELECT * FROM unnest({', '.join(f'%s::{_array_type(table, name)}' for name in columns)})"  # noqa: S608 - names of columns
     text = f"INSERT INTO {_name(table.name)} ({names}) {values}"
     if not key:
@@ -115,5 +115,5 @@ def _new_value(table: Table, name: str, keep: tuple[str, ...]) -> str:
 
 
 def _name(name: str) -> str:
-    """Quoted alike in SQLite; PostgreSQL's limit is the shorter one."""
+    """A quoted name; SQLite quotes in the same way, and PostgreSQL's length limit is the shorter one."""
     return quote(name, "postgresql")

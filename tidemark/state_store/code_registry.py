@@ -1,7 +1,7 @@
-"""Which code computed each slice, and what that code was: written with what runs did, each code once.
+"""The code that computed each slice, written with the results of runs, each code once.
 
-Of a slice that was asked for again, or computed by somebody who did not tell its code, none is known: its row is of
-another generation.
+The code is unknown for a slice that was requested again, or computed by a run that did not report its code: the stored
+row has another generation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CHUNK = 500
 
 
 class StoredCode(NamedTuple):
-    """A code that computed slices of an entity: `content` is empty where a run told its id alone."""
+    """A code that computed slices of an entity; `content` is empty if the run reported only its id."""
 
     code: str
     entity: str
@@ -33,27 +33,27 @@ class StoredCode(NamedTuple):
 
 
 class CodeRegistry:
-    """Reads what the writer of transitions keeps. Everything raises StateStoreDownError."""
+    """Reads the codes that the writer of transitions stores. All methods raise StateStoreDownError."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def is_known(self, code: str, entity: str) -> bool:
-        """Whether it is kept what a code of an entity is."""
+        """Whether the content of an entity's code is stored."""
         columns = CODE_VERSIONS.c
         query = select(columns.code).where(columns.code == code, columns.entity == entity, columns.content != "")
         with self._database.reading() as connection:
             return connection.execute(query).first() is not None
 
     def codes(self) -> list[StoredCode]:
-        """All that ever computed a slice."""
+        """All codes that have computed slices."""
         columns = CODE_VERSIONS.c
         with self._database.reading() as connection:
             rows = connection.execute(select(columns.code, columns.entity, columns.content))
             return [StoredCode(*row) for row in rows]
 
     def slices_by(self, codes: Iterable[str]) -> dict[str, list[Slice]]:
-        """The completed slices that each of some codes computed, in order of their keys."""
+        """Completed slices by code, in order of their keys."""
         wanted, by_code = list(codes), dict[str, list[Slice]]()
         columns = SLICE_CODES.c
         query = select(columns.code, columns.entity, columns.key, columns.sub).select_from(_joined())
@@ -65,7 +65,7 @@ class CodeRegistry:
         return by_code
 
     def of_unknown_code(self) -> dict[str, int]:
-        """By entity how many completed slices there are of which nobody knows the code."""
+        """The number of completed slices without a known code, by entity."""
         counted = select(SLICES.c.entity, func.count()).where(SLICES.c.life == "completed").group_by(SLICES.c.entity)
         with self._database.at_one_instant() as connection:
             known = {name: count for name, count in connection.execute(counted.select_from(_joined()))}  # noqa: C416

@@ -1,7 +1,7 @@
-"""Making the past smaller: of what happened to a slice before an instant, its last transition stays.
+"""Compacts old transitions: before an instant, only the last transition of each slice stays.
 
-What the slices are now, and what they were at that instant or later, reads as before; the way there is gone. How often
-the present generation of a slice failed stays, too: who counts attempts would begin again.
+Current states, and states at that instant or later, do not change; the steps before are deleted. The failures of a
+slice's present generation stay too, because attempts are counted.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
 
 BATCH: Final = 2_000
-"""Transitions a commit deletes: others who write, and the lease's renewal, wait no longer than for that."""
+"""Transitions that one commit deletes, so that other writers and the lease's renewal wait only briefly."""
 
 
 def compact(database: Database, before: datetime, most: int | None = None) -> int:
-    """Delete the transitions that a later one of the same slice, also before `before`, has replaced; returns how many.
+    """Delete transitions before `before` that a later one of the same slice has replaced; returns their number.
 
-    Event ids go with them: a report that comes again after so long is known only by its slice's run state. The
-    `launched` of a slice that is under way stays, as it says what the run reads. No more than about `most`.
+    Their event ids are deleted too: a report that is repeated much later is recognized only by the slice's run state.
+    The `launched` of an active slice stays, because it says what the run reads. Deletes about `most` at a time.
     """
     deleted, last = 0, 0
     while most is None or deleted < most:
@@ -41,7 +41,7 @@ def compact(database: Database, before: datetime, most: int | None = None) -> in
 
 
 def _delete_some(database: Database, limit: int, last: int) -> list[int]:
-    """The numbers of the next transitions after `last` that were deleted, in order."""
+    """Numbers of the deleted transitions after `last`, in order."""
     older, newer = TRANSITIONS.alias("older"), TRANSITIONS.alias("newer")
     replaced = (
         select(older.c.seq)
@@ -69,7 +69,7 @@ def _delete_some(database: Database, limit: int, last: int) -> list[int]:
 
 
 def _counts(failed: Any) -> ColumnElement[bool]:
-    """Whether a failure is of the present generation of a slice that is not there yet."""
+    """Whether a failure belongs to the present generation of a slice that is not complete yet."""
     slices = SLICES.c
     return exists().where(
         slices.entity == failed.entity,

@@ -1,7 +1,7 @@
-"""The one database of the state store: a SQLite file, or PostgreSQL by URL. Everything is written in one transaction.
+"""The database of the state store: a SQLite file, or PostgreSQL by URL. Every write is one transaction.
 
-Writers take turns (SQLite's write lock; an advisory lock in PostgreSQL), so that numbers of transitions are in the
-order in which they become visible, and a reader that has seen one has seen all before it.
+Writers take turns (SQLite's write lock, or an advisory lock in PostgreSQL). So transitions become visible in the order
+of their numbers, and a reader that has seen one has seen all earlier ones.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from tidemark.system.settings import Settings
 
 _WRITERS: Final = 7_108_451
-"""The advisory lock that writers take turns by: any number that nobody else uses."""
+"""The advisory lock of writers: an arbitrary number that nothing else uses."""
 _WAIT_SECONDS: Final = 30
 _DRIVERS: Final = ("sqlite", POSTGRESQL)
 
 
 class Database:
-    """Opened and up to date. Safe between threads and between processes.
+    """An open, migrated database. Safe between threads and processes.
 
-    Raises StateSettingError for a URL that no store has, StateDiskError for a file on a network disk,
-    StateStoreDownError where nothing answers, StateStoreDamagedError for a file that SQLite cannot read.
+    Raises StateSettingError for an invalid URL, StateDiskError for a file on a network disk, StateStoreDownError if the
+    server does not answer, StateStoreDamagedError for a file that SQLite cannot read.
     """
 
     def __init__(self, url: str | URL) -> None:
@@ -54,7 +54,7 @@ class Database:
         _refuse_network_disk(self.url)
         self.engine = _engine(self.url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
-        # The driver's own errors too: what fails while a connection is given back is not wrapped.
+        # The driver's own errors too: errors while a connection is returned are not wrapped.
         self._driver = self.engine.dialect.loaded_dbapi
         try:
             with self.writing() as connection:
@@ -63,7 +63,7 @@ class Database:
             self.engine.dispose()
             if getattr(error.orig, "pgcode", None):
                 raise
-            # The driver itself refuses the URL: nobody was asked yet.
+            # The driver itself refuses the URL; no server was asked.
             raise StateSettingError.of(self.where, without_secrets(str(error.orig), self.url)) from None
         except BaseException:
             self.engine.dispose()
@@ -71,14 +71,14 @@ class Database:
 
     @classmethod
     def at(cls, file: Path) -> Self:
-        """The SQLite file, created where it is missing."""
+        """The SQLite file, created if missing."""
         return cls(URL.create("sqlite", database=str(file)))
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """The one that the settings name: `state` where it is a URL, else the file `state_db`.
+        """The database in the settings: `state` if it is a URL, else the file `state_db`.
 
-        Raises StateStoreDamagedError for an empty file where the lake has tables; a missing one is made again.
+        Raises StateStoreDamagedError for an empty file while the lake has tables; creates a missing file.
         """
         if settings.state:
             return cls(settings.state)
@@ -87,12 +87,12 @@ class Database:
 
     @property
     def where(self) -> str:
-        """The database for people: with what is secret in the URL masked."""
+        """The database for messages, with secrets in the URL masked."""
         return masked_url(self.url)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One transaction of one writer: committed at its end, or nothing is there. Raises StateStoreDownError."""
+        """One transaction of one writer: committed at the end, or not at all. Raises StateStoreDownError."""
         with self._translating_errors(), self.engine.connect() as connection:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -105,7 +105,7 @@ class Database:
     def write_at_once(self, statements: Iterable[BulkStatement]) -> None:
         """One transaction of one writer in a single round trip to PostgreSQL. Raises StateStoreDownError.
 
-        A server that is busy, or far away, lets each round trip wait. What is sent as one text is one transaction.
+        A busy or remote server makes each round trip slow. All statements of one text are one transaction.
         """
         texts, values = [f"SELECT pg_advisory_xact_lock({_WRITERS})"], list[Any]()
         for statement in statements:
@@ -116,13 +116,13 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Each statement by itself sees what is committed, in one round trip. Raises StateStoreDownError."""
+        """Each statement separately sees committed data, in one round trip. Raises StateStoreDownError."""
         with self._translating_errors(), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def at_one_instant(self) -> Iterator[Connection]:
-        """All statements see the state of the same instant. Raises StateStoreDownError."""
+        """All statements see the state of one instant. Raises StateStoreDownError."""
         with self._translating_errors(), self.engine.connect() as connection:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN")
@@ -131,12 +131,12 @@ class Database:
             yield connection
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self.engine.dispose()
 
     @contextmanager
     def _translating_errors(self) -> Iterator[None]:
-        """Raise our error for the driver's where it says something of the database; reconnect after that."""
+        """Translate the driver's errors about the database, and reconnect afterwards."""
         try:
             yield
         except (DBAPIError, self._driver.Error) as error:
@@ -155,23 +155,24 @@ def _refuse_network_disk(url: URL) -> None:
 
 
 def _restrict_to_owner(url: URL) -> None:
-    """A new SQLite file is its owner's alone, and so are those that SQLite makes beside it."""
+    """Only the owner may read a new SQLite file, and the files that SQLite makes beside it."""
     file = sqlite_file(url)
     if file is not None:
-        with suppress(OSError, sqlite3.Error):  # what cannot be opened, SQLite says itself
+        with suppress(OSError, sqlite3.Error):  # SQLite itself reports a file that cannot be opened
             make_file(file)
 
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
-        # AUTOCOMMIT from the start: to change it for each short statement takes as long as the statement
+        # AUTOCOMMIT from the start: switching it for each short statement takes as long as the statement
         connect = {"connect_timeout": url.query.get("connect_timeout", _WAIT_SECONDS)}
         return create_engine(url, pool_size=4, connect_args=connect, isolation_level="AUTOCOMMIT")
     engine = create_engine(url, connect_args={"timeout": _WAIT_SECONDS})
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _record: object) -> None:
-        connection.isolation_level = None  # BEGIN is ours: the driver would begin only at the first write
+        # We send BEGIN ourselves: the driver would send it only before the first write
+        connection.isolation_level = None
         _write_ahead(connection)
         for pragma in ("synchronous=FULL", "cache_size=-65536"):
             connection.execute(f"PRAGMA {pragma}").close()
@@ -180,7 +181,7 @@ def _engine(url: URL) -> Engine:
 
 
 def _write_ahead(connection: Any) -> None:
-    """Have a log written first. SQLite does not wait for others that turn a new file to it at the same time."""
+    """Turn on write-ahead logging. SQLite does not wait for another process that does this at the same time."""
     until = time.monotonic() + _WAIT_SECONDS
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The time that all processes of one store go by: the database's own clock."""
+"""The common clock of all processes of one store: the database's clock."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SECOND: Final = 1_000_000
 
 
 def database_now(connection: Connection, clock: Callable[[], float] | None = None) -> int:
-    """Microseconds since 1970, by the database's clock or, in tests, by `clock` (epoch seconds).
+    """Microseconds since 1970 by the database's clock or, in tests, by `clock` (epoch seconds).
 
-    SQLite has no clock of its own: its processes are on one machine.
+    SQLite has no clock, but all its processes are on one machine.
     """
     if clock is not None:
         return int(clock() * SECOND)

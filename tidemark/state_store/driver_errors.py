@@ -1,4 +1,4 @@
-"""One place that translates a driver's error into ours: the database is away for now, or damaged for good."""
+"""Translates errors of a driver: the database is unavailable for now, or damaged."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ if TYPE_CHECKING:
     from tidemark.errors import TidemarkError
 
 _AWAY_CLASSES: Final = ("08", "25", "40", "53", "55", "57", "58")
-"""Classes of SQLSTATE (PostgreSQL, appendix A) that pass: connection, state of the transaction (25006: read-only after
-a fail-over), rollback, resources, locks, shutdown, disk."""
+"""Temporary SQLSTATE classes (PostgreSQL, appendix A): connection, transaction state (25006.
+
+Read-only after a fail-over), rollback, resources, locks, shutdown, disk.
+"""
 _DAMAGED_STATES: Final = ("XX001", "XX002")
 _DAMAGED_CODES: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _UNREACHABLE_CODES: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
-_UNREACHABLE_HINT: Final = "let this account write the file and its folder; nothing is lost"
+_UNREACHABLE_HINT: Final = "give this account write access to the file and its folder; nothing is lost"
 
 
 def translated(error: BaseException, url: URL, driver: Any) -> TidemarkError | None:
-    """StateStoreDownError, StateStoreDamagedError, or None where the statement itself is wrong.
+    """StateStoreDownError, StateStoreDamagedError, or None if the statement itself is wrong.
 
     `error` is SQLAlchemy's or the driver's own, `driver` its module (PEP 249).
     """

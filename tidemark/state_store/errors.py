@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class StateStoreDownError(TransientError):
-    """The database does not answer; what was being written is written wholly or not at all."""
+    """The database does not answer. The current write was made completely or not at all."""
 
     @classmethod
     def of(cls, url: URL, error: BaseException, hint: str = "") -> Self:
@@ -26,12 +26,12 @@ class StateStoreDownError(TransientError):
             "the state store's database does not answer",
             found=_cause(error, url),
             where=masked_url(url),
-            hint=hint or "nothing is lost: the same report may be made again once it answers",
+            hint=hint or "nothing is lost: report again when it answers",
         )
 
 
 class StateStoreDamagedError(TerminalError):
-    """The database answers, and what it holds is broken."""
+    """The database answers, but its contents are damaged."""
 
     @classmethod
     def of(cls, url: URL, error: BaseException) -> Self:
@@ -45,10 +45,10 @@ class StateStoreDamagedError(TerminalError):
 
     @classmethod
     def emptied(cls, file: Path, lake: str) -> Self:
-        """An empty file, which no process of ours leaves, where the lake has tables."""
+        """An empty file, which Tidemark never leaves, while the lake has tables."""
         return cls(
-            "the state store is empty, and the lake has tables: it was cut, and nothing was written",
-            expected="a database of SQLite, or no file",
+            "the state store is empty, but the lake has tables: it was truncated, and nothing was written",
+            expected="a SQLite database, or no file",
             found="a file of 0 bytes",
             where=str(file),
             hint="restore a backup: tidemark restore BACKUP --replace; or remove the file: the store is built again "
@@ -57,132 +57,132 @@ class StateStoreDamagedError(TerminalError):
 
 
 def _cause(error: BaseException, url: URL) -> str:
-    """The first line of what the driver says, without secrets."""
+    """The first line of the driver's message, without secrets."""
     lines = without_secrets(str(getattr(error, "orig", None) or error), url).strip().splitlines()
     return lines[0] if lines else type(error).__name__
 
 
 class StateSettingError(TerminalError):
-    """TIDEMARK_STATE is no URL of a state store."""
+    """TIDEMARK_STATE is not a URL of a state store."""
 
     @classmethod
     def of(cls, found: str, said: str = "") -> Self:
-        """`found` is the URL with its secrets masked, `said` what the driver does not take in it."""
+        """`found` is the URL with masked secrets, `said` the driver's message."""
         return cls(
-            "no state store goes by that setting",
+            "the setting is not a state store",
             expected="postgresql+psycopg2://user:password@host:port/database, with the options of PostgreSQL's client",
             found=f"{found} ({' '.join(said.split())})" if said else found,
             where="TIDEMARK_STATE",
-            hint="correct the environment variable, or leave it out: the store is the file data/state.db then",
+            hint="correct the environment variable, or unset it to use the file data/state.db",
         )
 
 
 class StateDiskError(TerminalError):
-    """A SQLite file on a disk that several machines reach."""
+    """A SQLite file on a network disk."""
 
     @classmethod
     def of(cls, file: str, disk: str) -> Self:
         return cls(
-            "the state store's file is on a network disk, where locks do not hold and the file breaks",
+            "the state store's file is on a network disk, where locks fail and the file gets damaged",
             expected="a disk of this machine",
             found=disk,
             where=file,
-            hint="put the file elsewhere (TIDEMARK_STATE_DB), or take PostgreSQL (TIDEMARK_STATE)",
+            hint="move the file (TIDEMARK_STATE_DB), or use PostgreSQL (TIDEMARK_STATE)",
         )
 
 
 class StateConflictError(TransientError):
-    """Somebody else has written since this writer looked."""
+    """Another writer has written since this writer's last read."""
 
     @classmethod
     def of(cls, expected: int, last: int, who: str, when: datetime | None, what: str) -> Self:
         return cls(
             "two writers of one state store",
-            expected=f"transition {expected} to be the last one, as this writer last saw",
-            found=f"transition {last}, written by {who or 'nobody'}"
+            expected=f"transition {expected} as the last one, which this writer read last",
+            found=f"transition {last}, written by {who or 'an unknown writer'}"
             + (f" at {when.isoformat()}" if when else "")
             + (f" ({what})" if what else ""),
-            hint="read on from there and report again; if it comes back, stop one of the two",
+            hint="read the newer transitions and report again; if the error repeats, stop one of the two writers",
         )
 
 
 class EventKnownError(TransientError):
-    """An event id of the transitions is written already."""
+    """A transition with this event id exists already."""
 
     @classmethod
     def of(cls, error: BaseException) -> Self:
         return cls(
-            "an event that is written already",
-            expected="event ids that no transition has",
+            "an event with this id exists already",
+            expected="new event ids",
             found=str(getattr(error, "orig", None) or error).strip().splitlines()[-1],
             hint="nothing was written; report again, and ask `known_ids` first",
         )
 
 
 class FencedError(TransientError):
-    """A writer that does not hold the lease that it needs, or from whom somebody has taken it."""
+    """The writer does not hold its lease, or has lost it."""
 
     @classmethod
     def of(cls, fence: Fence, fencing_token: int, holder: str) -> Self:
-        """`fencing_token` and `holder` are the lease's now."""
+        """`fencing_token` and `holder` are the current ones of the lease."""
         ours = f"fencing token {fence.fencing_token} of the lease '{fence.lease}', held by {fence.holder}"
         is_center = fence.lease == "center"
         return cls(
             "another center is active" if is_center else f"the lease '{fence.lease}' is lost: nothing more is written",
             expected=ours if fence.fencing_token else f"the lease '{fence.lease}'",
-            found=f"fencing token {fencing_token}, held by {holder or 'nobody'}",
-            hint="ask that one; this one takes its place when it is gone" if is_center else "start it again",
+            found=f"fencing token {fencing_token}, held by {holder or 'no process'}",
+            hint="ask that center; this one takes over when it ends" if is_center else "start it again",
         )
 
 
 class SchemaTooNewError(TerminalError):
-    """The database was written by a later version of this program."""
+    """A later version of Tidemark wrote the database."""
 
     @classmethod
     def of(cls, where: str, expected: int, found: int, copy: Path | None) -> Self:
-        """`copy` was made before a migration, and this version opens it."""
+        """`copy` was made before a migration; this version can open it."""
         way_back = f"the copy {copy.name}, made before the upgrade," if copy else "a backup made before the upgrade"
         return cls(
             "the state store belongs to a later version of Tidemark",
             expected=f"migration {expected} or an earlier one",
             found=f"migration {found}",
             where=where,
-            hint=f"install that version again, or put back {way_back} as docs/upgrades.md says",
+            hint=f"install that version again, or restore {way_back} (docs/upgrades.md)",
         )
 
 
 class DatabaseOfOthersError(TerminalError):
-    """The database has tables of another program, with names of ours."""
+    """The database has tables of another program with the same names."""
 
     @classmethod
     def of(cls, where: str, table: str) -> Self:
         return cls(
-            "the state store's database is another program's: nothing was written",
+            "the state store's database belongs to another program: nothing was written",
             expected="an empty database, or a state store",
-            found=f"a table '{table}' that is not ours, as Dagster's storage has",
+            found=f"a table '{table}' of another program, for example Dagster's storage",
             where=where,
-            hint="take a file, or make a database, for the state store alone (CREATE DATABASE tidemark), and name it "
+            hint="use a separate file or database for the state store (CREATE DATABASE tidemark), and name it "
             "in TIDEMARK_STATE_DB or TIDEMARK_STATE",
         )
 
 
 class SnapshotTagTakenError(TerminalError):
-    """A tag that stands for another version."""
+    """The tag names another version."""
 
     @classmethod
     def of(cls, where: str, wanted: int, stored: str) -> Self:
-        """`where` is the snapshot, `wanted` the version asked for, `stored` what its tag stands for."""
+        """`where` is the snapshot, `wanted` the requested version, `stored` the version of its tag."""
         return cls(
-            "the tag stands for another version",
+            "the tag names another version",
             expected=f"version {wanted}",
             found=stored,
             where=where,
-            hint="forget the entity's tags: ingestion builds them again from the table's log",
+            hint="remove the entity's tags: capture creates them again from the table's log",
         )
 
 
 class NoSuchBackfillError(TerminalError):
-    """A number that no backfill has."""
+    """No backfill has this number."""
 
     @classmethod
     def of(cls, number: int) -> Self:
@@ -192,11 +192,11 @@ class NoSuchBackfillError(TerminalError):
 
 
 class BackfillPhaseError(TerminalError):
-    """Something that a backfill cannot do where it is."""
+    """The action does not fit the phase of the backfill."""
 
     @classmethod
     def of(cls, number: int, wanted: str, allowed: Sequence[str], phase: str) -> Self:
-        """`wanted` is what is to be done with it, and goes in the phases `allowed`; it is in another one."""
+        """`wanted` is the action, which fits the phases `allowed`."""
         return cls(
             f"backfill {number} cannot be {wanted}",
             expected=f"it is {' or '.join(allowed)}",
@@ -205,30 +205,30 @@ class BackfillPhaseError(TerminalError):
 
 
 class HostNameTakenError(TransientError):
-    """Two pools of warm workers that go by one name."""
+    """Two pools of warm workers have the same host name."""
 
     @classmethod
     def of(cls, name: str, seconds: float) -> Self:
-        """`seconds` ago the other one was last seen."""
+        """The other one was last seen `seconds` ago."""
         return cls(
-            f"other warm workers are called {name}",
-            expected="a name that no other DAGSTER_HOME's workers have",
+            f"other warm workers have the name {name}",
+            expected="a unique name for each DAGSTER_HOME",
             found=f"workers of that name, seen {seconds:.0f} s ago",
             where="TIDEMARK_HOST",
-            hint="give each its own TIDEMARK_HOST, or wait until the other one is gone",
+            hint="give each its own TIDEMARK_HOST, or wait until the other host has ended",
         )
 
 
 class RunLostError(TransientError):
-    """A run that goes on although it was given up: what it computed is not to be published."""
+    """A run that continues after it was given up: its results must not be published."""
 
     @classmethod
     def of(cls, run_id: str, host: str) -> Self:
         return cls(
-            "the run was given up, and its slices are somebody else's",
-            expected="a run whose host is heard",
-            found=f"run {run_id}: nothing was heard of its host {host} for too long",
-            hint="nothing has to be done: the center has launched its slices again",
+            "the run was given up, and another run computes its slices",
+            expected="a run whose host is alive",
+            found=f"run {run_id}: its host {host} sent no heartbeat for too long",
+            hint="nothing to do: the center launches its slices again",
         )
 
 

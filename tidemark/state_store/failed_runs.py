@@ -1,4 +1,4 @@
-"""Why slices failed, as the state store has it."""
+"""Why slices failed, from the state store."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class FailedRun(NamedTuple):
-    """`why` is one sentence, `run_id` the run's id in Dagster (None where there was no run), `at` in UTC.
+    """`why` is one sentence, `run_id` the run's id in Dagster (None without a run), `at` in UTC.
 
-    `failures` says how often the generation of the slice had failed by then.
+    `failures` is the number of failures of the slice's generation by then.
     """
 
     why: str
@@ -36,7 +36,7 @@ _ENDS: Final = (Event.FAILED.value, Event.CANCELLED.value)
 
 
 def failed_runs(database: Database, slices: Iterable[Slice], until: datetime | None = None) -> dict[Slice, FailedRun]:
-    """The last end in vain of each slice that has one; recorded by then, where an instant is given.
+    """The last failure of each slice, recorded by the given instant if there is one.
 
     Raises StateStoreDownError.
     """

@@ -1,4 +1,4 @@
-"""What a writer of the center shows to be let in: the lease that it holds."""
+"""The lease that a writer of the center must hold."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 
 class Fence(NamedTuple):
-    """The lease that a writer needs, and the fencing token and holder that it has it as; token 0 is nobody's.
+    """The lease that a writer needs, with its fencing token and holder; token 0 is never held.
 
-    Both are compared: a database that was restored from an older copy gives the same token to somebody else.
+    Both are compared: a database that was restored from an older copy gives the same token to another holder.
     """
 
     lease: str

@@ -1,4 +1,4 @@
-"""Whether a writer holds its lease still, looked at in the transaction that it writes in."""
+"""Checks in a writer's transaction that it still holds its lease."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def require_lease(connection: Connection, fence: Fence | None) -> None:
-    """Raise FencedError where somebody else holds the lease, or the writer holds nothing."""
+    """Raise FencedError if another process holds the lease, or the writer holds none."""
     if fence is None:
         return
     query = select(LEASES.c.fencing_token, LEASES.c.holder).where(LEASES.c.name == fence.lease)

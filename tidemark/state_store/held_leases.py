@@ -1,8 +1,8 @@
-"""Leases that a process has while it does something, renewed by a thread of it.
+"""Leases that a process holds during its work, renewed by a thread.
 
-Who dies lets go of them: at once for others of its machine, who see that it is gone, and after `SECONDS` for those of
-other machines. Who is stopped for longer than that, and then goes on, has lost them: `require` says so, and what is
-written with `fences` is refused.
+When a process dies, its leases end: at once for processes on the same machine, which see that it is gone, and after
+`SECONDS` for others. A process that was suspended for longer has lost its leases: `require` raises, and writes with
+`fences` are refused.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from tidemark.state_store.fence import Fence
 
 SECONDS: Final = 30.0
-"""After its last renewal somebody on another machine may have a lease."""
+"""Seconds after the last renewal until a process on another machine may take a lease."""
 _RENEWALS: Final = 4
 
 
 class HeldLeases:
-    """Those that a block holds, by this process's `clock`."""
+    """The leases of a block, by this process's `clock`."""
 
     def __init__(
         self,
@@ -57,18 +57,18 @@ class HeldLeases:
 
     @property
     def fences(self) -> tuple[Fence, ...]:
-        """What a writer has to carry who may write only as long as all of them are held."""
+        """Fences for a writer that may write only while all leases are held."""
         return tuple(lease.fence for lease in self._leases)
 
     def require(self) -> None:
-        """Raise FencedError where one of them is lost, or may be: it was not renewed in time."""
+        """Raise FencedError if a lease is lost, or may be lost because it was not renewed in time."""
         if self._lost is not None:
             raise FencedError.of(self._lost, 0, "another process")
         if self._clock() > self._until and self._leases:
             raise FencedError.of(self._leases[0].fence, 0, "")
 
     def take(self, what: str, taken_over: Callable[[Connection], None] | None = None) -> None:
-        """All of them, or none, and in the same transaction what `taken_over` writes. Raises AlreadyRunningError."""
+        """Take all leases or none, and write `taken_over` in the same transaction. Raises AlreadyRunningError."""
         begun = self._clock()
         with self._database.writing() as connection:
             for lease in self._leases:
@@ -80,7 +80,7 @@ class HeldLeases:
         self._until = begun + self._seconds
 
     def renew(self) -> None:
-        """For another `seconds`; what is lost is not taken again. Raises StateStoreDownError."""
+        """Renew for another `seconds`; a lost lease is not taken again. Raises StateStoreDownError."""
         with self._changing:
             begun = self._clock()
             with self._database.writing() as connection:
@@ -91,7 +91,7 @@ class HeldLeases:
             self._until = begun + self._seconds
 
     def release(self) -> None:
-        """Let go of those that are still ours. Raises StateStoreDownError."""
+        """Release the leases that are still held. Raises StateStoreDownError."""
         with self._changing, self._database.writing() as connection:
             for lease in self._leases:
                 lease.release_in(connection)
@@ -105,11 +105,12 @@ def holding(
     seconds: float = SECONDS,
     taken_over: Callable[[Connection], None] | None = None,
 ) -> Iterator[HeldLeases]:
-    """Hold the leases of these names, all or none, while the block runs; `what` says what is done under them.
+    """Hold the leases of these names, all or none, while the block runs; `what` describes the work.
 
-    `taken_over` is called in the transaction that takes them where the time of a holder was over, which may go on.
+    `taken_over` is called in the transaction that takes them, if the earlier holder did not release them and may still
+    run.
 
-    Raises AlreadyRunningError where another process has one, StateStoreDownError.
+    Raises AlreadyRunningError if another process holds one, StateStoreDownError.
     """
     all_names = [names] if isinstance(names, str) else sorted(set(names))
     holder, process = _holder(what), str(ProcessIdentity.of_this_process())
@@ -120,12 +121,12 @@ def holding(
         with renewed(held.renew, seconds):
             yield held
     finally:
-        with suppress(StateStoreDownError):  # they end by themselves
+        with suppress(StateStoreDownError):  # they expire
             held.release()
 
 
 def taken_number(database: Database, name: str, what: str, stack: ExitStack) -> tuple[int, HeldLeases]:
-    """The lowest number (from 1) of which nobody has the lease `NAME NUMBER`; it is held as long as the stack lives.
+    """The lowest number (from 1) whose lease `NAME NUMBER` is free; held until the stack closes.
 
     Raises StateStoreDownError.
     """
@@ -138,7 +139,7 @@ def taken_number(database: Database, name: str, what: str, stack: ExitStack) -> 
 
 
 def holders_of(database: Database, name: str) -> frozenset[int]:
-    """The numbers whose leases are held now, of those that `taken_number` gave. Raises StateStoreDownError."""
+    """The numbers of `taken_number` whose leases are held now. Raises StateStoreDownError."""
     query = select(LEASES).where(LEASES.c.name.startswith(f"{name} ", autoescape=True))
     with database.reading() as connection:
         now = database_now(connection)
@@ -148,7 +149,7 @@ def holders_of(database: Database, name: str) -> frozenset[int]:
 
 @contextmanager
 def renewed(renew: Callable[[], None], seconds: float) -> Iterator[None]:
-    """Call it some times in `seconds` beside the block; a state store that is down is asked again the next time."""
+    """Call it several times in `seconds` during the block; tries again if the state store is down."""
     ended = threading.Event()
 
     boundary = TurnBoundary("leases are not renewed")
@@ -167,5 +168,5 @@ def renewed(renew: Callable[[], None], seconds: float) -> Iterator[None]:
 
 
 def _holder(what: str) -> str:
-    """Who this is, for people, and like nobody else."""
+    """The name of this process for messages, different from every other one."""
     return f"{what} {socket.gethostname()}:{os.getpid()} {uuid.uuid4().hex[:8]}"

@@ -1,4 +1,4 @@
-"""Slices that something was found wrong with, transition by transition: what is shown as invalid begins there."""
+"""Slices that became invalid, by transition: the start of an invalid state in Dagster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INVALIDATES: Final = (Event.QUALITY_FAILED, Event.FLAGGED, Event.TAINTED, Event.
 
 
 def invalidated_slices(database: Database, after: int, until: int, most: int) -> tuple[list[Slice], int]:
-    """Those of transitions after a number up to another one, at most so many, and up to which number they are all.
+    """Invalidated slices of the next transitions after a number, limited, and the number up to which they are complete.
 
     Raises StateStoreDownError.
     """

@@ -1,4 +1,4 @@
-"""Entries that processes of any host leave for each other: only ever added to, and read in their order."""
+"""Entries that processes on any host leave for each other, append-only and in order."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class StoredJournal:
-    """The entries of one kind, by what they are about. All raise StateStoreDownError."""
+    """Entries of one kind, by subject. All methods raise StateStoreDownError."""
 
     def __init__(self, database: Database, kind: str) -> None:
         self._database, self._kind = database, kind
 
     def add(self, subject: str, *contents: str) -> None:
-        """Behind those of the subject that are there, all at once."""
+        """Append entries of one subject in one transaction."""
         mine = (JOURNAL.c.kind == self._kind) & (JOURNAL.c.subject == subject)
         with self._database.writing() as connection:
             last = connection.execute(select(func.max(JOURNAL.c.number)).where(mine)).scalar() or 0
@@ -32,13 +32,13 @@ class StoredJournal:
                 connection.execute(JOURNAL.insert().values(row))
 
     def of(self, subject: str) -> Iterable[str]:
-        """Those of a subject, in order."""
+        """The entries of a subject, in order."""
         query = select(JOURNAL.c.content).where(JOURNAL.c.kind == self._kind, JOURNAL.c.subject == subject)
         with self._database.reading() as connection:
             return list(connection.execute(query.order_by(JOURNAL.c.number)).scalars())
 
     def all(self) -> Iterable[str]:
-        """Those of all subjects, of each in order."""
+        """The entries of all subjects, each in order."""
         query = select(JOURNAL.c.content).where(JOURNAL.c.kind == self._kind)
         with self._database.reading() as connection:
             return list(connection.execute(query.order_by(JOURNAL.c.subject, JOURNAL.c.number)).scalars())

@@ -1,6 +1,6 @@
-"""What the last runs of many slices read, straight from the stored manifests: without making each of them a value.
+"""Inputs of the last runs of many slices, directly from the stored manifests, without creating objects.
 
-A run that the center did not launch tells what it read where it ends; a run of another system tells nothing of it.
+A run that the center did not launch reports its inputs at its end; a run of another system does not report them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LAUNCHES: Final = {
 def launch_reads(
     connection: Connection, wanted: Sequence[tuple[str, str, str]]
 ) -> Iterator[tuple[Slice, list[Read] | None]]:
-    """The slices by entity, key and sub that had a run, with the slices and generations that it read."""
+    """Slices by entity, key and sub that had a run, with the slices and generations that it read."""
     details: dict[tuple[str, str, str], str | None] = {}
     for start in range(0, len(wanted), _CHUNK):
         chunk = wanted[start : start + _CHUNK]
@@ -57,7 +57,7 @@ def launch_reads(
 
 
 def _reads(details: str | None) -> list[Read] | None:
-    """None where there is no manifest that can be read."""
+    """None without a readable manifest."""
     try:
         manifest = json.loads(details or "{}").get("manifest")
         clauses = json.loads(manifest)["clauses"] if manifest else None
@@ -67,7 +67,7 @@ def _reads(details: str | None) -> list[Read] | None:
 
 
 def _of_rows(rows: Sequence[Sequence[Any]]) -> Iterator[Read]:
-    """`SliceManifest.to_json` writes them: entity (encoded), sub-partition, generation, version, keys."""
+    """In the format of `SliceManifest.to_json`: entity (encoded), sub-partition, generation, version, keys."""
     for entity, sub, generation, _version, keys, *_state in rows:
         name, parts = Slice.parse(f"{entity}@0").entity if "%" in entity else entity, sub_of(sub)
         yield from ((Slice(name, key, parts), generation) for key in keys)

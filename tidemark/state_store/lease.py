@@ -1,7 +1,7 @@
-"""Who may do what only one may: one holder at a time, by a row that the holder renews.
+"""Leases for work that only one process may do: a row that its holder renews.
 
-Each new holder has the next fencing token. A writer that carries one is refused as soon as there is a later one
-(`Fence`), however late it wakes up: what a former holder still wants to write is not written.
+Each new holder gets the next fencing token. A writer with an older token is refused (`Fence`), however late it wakes
+up.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CENTER: Final = "center"
 
 
 class LeaseState(NamedTuple):
-    """The lease as it is: who has it, and which fencing token is ours (None where it is not ours)."""
+    """The holder of a lease, and our fencing token (None if we do not hold it)."""
 
     holder: str
     fencing_token: int | None
@@ -35,12 +35,12 @@ class LeaseState(NamedTuple):
 
 @dataclass(slots=True)
 class Lease:
-    """One who would like to hold a lease. Of the same `holder` the last one that asks has it, at once.
+    """A candidate for a lease. For the same `holder`, the newest candidate gets it at once.
 
-    `seconds` after its last renewal somebody else may take the lease, and at once where the holder's `process` is known
-    to be gone. One that `insists` asks a holder that `yields` to let go, which it does at its next renewal. Time is the
-    database's, or `clock`'s (epoch seconds, for tests). `is_taken_over` says that the holder before did not let go of
-    it: it may live, and not know.
+    Another holder may take the lease `seconds` after its last renewal, or at once if the holder's `process` is known to
+    have ended. A candidate that `insists` asks a holder that `yields` to release it at its next renewal. Time is the
+    database's, or `clock`'s (epoch seconds, for tests). `is_taken_over` means that the earlier holder did not release
+    it and may still run.
     """
 
     database: Database
@@ -55,12 +55,12 @@ class Lease:
     is_taken_over: bool = False
 
     def hold(self) -> LeaseState:
-        """Take the lease, or renew it. Raises StateStoreDownError: it is held until its time is over, then."""
+        """Take or renew the lease. Raises StateStoreDownError; the lease then stays until it expires."""
         with self.database.writing() as connection:
             return self.hold_in(connection)
 
     def hold_in(self, connection: Connection) -> LeaseState:
-        """The same within a writer's transaction: what is taken is held once that is committed."""
+        """The same in a writer's transaction; the lease is held after the commit."""
         now = database_now(connection, self.clock)
         row = connection.execute(select(LEASES).where(LEASES.c.name == self.name)).one_or_none()
         if row is None:
@@ -76,20 +76,20 @@ class Lease:
         return LeaseState(row.holder, None)
 
     def renew_in(self, connection: Connection) -> bool:
-        """Renew what is held, in a writer's transaction; False where somebody else took it, or it was let go of."""
+        """Renew in a writer's transaction; False if another process took the lease, or it was released."""
         ours = (LEASES.c.name == self.name) & (LEASES.c.fencing_token == self.fencing_token) & (LEASES.c.until > 0)
         values = {"until": self._until(database_now(connection, self.clock))}
         return connection.execute(LEASES.update().where(ours).values(values)).rowcount == 1
 
     def release(self) -> None:
-        """Let go of what is held, so that the next one need not wait."""
+        """Release the lease, so that the next holder need not wait."""
         if self.fencing_token is None:
             return
         with self.database.writing() as connection:
             self._let_go(connection)
 
     def release_in(self, connection: Connection) -> None:
-        """The same within a writer's transaction."""
+        """The same in a writer's transaction."""
         if self.fencing_token is not None:
             self._let_go(connection)
 
@@ -100,7 +100,7 @@ class Lease:
 
     @property
     def fence(self) -> Fence:
-        """What a writer has to carry."""
+        """The fence for writers."""
         return Fence(self.name, self.fencing_token or 0, self.holder)
 
     def _take(self, connection: Connection, fencing_token: int, now: int) -> LeaseState:
@@ -134,5 +134,5 @@ class Lease:
 
 
 def is_gone(process: str) -> bool:
-    """Whether the process that a row names has ended for certain."""
+    """Whether the process in a row has certainly ended."""
     return bool(process) and ProcessIdentity.parse(process).is_gone()

@@ -1,4 +1,4 @@
-"""Who is at work with a state store, asked without opening it: an older or a damaged one stays as it is."""
+"""Lists active leases without opening the state store, so an older or damaged store is not changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidemark.system.masked_urls import POSTGRESQL, read_url
 
 
 def live_leases(store: Path | str) -> list[str]:
-    """Each lease that is held, with its holder; none of a store that cannot be read, where nobody can be at work.
+    """Each held lease with its holder; empty for a store that cannot be read, because no process can use it.
 
     `store` is a file, or a URL of PostgreSQL.
     """

@@ -1,4 +1,4 @@
-"""A state store's file that is missing or empty where the lake has tables: it was lost, and is not a new one."""
+"""Detects a lost state store: its file is missing or empty, but the lake has tables."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from tidemark.system.settings import Settings
 
 _LOGGER: Final = logging.getLogger("tidemark")
-BUILT_AGAIN: Final = "the state store is missing, and the lake has tables: it is built again from Dagster's log"
-"""What logs and people are told."""
+BUILT_AGAIN: Final = "the state store is missing, but the lake has tables: it is built again from Dagster's log"
+"""The message for logs and users."""
 
 
 def is_lost(settings: Settings) -> bool:
-    """Whether there is no file, and tables in a lake on disk: somebody computed them. Other lakes are not asked."""
+    """Whether the file is missing and a lake on disk has tables. Other lakes are not checked."""
     return not settings.state and not settings.state_db.exists() and _has_tables(settings)
 
 
 def require_not_emptied(settings: Settings) -> None:
-    """Raise StateStoreDamagedError for an empty file where the lake has tables; say so where the file is missing."""
+    """Raise StateStoreDamagedError for an empty file while the lake has tables; log a missing file."""
     file = settings.state_db
     if is_lost(settings):
-        _LOGGER.warning("%s (%s). `tidemark doctor --after-restore` says what that lacks.", BUILT_AGAIN, file)
+        _LOGGER.warning("%s (%s). `tidemark doctor --after-restore` shows what is missing.", BUILT_AGAIN, file)
     elif file.is_file() and not file.stat().st_size and _has_tables(settings):
         raise StateStoreDamagedError.emptied(file, str(settings.warehouse))
 
 
 def make_file(file: Path) -> None:
-    """Make a new file of SQLite that is not empty at any time, for its owner alone. Of several processes one does.
+    """Create a SQLite file that is never empty, readable only by its owner. Of several processes, one creates it.
 
     Raises OSError and sqlite3.Error.
     """
@@ -46,7 +46,7 @@ def make_file(file: Path) -> None:
     try:
         with closing(sqlite3.connect(passing)) as new:
             new.execute("PRAGMA journal_mode=WAL").close()
-        with suppress(FileExistsError):  # unlike a rename, a link takes nobody's place
+        with suppress(FileExistsError):  # unlike a rename, a link does not replace an existing file
             os.link(passing, file)
     finally:
         passing.unlink(missing_ok=True)

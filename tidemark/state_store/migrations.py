@@ -1,8 +1,8 @@
-"""From an empty database, or an older one, to today's tables: the steps in `steps/`, each one file of SQL.
+"""Creates or upgrades the tables by the steps in `steps/`, each one file of SQL.
 
-A step that was released never changes: it makes the tables as they were then, and `schema.py` is what all steps
-together come to. A new table or column is a new file, `NNNN_what.sql`. Opening applies what is missing, under a lock:
-two processes may open a new database at once.
+A released step never changes: it makes the tables of its time. `schema.py` is the result of all steps. A new table or
+column is a new file, `NNNN_what.sql`. Opening a database applies the missing steps, under a lock, because two processes
+may open it at once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TYPES: Final = {
     "sqlite": {"key_text": "VARCHAR", "sequence": "INTEGER", "bytes": "BLOB"},
     "postgresql": {"key_text": 'VARCHAR COLLATE "C"', "sequence": "BIGINT", "bytes": "BYTEA"},
 }
-"""What a type of a step is called in each database: keys sort by their bytes in both."""
+"""Types of the steps in each database: keys sort by bytes in both."""
 _ONLY_POSTGRESQL: Final = "-- only postgresql\n"
 
 
@@ -45,12 +45,12 @@ class Migration:
 
     @classmethod
     def read(cls, file: Path) -> Migration:
-        """The step that a file holds."""
+        """The step in a file."""
         number, _, name = file.stem.partition("_")
         return cls(int(number), name.replace("_", " "), file.read_text("utf-8"))
 
     def statements(self, dialect: str) -> Iterator[str]:
-        """Those for a database, in order."""
+        """The statements for a database, in order."""
         for statement in Template(self.text).substitute(_TYPES[dialect]).split(";\n"):
             if statement.strip() and (dialect == "postgresql" or not statement.startswith(_ONLY_POSTGRESQL)):
                 yield statement
@@ -63,7 +63,7 @@ def migrations() -> tuple[Migration, ...]:
 
 
 def migrate(connection: Connection, where: str, steps: tuple[Migration, ...] | None = None) -> None:
-    """Bring the database up to date; the caller holds the write lock. A SQLite file is copied before it is changed.
+    """Bring the database up to date; the caller holds the write lock. A SQLite file is copied before a change.
 
     Raises SchemaTooNewError, DatabaseOfOthersError.
     """

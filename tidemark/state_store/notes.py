@@ -1,4 +1,4 @@
-"""What processes of any host tell each other: texts by kind and name, each the newest one."""
+"""Notes between processes on any host: texts by kind and name, the newest of each."""
 
 from __future__ import annotations
 
@@ -23,43 +23,43 @@ _COLUMNS = ("kind", "name", "content", "changed_at")
 
 
 class Notes:
-    """The notes of one kind, content by name. All raise StateStoreDownError, writes with fences FencedError."""
+    """Notes of one kind, content by name. All raise StateStoreDownError, writes with fences also FencedError."""
 
     def __init__(self, database: Database, kind: str) -> None:
         self._database, self._kind = database, kind
 
     def get(self, name: str) -> str | None:
-        """None where there is none."""
+        """The content, or None."""
         with self._database.reading() as connection:
             return self.get_in(connection, name)
 
     def all(self) -> dict[str, str]:
-        """By name, in its order."""
+        """All contents, in order of their names."""
         with self._database.reading() as connection:
             return self._all(connection)
 
     def put(self, notes: Mapping[str, str], fences: Iterable[Fence] = ()) -> None:
-        """In the place of those of the same names, all at once."""
+        """Replace the contents of these names, all at once."""
         with self._database.writing() as connection:
             for fence in fences:
                 require_lease(connection, fence)
             self._write(connection, notes)
 
     def add(self, name: str, content: str) -> str:
-        """What is under the name then: the first content stays."""
+        """Add a content, unless the name has one; returns the stored one."""
         with self._database.writing() as connection:
             self._write(connection, {name: content}, only_new=True)
             return self.get_in(connection, name) or ""
 
     def revise(self, change: Callable[[Mapping[str, str]], Mapping[str, str]], fences: Iterable[Fence] = ()) -> None:
-        """Put what `change` makes of those that are there; nobody writes in between."""
+        """Replace existing contents by the result of `change`, without other writes in between."""
         with self._database.writing() as connection:
             for fence in fences:
                 require_lease(connection, fence)
             self._write(connection, change(self._all(connection)))
 
     def remove(self, *names: str) -> None:
-        """Nothing where there is none."""
+        """Remove a note, if it exists."""
         with self._database.writing() as connection:
             connection.execute(delete(NOTES).where(NOTES.c.kind == self._kind, NOTES.c.name.in_(names)))
 

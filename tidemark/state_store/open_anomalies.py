@@ -1,4 +1,4 @@
-"""Slices whose rows are unusual and are read nevertheless: what alerts about anomalies are raised from."""
+"""Slices with anomalies that are published nevertheless, for alerts."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ AT_ONCE: Final = 1_000
 
 
 def open_anomalies(database: Database, fresh_since: datetime) -> dict[Slice, tuple[Anomaly, ...]]:
-    """What is unusual by slice, at most 1,000 of them, those measured last.
+    """Anomalies by slice, at most the 1,000 slices that were measured last.
 
-    A slice counts until a later one of the same entity and part was measured after it and is as its history lets
-    expect; one that was measured since `fresh_since` (aware) counts in any case. Rows that were not published broke a
-    rule: these are told as such. Raises StateStoreDownError.
+    A slice counts until a later slice of the same entity and part is measured without an anomaly. A slice that was
+    measured since `fresh_since` (aware) always counts. Rows that were not published failed a rule, and are reported as
+    such. Raises StateStoreDownError.
     """
     columns, later = PROFILES.c, PROFILES.alias("later")
     is_followed = exists().where(

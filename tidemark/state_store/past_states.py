@@ -1,8 +1,8 @@
-"""How slices stood at a past instant: of each the last transition that was recorded by then (seed capability D8).
+"""States of slices at a past instant: the last transition of each that was recorded by then (seed capability D8).
 
-The slices of a stretch of keys (a day, a month) are taken from the projection, and of each its own transitions are read
-backwards by their index, so that the price is one of the slices asked for, however many transitions there are. Of what
-is older than `history_days` the last transition of a slice stays.
+The slices of a range of keys (a day, a month) come from the projection. The transitions of each are read backwards by
+index, so the cost depends only on the requested slices. For times older than `history_days`, the last transition of a
+slice stays.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
 
 _FAR: Final = "~"
-"""Sorts behind every key."""
+"""Sorts after every key."""
 _COLUMNS: Final = f"slices.entity, slices.key, slices.sub, {', '.join(f'last.{name}' for name in STATUS)}, last.seq"
 _LAST: Final = {
     "sqlite": f"""
@@ -41,7 +41,7 @@ _OF_ENTITY: Final = {"sqlite": " AND slices.entity = ?", "postgresql": " AND sli
 
 
 class PastState(NamedTuple):
-    """A slice as it was after transition `seq`, the last one that was recorded by then."""
+    """A slice after transition `seq`, the last one that was recorded by then."""
 
     slice: Slice
     status: SliceStatus
@@ -51,9 +51,9 @@ class PastState(NamedTuple):
 def states_at(
     database: Database, when: datetime, first: str = "", end: str = _FAR, *, entity: str | None = None
 ) -> list[PastState]:
-    """The slices to which anything had happened by `when` (aware), with keys from `first` on and before `end`.
+    """Slices with an event by `when` (aware), with keys from `first` (included) to `end` (excluded).
 
-    Of all entities, or of one. Raises StateStoreDownError.
+    For all entities, or for one. Raises StateStoreDownError.
     """
     values = (microseconds(when), first, end)
     with database.reading() as connection:

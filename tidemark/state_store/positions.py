@@ -1,4 +1,4 @@
-"""Noting how far something that follows the transitions has come, as long as the lease is held."""
+"""Stores the position of a reader of transitions, while the lease is held."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def note_position(store: StateStore, name: str, position: str) -> None:
-    """Keep it under this name, for `read.cursor`. Raises StateStoreDownError and FencedError."""
+    """Store the position under this name, for `read.cursor`. Raises StateStoreDownError and FencedError."""
     with store.database.writing() as connection:
         require_lease(connection, store.write.fence)
         set_position(connection, name, position)
 
 
 def set_position(connection: Connection, name: str, position: str) -> None:
-    """The same within a transaction, whose lease was looked at."""
+    """The same in a transaction that has checked the lease."""
     connection.execute(delete(CURSORS).where(CURSORS.c.name == name))
     connection.execute(CURSORS.insert().values(name=name, position=position))

@@ -1,4 +1,4 @@
-"""Reading the state: as it is, as it was at any time, and what happened since a transition."""
+"""Reads the state: now, at a past time, and changes since a transition."""
 
 from __future__ import annotations
 
@@ -35,65 +35,65 @@ if TYPE_CHECKING:
 
 
 class StateReader(Protocol):
-    """What reads the state. Everything raises StateStoreDownError where the database does not answer."""
+    """Readers of the state. All methods raise StateStoreDownError if the database does not answer."""
 
     def last(self) -> int:
-        """The number of the last transition; 0 where there is none."""
+        """The number of the last transition; 0 if there is none."""
 
     def everything(self, floor: str = "") -> tuple[int, list[Current]]:
-        """The last transition, and the state of every slice whose key sorts at or after `floor`, or that is open.
+        """The last transition, and the state of every slice that is open or whose key sorts at or after `floor`.
 
-        All of one moment. Open is what waits, is under way, failed or is tainted.
+        All of one instant. Open slices are waiting, active, failed or tainted.
         """
 
     def schedules(self) -> tuple[int, dict[str, str]]:
-        """Up to when (seconds) the schedules of which entities were gone through, and of what those were made."""
+        """The time (seconds) up to which schedules were evaluated, by entity with its declaration."""
 
     def completed_slices(self, entity: str) -> list[Current]:
-        """What is there of an entity."""
+        """The completed slices of an entity."""
 
     def currents(self, slices: Iterable[Slice]) -> list[Current]:
-        """Those of the slices to which anything has happened, as they are now."""
+        """Current states of the slices that have any."""
 
     def older(self, places: Iterable[tuple[str, Sub]], before: str, limit: int) -> list[Current]:
-        """Of each entity and sub-partition the last slices whose keys sort before a text, newest first."""
+        """For each entity and sub-partition, the last slices whose keys sort before a text, newest first."""
 
     def current(self, slice_: Slice) -> Current | None:
-        """One slice as it is now; None where nothing has happened to it."""
+        """The current state of one slice; None without any event."""
 
     def slices_of_run(self, run_id: str) -> list[Slice]:
-        """The slices whose last run it was, in order: by the id that Dagster has it by, or that of its launch."""
+        """Slices whose last run has this id, in order; the id is Dagster's or that of the launch."""
 
     def history(self, slice_: Slice) -> list[Transition]:
-        """Everything that happened to a slice, oldest first."""
+        """All transitions of a slice, oldest first."""
 
     def after(self, seq: int, limit: int | None = None) -> list[Transition]:
-        """The transitions after a number, in order."""
+        """Transitions after a number, in order."""
 
     def failures(self) -> dict[Slice, FailureCount]:
-        """How often the present generation of each slice that is open ended in vain, where it did."""
+        """Failures of each open slice's present generation, if any."""
 
     def launches(self, slices: Iterable[Slice]) -> dict[Slice, Transition]:
-        """The last `launched` or `forced` of each of the slices."""
+        """The last `launched` or `forced` of each slice."""
 
     def reports(self, slices: Iterable[Slice], events: Iterable[Event]) -> dict[Slice, list[ReportBefore]]:
         """Which of these events happened to each of the slices, oldest first; nothing of those that had none."""
 
     def reads(self, slices: Iterable[Slice]) -> dict[Slice, list[tuple[Slice, int]] | None]:
-        """Of those of the slices that had a run: what its last one read, with generations; None if nobody told it."""
+        """Inputs of the last run of each slice with a run, with generations; None if they were not reported."""
 
     def known_ids(self, event_ids: Iterable[str]) -> set[str]:
-        """Those of the event ids that are written."""
+        """The event ids that are stored already."""
 
     def versions(self, slices: Iterable[Slice]) -> dict[Slice, str]:
-        """The version of its table that was last told of each of the slices, where one was."""
+        """The last reported table version of each slice, if any."""
 
     def cursor(self, name: str) -> str | None:
-        """How far a detector has read."""
+        """The position of a detector."""
 
 
 class SqlStateReader:
-    """The reader on a database."""
+    """The reader of a database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -246,7 +246,7 @@ def _is(table: Table, slice_: Slice) -> Any:
 
 
 def _raw(connection: Connection, query: Select[Any] | CompoundSelect[Any]) -> list[Any]:
-    """The rows as the driver gives them: a Row object each would cost as much as reading them."""
+    """Plain rows of the driver: creating Row objects would cost as much as reading."""
     compiled = query.compile(connection)
     order = compiled.positiontup
     return raw(connection, str(compiled), compiled.params if order is None else tuple(map(compiled.params.get, order)))

@@ -1,7 +1,7 @@
-"""Counts of records by event time, as sources and the lake report them (seed capability C4).
+"""Counts of records by event time, reported for the source and the lake (seed capability C4).
 
-A part of a side (a Kafka partition, a commit, a file) says how many records of a minute it has. What it says again
-replaces what it said, so that a report that comes twice counts once, and the order of reports does not matter.
+A part of a side (a Kafka partition, a commit, a file) reports how many records of a minute it has. A new report
+replaces the old one, so repeated reports count once, and their order does not matter.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 Side = Literal["source", "lake"]
 _SIDES: Final = ("source", "lake")
 _AT_ONCE: Final = 500
-"""So many parts in one statement."""
+"""Parts in one statement."""
 _FORGOTTEN: Final = "forgotten"
-"""The side of the one row a name that holds, as its records, the minute before which counts were forgotten."""
+"""The side of a name's row whose records hold the minute before which counts were deleted."""
 _FINAL: Final = "final"
-"""The side of the one row a name that holds, as its records, the minute up to which the source's counts are final."""
+"""The side of a name's row whose records hold the minute up to which the source's counts are final."""
 
 
 class RecordCount(NamedTuple):
-    """`minute` since 1970-01-01T00:00Z."""
+    """`minute` counts from 1970-01-01T00:00Z."""
 
     name: str
     minute: int
@@ -41,13 +41,13 @@ class RecordCount(NamedTuple):
 
 
 class RecordCounts:
-    """The counts of one database."""
+    """The counts in one database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def report(self, counts: Sequence[RecordCount], final: Mapping[str, int]) -> None:
-        """Take counts, and by name the minute up to which the source's are final, in one transaction.
+        """Store counts, and by name the minute up to which the source's counts are final, in one transaction.
 
         Raises StateStoreDownError.
         """
@@ -71,9 +71,9 @@ class RecordCounts:
             return [(row.minute, row.side, row.part, row.records) for row in connection.execute(query)]
 
     def by_slot(self, name: str, minutes: tuple[int, int], length: int, phase: int) -> dict[int, tuple[int, int]]:
-        """By the start of each slot of so many minutes, records of the source and of the lake, all parts together.
+        """Records of the source and of the lake by the start of each slot, all parts added up.
 
-        Slots that no minute of `[first, end)` tells of are left out; the first one of a day begins at minute `phase`.
+        Slots without any count in `[first, end)` are left out; the first slot of a day begins at minute `phase`.
         """
         columns = RECORD_COUNTS.c
         start = (columns.minute - (columns.minute - phase) % length).label("slot_start")
@@ -88,7 +88,7 @@ class RecordCounts:
             return {at: (int(source), int(lake)) for at, source, lake in connection.execute(query)}
 
     def position(self, name: str) -> tuple[int, str] | None:
-        """The commit up to which the lake was counted, and the stamp of its file; None where it was not."""
+        """The last counted commit of the lake, and the stamp of its file; None if none was counted."""
         columns = COUNTED_LOGS.c
         with self._database.reading() as connection:
             row = connection.execute(select(columns.version, columns.stamp).where(columns.name == name)).one_or_none()
@@ -104,10 +104,10 @@ class RecordCounts:
         *,
         is_source_anew: bool = False,
     ) -> None:
-        """Take what commits added, up to a position, in one transaction; parts that they `removed` have nothing more.
+        """Store counts of commits up to a position, in one transaction; `removed` parts get zero records.
 
-        Without `removed` no part that was known is there any more. Where the commits tell the source's counts, too,
-        these are among `counts`, are `final` up to a minute, and with `is_source_anew` are all that there are. Raises
+        Without `removed`, all known parts are replaced. If the commits also contain the source's counts, these are
+        among `counts`, are `final` up to a minute, and with `is_source_anew` replace all earlier ones. Raises
         StateStoreDownError.
         """
         columns = RECORD_COUNTS.c
@@ -130,19 +130,19 @@ class RecordCounts:
                 connection.execute(COUNTED_LOGS.insert().values(name=name, version=position[0], stamp=position[1]))
 
     def forget_before(self, name: str, minute: int) -> None:
-        """Hold no count that is older; those that are final stay so. It is a report: who knows counts asks again."""
+        """Delete older counts; final minutes stay final. This is a report too, so readers of counts read again."""
         columns = RECORD_COUNTS.c
         old = (columns.name == name) & (columns.minute < minute) & (columns.side.in_(_SIDES))
         with self._database.writing() as connection:
             number = _next_report(connection)
             if connection.execute(RECORD_COUNTS.delete().where(old)).rowcount:
-                # No number is used twice, also where the newest report was about what goes.
+                # Numbers are never reused, even if the newest report only has deleted counts.
                 until = max(minute, _noted(connection, name, _FORGOTTEN)[0])
                 note = {"name": name, "minute": 0, "side": _FORGOTTEN, "part": "", "records": until}
                 _put(connection, [{**note, "report": number}])
 
     def forgotten(self, name: str) -> tuple[int, int]:
-        """The minute before which counts were forgotten, and the number of the report by which; 0 for never."""
+        """The minute before which counts were deleted, and the number of that report; 0 for never."""
         with self._database.reading() as connection:
             return _noted(connection, name, _FORGOTTEN)
 
@@ -152,12 +152,12 @@ class RecordCounts:
             return _next_report(connection) - 1
 
     def final_until(self, name: str) -> int:
-        """The minute up to which the source's counts are final; 0 where it never said."""
+        """The minute up to which the source's counts are final; 0 if unknown."""
         with self._database.reading() as connection:
             return _final(connection, name)
 
     def reported_after(self, report: int, most: int) -> list[tuple[int, str, int]]:
-        """(report, name, minute) of counts that were reported after a report, in that order."""
+        """(report, name, minute) of counts after a report, in order."""
         columns = RECORD_COUNTS.c
         query = (
             select(columns.report, columns.name, columns.minute)
@@ -178,7 +178,7 @@ def _final(connection: Connection, name: str) -> int:
 
 
 def _noted(connection: Connection, name: str, side: str) -> tuple[int, int]:
-    """What a note of a name says, and the report that wrote it; 0 where there is none."""
+    """The value of a name's note, and the report that wrote it; 0 if there is none."""
     columns = RECORD_COUNTS.c
     query = select(columns.records, columns.report)
     row = connection.execute(query.where(columns.name == name, columns.minute == 0, columns.side == side)).one_or_none()
@@ -190,7 +190,7 @@ def _final_row(name: str, until: int, number: int) -> dict[str, object]:
 
 
 def _put(connection: Connection, rows: list[dict[str, object]]) -> None:
-    """New rows, or new numbers in those that are there."""
+    """Insert rows, or update the numbers of existing ones."""
     insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     statement = insert(RECORD_COUNTS)
     new = {"records": statement.excluded.records, "report": statement.excluded.report}

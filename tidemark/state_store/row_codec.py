@@ -1,4 +1,7 @@
-"""Between values and rows. Equal statuses are one object: of a hundred thousand slices, most are simply completed."""
+"""Converts between values and rows.
+
+Equal statuses share one object, because most of many slices are simply completed.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ TRANSITION = (
 CURRENT = ("entity", "key", "sub", *STATUS, "seq", "run_id", "cluster")
 
 _UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError, TidemarkError)
-"""What reading a stored value raises that no version of this program has written."""
+"""Errors from stored values that no version of this program has written."""
 _EVENTS = {event.value: event for event in Event}
 
 
@@ -75,18 +78,18 @@ def _states_text(status: SliceStatus) -> str:
 
 @lru_cache(maxsize=65_536)
 def sub_text(sub: Sub) -> str:
-    """A sub-partition as text; nothing for a whole slice."""
+    """A sub-partition as text; empty for a whole slice."""
     return str(Slice("", "", sub)).partition("/")[2] if sub else ""
 
 
 @lru_cache(maxsize=65_536)
 def sub_of(text: str) -> Sub:
-    """The sub-partition of its text."""
+    """A sub-partition from its text."""
     return Slice.parse(f"x@0/{text}").sub if text else ()
 
 
 def transition_row(transition: Transition) -> tuple[Any, ...]:
-    """The columns of a transition, in the order of `TRANSITION`."""
+    """Columns of a transition, in the order of `TRANSITION`."""
     slice_, facts = transition.slice, transition.facts
     told = (
         (None,) * 8
@@ -111,7 +114,7 @@ def transition_row(transition: Transition) -> tuple[Any, ...]:
 
 
 def transition_of(row: Sequence[Any]) -> Transition:
-    """The transition of its columns."""
+    """A transition from its columns."""
     seq, event_id, entity, key, sub, event, who, why, event_time, record_time = row[:10]
     status, unreadable_status = readable_status(row[10:16])
     facts, unreadable_facts = _facts(row[16:])
@@ -137,7 +140,7 @@ def current_row(transition: Transition, run: tuple[str | None, str | None]) -> t
 
 
 def waiting_row(slice_: Slice) -> tuple[Any, ...]:
-    """The projection of a slice that waits, though nothing has happened to it."""
+    """The projection of a waiting slice without any event."""
     return (slice_.entity, slice_.key, sub_text(slice_.sub), *status_values(SliceStatus()), 0, None, None)
 
 
@@ -148,7 +151,10 @@ def current_of(row: Sequence[Any]) -> Current:
 
 
 def readable_status(row: Sequence[Any]) -> tuple[SliceStatus, str]:
-    """The status of its columns; where they cannot be read, a failed one and why: it is one slice's trouble only."""
+    """The status from its columns; if they cannot be read, a failed status with the reason.
+
+    This affects only one slice.
+    """
     try:
         return status_of(*row), ""
     except _UNREADABLE as error:
@@ -171,7 +177,7 @@ def _details(facts: Facts) -> str | None:
 
 
 def _facts(row: Sequence[Any]) -> tuple[Facts, str]:
-    """What was told, and why a part of it cannot be read."""
+    """Reported facts, and why a part of them cannot be read."""
     if not any(value is not None for value in row):
         return NOTHING_TOLD, ""
     *columns, details = row

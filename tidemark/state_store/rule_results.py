@@ -1,7 +1,7 @@
-"""What each quality rule said of each slice, each time that it was judged: a table for people who ask with SQL (A5).
+"""Results of each quality rule for each check of a slice: a table for SQL queries by users (A5).
 
-A run writes it itself, as it does profiles: it decides nothing about the slice, Dagster's event log does. What is older
-than transitions are kept is forgotten.
+Runs write it directly, like profiles. It does not decide about a slice; Dagster's event log does. Results are deleted
+after the same time as transitions.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _LOOKED_AT: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class StoredRuleResult:
-    """One rule on one slice; `expected` is the rule as text, `measured` what was counted, by name (aware time).
+    """One rule on one slice; `expected` is the rule as text, `measured` are counts by name (aware time).
 
-    `rows` are the slice's, None where nobody counted them; `version` is its table's that was judged, `late_batch` that
-    of late changes on top of it, and `table_state` tells the table and its schema from others, where that was asked.
+    `rows` is the slice's number of rows, None if not counted; `version` is the checked version of its table,
+    `late_batch` that of late changes on top, and `table_state` identifies the table and its schema, if known.
     """
 
     slice: Slice
@@ -53,13 +53,13 @@ class StoredRuleResult:
 
 
 class RuleResults:
-    """The results in one database. All raise StateStoreDownError."""
+    """The results in one database. All methods raise StateStoreDownError."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def put(self, results: Sequence[StoredRuleResult]) -> None:
-        """Add results, in one transaction; the same one again changes nothing."""
+        """Add results in one transaction; repeating it changes nothing."""
         if not results:
             return
         with self._database.writing() as connection:
@@ -69,7 +69,7 @@ class RuleResults:
     def newest(
         self, entity: str | None = None, slice_key: str | None = None, outcomes: Sequence[str] = (), most: int = 1_000
     ) -> list[StoredRuleResult]:
-        """At most so many results, the last judged first: of all entities, of one, or of one of its slices."""
+        """The newest results, limited: of all entities, of one, or of one of its slices."""
         columns = QUALITY_RESULTS.c
         query = select(QUALITY_RESULTS).order_by(columns.judged_at.desc(), columns.entity, columns.key, columns.rule)
         query = query if entity is None else query.where(columns.entity == entity)
@@ -79,9 +79,9 @@ class RuleResults:
             return [_result(row) for row in connection.execute(query.limit(most))]
 
     def held_at(self, entity: str, table_state: str, until: int) -> dict[str, int]:
-        """By rule, as text, the newest version up to `until` at which it held, of a table in that state.
+        """By rule, as text, the newest version up to `until` at which it passed, for a table in that state.
 
-        Of whole versions: what late changes were added to is none.
+        Only whole versions count, without late changes on top.
         """
         columns, held = QUALITY_RESULTS.c, dict[str, int]()
         query = (
@@ -97,7 +97,7 @@ class RuleResults:
         return held
 
     def forget(self, now: datetime, kept: timedelta) -> int:
-        """Forget what was judged longer ago than is kept, at most some at once; how many went."""
+        """Delete results older than the retention, a limited number at once; returns the number."""
         columns = QUALITY_RESULTS.c
         old = select(columns.judged_at).where(columns.judged_at < _text(now - kept)).order_by(columns.judged_at)
         with self._database.writing() as connection:

@@ -1,4 +1,4 @@
-"""Which columns the queries of all hosts filter by, counted by table and day."""
+"""Counts of the columns that queries of all hosts filter by, by table and day."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
 
 KEPT_DAYS: Final = 90
-"""Of what was asked longer ago nobody asks any more."""
+"""Counts older than this are not used any more."""
 _DAY: Final = 86_400_000_000
 
 
 class ScanCounts:
-    """Those of all tables of a lake."""
+    """Counts for all tables of a lake."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def add(self, scans: Mapping[tuple[str, frozenset[str]], int]) -> None:
-        """Scans of a table (its location) that filtered by these columns together. Raises StateStoreDownError."""
+        """Add scans of a table (by location) that filtered by these columns together. Raises StateStoreDownError."""
         if not scans:
             return
         with self._database.writing() as connection:
@@ -43,7 +43,7 @@ class ScanCounts:
                     connection.execute(delete(SCAN_COUNTS).where(SCAN_COUNTS.c.day < day - KEPT_DAYS))
 
     def of(self, location: str) -> Counter[frozenset[str]]:
-        """How many scans of a table filtered by which columns together. Raises StateStoreDownError."""
+        """The number of scans of a table by combination of filter columns. Raises StateStoreDownError."""
         query = select(SCAN_COUNTS.c["columns"], func.sum(SCAN_COUNTS.c.scans)).where(
             SCAN_COUNTS.c.location == location
         )

@@ -1,6 +1,6 @@
-"""The tables of the state store, as they are after the last migration (`steps/`).
+"""The tables of the state store after the last migration (`steps/`).
 
-Instants are whole microseconds since 1970-01-01T00:00Z; JSON is text, so that both databases keep it alike.
+Instants are whole microseconds since 1970-01-01T00:00Z; JSON is text, so that both databases store it alike.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MIGRATIONS = Table(
 
 
 def _snapshot_columns() -> tuple[Column[Any], ...]:
-    """Of a version that stands, or is to stand, for a slice."""
+    """Columns of a version that is, or will be, a slice's snapshot."""
     return (
         Column("entity", String, primary_key=True),
         Column("period", String, primary_key=True),
@@ -48,10 +48,10 @@ CANDIDATES = Table(
     Column("verdict", String, nullable=False),
     Column("why", String, nullable=False),
 )
-"""What would be tagged once its blocking rules held; `verdict` is what they said so far, `why` what was found."""
+"""Versions to tag when their blocking rules pass; `verdict` is the result so far, `why` the reason."""
 
 RESTATEMENTS: Final = "restatements"
-"""The cursor that numbers restatements, so that none has a number twice, also after tags were forgotten."""
+"""The counter of restatements: numbers stay unique even after tags were deleted."""
 
 TRANSITIONS = Table(
     "transitions",
@@ -82,11 +82,13 @@ TRANSITIONS = Table(
     Column("details", String),
     Index("transitions_of_slice", "entity", "key", "sub", "seq"),
 )
-"""Append-only: what happened to slices, each row with the status after it. `details` holds parameters, watermarks and
-the manifest of a launch, where there are any."""
+"""Append-only: events of slices, each row with the status after it.
+
+`details` has parameters, watermarks and the manifest of a launch.
+"""
 
 IS_OPEN: Final = text("(life IN ('waiting', 'ready', 'launched', 'running', 'failed') OR tainted)")
-"""A slice for which something is still to be done: few, however long the past is."""
+"""Slices with work left: few, however long the history is."""
 
 SLICES = Table(
     "slices",
@@ -106,8 +108,11 @@ SLICES = Table(
     Index("slices_by_key", "key"),
     Index("slices_open", "seq", sqlite_where=IS_OPEN, postgresql_where=IS_OPEN),
 )
-"""A projection: the status after each slice's last transition, for reading in one go. `run_id` and `cluster` are those
-of the slice's last run; `seq` 0 says that it waits, though nothing has happened to it. Keys sort by their bytes."""
+"""A projection: the status after each slice's last transition.
+
+`run_id` and `cluster` are those of the slice's last run; `seq` 0 means that it waits without any event. Keys sort by
+bytes.
+"""
 
 SCHEDULE_CURSOR: Final = "schedule"
 
@@ -117,8 +122,10 @@ SCHEDULES = Table(
     Column("entity", String, primary_key=True),
     Column("schedule", String, nullable=False),
 )
-"""Of which entities, by what declaration, all slices were looked at whose time had come by the instant in the cursor
-`schedule`: each has a row in `slices`."""
+"""Entities, with their declaration, whose slices are scheduled up to the instant in the cursor `schedule`.
+
+Each of these has a row in `slices`.
+"""
 
 CURSORS = Table(
     "cursors",
@@ -126,7 +133,7 @@ CURSORS = Table(
     Column("name", String, primary_key=True),
     Column("position", String, nullable=False),
 )
-"""How far each detector has read, written in the same transaction as what it read."""
+"""The position of each detector, written in the same transaction as the events."""
 
 LEASES = Table(
     "leases",
@@ -138,8 +145,10 @@ LEASES = Table(
     Column("wanted", Boolean, nullable=False),
     Column("process", String, nullable=False, server_default=""),
 )
-"""Who may do what only one may; `until` 0 is let go of, `wanted` that somebody with more right to it waits. `process`
-is the holder's (system.process_identity), empty where only time tells that it is gone."""
+"""Holders of exclusive rights; `until` 0 means released, `wanted` that a preferred candidate waits.
+
+`process` is the holder's process (system.process_identity), empty if only time shows that it has ended.
+"""
 
 VERSION_CLAIMS = Table(
     "version_claims",
@@ -152,7 +161,7 @@ VERSION_CLAIMS = Table(
     Column("until", BigInteger, nullable=False),
     Index("version_claims_by_location", "location"),
 )
-"""Versions of tables that somebody reads, each until its reader is done, dead, or has not renewed it in time."""
+"""Table versions in use by readers, each until its reader is done, dead, or has not renewed it in time."""
 
 NOTES = Table(
     "notes",
@@ -162,7 +171,7 @@ NOTES = Table(
     Column("content", String, nullable=False),
     Column("changed_at", BigInteger, nullable=False),
 )
-"""What processes of any host tell each other: the newest content by name. Its form is its kind's."""
+"""Notes between processes on any host: the newest content by name, in the format of its kind."""
 
 JOURNAL = Table(
     "journal",
@@ -183,7 +192,7 @@ SCAN_COUNTS = Table(
     Column("day", Integer, primary_key=True, autoincrement=False),
     Column("scans", BigInteger, nullable=False),
 )
-"""How many scans of a table filtered by which columns together (JSON, sorted) on a day (since 1970, UTC)."""
+"""The number of scans of a table by combination of filter columns (JSON, sorted) and day (since 1970, UTC)."""
 
 CATALOG_TABLES = Table(
     "catalog_tables",
@@ -199,9 +208,11 @@ CATALOG_TABLES = Table(
     Column("vacuumed", BigInteger, nullable=False),
     Column("verified_at", BigInteger, nullable=False),
 )
-"""How far the log of each entity's table was read, and what the table held then. `stamp` tells the commit's file from
-another one of that number, `table_id` the table from another one at its place; `vacuumed` is the last VACUUM that the
-log told, -1 for none; `verified_at` is when the table's files were last looked for on disk, 0 for never."""
+"""The last position in the log of each entity's table, and the table's contents at that version.
+
+`stamp` identifies the commit file, `table_id` the table; `vacuumed` is the last VACUUM in the log, or -1; `verified_at`
+is the last time that the files were checked on disk, or 0.
+"""
 
 CATALOG_PARTITIONS = Table(
     "catalog_partitions",
@@ -217,8 +228,11 @@ CATALOG_PARTITIONS = Table(
     Column("contents", String, nullable=False),
     Index("catalog_partitions_suspect", "entity", sqlite_where=text("is_suspect"), postgresql_where=text("is_suspect")),
 )
-"""What each partition held at the version that was read, `version` being the last that changed it; key and sub are the
-slice's. `is_suspect` where that may not be what its slice was written as; `contents` are its files, now and before."""
+"""Contents of each partition at the read version.
+
+`version` is the last one that changed it, key and sub are the slice's. `is_suspect` means that it may differ from its
+slice; `contents` are its files, now and before.
+"""
 
 CATALOG_SCHEMAS = Table(
     "catalog_schemas",
@@ -228,7 +242,7 @@ CATALOG_SCHEMAS = Table(
     Column("changed_at", BigInteger, nullable=False),
     Column("columns", String, nullable=False),
 )
-"""Each schema that a table's log told, from the version on that brought it; columns are JSON, name to type."""
+"""Each schema in a table's log, from the version that introduced it; columns are JSON, name to type."""
 
 CATALOG_COUNTS = Table(
     "catalog_counts",
@@ -237,7 +251,7 @@ CATALOG_COUNTS = Table(
     Column("seq", BigInteger, nullable=False),
     Column("counts", String, nullable=False),
 )
-"""How many of an entity's slices were how after transition `seq`, as JSON: counted again once there are later ones."""
+"""The number of an entity's slices by state after transition `seq`, as JSON; counted again after later transitions."""
 
 RECORD_COUNTS = Table(
     "record_counts",
@@ -250,7 +264,7 @@ RECORD_COUNTS = Table(
     Column("report", BigInteger, nullable=False),
     Index("record_counts_by_report", "report"),
 )
-"""How many records of a minute (since 1970) a part of the source, or of the lake, has; `report` numbers reports."""
+"""The number of records of a minute (since 1970) in a part of the source or the lake; `report` numbers reports."""
 
 COUNTED_LOGS = Table(
     "counted_logs",
@@ -259,7 +273,7 @@ COUNTED_LOGS = Table(
     Column("version", BigInteger, nullable=False),
     Column("stamp", String, nullable=False),
 )
-"""Up to which commit the lake's records of a table are counted."""
+"""The last commit whose records are counted, by table."""
 
 CODE_VERSIONS = Table(
     "code_versions",
@@ -268,7 +282,7 @@ CODE_VERSIONS = Table(
     Column("entity", String, primary_key=True),
     Column("content", String, nullable=False),
 )
-"""Each code that computed slices of an entity, as JSON; empty where nobody told more of it than its id."""
+"""Each code that computed slices of an entity, as JSON; empty if only its id was reported."""
 
 SLICE_CODES = Table(
     "slice_codes",
@@ -280,7 +294,7 @@ SLICE_CODES = Table(
     Column("generation", Integer, nullable=False),
     Index("slice_codes_by_code", "code"),
 )
-"""By which code each slice was computed, in which generation of it: of another generation the code is not known."""
+"""The code that computed each slice, with the generation: for another generation the code is unknown."""
 
 BACKFILLS = Table(
     "backfills",
@@ -296,8 +310,10 @@ BACKFILLS = Table(
     Column("changed_at", BigInteger, nullable=False),
     Index("backfills_by_origin", "origin"),
 )
-"""Backfills by number; `asked` is the request in words, `origin` what began it outside (`dagster:ID`). `revision` grows
-where a person changed it or its slices: who holds it in memory reads it again, then."""
+"""Backfills by number; `asked` is the request in words, `origin` what started it outside (`dagster:ID`).
+
+`revision` grows with a change by a user, so that the center reads it again.
+"""
 
 BACKFILL_SLICES = Table(
     "backfill_slices",
@@ -313,8 +329,11 @@ BACKFILL_SLICES = Table(
     Column("progress", String, nullable=False),
     Column("why", String, nullable=False),
 )
-"""The slices of a backfill's plan, in its order. `inputs` is JSON: the places of those that it reads, of those that it
-cannot go without, whether a person named it, and whether another system makes it."""
+"""The slices of a backfill's plan, in order.
+
+`inputs` is JSON: the places of its inputs and of its strong inputs, whether a user named it, and whether another system
+makes it.
+"""
 
 IS_OPEN_ALERT: Final = text("recovered_at = 0")
 
@@ -330,8 +349,10 @@ ALERTS = Table(
     Column("recovered_at", BigInteger, nullable=False),
     Index("alerts_open", "kind", "cause", unique=True, sqlite_where=IS_OPEN_ALERT, postgresql_where=IS_OPEN_ALERT),
 )
-"""What people are told of: one open alert a cause. `slices` (JSON) are all that it ever named; `recovered_at` 0 while
-it is open."""
+"""Alerts: one open alert for each cause.
+
+`slices` (JSON) are all slices that it ever named; `recovered_at` is 0 while it is open.
+"""
 
 IS_TO_DELIVER: Final = text("state = 'pending'")
 
@@ -347,8 +368,7 @@ ALERT_DELIVERIES = Table(
     Column("problem", String, nullable=False),
     Index("alert_deliveries_due", "due_at", sqlite_where=IS_TO_DELIVER, postgresql_where=IS_TO_DELIVER),
 )
-"""That an alert was raised, or recovered, told on one channel: written with the alert, sent later. One row each: what
-was sent is not sent again."""
+"""Deliveries of raised and recovered alerts by channel: written with the alert, sent later. Each row is sent once."""
 
 PROFILES = Table(
     "profiles",
@@ -367,9 +387,11 @@ PROFILES = Table(
         "profiles_anomalous", "entity", sqlite_where=text("anomalies <> ''"), postgresql_where=text("anomalies <> ''")
     ),
 )
-"""What the rows of each slice looked like when they were last checked, in a version of its table (-1: they were not
-published). `figures` are JSON; `sketches` is the profile in the form that merges, for as long as it is kept.
-`anomalies` (JSON, empty for none) are what was not as `history` lets expect."""
+"""The profile of each slice at its last check, in a version of its table (-1: not published).
+
+`figures` are JSON; `sketches` is the mergeable form, for as long as it is kept. `anomalies` (JSON, empty for none) are
+the differences from the usual pattern.
+"""
 
 QUALITY_RESULTS = Table(
     "quality_results",
@@ -391,9 +413,12 @@ QUALITY_RESULTS = Table(
     Index("quality_results_by_version", "entity", "version"),
     Index("quality_results_by_time", "judged_at"),
 )
-"""What each rule said of each slice, each time that it was judged, for people to SELECT from. `judged_at` is ISO 8601
-in UTC; `measured` is JSON; `version` is that of the slice's table that was judged, NULL where it was never published.
-`table_state` tells that table and its schema from others, where a later version may be judged by what changed."""
+"""Results of each rule for each check of a slice, for SQL queries by users.
+
+`judged_at` is ISO 8601 in UTC; `measured` is JSON; `version` is the checked version of the slice's table, NULL if it
+was never published. `table_state` identifies the table and its schema if a later version may be checked by its changes
+only.
+"""
 
 
 WORKER_HOSTS = Table(
@@ -410,8 +435,11 @@ WORKER_HOSTS = Table(
     Column("seen_at", BigInteger, nullable=False),
     Column("until", BigInteger, nullable=False),
 )
-"""The pools of warm workers that take runs, a host each. `identity` tells two machines of one name apart; each time
-that a host joins it has the next fencing token. `until` is how long its word counts, 0 where it left or is given up."""
+"""Pools of warm workers, one for each host.
+
+`identity` distinguishes machines with one name; each join gets the next fencing token. `until` is the end of the host's
+lease, 0 after it left or was given up.
+"""
 
 IS_OPEN_RUN: Final = text("ended_at = 0")
 

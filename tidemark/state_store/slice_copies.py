@@ -1,6 +1,6 @@
-"""How far the copy of each slice is on its way to a replica: planned, copying, copied, verified, published, or failed.
+"""The state of each slice's copy to a replica: planned, copying, copied, verified, published, or failed.
 
-One state machine a slice and place, of its newest generation. Who copies holds the lease of the place.
+One state machine for each slice and place, for the newest generation. The copying process holds the lease of the place.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LONGEST_REASON: Final = 2_000
 
 
 class CopyState(Enum):
-    """Of the generation that is copied now."""
+    """The state of the generation that is being copied."""
 
     PLANNED = "planned"
     COPYING = "copying"
@@ -38,7 +38,7 @@ class CopyState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PublishedSlice:
-    """What readers of the replica see: `version` of the source's table, `replica_version` of the replica's."""
+    """The published slice: `version` of the source's table, `replica_version` of the replica's table."""
 
     generation: int
     version: int
@@ -48,10 +48,10 @@ class PublishedSlice:
 
 @dataclass(frozen=True, slots=True)
 class SliceCopy:
-    """`version` of the source's table is copied. Of what failed `reason` says why, and it is tried again at `due_at`.
+    """The copy of `version` of the source's table. After a failure, `reason` says why, and it is repeated at `due_at`.
 
-    `files` and `size_bytes` are what the slice has, `sent_bytes` what went over for it. `damaged` are files there that
-    nobody is to rely on.
+    `files` and `size_bytes` are those of the slice, `sent_bytes` what was sent. `damaged` are files at the place that
+    must not be reused.
     """
 
     slice: Slice
@@ -70,13 +70,13 @@ class SliceCopy:
 
     @classmethod
     def planned(cls, slice_: Slice, generation: int, version: int, now: datetime, before: SliceCopy | None) -> Self:
-        """The next generation of a slice; what was published stays what readers see."""
+        """The next generation of a slice; readers still see the published one."""
         return cls(
             slice_, generation, version, CopyState.PLANNED, now, now, published=before.published if before else None
         )
 
     def as_data(self) -> dict[str, Any]:
-        """For programs."""
+        """The copy as JSON."""
         published = self.published
         return {
             "slice": str(self.slice),
@@ -95,19 +95,19 @@ class SliceCopy:
         }
 
     def again(self, damaged: Iterable[str], now: datetime) -> SliceCopy:
-        """To be published once more: what is at the replica is not what was published."""
+        """Publish it again, because the replica differs from the published state."""
         names = tuple(sorted({*self.damaged, *damaged}))
         return replace(self, state=CopyState.PLANNED, changed_at=now, due_at=now, attempts=0, damaged=names)
 
     @property
     def is_open(self) -> bool:
-        """Whether something is still to be done."""
+        """Whether there is work left."""
         return self.state is not CopyState.PUBLISHED
 
     def at(
         self, state: CopyState, now: datetime, files: int = 0, size_bytes: int = 0, sent_bytes: int = 0
     ) -> SliceCopy:
-        """The same in another state; counts are kept where none are given."""
+        """The same copy in another state; counts stay unless given."""
         return replace(
             self,
             state=state,
@@ -119,7 +119,7 @@ class SliceCopy:
         )
 
     def failed(self, reason: str, now: datetime) -> SliceCopy:
-        """Tried again after a wait, which doubles each time."""
+        """Repeated after a wait, which doubles each time."""
         return replace(
             self,
             state=CopyState.FAILED,
@@ -130,7 +130,7 @@ class SliceCopy:
         )
 
     def done(self, replica_version: int, now: datetime) -> SliceCopy:
-        """Readers see it."""
+        """Published: readers see it."""
         published = PublishedSlice(self.generation, self.version, replica_version, now)
         return replace(
             self, state=CopyState.PUBLISHED, changed_at=now, reason="", attempts=0, published=published, damaged=()
@@ -138,23 +138,23 @@ class SliceCopy:
 
 
 class SliceCopies:
-    """The copies of one entity to one place. All raise StateStoreDownError, writes with fences FencedError."""
+    """Copies of one entity to one place. All raise StateStoreDownError, writes with fences also FencedError."""
 
     def __init__(self, database: Database, place: str, entity: str) -> None:
         self._notes = Notes(database, f"replication {place} {entity}")
 
     def all(self) -> dict[Slice, SliceCopy]:
-        """By slice."""
+        """All copies by slice."""
         copies = map(_copy, self._notes.all().values())
         return {copy.slice: copy for copy in copies}
 
     def of(self, slice_: Slice) -> SliceCopy | None:
-        """None where the slice was never planned."""
+        """The copy of a slice; None if it was never planned."""
         content = self._notes.get(str(slice_))
         return None if content is None else _copy(content)
 
     def put(self, copies: Iterable[SliceCopy], fences: Iterable[Fence] = ()) -> None:
-        """In the place of what was known of these slices."""
+        """Replace the copies of these slices."""
         self._notes.put({str(copy.slice): json_text(copy.as_data()) for copy in copies}, fences)
 
 

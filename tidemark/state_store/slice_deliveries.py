@@ -1,6 +1,6 @@
-"""What each refresh target has taken of each slice, and what is still open: one delivery a slice and target.
+"""Deliveries of slices to refresh targets, done and open: one for each slice and target.
 
-Who refreshes a target holds its lease.
+The process that refreshes a target holds its lease.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 
 
 class SliceDeliveries:
-    """The deliveries of one entity to one target. All raise StateStoreDownError, writes with fences FencedError."""
+    """Deliveries of one entity to one target. All raise StateStoreDownError, writes with fences also FencedError."""
 
     def __init__(self, database: Database, target: str, entity: str) -> None:
         self._notes = Notes(database, f"refresh {target} {entity}")
 
     def all(self) -> dict[Slice, SliceDelivery]:
-        """By slice."""
+        """All deliveries by slice."""
         deliveries = map(_delivery, self._notes.all().values())
         return {delivery.slice: delivery for delivery in deliveries}
 
     def of(self, slice_: Slice) -> SliceDelivery | None:
-        """None where nothing was ever planned for the slice."""
+        """The delivery of a slice; None if none was ever planned."""
         content = self._notes.get(str(slice_))
         return None if content is None else _delivery(content)
 
     def put(self, deliveries: Iterable[SliceDelivery], fences: Iterable[Fence] = ()) -> None:
-        """In the place of what was known of these slices."""
+        """Replace the deliveries of these slices."""
         self._notes.put({str(delivery.slice): json_text(_stored(delivery)) for delivery in deliveries}, fences)
 
 
 def delivery_data(delivery: SliceDelivery) -> dict[str, Any]:
-    """For programs."""
+    """A delivery as JSON."""
     taken, taken_at = delivery.taken, delivery.taken_at
     return {
         "slice": str(delivery.slice),

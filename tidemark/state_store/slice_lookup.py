@@ -1,4 +1,4 @@
-"""Many slices looked up at once, each by the index and not by going through the table, as each database does it."""
+"""Looks up many slices at once, each by index and without a table scan, in the way of each database."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _CHUNK = 5_000
 _ALTERNATIVES: Final = 300
-"""SQLite reads expressions of at most 1,000 levels."""
+"""SQLite parses expressions of at most 1,000 levels."""
 
 _SLICES: Final = {
     "sqlite": """
@@ -34,7 +34,7 @@ _BEFORE: Final = {
         CROSS JOIN LATERAL (SELECT * FROM slices WHERE slices.entity = wanted.entity AND slices.sub = wanted.sub
             AND slices.key < %s ORDER BY slices.key DESC LIMIT %s) AS slices""",
 }
-"""The table's columns are those of `CURRENT`, in its order."""
+"""The table's columns are those of `CURRENT`, in the same order."""
 _VERSIONS: Final = {
     "sqlite": """
         SELECT told.entity, told.key, told.sub, told.snapshot_id FROM json_each(?) AS wanted
@@ -51,12 +51,12 @@ _VERSIONS: Final = {
 
 
 def slices_of(connection: Connection, wanted: Sequence[tuple[str, str, str]]) -> list[Any]:
-    """The rows of slices by entity, key and sub."""
+    """Rows of slices by entity, key and sub."""
     return _rows(connection, _SLICES, wanted)
 
 
 def versions_of(connection: Connection, wanted: Sequence[tuple[str, str, str]]) -> list[Any]:
-    """Entity, key, sub and version, each time that one was told of these slices; of a slice in order."""
+    """Entity, key, sub and version for each reported version of these slices, in order for each slice."""
     return _rows(connection, _VERSIONS, wanted)
 
 
@@ -83,9 +83,9 @@ def _rows(connection: Connection, texts: Mapping[str, str], wanted: Sequence[tup
 
 
 def alternatives_of(columns: Any, wanted: Sequence[tuple[str, str, str]]) -> Iterator[ColumnElement[bool]]:
-    """Conditions for rows of any of these entities, keys and subs, some of them each, that go by an index over these.
+    """Conditions for rows of these entities, keys and subs, some in each condition, that use an index.
 
-    A list of triples lets SQLite go through the whole table.
+    With a list of triples, SQLite would scan the whole table.
     """
     for start in range(0, len(wanted), _ALTERNATIVES):
         places = wanted[start : start + _ALTERNATIVES]
@@ -95,6 +95,6 @@ def alternatives_of(columns: Any, wanted: Sequence[tuple[str, str, str]]) -> Ite
 
 
 def raw(connection: Connection, text: str, values: Any) -> list[Any]:
-    """The rows as the driver gives them: a Row object each would cost as much as reading them."""
+    """Plain rows of the driver: creating Row objects would cost as much as reading."""
     cursor = connection.exec_driver_sql(text, values).cursor
     return list(cursor.fetchall()) if cursor is not None else []

@@ -1,8 +1,7 @@
-"""Profiles of slices, as the runs that computed or checked them measured them (C9).
+"""Profiles of slices, as measured by the runs that computed or checked them (C9).
 
-A run writes them itself: the sketches of a slice are too big for an event log, and tell nothing that decides anything
-about the slice. The same slice again replaces what was there. Figures are kept as long as transitions are, sketches,
-which only merge, a month.
+Runs write them directly: sketches are too large for an event log, and do not decide about the slice. A new profile of a
+slice replaces the old one. Figures are kept as long as transitions, sketches for a month.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _COLUMNS: Final = ("entity", "key", "sub", "measured_at", "version", "figures", 
 
 @dataclass(frozen=True, slots=True)
 class StoredProfile:
-    """What is known of a slice's rows; `version` is its table's, NOT_PUBLISHED where they broke a rule (aware time)."""
+    """Facts about a slice's rows; `version` is its table's, or NOT_PUBLISHED if a rule failed (aware time)."""
 
     slice: Slice
     measured_at: datetime
@@ -56,20 +55,20 @@ class StoredProfile:
 
 
 class SliceProfiles:
-    """The profiles in one database. All raise StateStoreDownError."""
+    """The profiles in one database. All methods raise StateStoreDownError."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def put(self, profiles: Sequence[tuple[StoredProfile, SliceProfile]]) -> None:
-        """Keep profiles of slices in place of those that they had, in one transaction."""
+        """Store profiles of slices, replacing earlier ones, in one transaction."""
         rows = [_row(stored, profile) for stored, profile in profiles]
         if rows:
             with self._database.writing() as connection:
                 _put(connection, rows)
 
     def of(self, slices: Iterable[Slice]) -> dict[Slice, StoredProfile]:
-        """What is known of these slices."""
+        """The profiles of these slices."""
         query, known = select(*(PROFILES.c[name] for name in _COLUMNS)), dict[Slice, StoredProfile]()
         with self._database.reading() as connection:
             for are_some in alternatives_of(PROFILES.c, _keys(slices)):
@@ -78,7 +77,7 @@ class SliceProfiles:
         return known
 
     def mergeable(self, slices: Iterable[Slice]) -> dict[Slice, SliceProfile]:
-        """The profiles of these slices with their sketches, where these are still kept."""
+        """The profiles of these slices whose sketches are still stored."""
         sketches, known = PROFILES.c.sketches, dict[Slice, SliceProfile]()
         query = select(*_KEY, sketches).where(sketches.is_not(None))
         with self._database.reading() as connection:
@@ -88,7 +87,7 @@ class SliceProfiles:
         return known
 
     def anomalous(self) -> list[StoredProfile]:
-        """The slices that had anomalies when they were last measured, by entity and time."""
+        """Slices with anomalies at their last measurement, by entity and time."""
         columns = PROFILES.c
         query = select(*(columns[name] for name in _COLUMNS)).where(columns.anomalies != "")
         with self._database.reading() as connection:
@@ -97,9 +96,9 @@ class SliceProfiles:
             ]
 
     def forget(self, now: datetime, kept: timedelta) -> int:
-        """Forget what was measured longer ago than is kept, and sketches after a month; returns how many rows went.
+        """Delete profiles older than the retention, and sketches after a month; returns the number of rows.
 
-        At most some at once: others who write wait no longer than for these.
+        A limited number at once, so that other writers wait only briefly.
         """
         columns = PROFILES.c
         with self._database.writing() as connection:
@@ -117,7 +116,7 @@ def _keys(slices: Iterable[Slice]) -> list[tuple[str, str, str]]:
 
 
 def _old(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[str, str, str]]:
-    """The keys of some rows for which this holds."""
+    """Keys of some rows with this condition."""
     rows = connection.execute(select(*_KEY).where(condition).limit(_FORGOTTEN_AT_ONCE))
     return [(entity, key, sub) for entity, key, sub in rows]
 

@@ -1,8 +1,8 @@
-"""Candidates: versions of captured tables that are tagged once their blocking rules held (A5).
+"""Candidates: versions of captured tables to tag when their blocking rules pass (A5).
 
-Write, audit, publish: the capture proposes the version that a slice ends with, a run judges it, and one transaction
-makes it the tag. Until then, and where the rules do not hold, readers see what was tagged before: candidates are a
-table of their own, which nobody reads by mistake. Like tags they are a projection of the Delta log.
+Write, audit, publish: capture proposes the version at a slice's end, a run checks it, and one transaction makes it the
+tag. Until then, or if the rules fail, readers see the earlier tag. Candidates have a table of their own, so they are
+never read by mistake. Like tags, they are a projection of the Delta log.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class CandidateVerdict(Enum):
-    """What the rules said of a candidate so far."""
+    """The result of a candidate's rules so far."""
 
     PENDING = "pending"
     REFUSED = "refused"
@@ -45,7 +45,7 @@ class CandidateVerdict(Enum):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A snapshot as it would be tagged; `why` says what a rule expected and found, or why it crashed."""
+    """A future tag; `why` is what a rule expected and found, or why it crashed."""
 
     snapshot: TaggedSnapshot
     verdict: CandidateVerdict
@@ -53,26 +53,26 @@ class Candidate:
 
     @property
     def reason(self) -> str:
-        """Why the slice has no tag of this version, in a sentence."""
+        """Why this version is not tagged, in a sentence."""
         told = {
-            CandidateVerdict.PENDING: "its blocking rules have not been judged yet",
-            CandidateVerdict.REFUSED: f"a blocking rule is broken: {self.why}",
-            CandidateVerdict.UNKNOWN: f"whether its blocking rules hold is unknown: {self.why}",
+            CandidateVerdict.PENDING: "its blocking rules were not checked yet",
+            CandidateVerdict.REFUSED: f"a blocking rule failed: {self.why}",
+            CandidateVerdict.UNKNOWN: f"the result of its blocking rules is unknown: {self.why}",
         }
         late = " with its late changes" if self.snapshot.is_restated else ""
         return f"version {self.snapshot.version}{late} is not tagged: {told[self.verdict]}"
 
 
 class SnapshotCandidates:
-    """The candidates in one database; safe between threads and between processes. All raise StateStoreDownError."""
+    """The candidates in one database; safe between threads and processes. All methods raise StateStoreDownError."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def propose(self, snapshots: Sequence[TaggedSnapshot]) -> None:
-        """Note versions that are to be judged, in one transaction; what is tagged or proposed already stays as it is.
+        """Store versions to check, in one transaction; existing tags and candidates do not change.
 
-        Raises SnapshotTagTakenError where a slice stands for another version, or is proposed as one.
+        Raises SnapshotTagTakenError if a slice has a tag or candidate with another version.
         """
         with self._database.writing() as connection:
             for snapshot in snapshots:
@@ -82,7 +82,7 @@ class SnapshotCandidates:
                     write_row(connection, SNAPSHOTS, snapshot)
 
     def get(self, entity: str, period: str, slice_key: str) -> Candidate | None:
-        """The candidate of a slice; None where nothing of it waits for its rules."""
+        """The candidate of a slice; None if nothing waits for its rules."""
         with self._database.reading() as connection:
             at = is_at(CANDIDATES, (entity, period, slice_key))
             row = connection.execute(select(CANDIDATES).where(at)).one_or_none()
@@ -98,9 +98,9 @@ class SnapshotCandidates:
             return tuple(map(_candidate, rows))
 
     def publish(self, judged: TaggedSnapshot, now: datetime) -> None:
-        """Tag what was judged, in one transaction; what was tagged of a later generation stays.
+        """Tag checked candidates in one transaction; tags of later generations stay.
 
-        A candidate that was restated or repaired meanwhile stays one: nobody has judged it. Raises
+        A candidate that was restated or repaired since stays a candidate, because it was not checked. Raises
         SnapshotTagTakenError.
         """
         tagged = replace(judged, tagged_at=now)
@@ -114,13 +114,13 @@ class SnapshotCandidates:
                 delete_row(connection, CANDIDATES, judged.key)
 
     def hold_back(self, judged: TaggedSnapshot, verdict: CandidateVerdict, why: str) -> None:
-        """Note why what was judged is not tagged; nothing where it is another candidate by now."""
+        """Store why a checked candidate is not tagged, unless it has been replaced."""
         with self._database.writing() as connection:
             if _is_still(connection, judged):
                 update_row(connection, CANDIDATES, judged.key, {"verdict": verdict.value, "why": why})
 
     def repaired(self, before: TaggedSnapshot, version: int, rows: int) -> None:
-        """Let the version that a repair made be judged in the place of a candidate's: a new generation of it."""
+        """Check the version of a repair instead of the candidate's: a new generation."""
         with self._database.writing() as connection:
             if _is_still(connection, before):
                 (number,) = next_restatements(connection, 1)
@@ -130,7 +130,7 @@ class SnapshotCandidates:
 
 
 def _is_still(connection: Connection, judged: TaggedSnapshot) -> bool:
-    """Whether the slice's candidate is the one that was judged, and no later one."""
+    """Whether the slice's candidate is the checked one."""
     now = find_row(connection, CANDIDATES, judged.key)
     return now is not None and _content(now) == _content(judged)
 

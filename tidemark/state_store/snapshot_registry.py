@@ -1,10 +1,9 @@
 """Tags of snapshots: (entity, period, slice) -> version of a Delta table.
 
-A projection: every tag is also in the Delta commit that made the version, so the table can be thrown away and built
-again from the logs. That is why writing a tag twice is no error, and giving it another version is one.
-A tagged snapshot changes in one way only: it is restated. Late changes that belong to its slice are put on top of the
-version, as a new generation unless the tag was still waiting for them. Of entities with blocking rules versions are
-candidates first (`snapshot_candidates`), and so are their restatements.
+A projection: every tag is also in the Delta commit of its version, so the table can be rebuilt from the logs. That is
+why writing a tag twice is allowed, and changing its version is an error. A tagged snapshot changes only by a
+restatement: late changes of its slice are added to the version, as a new generation unless the tag was still waiting
+for them. With blocking rules, versions and restatements are candidates first (`snapshot_candidates`).
 """
 
 from __future__ import annotations
@@ -42,25 +41,25 @@ _PENDING = {"verdict": CandidateVerdict.PENDING.value, "why": ""}
 
 
 class SnapshotRegistry:
-    """Reads and writes the tags, in the database of the state store; safe between threads and between processes."""
+    """Reads and writes tags in the state store; safe between threads and processes."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
 
     @classmethod
     def at(cls, database: Path) -> Self:
-        """The registry in the SQLite file `database`, created when missing."""
+        """The registry in the SQLite file `database`, created if missing."""
         return cls(Database.at(database))
 
     @cached_property
     def candidates(self) -> SnapshotCandidates:
-        """What is to be tagged once its rules held, in the same database."""
+        """Versions to tag when their rules pass, in the same database."""
         return SnapshotCandidates(self.database)
 
     def tag(self, snapshots: Sequence[TaggedSnapshot]) -> None:
-        """Write all of `snapshots` in one transaction; what is there already with the same version stays as it is.
+        """Write all `snapshots` in one transaction; existing tags with the same version do not change.
 
-        Raises SnapshotTagTakenError when a tag stands for another version.
+        Raises SnapshotTagTakenError if a tag has another version.
         """
         with self.database.writing() as connection:
             for snapshot in snapshots:
@@ -69,10 +68,10 @@ class SnapshotRegistry:
     def restate(
         self, keys: Iterable[SnapshotKey], late_batch: int, audited: Collection[str] = ()
     ) -> tuple[TaggedSnapshot, ...]:
-        """Let the late changes up to that commit belong to these snapshots, in one transaction.
+        """Add late changes up to that commit to these snapshots, in one transaction.
 
-        Of `audited` entities the tag stays as it is, and the restated snapshot is a candidate. Returns those that were
-        restated: not what holds them already, nor what has no tag, nor what waited for them.
+        For `audited` entities, the tag stays and the restated snapshot is a candidate. Returns the restated snapshots:
+        without snapshots that had the changes already, had no tag, or waited for them.
         """
         with self.database.writing() as connection:
             there = [held for key in keys if (held := _newest(connection, key)) is not None]
@@ -93,7 +92,7 @@ class SnapshotRegistry:
             return tuple(restated)
 
     def stop_waiting(self, keys: Iterable[SnapshotKey]) -> None:
-        """End the waiting of these snapshots for late changes; nothing where they do not wait."""
+        """End these snapshots' wait for late changes."""
         if not (keys := list(keys)):
             return
         with self.database.writing() as connection:
@@ -102,7 +101,7 @@ class SnapshotRegistry:
                     update_row(connection, table, key, {"late_until": 0})
 
     def restatements_after(self, restatement: int) -> tuple[TaggedSnapshot, ...]:
-        """What was restated after the restatement of that number, in the order of their last ones."""
+        """Snapshots restated after the restatement with that number, in order."""
         with self.database.reading() as connection:
             rows = [
                 row
@@ -112,12 +111,12 @@ class SnapshotRegistry:
         return tuple(sorted(map(snapshot_of, rows), key=lambda snapshot: snapshot.restatement))
 
     def get(self, entity: str, period: str, slice_key: str) -> TaggedSnapshot | None:
-        """The snapshot with that key, None while it is not tagged."""
+        """The snapshot with that key, None if it is not tagged."""
         with self.database.reading() as connection:
             return find_row(connection, SNAPSHOTS, (entity, period, slice_key))
 
     def newest(self, entity: str, period: str, slice_key: str) -> TaggedSnapshot | None:
-        """What the capture has made of the slice, tagged or a candidate; None where it has not reached its end."""
+        """The slice's tag or candidate, whichever is newer; None if capture has not reached its end."""
         with self.database.reading() as connection:
             held = _newest(connection, (entity, period, slice_key))
         return held[1] if held else None
@@ -132,7 +131,7 @@ class SnapshotRegistry:
             return tuple(map(snapshot_of, rows))
 
     def keep(self, entity: str, period: str, newest: int) -> None:
-        """Drop all tags of the entity's slices but the newest, and candidates that are as old."""
+        """Drop all but the newest tags of the entity's slices, and candidates of the same age."""
         columns = SNAPSHOTS.c
         of_entity = (columns.entity == entity) & (columns.period == period)
         too_old = select(columns.slice).where(of_entity).order_by(columns.slice.desc()).offset(newest).limit(1)
@@ -145,19 +144,19 @@ class SnapshotRegistry:
                     connection.execute(sql_delete(table).where(is_old))
 
     def drop(self, entity: str, period: str, slice_key: str) -> None:
-        """Drop one tag; nothing where it is not there."""
+        """Drop one tag, if it exists."""
         with self.database.writing() as connection:
             delete_row(connection, SNAPSHOTS, (entity, period, slice_key))
 
     def forget(self, entity: str) -> None:
-        """Drop all tags and candidates of an entity, to build them again from its Delta log."""
+        """Drop all tags and candidates of an entity, to rebuild them from its Delta log."""
         with self.database.writing() as connection:
             for table in _BOTH:
                 connection.execute(sql_delete(table).where(table.c.entity == entity))
 
 
 def _newest(connection: Connection, key: SnapshotKey) -> tuple[Table, TaggedSnapshot] | None:
-    """The candidate of a slice, which is newer than its tag, or its tag."""
+    """The candidate of a slice, which is newer than its tag, or else its tag."""
     held = ((table, find_row(connection, table, key)) for table in _BOTH)
     return next(((table, snapshot) for table, snapshot in held if snapshot is not None), None)
 

@@ -1,6 +1,6 @@
-"""A store in a SQLite file, and the copies made of it before each migration: the way back to an older program.
+"""The SQLite file of a store, and the copies made before each migration, for a return to an older program.
 
-PostgreSQL has its own tools for this: a dump before the upgrade.
+For PostgreSQL, use its own tools: make a dump before the upgrade.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 def sqlite_file(url: URL) -> Path | None:
-    """The store's file; None for a server and for a store in memory."""
+    """The store's file; None for a server or a store in memory."""
     name = url.database or ""
     is_file = url.get_backend_name() == "sqlite" and name and not name.startswith((":", "file:"))
     return Path(name) if is_file else None
 
 
 def copy_before_migration(url: URL, step: int) -> None:
-    """Copy what is committed in the store's file to `FILE.step-N`, which a program whose last step is N opens.
+    """Copy the committed contents to `FILE.step-N`, which a program with last step N can open.
 
-    The copy of an earlier try is replaced. A copy that breaks off leaves none.
+    It replaces the copy of an earlier attempt. A failed copy leaves no file.
     """
     file = sqlite_file(url)
     if file is None:
@@ -35,7 +35,7 @@ def copy_before_migration(url: URL, step: int) -> None:
 
 
 def newest_copy(url: URL, last: int) -> Path | None:
-    """The copy that a program with that last step opens and that was made last, where there is one."""
+    """The newest copy that a program with that last step can open, if there is one."""
     file = sqlite_file(url)
     if file is None:
         return None

@@ -1,4 +1,4 @@
-"""The state store: a reader and a writer on one database, with its exchange format and its upkeep."""
+"""The state store: a reader and a writer of one database, with export and maintenance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class StateStore:
-    """`read` and `write` work on the same database; open one a process."""
+    """`read` and `write` use the same database; open one for each process."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -22,9 +22,9 @@ class StateStore:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """The store that the settings name."""
+        """The store in the settings."""
         return cls(Database.of(settings))
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self.database.close()

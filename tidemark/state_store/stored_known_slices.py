@@ -1,4 +1,4 @@
-"""The stored states as what readiness asks for: known slices, each read when it is asked for."""
+"""Stored states for readiness, each read on demand."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from tidemark.state_store.reader import StateReader
 
 _PAGE: Final = 400
-"""More than any day has slices: within a day, the repeated hours of a clock do not sort as they follow each other."""
+"""More than a day's slices, because the repeated hours of a clock change do not sort in time order."""
 
 
 class StoredSlices:
-    """For single questions by people; whoever asks all the time keeps an index."""
+    """For single questions by users; a process with many questions uses an index."""
 
     def __init__(self, graph: DependencyGraph, read: StateReader) -> None:
         self._graph, self._read = graph, read
@@ -27,7 +27,7 @@ class StoredSlices:
         return current.status if current else SliceStatus()
 
     def newest(self, slice_: Slice, accepts: Accepts) -> Slice | None:
-        """Page by page backwards from the slice on."""
+        """Pages of slices backwards from the slice."""
         node = self._graph.node(slice_.entity)
         last, before = node.ordinal(slice_), "~"
         while page := self._read.older([(slice_.entity, slice_.sub)], before, _PAGE):

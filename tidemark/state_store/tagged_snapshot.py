@@ -1,4 +1,4 @@
-"""A tagged snapshot, and its row: the same in the table of tags and in that of candidates."""
+"""A tagged snapshot and its row, the same in the tables of tags and of candidates."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SnapshotKey = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class TaggedSnapshot:
-    """A slice (its key: `2026-03-23`, `2026-03-30T07`) of an entity stands for `version` of its table.
+    """The slice of an entity (key: `2026-03-23`, `2026-03-30T07`) is `version` of its table.
 
-    `rows` are those of the whole table at that version; `tagged_at` is the record time, with zone. To a restated
-    snapshot belong also the late changes of the table's commits up to number `late_batch`; `restatement` numbers the
-    restatements of all tags in their order. Until the event time `late_until` (epoch ms) was passed late changes come
-    into it without making a new generation, and nobody reads it; 0 when that is over.
+    `rows` counts the whole table at that version; `tagged_at` is the record time, with zone. A restated snapshot also
+    contains the late changes of the table's commits up to number `late_batch`; `restatement` numbers restatements of
+    all tags. Until the event time `late_until` (epoch ms), late changes are added without a new generation, and the
+    snapshot is not read; 0 means that this is over.
     """
 
     entity: str
@@ -44,17 +44,17 @@ class TaggedSnapshot:
 
     @property
     def key(self) -> SnapshotKey:
-        """What the tag is found by."""
+        """The key of the tag."""
         return self.entity, self.period, self.slice
 
     @property
     def waits_for_late(self) -> bool:
-        """Whether late changes are waited for: the tag keeps its version, and is not to be read yet."""
+        """Whether it waits for late changes: the tag keeps its version but must not be read yet."""
         return self.late_until > 0
 
     @property
     def is_restated(self) -> bool:
-        """Whether the version alone is not the snapshot any more."""
+        """Whether the snapshot is more than its version."""
         return self.late_batch > 0
 
 
@@ -62,13 +62,13 @@ _FIELDS: Final = tuple(field.name for field in fields(TaggedSnapshot))
 
 
 def find_row(connection: Connection, table: Table, key: SnapshotKey) -> TaggedSnapshot | None:
-    """The row of a key; None where there is none."""
+    """The row of a key; None if there is none."""
     row = connection.execute(select(table).where(is_at(table, key))).one_or_none()
     return None if row is None else snapshot_of(row)
 
 
 def snapshot_of(row: Row[Any]) -> TaggedSnapshot:
-    """A row as a value; columns that tags do not have are left out."""
+    """A snapshot from a row; columns without a field are left out."""
     values = row._mapping  # noqa: SLF001 - public in SQLAlchemy, the underscore keeps off column names
     own = {name: values[name] for name in _FIELDS}
     return TaggedSnapshot(**{**own, "tagged_at": datetime.fromisoformat(own["tagged_at"])})
@@ -80,7 +80,7 @@ def values_of(snapshot: TaggedSnapshot) -> dict[str, Any]:
 
 
 def write_row(connection: Connection, table: Table, snapshot: TaggedSnapshot, **more: str) -> None:
-    """Add a row; one that is there with the same version stays as it is. Raises SnapshotTagTakenError."""
+    """Add a row; an existing row with the same version does not change. Raises SnapshotTagTakenError."""
     values = {**values_of(snapshot), **more}
     connection.execute(insert_into(connection, table).values(values).on_conflict_do_nothing())
     stored = find_row(connection, table, snapshot.key)
@@ -91,17 +91,17 @@ def write_row(connection: Connection, table: Table, snapshot: TaggedSnapshot, **
 
 
 def update_row(connection: Connection, table: Table, key: SnapshotKey, values: Mapping[str, Any]) -> None:
-    """Change columns of a row; nothing where it is not there."""
+    """Change columns of a row, if it exists."""
     connection.execute(update(table).where(is_at(table, key)).values(values))
 
 
 def delete_row(connection: Connection, table: Table, key: SnapshotKey) -> None:
-    """Remove a row; nothing where it is not there."""
+    """Remove a row, if it exists."""
     connection.execute(sql_delete(table).where(is_at(table, key)))
 
 
 def next_restatements(connection: Connection, count: int) -> range:
-    """So many numbers that no restatement has had."""
+    """New numbers for restatements."""
     last = int(connection.execute(select(CURSORS.c.position).where(CURSORS.c.name == RESTATEMENTS)).scalar() or 0)
     position = {"name": RESTATEMENTS, "position": str(last + count)}
     insert = insert_into(connection, CURSORS).values(position)
@@ -110,10 +110,10 @@ def next_restatements(connection: Connection, count: int) -> range:
 
 
 def is_at(table: Table, key: SnapshotKey) -> ColumnElement[bool]:
-    """The condition of one row."""
+    """The condition for one row."""
     return and_(*(column == value for column, value in zip(table.primary_key, key, strict=True)))
 
 
 def insert_into(connection: Connection, table: Table) -> Any:
-    """An INSERT that can say what to do on a conflict, of the database's kind."""
+    """An INSERT with conflict handling, for this kind of database."""
     return (sqlite_insert if connection.dialect.name == "sqlite" else postgresql_insert)(table)

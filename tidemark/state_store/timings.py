@@ -1,4 +1,4 @@
-"""When slices started, ended and failed: what durations are learned from (seed capability A9)."""
+"""Start, end and failure times of slices, for learning durations (seed capability A9)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class Timing(NamedTuple):
-    """A slice came to a run state at `at`, seconds since 1970; in which run, with how many rows, by which code.
+    """A slice reached a run state at `at`, seconds since 1970; in which run, with how many rows, by which code.
 
-    The last three are None and empty where nobody told them, or the slice has been computed again since (code).
+    The last three are None or empty if not reported, or if the slice was computed again since (code).
     """
 
     slice: Slice
@@ -45,9 +45,9 @@ def timings(
     after: int = 0,
     until: int | None = None,
 ) -> list[Timing]:
-    """Transitions recorded since an instant (aware), in order; where entities are given, theirs one after the other.
+    """Transitions since an instant (aware), in order; for given entities, one entity after the other.
 
-    `after` and `until` are numbers of transitions: later than the first, up to the second. Raises StateStoreDownError.
+    `after` (excluded) and `until` (included) are numbers of transitions. Raises StateStoreDownError.
     """
     columns = TRANSITIONS.c
     is_wanted = (columns.record_time >= microseconds(since)) & (columns.seq > after)
@@ -57,13 +57,13 @@ def timings(
         if entities is None:
             return [_timing(row) for row in connection.execute(query)]
         told: list[Timing] = []
-        for name in entities:  # each by its own part of an index, however much there is of others
+        for name in entities:  # one index range for each entity
             told += [_timing(row) for row in connection.execute(query.where(columns.entity == name))]
         return told
 
 
 def newest_timings(database: Database, after: int, most: int) -> tuple[int, list[Timing]]:
-    """The newest transitions after a number, at most so many, in order; and the number of the last of them.
+    """The newest transitions after a number, limited, in order; and the number of the last one.
 
     Raises StateStoreDownError.
     """
@@ -75,7 +75,7 @@ def newest_timings(database: Database, after: int, most: int) -> tuple[int, list
 
 
 def _selected(*more: ColumnElement[Any]) -> Select[Any]:
-    """What a timing is read from, and `more` after it."""
+    """Columns of a timing, and `more`."""
     columns = TRANSITIONS.c
     names = ("entity", "key", "sub", "generation")
     of_run = and_(columns.life == RunState.COMPLETED.value, *(SLICE_CODES.c[name] == columns[name] for name in names))

@@ -1,4 +1,4 @@
-"""One thing that happened to one slice: who, why, when, and what is known of the data since (seed capability C2)."""
+"""One event of one slice: who, why, when, and facts about the data (seed capability C2)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 OF_DAGSTER: Final = "dagster:"
-"""How the ids of events of Dagster's log begin; the id of their run comes next. Those of the API begin with `api:`."""
+"""Prefix of ids of events in Dagster's log; the id of their run follows. Ids of the API begin with `api:`."""
 
 RUN_IN_DAGSTER: Final = "run_in_dagster"
-"""The parameter of the end of a run that Dagster did not log: its id there."""
+"""The parameter with Dagster's run id, for the end of a run that Dagster did not log."""
 
 
 class FailureCount(NamedTuple):
-    """How often a slice's generation failed, and when (UTC) and by which transition it last ended in vain.
+    """The number of failures of a slice's generation, with the time (UTC) and transition of the last one.
 
-    One that `is_held` was cancelled then: it waits for somebody who asks for it.
+    `is_held` means that it was cancelled, and waits for a user.
     """
 
     generation: int
@@ -36,10 +36,10 @@ class FailureCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a run or a detector tells about the slice's data; None and empty where it tells nothing.
+    """Facts that a run or a detector reports about the slice's data; None or empty if not reported.
 
-    `snapshot_id` is the version of its table, `manifest` what a launched run opens, `code` the id of what computed it;
-    `code_content` is what that is, told where it was not known before.
+    `snapshot_id` is the version of its table, `manifest` what a launched run opens, `code` the id of the computing
+    code; `code_content` is its content if it was not stored before.
     """
 
     run_id: str | None = None
@@ -61,10 +61,10 @@ NOTHING_TOLD = Facts()
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """An event of the table of transitions, and the status after it.
+    """An event of the transition table, and the status after it.
 
-    `event_id` is unique: what is appended twice is there once. `event_time` is when it happened, `record_time` when it
-    was written, both aware. `seq` numbers all transitions without gaps, in the order in which they became visible.
+    `event_id` is unique: a repeated append has no effect. `event_time` is when it happened, `record_time` when it was
+    written, both aware. `seq` numbers all transitions without gaps, in the order of their visibility.
     """
 
     seq: int
@@ -78,18 +78,18 @@ class Transition:
     record_time: datetime
     facts: Facts = NOTHING_TOLD
     unreadable: str = ""
-    """What of the stored row cannot be read, with why; the rest of it is as it was stored."""
+    """The unreadable part of the stored row, with the reason."""
 
     @property
     def run_in_dagster(self) -> str | None:
-        """The id by which Dagster has the run that this is an event of; None for events that Dagster did not log."""
+        """Dagster's id of the event's run; None for events that Dagster did not log."""
         id_, is_dagsters = self.event_id.removeprefix(OF_DAGSTER), self.event_id.startswith(OF_DAGSTER)
         return id_.partition(":")[0] if is_dagsters else self.facts.parameters.get(RUN_IN_DAGSTER)
 
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """A slice as it is now: its status after transition `seq`, and its last run."""
+    """The status of a slice after transition `seq`, and its last run."""
 
     slice: Slice
     status: SliceStatus
@@ -97,7 +97,7 @@ class Current:
     run_id: str | None
     cluster: str | None
     unreadable: str = ""
-    """Why the stored status cannot be read; the slice counts as failed until something happens to it."""
+    """Why the stored status cannot be read; the slice counts as failed until its next event."""
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -110,5 +110,5 @@ def microseconds(instant: datetime) -> int:
 
 
 def instant_of(micros: int) -> datetime:
-    """The instant in UTC of so many microseconds since 1970-01-01T00:00Z."""
+    """The instant in UTC from microseconds since 1970-01-01T00:00Z."""
     return datetime.fromtimestamp(micros // 1_000_000, UTC).replace(microsecond=micros % 1_000_000)

@@ -1,4 +1,4 @@
-"""Versions of tables that are being read: VACUUM leaves them alone until the reader is done, or dead."""
+"""Claims on table versions in use: VACUUM keeps them until the reader is done or dead."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class VersionClaim(NamedTuple):
 
 @contextmanager
 def reading(database: Database, location: str, version: int, who: str, seconds: float = SECONDS) -> Iterator[None]:
-    """Keep a version of the table at `location` from VACUUM while the block runs; `who` is told to whoever asks why.
+    """Keep a version of the table at `location` from VACUUM during the block; `who` is shown as the reason.
 
     Raises StateStoreDownError, before the block.
     """
@@ -38,7 +38,7 @@ def reading(database: Database, location: str, version: int, who: str, seconds: 
     values |= {"process": str(ProcessIdentity.of_this_process())}
 
     def renew() -> None:
-        # A claim that was late, and was removed, is made again: it harms nobody.
+        # A late claim that was removed is made again, which does no harm.
         with database.writing() as connection:
             connection.execute(delete(VERSION_CLAIMS).where(VERSION_CLAIMS.c.claim == claim))
             until = database_now(connection) + int(seconds * SECOND)
@@ -49,12 +49,12 @@ def reading(database: Database, location: str, version: int, who: str, seconds: 
         with renewed(renew, seconds):
             yield
     finally:
-        with suppress(StateStoreDownError), database.writing() as connection:  # it ends by itself
+        with suppress(StateStoreDownError), database.writing() as connection:  # it expires
             connection.execute(delete(VERSION_CLAIMS).where(VERSION_CLAIMS.c.claim == claim))
 
 
 def claims_of_readers(database: Database, location: str) -> list[VersionClaim]:
-    """What is being read of the table now; claims of dead readers are removed. Raises StateStoreDownError."""
+    """Versions of the table in use now; claims of dead readers are removed. Raises StateStoreDownError."""
     with database.writing() as connection:
         now = database_now(connection)
         rows = connection.execute(select(VERSION_CLAIMS).where(VERSION_CLAIMS.c.location == location)).all()

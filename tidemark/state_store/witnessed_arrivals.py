@@ -1,4 +1,4 @@
-"""When external slices were seen to come, as the store remembers: what the crawl learns from when it starts."""
+"""Stored arrivals of external slices, from which the crawl learns at its start."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
 
 WITNESS: Final = "probe"
-"""Who reports a slice that a probe saw to come."""
+"""The reporter of a slice whose arrival a probe saw."""
 LATECOMER: Final = "probe, late"
-"""Who reports one that was there before anybody looked."""
+"""The reporter of a slice that existed before the first look."""
 
 
 def witnessed_arrivals(database: Database, entity: str, most: int) -> list[tuple[Slice, datetime]]:
-    """Slices of an entity with when they were first seen, oldest of the newest first."""
+    """The newest slices of an entity with the time of their first sight, oldest first."""
     columns = TRANSITIONS.c
     query = (
         select(columns.key, columns.sub, columns.event_time)

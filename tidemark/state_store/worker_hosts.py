@@ -1,7 +1,7 @@
-"""The hosts whose warm workers take runs of one store: who is there, with how much room, and who is given up.
+"""Hosts whose warm workers take runs of one store: alive or given up, and their free slots.
 
-A host joins under its name, and says again and again that it is there. Whoever finds that its word has run out gives it
-up, with all that it ran, in one transaction; it has to join again then, with the next fencing token.
+A host joins under its name and renews its lease. Another process that finds it expired gives the host up with all its
+runs, in one transaction. The host must then join again, with the next fencing token.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
 
 HOST_SECONDS: Final = 20.0
-"""So long after its last word a host may be given up."""
+"""Seconds after the last heartbeat until a host may be given up."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostPool:
-    """What a host offers: `slots` runs at a time, by `pools` (`default=2`), with the code that its workers load."""
+    """The offer of a host: `slots` runs at a time, by `pools` (`default=2`), with the code that its workers load."""
 
     slots: int
     pools: str
@@ -37,7 +37,7 @@ class HostPool:
 
 @dataclass(frozen=True, slots=True)
 class WorkerHost:
-    """A host as the store knows it; `seen_seconds` ago it was last heard, and it counts while `is_there`."""
+    """A stored host, with its last heartbeat `seen_seconds` ago; it counts while `is_there`."""
 
     name: str
     pool: HostPool
@@ -49,16 +49,19 @@ class WorkerHost:
 
 @dataclass(frozen=True, slots=True)
 class WorkerHosts:
-    """Raises StateStoreDownError. `clock` (epoch seconds) is for tests: else time is the database's."""
+    """All methods raise StateStoreDownError.
+
+    `clock` (epoch seconds) is for tests; otherwise the database's time is used.
+    """
 
     database: Database
     seconds: float = HOST_SECONDS
     clock: Callable[[], float] | None = None
 
     def join(self, name: str, identity: str, pool: HostPool) -> int:
-        """The host's new fencing token. What it ran under a former one is lost.
+        """The host's new fencing token. Runs under an older one are lost.
 
-        Raises HostNameTakenError where another identity that is still heard has the name.
+        Raises HostNameTakenError if another living identity has the name.
         """
         with self.database.writing() as connection:
             now = database_now(connection, self.clock)
@@ -77,12 +80,12 @@ class WorkerHosts:
             return token
 
     def require_free(self, name: str, identity: str) -> None:
-        """Raise HostNameTakenError where `join` would."""
+        """Raise HostNameTakenError in the same cases as `join`."""
         with self.database.reading() as connection:
             _require_free(connection, name, identity, database_now(connection, self.clock))
 
     def renew(self, name: str, fencing_token: int, pool: HostPool, running: int) -> bool:
-        """Say that the host is there; False where it was given up, and has to join again."""
+        """Send a heartbeat; False if the host was given up and has to join again."""
         with self.database.writing() as connection:
             now = database_now(connection, self.clock)
             values = {"slots": pool.slots, "pools": pool.pools, "code": pool.code, "running": running}
@@ -94,14 +97,14 @@ class WorkerHosts:
             return done.rowcount == 1
 
     def leave(self, name: str, fencing_token: int) -> None:
-        """The host takes nothing any more; what it still has is lost."""
+        """Leave: the host takes no more runs, and loses its current ones."""
         with self.database.writing() as connection:
             now = database_now(connection, self.clock)
             connection.execute(WORKER_HOSTS.update().where(holds(name, fencing_token)).values(until=0, running=0))
             _lose_runs(connection, name, fencing_token, now)
 
     def give_up(self) -> list[str]:
-        """Give up the hosts whose word has run out, with their runs; their names."""
+        """Give up expired hosts with their runs; returns their names."""
         with self.database.reading() as connection:
             if not connection.execute(select(WORKER_HOSTS.c.name).where(self._is_silent(connection)).limit(1)).all():
                 return []
@@ -114,7 +117,7 @@ class WorkerHosts:
             return [name for name, _ in gone]
 
     def all(self) -> list[WorkerHost]:
-        """Every host that ever joined, by name."""
+        """All hosts that ever joined, by name."""
         with self.database.reading() as connection:
             now = database_now(connection, self.clock)
             rows = connection.execute(select(WORKER_HOSTS).order_by(WORKER_HOSTS.c.name)).all()
@@ -131,7 +134,7 @@ class WorkerHosts:
         ]
 
     def present(self) -> list[WorkerHost]:
-        """Those whose word counts now."""
+        """The living hosts."""
         return [host for host in self.all() if host.is_there]
 
     def _is_silent(self, connection: Connection) -> ColumnElement[bool]:
@@ -139,7 +142,7 @@ class WorkerHosts:
 
 
 def _require_free(connection: Connection, name: str, identity: str, now: int) -> Any:
-    """The row of the name, where there is one."""
+    """The row of the name, if it exists."""
     row = connection.execute(select(WORKER_HOSTS).where(WORKER_HOSTS.c.name == name)).one_or_none()
     if row is not None and row.identity != identity and row.until > now:
         raise HostNameTakenError.of(name, (now - row.seen_at) / SECOND)
@@ -147,13 +150,13 @@ def _require_free(connection: Connection, name: str, identity: str, now: int) ->
 
 
 def holds(name: str, fencing_token: int) -> ColumnElement[bool]:
-    """Whether a host's row is that of this fencing token, and the host was not given up."""
+    """Whether a host's row has this fencing token, and the host was not given up."""
     hosts = WORKER_HOSTS.c
     return (hosts.name == name) & (hosts.fencing_token == fencing_token) & (hosts.until > 0)
 
 
 def _lose_runs(connection: Connection, name: str, fencing_token: int, now: int) -> None:
-    """What a host had taken up to this fencing token is lost."""
+    """Mark the host's runs up to this fencing token as lost."""
     runs = WORKER_RUNS.c
     theirs = (runs.host == name) & (runs.fencing_token <= fencing_token) & (runs.ended_at == 0) & (runs.lost_at == 0)
     connection.execute(WORKER_RUNS.update().where(theirs).values(lost_at=now, told_at=0))

@@ -1,8 +1,8 @@
-"""Which host of warm workers has which run: each is taken by one host, once and for all, in one transaction.
+"""Assigns runs to hosts of warm workers: one host takes each run, finally, in one transaction.
 
-A run waits until a host with room takes it: nobody has to be reached. Of a host that was given up its runs are lost,
-and no host takes them again: the center launches their slices in new runs. A run that ended keeps its row for a while,
-so that nobody takes it a second time.
+A run waits until a host with a free slot takes it. Runs of a host that was given up are lost, and no host takes them
+again: the center launches their slices in new runs. A finished run keeps its row for a while, so that it is not taken
+again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _AT_ONCE: Final = 200
 
 
 class RunClaim(Enum):
-    """What becomes of a run that a host would like to execute."""
+    """The result of a host's claim on a run."""
 
     OURS = "ours"
     ELSEWHERE = "elsewhere"
@@ -41,17 +41,17 @@ class RunClaim(Enum):
 
 
 class Stop(Enum):
-    """What becomes of a run that somebody wants to end."""
+    """The result of stopping a run."""
 
     UNKNOWN = "unknown"
     ENDED = "ended"
     """No host had taken it, and none will."""
     ASKED = "asked"
-    """Its host is to stop it."""
+    """Its host will stop it."""
 
 
 class Wanted(NamedTuple):
-    """What there is for a host: how many runs it may take, its own to be stopped, the codes of others that wait."""
+    """Work for a host: how many runs it may take, its runs to stop, and the codes of waiting runs of others."""
 
     takeable: int
     to_stop: list[str]
@@ -60,13 +60,16 @@ class Wanted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WorkerRuns:
-    """Raises StateStoreDownError. `clock` (epoch seconds) is for tests: else time is the database's."""
+    """All methods raise StateStoreDownError.
+
+    `clock` (epoch seconds) is for tests; otherwise the database's time is used.
+    """
 
     database: Database
     clock: Callable[[], float] | None = None
 
     def offer(self, run_id: str, code: str, host: str) -> bool:
-        """Let a host with room take the run; False where none but `host` is there that has loaded this code."""
+        """Offer the run to other hosts; False if no host but `host` has loaded this code."""
         with self.database.writing() as connection:
             if self._row(connection, run_id) is not None:
                 return True
@@ -78,7 +81,7 @@ class WorkerRuns:
             return True
 
     def claim(self, run_id: str, code: str, host: str, fencing_token: int) -> RunClaim:
-        """Take a run that was asked of this very host, or waits for any."""
+        """Claim a run that this host launched, or that waits for any host."""
         with self.database.writing() as connection:
             if not _is_held(connection, host, fencing_token):
                 return RunClaim.REFUSED
@@ -94,7 +97,7 @@ class WorkerRuns:
             return RunClaim.OURS
 
     def take(self, code: str, host: str, fencing_token: int, most: int) -> list[str]:
-        """Up to `most` runs that wait, the oldest first: they are this host's from now on."""
+        """Take up to `most` waiting runs, oldest first."""
         with self.database.writing() as connection:
             if not _is_held(connection, host, fencing_token):
                 return []
@@ -106,21 +109,21 @@ class WorkerRuns:
             return taken
 
     def give_back(self, run_id: str, host: str, fencing_token: int) -> None:
-        """The host cannot execute a run that it took, and has not begun: it waits again."""
+        """Return a run that the host took but cannot begin: it waits again."""
         with self.database.writing() as connection:
             values = {"host": "", "fencing_token": 0, "taken_at": 0}
             theirs = _IS_OPEN & _is_of(host, fencing_token) & (_RUNS.run_id == run_id)
             connection.execute(WORKER_RUNS.update().where(theirs).values(values))
 
     def end(self, run_ids: Sequence[str], host: str, fencing_token: int) -> None:
-        """Runs of a host have ended, and Dagster knows it."""
+        """Note that runs of a host have ended, and that Dagster knows it."""
         with self.database.writing() as connection:
             now = database_now(connection, self.clock)
             theirs = _IS_OPEN & _is_of(host, fencing_token) & _RUNS.run_id.in_(run_ids)
             connection.execute(WORKER_RUNS.update().where(theirs).values(ended_at=now))
 
     def stop(self, run_id: str) -> Stop:
-        """Somebody wants the run to end."""
+        """Request the end of a run."""
         with self.database.writing() as connection:
             row = self._row(connection, run_id)
             if row is None or row.ended_at:
@@ -132,7 +135,7 @@ class WorkerRuns:
             return Stop.ASKED if row.host else Stop.ENDED
 
     def wanted(self, code: str, host: str, fencing_token: int) -> Wanted:
-        """What there is for a host: one read of the runs that are open, which are few."""
+        """Work for a host, in one read of the open runs, which are few."""
         is_to_stop = _is_of(host, fencing_token) & _RUNS.stop_wanted
         query = select(_RUNS.run_id, _RUNS.host, _RUNS.code).where(_IS_OPEN, (_RUNS.host == "") | is_to_stop)
         with self.database.reading() as connection:
@@ -142,18 +145,18 @@ class WorkerRuns:
         return Wanted(waiting.count(code), to_stop, {*waiting} - {code})
 
     def of_host(self, host: str, fencing_token: int) -> list[str]:
-        """The runs that a host has taken and not ended."""
+        """Runs that a host has taken and not ended."""
         query = select(_RUNS.run_id).where(_IS_OPEN, _is_of(host, fencing_token)).order_by(_RUNS.taken_at)
         with self.database.reading() as connection:
             return [run_id for (run_id,) in connection.execute(query)]
 
     def is_open(self, run_id: str) -> bool:
-        """Whether the run waits for a host, or one has it."""
+        """Whether the run waits for a host, or a host has it."""
         with self.database.reading() as connection:
             return bool(connection.execute(select(exists().where(_IS_OPEN, _RUNS.run_id == run_id))).scalar_one())
 
     def require_kept(self, run_id: str) -> None:
-        """Raise RunLostError where the run's host was given up. A run that no host took by the store is not lost."""
+        """Raise RunLostError if the run's host was given up. A run outside of the store is never lost."""
         with self.database.reading() as connection:
             lost = _RUNS.lost_at > 0
             row = connection.execute(select(_RUNS.host).where(_RUNS.run_id == run_id, lost)).one_or_none()

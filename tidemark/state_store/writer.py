@@ -1,4 +1,4 @@
-"""Appending transitions: all of a batch or none of it, each event id once, and only by who knows the last one."""
+"""Appends transitions: a whole batch or nothing, each event id once, only after the expected last transition."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class SqlStateWriter:
-    """The writer on a database. With a `fence` it writes only as long as its fencing token is the last."""
+    """The writer of a database. With a `fence` it writes only while its fencing token is the newest."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -44,7 +44,7 @@ class SqlStateWriter:
     def append(self, transitions: Sequence[Transition], *, after: int, cursors: Mapping[str, str] | None = None) -> int:
         try:
             self._write([*rows_of(transitions), *_positions(cursors or {})], after)
-        except IntegrityError as error:  # numbers are new ones: `after` was looked at in the same transaction
+        except IntegrityError as error:  # new numbers: `after` was checked in the same transaction
             raise EventKnownError.of(error) from error
         return transitions[-1].seq if transitions else after
 
@@ -56,7 +56,7 @@ class SqlStateWriter:
         self._write([waiting, schedules, *_positions(until)], after)
 
     def _write(self, rows: Sequence[Rows], after: int) -> None:
-        """All of it in one transaction of who knows the last transition."""
+        """Write everything in one transaction that checks the last transition."""
         if self._database.is_sqlite:
             with self._database.writing() as connection:
                 require_lease(connection, self.fence)
@@ -98,7 +98,7 @@ END $$"""
 
 
 def rows_of(transitions: Sequence[Transition]) -> list[Rows]:
-    """Rows of transitions, and what they make of the projection."""
+    """Rows of transitions, and the changes of the projection."""
     if not transitions:
         return []
     told = Rows(TRANSITIONS, TRANSITION, [transition_row(transition) for transition in transitions])
@@ -107,7 +107,7 @@ def rows_of(transitions: Sequence[Transition]) -> list[Rows]:
 
 
 def _codes(transitions: Sequence[Transition]) -> list[Rows]:
-    """By which code slices were computed, and what that is: once told it stays."""
+    """The codes that computed slices, and their contents; a stored content stays."""
     if not transitions:
         return []
     contents: dict[tuple[str, str], str] = {}
@@ -142,7 +142,7 @@ def _projection(transitions: Sequence[Transition]) -> list[tuple[object, ...]]:
 
 
 def _require_last(connection: Connection, after: int) -> None:
-    """Raise StateConflictError, which names both sides, where transition `after` is not the last one there is."""
+    """Raise StateConflictError with both sides if transition `after` is not the last one."""
     last = connection.execute(select(func.max(TRANSITIONS.c.seq))).scalar() or 0
     if last == after:
         return
@@ -154,7 +154,7 @@ def _require_last(connection: Connection, after: int) -> None:
 
 
 def _lease_check(fence: Fence | None) -> list[BulkStatement]:
-    """Names of leases are ours and need no quotes; a block binds no values, so the holder is written as digits."""
+    """Lease names are ours and need no quotes; a block binds no values, so the holder is written as hex digits."""
     if fence is None:
         return []
     return [BulkStatement(_REQUIRE_LEASE % (fence.lease, fence.fencing_token, fence.holder.encode().hex()), ())]

@@ -34,7 +34,7 @@ class FileStore(Protocol):
     """A file that is not there raises FileNotFoundError; a folder without files is as one that is not there."""
 
     def walk(self) -> Iterator[StoredFile]:
-        """The files below, in no order; none that is hidden (`is_hidden`), and none of a hidden folder."""
+        """The files below, in any order, without hidden files (`is_hidden`) and hidden folders."""
 
     def names(self) -> Iterator[str]:
         """Their names alone, which costs less on disk."""

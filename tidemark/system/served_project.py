@@ -1,4 +1,4 @@
-"""Which `tidemark up` serves a project: a file of Dagster's home that its process holds a lock on."""
+"""The process that serves a project: a locked file in Dagster's home."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FILE: Final = "up.json"
 
 
 class ServedAt(NamedTuple):
-    """Where the pages are, and whose process serves them."""
+    """The address of the pages, and the process that serves them."""
 
     url: str
     pid: int
@@ -33,9 +33,9 @@ class ServedAt(NamedTuple):
 
 @contextmanager
 def serve_alone(home: Path, url: str) -> Iterator[None]:
-    """Be the one that serves Dagster's home: two daemons of one home start runs twice.
+    """Lock Dagster's home for this process: two daemons of one home would start runs twice.
 
-    Raises ServedAlreadyError where another process does. The lock ends with the process, however it ends.
+    Raises ServedAlreadyError if another process serves it. The lock ends with the process.
     """
     private_directory(home)
     file = os.open(home / _FILE, os.O_RDWR | os.O_CREAT, 0o600)
@@ -50,7 +50,7 @@ def serve_alone(home: Path, url: str) -> Iterator[None]:
 
 
 def served_at(home: Path) -> ServedAt | None:
-    """Who serves Dagster's home now; None where nobody does."""
+    """The process that serves Dagster's home; None if there is none."""
     try:
         file = os.open(home / _FILE, os.O_RDONLY)
     except OSError:

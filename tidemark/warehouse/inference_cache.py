@@ -70,7 +70,7 @@ class InferenceCache:
     def look_up(
         self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]
     ) -> dict[str, Read] | None:
-        """What was found of an entity as it stands now."""
+        """The stored inference of an entity, if it did not change."""
         key = _key(entity, texts, entities)
         if entity.name in self._passing:
             return _valid(self._passing[entity.name], key, entities)

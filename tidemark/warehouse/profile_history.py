@@ -29,7 +29,7 @@ class ProfileHistory:
         self._entity, self._profiles = entity, profiles
 
     def compared(self, slice_: Slice, figures: SliceFigures) -> HistoryComparison:
-        """What is not as the slices before it let expect; nothing of an entity without periods."""
+        """Anomalies of a slice; empty for an entity without periods."""
         period = self._entity.period
         if period is None:
             return NOT_COMPARED

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class QueryText:
-    """A query as it stands in a file below the declarations' root, from a line on.
+    """An unchanged query of a file below the declarations' root, from a line on.
 
     `names` are where names of tables begin that stood there with their schema; `views` all that it reads through.
     """

@@ -71,6 +71,4 @@ def test_what_was_broken_while_nobody_looked_is_raised(world: RuleWorld) -> None
     world.judge("2024-06-02", "quality_failed", "0 rows")
     world.judge("2024-06-02", "quality_passed")
     world.restart()
-    assert [message for _, message in world.alerts()] == [
-        "a blocking rule of ext does not hold: ext@2024-06-01 (0 rows)"
-    ]
+    assert [message for _, message in world.alerts()] == ["a blocking rule of ext failed: ext@2024-06-01 (0 rows)"]

@@ -109,7 +109,7 @@ def test_an_event_that_cannot_be_taken_in_is_shown_and_the_next_one_is_taken_in(
     (observation,) = instance.fetch_observations(dg.AssetKey("hours"), limit=10).records
     told = observation.asset_observation
     assert told is not None
-    assert "hours has no such partition: expected a key as Dagster's pages show it" in (told.description or "")
+    assert "hours has no partition with this key: expected a key as Dagster's pages show it" in (told.description or "")
     again = EventLogDetector(instance, world.open_center(), world.store.read, RefusedEvents(utc_now))
     assert again.poll() == 0
 

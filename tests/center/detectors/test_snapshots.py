@@ -137,7 +137,7 @@ def test_a_candidate_is_judged_by_a_run_and_tells_no_version_before(audited: Cap
     audited.poll()
     assert audited.run_state() == (RunState.READY, 1)
     (released,) = audited.store.read.history(Slice("ods", DAY))
-    assert (released.why, released.facts.snapshot_id) == ("version 4 is to be judged", None)
+    assert (released.why, released.facts.snapshot_id) == ("version 4 is to be checked", None)
     assert audited.registry.of("ods") == ()
 
 

@@ -75,7 +75,7 @@ def test_open_ones_come_first_with_where_they_were_told(data: Path) -> None:
     assert lines[0].split("\t") == ["alert", "state", "since", "cause", "slices", "told"]
     assert lines[1].split("\t") == ["2", "open", "2026-03-29 00:10", LATE, "2", "oncall raised pending"]
     assert lines[3] == f"2: {LATE} (0:40:00)"
-    assert lines[-2:] == ["2: not told (1 times): it answered 503", "1 open"]
+    assert lines[-2:] == ["2: not delivered (1 times): it answered 503", "1 open"]
     assert [
         alert["number"] for alert in json.loads(_run("alerts", "--limit", "0", "--json", code=1).stdout)["alerts"]
     ] == [2]
@@ -84,7 +84,7 @@ def test_open_ones_come_first_with_where_they_were_told(data: Path) -> None:
 def test_a_channel_is_tried_out(data: Path) -> None:
     with receiving() as receiver:
         env = {"TIDEMARK_CHANNELS": "oncall", "TIDEMARK_CHANNEL_ONCALL": receiver.url}
-        assert _run("alerts", "--test", "oncall", code=0, env=env).stdout == "oncall took the message\n"
+        assert _run("alerts", "--test", "oncall", code=0, env=env).stdout == "oncall accepted the message\n"
         assert json.loads(_run("alerts", "--test", "oncall", "--json", code=0, env=env).stdout) == {"sent_to": "oncall"}
         receiver.status = 500
         refused = _run("alerts", "--test", "oncall", code=75, env=env)

@@ -44,7 +44,7 @@ def test_it_is_one_backfill_of_the_outdated_slices_and_those_that_use_the_change
     assert sorted(members) == sorted([*outdated, *((f"twices@{day}", 1, False) for day in DAYS)])
     assert (made["number"], made["phase"]) == (1, "planned")
     shown = told(root, "backfills", "show", "1")
-    assert (shown["who"], shown["asked"], shown["why"]) == ("ann", "apply", "its code has changed")
+    assert (shown["who"], shown["asked"], shown["why"]) == ("ann", "apply", "its code changed")
 
 
 def test_chosen_slices_alone(root: Path) -> None:
@@ -67,7 +67,7 @@ def test_what_is_up_to_date_is_left_alone(root: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (("--slices", "2026-03-23"), ExitCode.USAGE, "name it"),
+        (("--slices", "2026-03-23"), ExitCode.USAGE, "needs an ENTITY"),
         (("--dry-run", "--approve"), ExitCode.USAGE, "leave out --approve"),
         (("sale",), ExitCode.FAILED, "sale"),
         (("sales", "--slices", "1999-01-01"), ExitCode.FAILED, "sales has no slice then"),

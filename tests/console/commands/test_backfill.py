@@ -68,7 +68,7 @@ def test_a_plan_is_approved_paused_resumed_and_cancelled_by_its_number(settings:
     assert [listed["number"] for listed in told("backfills", "list")["backfills"]] == [2, 1]
     assert told("backfills", "decide", "2", "--keep")["decided"] == 0
     assert told("backfills", "show", "2")["progress"][1]["after"] == 1
-    assert "3 of them are in backfill 1, too: it goes first" in run(*ASKED, "--dry-run").stdout
+    assert "3 of them are also in backfill 1, which goes first" in run(*ASKED, "--dry-run").stdout
     assert "backfill 2 is running: ods_orders 2026-03-29, by ann" in run("backfills", "show", "2").stdout
 
 
@@ -109,7 +109,7 @@ def test_more_than_a_person_may_mean_is_asked_about_first(settings: Settings, mo
     monkeypatch.setattr("tidemark.console.asked_slices.MAX_SLICES", 3)
     ten_years = ("backfill", "ods_orders", "2026-03-22..2036-03-22")
     result = run(*ten_years)
-    assert (result.exit_code, "is it meant? add --yes" in result.output) == (1, True)
+    assert (result.exit_code, "add --yes to confirm" in result.output) == (1, True)
     assert told(*ten_years, "--yes")["number"] == 1
 
 
@@ -127,4 +127,4 @@ def test_where_nothing_was_computed_there_is_nothing_to_rebuild(
     monkeypatch.setenv("TIDEMARK_DATA", str(tmp_path / "empty"))
     for arguments in (ASKED, ("backfills", "list")):
         result = run(*arguments)
-        assert (result.exit_code, "nothing was computed here yet" in result.output) == (1, True)
+        assert (result.exit_code, "nothing is computed yet" in result.output) == (1, True)

@@ -62,12 +62,12 @@ def test_one_entity_is_drawn_and_its_repair_estimated(tmp_path: Path, monkeypatc
     assert all("|" in line and ("#" in line or "-" in line[29:] or "at latest" in line) for line in drawn)
     assert any("promised" in line and "^" in line for line in lines)
     assert max(len(line) for line in drawn) <= 80
-    assert any(line.startswith("computing ") and "anew takes" in line for line in lines)
+    assert any(line.startswith("computing ") and "again takes" in line for line in lines)
 
 
 def test_a_project_without_promises_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIDEMARK_DATA", str(tmp_path))
-    assert "0 promised, 0 there, 0 open" in _run(code=0).stdout
+    assert "0 promised, 0 ready, 0 open" in _run(code=0).stdout
 
 
 def test_a_repair_needs_an_entity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ def test_status_of_a_warehouse_into_which_nothing_came_but_a_gap_was_found(setti
     assert orders["streams"]["a"]["halted"][0]["offset"] == 40
     shown = run("capture", "status").stdout
     assert "ods_orders\ta\tnothing yet\t?\tunknown: no heartbeat of a has arrived yet\tnone\t0.0" in shown
-    assert f"halted: {GAP}; tidemark capture accept a 40 goes on, and holds its tables" in shown
+    assert f"halted: {GAP}; tidemark capture accept a 40 continues, and holds its tables" in shown
 
 
 def test_late_changes_are_shown_by_the_slices_that_they_are_dated_in(settings: Settings) -> None:
@@ -61,7 +61,7 @@ def test_late_changes_are_shown_by_the_slices_that_they_are_dated_in(settings: S
     assert next(table for table in status["tables"] if table["table"] == "ods_orders")["late"] == late
     shown = run("capture", "status").stdout
     assert (
-        "late: ods_orders, changes that came when the snapshot of their time was tagged: 2026-03-23 4, 2026-03-25 1"
+        "late: ods_orders, changes that came after the snapshot of their time was tagged: 2026-03-23 4, 2026-03-25 1"
         in shown
     )
 
@@ -112,7 +112,7 @@ def test_a_held_table_is_told_with_both_ways_out(settings: Settings) -> None:
     shown = run("capture", "status").stdout
     assert f"held, no slice is tagged: shard {shard}: rows changed without row events before offset 70" in shown
     assert (
-        "tidemark capture load or reload reads the table anew, tidemark capture accept a 70 tags it as it is" in shown
+        "tidemark capture load or reload reads the table again, tidemark capture accept a 70 accepts its rows" in shown
     )
 
 
@@ -120,5 +120,5 @@ def test_an_audit_without_an_address_or_of_a_table_that_nobody_captures_says_wha
     refused = run("capture", "audit", "--once")
     assert refused.exit_code == 1
     assert "TIDEMARK_DATABASES" in refused.stderr
-    assert "no captured table of that name" in run("capture", "audit", "ods_nothing").stderr
+    assert "unknown captured table" in run("capture", "audit", "ods_nothing").stderr
     assert not (settings.data / "capture" / "audit").exists()

@@ -29,7 +29,7 @@ def addresses(password: str) -> str:
 def test_files_need_nothing(tmp_path: Path) -> None:
     result = run(tmp_path, "capture", "check")
     assert result.exit_code == 0
-    assert result.stdout.endswith("Nothing is in the way.\n")
+    assert result.stdout.endswith("Everything is fine.\n")
     assert "ok\tcaptured tables\t5, on the instances a, b\n" in result.stdout
 
 

@@ -66,7 +66,7 @@ def test_progress_is_told_every_five_seconds_and_a_loss_at_once() -> None:
     progress.tell(Done(messages=60_000, unreadable=4, sessions_lost=1, lag=0, sources=1), 110.0)
     assert said == [
         "10,000 messages/s, lag 2,000,000, instances here 2, members 3",
-        "Begins again where its last transaction ended: no broker",
+        "Continues after its last transaction: no broker",
         "2,000 messages/s, lag 0, instances here 1, members 3, unreadable 4",
     ]
 

@@ -31,15 +31,15 @@ def test_this_machine_is_sound(tmp_path: Path) -> None:
     assert answer["healthy"] is True
     assert [finding["subject"] for finding in answer["findings"]] == [
         "Python", "Java", "Spark's jars", "Spark's classes",
-        "Data", "Dagster's storage", "Rows of runs", "Disk space", "Memory", "Port",
+        "Data", "Dagster's storage", "Dagster's runs", "Disk space", "Memory", "Port",
     ]  # fmt: skip
 
 
 def test_for_people_each_finding_is_a_line(tmp_path: Path) -> None:
     asked = _doctor(tmp_path)
 
-    assert f"ok\tData\t{tmp_path}/data can be written\n" in asked.stdout
-    assert asked.stdout.endswith("Nothing is in the way: tidemark demo\n")
+    assert f"ok\tData\t{tmp_path}/data is writable\n" in asked.stdout
+    assert asked.stdout.endswith("Everything is fine. Next: tidemark demo\n")
 
 
 def test_every_problem_is_found_at_once(tmp_path: Path) -> None:

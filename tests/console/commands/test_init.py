@@ -61,7 +61,7 @@ def test_an_empty_project_declares_nothing_and_is_sound(tmp_path: Path) -> None:
     settings = Settings.load({"TIDEMARK_ROOT": str(root)})
     assert (settings.time_zone, settings.layers[0]) == ("Asia/Kolkata", "ods")
     assert not load_warehouse(settings).entities
-    assert check(root, tmp_path / "storage") == "0 entities, 0 dependencies: nothing is wrong\n"
+    assert check(root, tmp_path / "storage") == "0 entities, 0 dependencies: no problems\n"
     assert 'name = "my_shop"' in (root / "pyproject.toml").read_text()
 
 

@@ -79,7 +79,7 @@ def test_a_column_that_comes_from_itself_ends(tmp_path: Path) -> None:
         "      <- total.b  (again)",
     ]
     assert run(root, "total.a", "--limit", "2").stdout.splitlines()[3] == "   and 2 more: --limit 4 shows them"
-    assert "(more below: --depth)" in run(root, "total.a", "--depth", "1").stdout
+    assert "(deeper levels: --depth)" in run(root, "total.a", "--depth", "1").stdout
     answer = json.loads(run(root, "total.a", "--json").stdout)["columns"][0]
     again = {"of": [], "again": True}
     nodes = [{"column": "total.a", **again}, {"column": "total.b", **again}]

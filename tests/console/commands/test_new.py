@@ -56,7 +56,7 @@ def test_the_readmes_table_takes_one_query_and_at_most_five_lines(root: Path) ->
     assert written == block("yaml")
     assert len(written.splitlines()) <= 5
     checked = CliRunner().invoke(main, ["check", "--root", str(root)])
-    assert checked.stdout == "34 entities, 36 dependencies: nothing is wrong\n"
+    assert checked.stdout == "34 entities, 36 dependencies: no problems\n"
 
 
 def test_the_main_job_takes_little_yaml_and_states_no_dependency() -> None:
@@ -102,7 +102,7 @@ def test_without_a_query_there_is_a_stub_that_works(root: Path) -> None:
 def test_a_name_that_is_a_path_is_refused(root: Path, name: str) -> None:
     before = sorted(root.parent.rglob("*"))
     result = new(root, name, "--layer", "dws", query="SELECT 1 FROM dwd_orders WHERE dt = :biz_date")
-    assert (result.exit_code, "no name of an entity" in result.output) == (1, True), result.output
+    assert (result.exit_code, "invalid name of an entity" in result.output) == (1, True), result.output
     assert sorted(root.parent.rglob("*")) == before
 
 

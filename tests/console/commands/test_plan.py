@@ -54,7 +54,7 @@ def test_a_change_is_told_with_what_it_touches_and_costs(root: Path) -> None:
     assert told.output.splitlines()[:2] == ["sales: changed", "  twice has another expression"]
     for line in (
         "  built of it\ttwices\t2: 2026-03-23 .. 2026-03-24",
-        "2 slices are outdated, 2 more were built of them",
+        "2 slices are outdated, 2 more are downstream",
     ):
         assert line in told.output.splitlines()
     data = json.loads(plan(root, "--json").output)
@@ -67,7 +67,7 @@ def test_a_change_is_told_with_what_it_touches_and_costs(root: Path) -> None:
 def test_a_new_column_is_null_in_the_slices_that_are_there(root: Path) -> None:
     compute(root)
     rewrite(root, "AS twice", "AS twice, id + 1 AS following")
-    assert "  NULL in the slices that are there until they are computed again: following" in plan(root).output
+    assert "  NULL until the slices are computed again: following" in plan(root).output
     assert json.loads(plan(root, "--json").output)["entities"][0]["null_until_computed"] == ["following"]
 
 
@@ -106,7 +106,7 @@ def test_slices_of_unknown_code_are_said(root: Path) -> None:
     compute(root, told=False)
     told = plan(root)
     assert told.exit_code == ExitCode.OK
-    assert "of 8 slices the code is not known" in told.output
+    assert "8 slices have no recorded code" in told.output
 
 
 def test_an_unknown_entity_is_a_clear_answer(root: Path) -> None:

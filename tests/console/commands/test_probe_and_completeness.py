@@ -56,7 +56,7 @@ def test_a_slice_is_looked_at_once(project: Path) -> None:
     (project / "in" / "2026-03-29T15" / "a.csv").touch()
     told = data("probe", "files", "2026-03-29T15", code=1)
     assert (told["is_there"], told["rules"][0]["passed"]) == (True, False)
-    assert "does not tell how many rows" in call("probe", "files", "2026-03-29T15", code=1).output
+    assert "did not count the rows" in call("probe", "files", "2026-03-29T15", code=1).output
     assert data("probe", "files", "2026-03-29T16", code=1)["is_there"] is False
 
 

@@ -44,7 +44,7 @@ def test_what_the_mender_found_is_told(tmp_path: Path) -> None:
     file.write_bytes(b"x")
     result = run(lakes.root, "replicate", "--repair")
     assert f"{file.relative_to(lakes.replica)} of sales: other size, sent again" in result.stdout
-    assert "1 files looked at, 1 damages found" in run(lakes.root, "replicate", "--status").stdout
+    assert "1 files checked, 1 damages found" in run(lakes.root, "replicate", "--status").stdout
     repaired = json.loads(run(lakes.root, "replicate", "--repair", "--json").stdout)["replicas"][0]["repaired"]
     assert (repaired["files"], repaired["findings"]) == (1, [])
     assert run(lakes.root, "replicate", "--repair", "--status").exit_code == 2

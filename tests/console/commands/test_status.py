@@ -86,7 +86,7 @@ def test_a_failed_slice_is_where_the_waiting_begins(settings: Settings) -> None:
     report(settings, [f"{name}@{day}" for name in upstream for day in days])
     report(settings, ["dwd_orders@2026-03-23"], [Event.STARTED, Event.FAILED], "the disk is full")
     told = entries("--layer", "dwd")["dwd_orders"]
-    again = "it is tried again once a center runs: `tidemark up` or `tidemark center` starts one"
+    again = "it is retried when a center runs: start `tidemark up` or `tidemark center`"
     why = ["failed: the disk is full", f"run {RUN}, 2026-03-30 03:00+02:00", again]
     assert told["failures"] == {"2026-03-23": why}
     assert (told["failed"], told["waiting"]) == (["2026-03-23"], ["2026-03-30", "2026-03-31"])
@@ -111,11 +111,11 @@ def test_the_command_is_named_after_the_last_retry_and_the_past_knows_no_later_f
     Lease(database, CENTER, 60.0).hold()
     database.close()
     first = ["failed: the disk is full", f"run {RUN}, 2026-03-30 03:00+02:00"]
-    tried = "it is tried again at 2026-03-30 03:05+02:00"
+    tried = "it is retried at 2026-03-30 03:05+02:00"
     assert last_words() == [*first, tried]
     late, again = THEN + timedelta(hours=1), [Event.RETRIED, Event.STARTED, Event.FAILED]
     report(settings, ["dwd_orders@2026-03-23"], again, "a column is missing", late, "second")
-    command = "run it again, once the reason is gone: tidemark backfill dwd_orders 2026-03-23 --approve"
+    command = "fix the cause, then run it again: tidemark backfill dwd_orders 2026-03-23 --approve"
     assert last_words() == ["failed: a column is missing", "run second, 2026-03-30 04:00+02:00", command]
     assert last_words("--as-of", f"{THEN:%Y-%m-%dT%H:%M:30}") == [*first, tried]
     report(settings, ["dwd_orders@2026-03-23"], [Event.CANCELLED], "not today", late + timedelta(hours=1))
@@ -152,7 +152,7 @@ def test_a_slice_that_its_rules_refused_is_told_with_what_they_said(settings: Se
 
 def test_that_nobody_starts_anything_is_said_until_a_center_runs(settings: Settings) -> None:
     report(settings)
-    assert "no center runs: nothing is looked for or started" in status().splitlines()[-2]
+    assert "no center runs: start" in status().splitlines()[-2]
     assert "no center runs" in CliRunner().invoke(main, ["explain", "dwd_orders", "2026-03-28"]).output
     assert "no center runs" not in CliRunner().invoke(main, ["explain", "ods_orders", "2026-03-28"]).output
     database = Database.of(settings)

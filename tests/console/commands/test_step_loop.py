@@ -39,7 +39,7 @@ def test_whatever_a_step_raises_is_said_and_the_next_one_runs(capsys: pytest.Cap
     serve(steps(ERRORS, done), 0.01, said.append, lambda: bool(done))
     assert said == [REPORT]
     printed = " ".join(capsys.readouterr().out.split())
-    assert printed.count("tried again in 0 s") == len(ERRORS)
+    assert printed.count("trying again in 0 s") == len(ERRORS)
     assert "a step failed unexpectedly: ValueError: nobody foresaw it" in printed
     assert "Traceback" not in printed
 

@@ -60,7 +60,7 @@ def test_who_found_it_wrong_and_why_is_told_with_the_slice(settings: Settings) -
 def test_where_nothing_was_computed_there_is_nothing_to_mark(settings: Settings) -> None:
     refused = run(*ASKED)
     assert refused.exit_code == 1
-    assert "nothing was computed here yet" in refused.output
+    assert "nothing is computed yet" in refused.output
     assert not settings.state_db.exists()
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _INSTALL_JAVA = "install a JDK or JRE 17 or newer (Debian and Ubuntu: openjdk-17-jre-headless), or set JAVA_HOME to one"
-_OTHER_FOLDER = "free the disk or give rights to it, or choose another folder with TIDEMARK_DATA"
+_OTHER_FOLDER = "free disk space, grant write access, or choose another folder with TIDEMARK_DATA"
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +92,7 @@ def test_with_a_dagster_home_that_cannot_be_written(tmp_path: Path) -> None:
     assert refused.output == (
         "error: this machine is not ready\n"
         f"  found    Dagster's storage: {tmp_path}/home cannot be written (File exists)\n"
-        "  to do    free the disk or give rights to it, or choose another folder with DAGSTER_HOME\n"
+        "  to do    free disk space, grant write access, or choose another folder with DAGSTER_HOME\n"
     )
 
 

@@ -56,7 +56,7 @@ def test_on_a_server(postgres_server: Postgres, tmp_path: Path) -> None:
     hosts.join("small", "a third home", HostPool(1, "default=1", "code 2"))
     hosts.renew("big", token, HostPool(4, "default=3, heavy=1", "code 1"), 2)
     taken = asked(tmp_path, TIDEMARK_STATE=state, TIDEMARK_HOST="big")
-    assert (taken.exit_code, "other warm workers are called big" in taken.stderr) == (ExitCode.TRY_AGAIN, True)
+    assert (taken.exit_code, "other warm workers have the name big" in taken.stderr) == (ExitCode.TRY_AGAIN, True)
     shown = asked(tmp_path, "--list", TIDEMARK_STATE=state).stdout
     assert "there\tbig\t4\t2\tdefault=3, heavy=1\t" in shown
     assert "The hosts have different code" in shown

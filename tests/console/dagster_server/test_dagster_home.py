@@ -74,12 +74,12 @@ def test_a_home_whose_data_is_gone_or_elsewhere_is_refused_before_anything_is_wr
     prepare_home(settings, home)
     prepare_home(settings, home)
     shutil.rmtree(settings.data)
-    with pytest.raises(ForeignHomeError, match="begin anew with an empty DAGSTER_HOME"):
+    with pytest.raises(ForeignHomeError, match="start with an empty DAGSTER_HOME"):
         prepare_home(settings, home)
     assert list(settings.data.iterdir()) == []
 
     prepare_home(settings, tmp_path / "another")
-    with pytest.raises(ForeignHomeError, match="tells of other data"):
+    with pytest.raises(ForeignHomeError, match="belongs to other data"):
         prepare_home(settings, home)
 
 

@@ -88,7 +88,7 @@ def test_what_is_no_request_is_refused(body: bytes) -> None:
     played = _ask(_body(body))
     assert played.received == []
     assert played.sent[0]["status"] == 400
-    assert "no GraphQL request" in played.sent[1]["body"].decode()
+    assert "not a GraphQL request" in played.sent[1]["body"].decode()
 
 
 @pytest.mark.parametrize("path", ["/graphql", "/graphql/"])

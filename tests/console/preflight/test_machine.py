@@ -41,7 +41,7 @@ def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
         "Data",
         "problem",
         f"{path} cannot be written (File exists)",
-        "free the disk or give rights to it, or choose another folder with TIDEMARK_DATA",
+        "free disk space, grant write access, or choose another folder with TIDEMARK_DATA",
     )
     assert path.read_text() == "in the way"
 
@@ -96,7 +96,7 @@ def test_little_memory_is_a_warning() -> None:
         "Memory",
         "warning",
         "1.0 GiB available",
-        "close programs (3 GiB will do), or give Spark less with TIDEMARK_SPARK_MEMORY=1g",
+        "close programs (3 GiB is enough), or give Spark less with TIDEMARK_SPARK_MEMORY=1g",
     )
     assert machine.memory(4 << 30).verdict == "ok"
 

@@ -49,21 +49,21 @@ def test_a_setting_that_names_no_server_is_a_problem(tmp_path: Path) -> None:
 @pytest.mark.components
 def test_hosts_come_and_go(postgres_server: Postgres, tmp_path: Path) -> None:
     settings = Settings.at(tmp_path, state=empty_database(postgres_server.url, tmp_path), pools="default=2")
-    none = "none is there: runs are executed where they are launched"
+    none = "no host is alive: each host executes its own runs"
     assert verdicts(settings) == [("ok", none)]
     database = Database.of(settings)
     hosts, runs, shared = WorkerHosts(database), WorkerRuns(database), SharedCapacities(settings)
     token = hosts.join("a", "a", POOL)
     assert runs.offer("run", "code", "launcher")
     hosts.renew("a", token, POOL, 1)
-    assert verdicts(settings) == [("ok", "a (1 of 2 slots); runs that wait: 1")]
+    assert verdicts(settings) == [("ok", "a (1 of 2 slots); waiting runs: 1")]
     assert shared["default"] == 2
     assert shared.figures() == {"there": 1, "slots": 2, "running": 1}
     hosts.join("b", "b", HostPool(3, "default=3", "other"))
     assert verdicts(settings) == [
-        ("warning", "a (1 of 2 slots), b (0 of 3 slots); runs that wait: 1; they have different code")
+        ("warning", "a (1 of 2 slots), b (0 of 3 slots); waiting runs: 1; they have different code")
     ]
     hosts.leave("a", token)
     hosts.leave("b", 1)
-    assert verdicts(settings) == [("warning", "none is there; runs that wait: 1")]
+    assert verdicts(settings) == [("warning", "no host is alive; waiting runs: 1")]
     database.close()

@@ -126,7 +126,7 @@ def page() -> str:
         "",
         "## Your own assets",
         "",
-        "**In the project's code location**: declare the asset with `own_asset: true` and its `depends_on`, and pass it",
+        "**In the project's code location**: declare the asset with `own_asset: true` and `depends_on`, and pass it",
         "to `warehouse_definitions(warehouse, [scores])`. The center launches it when its inputs are complete. Other",
         "entities may depend on it.",
         "",

@@ -320,7 +320,7 @@ def next_state(
     columns: TableColumns,
     order: BinlogOrder,
 ) -> CommitState:
-    """The state that a commit of `batch` carries; what it closes waits as long as is declared now, come what may."""
+    """The state in a commit of `batch`; the snapshots that it completes always wait as long as is declared now."""
     newest = {stat.shard: max(stat.newest_ms, state.watermarks.get(stat.shard, 0)) for stat in stats}
     after = state_behind(state, batch, columns, order)
     holds = after.holds

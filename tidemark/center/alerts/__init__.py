@@ -1,4 +1,4 @@
-"""What the center raises alerts for: promises at risk (A9), broken rules, anomalies (C9); beside its tick."""
+"""Alerts of the center beside its tick: promises at risk (A9), failed rules, anomalies (C9)."""
 
 from tidemark.center.alerts.alert_watch import AlertWatch
 

@@ -1,7 +1,7 @@
-"""Alerts of one center: looked for in a thread of its own at a bounded pace, sent in threads of their own.
+"""Looks for alerts in a separate thread at a bounded pace, and sends them in separate threads.
 
-A tick does no more than say that the lease is held. What fails here is told in the log and tried again: neither a store
-that does not answer nor a receiver that is slow or dead reaches the tick.
+A tick only reports that the lease is held. Errors here are logged and tried again. A store or a receiver that does not
+answer does not delay the tick.
 """
 
 from __future__ import annotations
@@ -46,23 +46,23 @@ if TYPE_CHECKING:
 
 CURSOR: Final = "alerts about rules"
 _SECONDS: Final = 1.0
-"""So often it looks whether something is due at most."""
+"""Shortest time between two checks for due work."""
 _SHARE: Final = 10.0
-"""A forecast, or a look at anomalies, takes at most a tenth of the time."""
+"""A forecast, or a check of anomalies, takes at most a tenth of the time."""
 _LOOKED_BACK: Final = 10_000
-"""So many transitions are looked at the first time."""
+"""The number of transitions to look at the first time."""
 _ANOMALIES_TOLD_FOR: Final = timedelta(minutes=10)
-"""One that was measured in it is told, also where the slice after it is as usual: there are several looks in it."""
+"""Anomalies measured within this time are reported even if a later slice is usual; several checks fit into it."""
 _REFUSED_TOLD_FOR: Final = timedelta(hours=1)
 _KEPT_SECONDS: Final = 86_400.0
 _JOIN_SECONDS: Final = 5.0
 _IDLE_SECONDS: Final = 60.0
-"""Not asked for so long its thread ends; the next time there is another."""
+"""After this time without a call, the thread ends; the next call starts another one."""
 _LOGGER: Final = logging.getLogger("tidemark.alerts")
 
 
 class AlertWatch:
-    """`clock` is the wall's, aware; `env` holds the channels' addresses."""
+    """`clock` is the wall clock, aware; `env` has the channels' addresses."""
 
     def __init__(
         self,
@@ -90,9 +90,9 @@ class AlertWatch:
         self._thread: Thread | None = None
 
     def poll(self, instance: dg.DagsterInstance) -> None:
-        """The lease is held: have looked for alerts, and sent what is due, while this goes on.
+        """The lease is held: start a check for alerts, and send due messages.
 
-        Dagster is told which promises have come to be at risk, or are so no more: some at a time.
+        Report to Dagster which promises are at risk, or no longer; a limited number at once.
         """
         if self._thread is None or not self._thread.is_alive():
             self._thread = Thread(target=self._serve, name="alerts", daemon=True)
@@ -101,7 +101,7 @@ class AlertWatch:
         self._checks.report(instance)
 
     def close(self) -> None:
-        """Let what is under way end, for some seconds."""
+        """Wait some seconds for active work."""
         self._closed.set()
         self._asked.set()
         if self._thread is not None:
@@ -109,10 +109,9 @@ class AlertWatch:
         self._courier.join(_JOIN_SECONDS)
 
     def look(self) -> None:
-        """Raise and take back alerts, where it is time for it, and have sent what is due.
+        """Raise and close alerts if it is time, and send due messages.
 
-        What one kind of alert raises keeps no other from being raised or sent. Raises StateStoreDownError and
-        FencedError.
+        An error in one kind of alert does not affect the others. Raises StateStoreDownError and FencedError.
         """
         run = self._isolated.run
         self._isolated.begin()
@@ -149,7 +148,7 @@ class AlertWatch:
         self._checks.put(self._book.open(AlertKind.BASELINE) if troubles else (), judged.open, at_risk)
 
     def _look_at_rules(self) -> None:
-        """Of what happened since the last time; a slice in an open alert is looked at by itself."""
+        """Check slices with events since the last time, and slices in open alerts."""
         store = self._center.store
         last = store.read.last()
         if self._looked_until is None:
@@ -181,14 +180,14 @@ class AlertWatch:
             self._book.reconcile(AlertKind.FAILED_RUN, troubles, self._clock())
 
     def _has_failed_for_good(self, slice_: Slice) -> bool:
-        """Whether nothing tries it again, no person cancelled it, and no alert about rules is about it."""
+        """Whether it is not retried automatically, was not cancelled by a user, and belongs to no alert about rules."""
         count, quality = self._center.failures(slice_), self._center.status(slice_).quality
         if count is None or count.is_held or quality is Quality.FAILED:
             return False
         return self._policy.tried_again_at(count) is None
 
     def _look_at_anomalies(self) -> None:
-        """Of those that there are, a slice that was measured again and is as usual is none."""
+        """Check anomalies; a slice that was measured again and is usual has none."""
         now, alerts = self._clock(), self._book.open(AlertKind.ANOMALY)
         told = open_anomalies(self._center.store.database, now - _ANOMALIES_TOLD_FOR)
         if told or alerts:

@@ -1,7 +1,7 @@
-"""From slices with unusual rows to causes: one an entity, with what is unusual of what is made of it.
+"""Groups anomalous slices by cause: one for each entity, with the anomalies downstream.
 
-Rows that are missing are missing downstream, too. A slice that is made of an unusual one is of its cause, however many
-steps lie between them; it stays with the alert that names it where nothing that it is made of is unusual any more.
+Missing rows are also missing downstream. A slice computed from an anomalous one belongs to its cause, at any distance.
+It stays with the alert that names it when no input is anomalous any more.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 20
 _LOOKED_AT: Final = 500
-"""So many slices upstream of an unusual one are looked at, or a level more."""
+"""The number of slices upstream to look at, or one level more."""
 _MOST_INPUTS: Final = 400
 _JUDGED: Final = frozenset({Quality.FAILED, Quality.IGNORED})
-"""A broken rule is an alert by itself; what somebody lets pass is none."""
+"""A failed rule is an alert of its own; an accepted slice has no alert."""
 
 
 def anomaly_troubles(
     told: Unusual, alerts: Sequence[Alert], graph: DependencyGraph, status_of: StatusOf
 ) -> list[Trouble]:
-    """All causes that there are: `told` is what is unusual now, `alerts` are the open ones about anomalies."""
+    """All causes: `told` are current anomalies, `alerts` the open alerts about anomalies."""
     unusual = {
         slice_: anomalies
         for slice_, anomalies in told.items()
@@ -56,12 +56,12 @@ def anomaly_troubles(
 def _is_there(slice_: Slice, graph: DependencyGraph) -> bool:
     try:
         return slice_.entity in graph and graph.exists(slice_)
-    except ParseError:  # of another period, from before the entity was changed
+    except ParseError:  # with another period, from before the entity changed
         return False
 
 
 def _root(slice_: Slice, unusual: Collection[Slice], upstream: Callable[[Slice], frozenset[Slice]]) -> Slice:
-    """The unusual slice that is most steps upstream, the first by name among several; itself where there is none."""
+    """The anomalous slice most steps upstream, the first by name among equals; otherwise the slice itself."""
     root, level, seen = slice_, frozenset({slice_}), {slice_}
     while level and len(seen) < _LOOKED_AT:
         level = frozenset(up for down in level for up in upstream(down)) - seen
@@ -71,7 +71,7 @@ def _root(slice_: Slice, unusual: Collection[Slice], upstream: Callable[[Slice],
 
 
 def _upstream(graph: DependencyGraph, slice_: Slice) -> frozenset[Slice]:
-    """What it is made of, but for slices of its own entity, which are told of by themselves, and for very many."""
+    """Its inputs, except slices of its own entity, which have their own causes; empty if there are too many."""
     requirements = [
         requirement
         for requirement in graph.requirements(slice_)
@@ -85,7 +85,7 @@ def _cause(entity: str) -> str:
 
 
 def _trouble(cause: str, slices: Sequence[Slice], unusual: Unusual, graph: DependencyGraph) -> Trouble:
-    """Slices of the entity itself first."""
+    """With the entity's own slices first."""
     listed = sorted(slices, key=lambda slice_: (_cause(slice_.entity) != cause, str(slice_)))
     shown = [f"{slice_} ({words(unusual[slice_])})" for slice_ in listed[:_SHOWN]]
     more = [f"and {len(listed) - _SHOWN} more"] if len(listed) > _SHOWN else []

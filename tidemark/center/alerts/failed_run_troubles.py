@@ -1,4 +1,4 @@
-"""From slices whose runs failed for the last time to causes: one for all that failed for the same reason."""
+"""Groups slices with failed runs by cause: one for all failures with the same reason."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _SHOWN: Final = 20
 _LONGEST: Final = 200
 _TRIED_AGAIN: Final = frozenset({RunState.READY, RunState.LAUNCHED, RunState.RUNNING})
 _MOVING: Final = re.compile(r"\d+(?:[-:.T]\d+)*")
-"""Days, counts and places differ from slice to slice where the reason is the same."""
+"""Days, counts and paths, which differ between slices with the same reason."""
 
 
 def failed_run_troubles(
     failed: Mapping[Slice, FailedRun], alerts: Sequence[Alert], graph: DependencyGraph, status_of: StatusOf
 ) -> list[Trouble]:
-    """All causes that there are: `failed` slices are not tried again by themselves, `alerts` are the open ones.
+    """All causes: `failed` slices are not retried automatically, `alerts` are the open alerts.
 
-    A slice that somebody has run again counts until that run succeeded.
+    A slice that a user runs again counts until the run succeeds.
     """
     by_cause: dict[str, list[Slice]] = {}
     for slice_, run in failed.items():
@@ -51,10 +51,10 @@ def _cause(run: FailedRun) -> str:
 def _trouble(cause: str, slices: Sequence[Slice], failed: Mapping[Slice, FailedRun], graph: DependencyGraph) -> Trouble:
     names = ", ".join(map(str, slices[:_SHOWN])) + (f" and {len(slices) - _SHOWN} more" if slices[_SHOWN:] else "")
     run = next((failed[slice_] for slice_ in slices if slice_ in failed), None)
-    why = f"failed: {run.why} (run {run.run_id})" if run else "failed, and is being run again"
+    why = f"failed: {run.why} (run {run.run_id})" if run else "failed and is being run again"
     first = slices[0]
     message = (
-        f"{names} {why}. Nothing tries it again by itself. `tidemark explain {first.entity} {first.key}` shows "
+        f"{names} {why}. It is not retried automatically. `tidemark explain {first.entity} {first.key}` shows "
         f"what it reads, `tidemark backfill {first.entity} {first.key} --approve` runs it again"
     )
     channels = dict.fromkeys(channel for slice_ in slices for channel in graph.entity(slice_.entity).notify)

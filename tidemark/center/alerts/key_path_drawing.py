@@ -1,6 +1,7 @@
-"""The key path of a promise as a small drawing that Dagster's pages show: predicted bars against `ready_by`.
+"""Draws the key path of a promise for Dagster's pages: predicted bars against `ready_by`.
 
-As an SVG of so few characters that Dagster renders it without a button: the slices that are there last, if not all fit.
+The SVG has few enough characters that Dagster shows it without a button; if there are too many slices, the last ones
+are drawn.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _SAFE: Final = "/:=',;-.~!*@$&?"
 
 
 def key_path_drawing(promise: Baseline) -> str:
-    """Markdown: a bar a slice, first to last, and a line where the slice is promised for."""
+    """Markdown: a bar for each slice, first to last, and a line at the promised time."""
     for count in range(len(promise.path), 0, -1):
         text = f"![key path]({_drawing(promise, promise.path[-count:])})"
         if len(text) <= _AT_ONCE:
@@ -51,6 +52,6 @@ def _drawing(promise: Baseline, steps: Sequence[PathStep]) -> str:
 
 
 def _words(step: PathStep) -> str:
-    """What is no markup, and not too long."""
+    """Text without markup, shortened."""
     text = str(step.slice).replace("&", "+").replace("<", "").replace(">", "")
     return text if len(text) <= 40 else f"{text[:39]}..."

@@ -1,7 +1,7 @@
-"""Promises as Dagster shows them: the check `baseline` of a slice's partition fails while an alert names the slice.
+"""Shows promises in Dagster: the check `baseline` of a slice's partition fails while an alert names the slice.
 
-A run that computes the slice reports the check as passed, too. What was told is noted in the state store after it was
-told: a process that dies in between tells it again, under the same id.
+A run that computes the slice also reports the check as passed. The state store records a report after it was made:
+after a crash in between, it is made again with the same id.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 CURSOR: Final = "checks of promises"
 _AT_ONCE: Final = 20
-"""So many are told in a tick: each takes Dagster's storage some time."""
+"""Reports in one tick: each takes Dagster's storage some time."""
 _MOST: Final = 1_000
 
 
 class PromiseChecks:
-    """`put` is called by whoever looks for alerts, `report` by the ticks."""
+    """The alert watch calls `put`, the ticks call `report`."""
 
     def __init__(self, book: AlertBook, graph: DependencyGraph) -> None:
         self._book, self._graph = book, graph
@@ -42,7 +42,7 @@ class PromiseChecks:
         self._told: dict[str, int] | None = None
 
     def put(self, alerts: Iterable[Alert], open_: Iterable[Baseline], at_risk: Mapping[str, str]) -> None:
-        """`alerts` are all open ones about promises; `at_risk` are the slices that are so now, each with its cause."""
+        """`alerts` are all open alerts about promises; `at_risk` are slices at risk now, with their causes."""
         by_cause = {alert.cause: alert for alert in alerts}
         promises = {str(promise.slice): promise for promise in open_}
         self._wanted = {
@@ -52,9 +52,9 @@ class PromiseChecks:
         }
 
     def report(self, instance: dg.DagsterInstance) -> int:
-        """Tell Dagster what has changed, some of it at a time; how much that was.
+        """Report changes to Dagster, a limited number at once; returns the number.
 
-        Raises StateStoreDownError, FencedError, and what Dagster's storage raises.
+        Raises StateStoreDownError, FencedError, and errors of Dagster's storage.
         """
         wanted = self._wanted
         if wanted is None:
@@ -91,7 +91,7 @@ class PromiseChecks:
         try:
             entity = self._graph.entity(slice_.entity) if slice_.entity in self._graph else None
             partition = partition_of(entity, slice_) if entity and not entity.is_project else None
-        except ParseError:  # of another period, from before the entity was changed
+        except ParseError:  # with another period, from before the entity changed
             return
         if partition is None:
             return
@@ -108,7 +108,7 @@ class PromiseChecks:
 
 
 def _failed(alert: Alert, promise: Baseline | None) -> tuple[dg.AssetCheckSeverity, str, dict[str, Any]]:
-    """A promise that may be late warns, one that is probably late is an error; with what is predicted."""
+    """A promise at risk is a warning, one that will probably be missed an error; with the forecast."""
     is_over = promise is None or promise.state is PromiseState.OVER
     severity = dg.AssetCheckSeverity.ERROR if is_over else dg.AssetCheckSeverity.WARN
     if promise is None or promise.p50 is None or promise.margin is None:

@@ -1,8 +1,8 @@
-"""From promises that are at risk to causes: a slice whose delay endangers ten promises is one cause that names ten.
+"""Groups promises at risk by cause: a slice whose delay endangers ten promises is one cause with ten promises.
 
-A promise stays with the alert that names it as long as that alert's cause is on its key path, or nothing else there is
-off its norm; it leaves it when it is there, or safe with nine chances of ten: so that nobody is told of what wavers.
-A promise that may be late as every day it may be, with nothing off its norm, is told of once it is probably late.
+A promise stays with its alert while the alert's cause is on its key path, or nothing else there is unusual. It leaves
+the alert when its slice is ready, or safe with 90 % probability, so that alerts do not flap. A promise at risk without
+an unusual step is reported when it will probably be missed.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     StatusOf = Callable[[Slice], SliceStatus]
 
 SHOWN: Final = 20
-"""So many promises are spelt out in a message."""
+"""Promises listed in a message."""
 
 
 def promise_troubles(
     open_: Sequence[Baseline], alerts: Sequence[Alert], graph: DependencyGraph, status_of: StatusOf
 ) -> list[Trouble]:
-    """All causes that there are: `open_` are the promises that are not there, `alerts` the open ones about promises."""
+    """All causes: `open_` are promises that are not kept yet, `alerts` the open alerts about promises."""
     assigned: dict[str, list[Baseline]] = {}
     named = _names(alerts)
     troubled = [promise for promise in open_ if _is_troubled(promise, graph, is_named=str(promise.slice) in named)]
@@ -52,7 +52,7 @@ def promise_troubles(
 
 
 def _names(alerts: Iterable[Alert]) -> dict[str, list[str]]:
-    """By slice the causes of the alerts that name it."""
+    """Causes of the alerts that name a slice, by slice."""
     named: dict[str, list[str]] = {}
     for alert in alerts:
         for slice_ in alert.slices:
@@ -72,7 +72,7 @@ def _is_off_norm(promise: Baseline) -> bool:
 
 
 def _cause_of(promise: Baseline, named: Iterable[str], counts: Counter[str], causes: set[str]) -> str:
-    """That of the alert it is named by, of any other open one, or that which most promises share."""
+    """The cause of the alert that names it, of another open alert, or the one that most promises share."""
     for cause in named:
         if cause in promise.cause_keys or not _is_off_norm(promise):
             return cause
@@ -80,7 +80,7 @@ def _cause_of(promise: Baseline, named: Iterable[str], counts: Counter[str], cau
 
 
 def _held(alert: Alert, evaluated: set[str], graph: DependencyGraph, status_of: StatusOf) -> Iterator[Slice]:
-    """Slices of an alert that are not there and that no forecast looks at any more: over for more than a day."""
+    """Slices of an alert that are not ready and that forecasts no longer include: late for more than a day."""
     for text in alert.slices:
         slice_ = Slice.parse(text)
         if text not in evaluated and _is_missed(slice_, graph, status_of):
@@ -90,7 +90,7 @@ def _held(alert: Alert, evaluated: set[str], graph: DependencyGraph, status_of: 
 def _is_missed(slice_: Slice, graph: DependencyGraph, status_of: StatusOf) -> bool:
     try:
         is_promised = slice_.entity in graph and graph.exists(slice_) and bool(graph.entity(slice_.entity).ready_by)
-    except ParseError:  # of another period, from before the entity was changed
+    except ParseError:  # with another period, from before the entity changed
         return False
     return is_promised and status_of(slice_).run_state is not RunState.COMPLETED
 
@@ -108,7 +108,7 @@ def _trouble(cause: str, promises: Sequence[Baseline], held: Sequence[Slice], gr
 
 
 def _sentence(cause: str, promises: Iterable[Baseline]) -> str:
-    """The cause with by how much it is off, where a key path tells it."""
+    """The cause, with the size of the delay if a key path has it."""
     for promise in promises:
         for key, sentence in zip(promise.cause_keys, promise.causes, strict=True):
             if key == cause:

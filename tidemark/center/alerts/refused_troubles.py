@@ -1,4 +1,4 @@
-"""Events from outside that were refused, as trouble: one cause an entity."""
+"""Groups refused external events by cause: one for each entity."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def refused_troubles(refused: Sequence[RefusedEvent], graph: DependencyGraph) -> list[Trouble]:
-    """`refused` are those of the last time, oldest first; the newest one is told in full."""
+    """`refused` are recent events, oldest first; the newest one is described in full."""
     newest = {event.entity: event for event in refused}
     return [_trouble(event, sum(other.entity == name for other in refused), graph) for name, event in newest.items()]
 

@@ -1,4 +1,4 @@
-"""From slices that broke a blocking rule to causes: one an entity, with all of its slices."""
+"""Groups slices that failed a blocking rule by cause: one for each entity."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SHOWN: Final = 20
 def rule_troubles(
     told: Mapping[Slice, str], alerts: Sequence[Alert], graph: DependencyGraph, status_of: StatusOf
 ) -> list[Trouble]:
-    """All causes that there are: `told` slices broke a rule, with why, `alerts` are the open ones about rules.
+    """All causes: `told` are slices that failed a rule, with the reason, `alerts` the open alerts about rules.
 
-    A slice counts as long as its quality is `failed`: computed again and good, or let pass by somebody, it does not.
+    A slice counts while its quality is `failed`: not after a good computation, or when a user accepts it.
     """
     known = [Slice.parse(text) for alert in alerts for text in alert.slices]
     by_entity: dict[str, list[Slice]] = {}
@@ -38,5 +38,5 @@ def rule_troubles(
 def _trouble(name: str, slices: Sequence[Slice], told: Mapping[Slice, str], channels: Iterable[str]) -> Trouble:
     words = [f"{slice_} ({told[slice_]})" if told.get(slice_) else str(slice_) for slice_ in slices[:_SHOWN]]
     more = [f"and {len(slices) - _SHOWN} more"] if len(slices) > _SHOWN else []
-    message = f"a blocking rule of {name} does not hold: {', '.join([*words, *more])}"
+    message = f"a blocking rule of {name} failed: {', '.join([*words, *more])}"
     return Trouble(f"{name} breaks a blocking rule", message, tuple(map(str, slices)), tuple(dict.fromkeys(channels)))

@@ -1,4 +1,4 @@
-"""Baselines of a project (seed capability A9): its history, its open slices, and how its promises stand."""
+"""Baselines of a project (seed capability A9): run history, open slices, and promises."""
 
 from tidemark.center.baseline.baselines import Baseline, Baselines, PathStep
 from tidemark.center.baseline.center_forecast import CenterForecast, JudgedPromises

@@ -1,4 +1,4 @@
-"""How the promises of a project stand: predicted finish, margin, key path, why it is late, until when to repair it."""
+"""The state of a project's promises: predicted finish, margin, key path, causes of delay, time left for a repair."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 BEHIND: Final = timedelta(days=1)
 AHEAD: Final = timedelta(days=1)
-"""Promises from a day ago to a day ahead are looked at: what is open or due today."""
+"""Promises from a day ago to a day ahead: the ones that are open or due today."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """A slice of the key path with its predicted start and finish (median; aware), and what it waits for room."""
+    """A slice of the key path with its predicted start and finish (median; aware), and its wait for a pool."""
 
     slice: Slice
     start: datetime
@@ -38,12 +38,12 @@ class PathStep:
     label: HistoryLabel
     room: timedelta
     repair_by: datetime
-    """Until then a failure of it can be repaired: a run that starts then still keeps the promise."""
+    """The last time at which a repair run can start and still keep the promise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The promise of one slice. Instants are aware; of one that is there `finish` is None, its path empty."""
+    """The promise of one slice. Instants are aware; for a completed slice `finish` is None and the path is empty."""
 
     slice: Slice
     owner: str
@@ -57,21 +57,21 @@ class Baseline:
     path: tuple[PathStep, ...] = ()
     causes: tuple[str, ...] = ()
     cause_keys: tuple[str, ...] = ()
-    """What each of `causes` is about, without figures that move: an alert is told once for each of it."""
+    """The subject of each of `causes` without changing figures: an alert is sent once for each."""
 
     @property
     def cause(self) -> str:
-        """What the first of `causes` is about."""
+        """The subject of the first of `causes`."""
         return self.cause_keys[0] if self.cause_keys else ""
 
     @property
     def margin(self) -> timedelta | None:
-        """`ready_by` minus the median of the finish."""
+        """`ready_by` minus the median finish."""
         return None if self.p50 is None else self.ready_by - self.p50
 
 
 class Baselines:
-    """The promises of one moment: everything is worked through the graph once, when it is first asked for."""
+    """Promises at one instant; the graph is evaluated once, at the first question."""
 
     def __init__(self, source: SliceSource, names: Iterable[str] | None = None) -> None:
         self._source = source
@@ -81,27 +81,27 @@ class Baselines:
 
     @cached_property
     def promised(self) -> dict[Slice, datetime]:
-        """Every slice that is promised for a time from a day ago to a day ahead."""
+        """All slices promised for a time from a day ago to a day ahead."""
         return {slice_: instant for name in self._names for slice_, instant in self._promised(name)}
 
     @cached_property
     def open(self) -> OpenSlices:
-        """What the promises hang on and is not there."""
+        """Incomplete slices that promises depend on."""
         return self._source.open_slices(self.promised)
 
     @cached_property
     def forecast(self) -> Forecast:
-        """Of all of it."""
+        """The forecast of all open slices."""
         capacity = list(self._source.pools.capacity.values())
         return Forecast.of(self.open.network, self.open.durations, capacity)
 
     def all(self) -> list[Baseline]:
-        """One a promised slice that is open, the smallest margin first."""
+        """Open promised slices, smallest margin first."""
         open_ = [slice_ for slice_ in self.promised if slice_ in self.open.number]
         return sorted(map(self.of, open_), key=_urgency)
 
     def of(self, slice_: Slice) -> Baseline:
-        """How the promise of a slice stands."""
+        """The promise of a slice."""
         entity, instant = self._source.graph.entity(slice_.entity), self.promised[slice_]
         baseline = Baseline(slice_, entity.owner, entity.priority, instant, PromiseState.SAFE)
         number = self.open.number.get(slice_)
@@ -126,11 +126,11 @@ class Baselines:
         )
 
     def repair(self, slices: Iterable[Slice]) -> RepairTime:
-        """How long it takes to compute these slices and what was built of them again, beside what is under way."""
+        """The time to compute these slices, and the slices built from them, beside active runs."""
         return self.rebuilding(self._built_of(slices))
 
     def rebuilding(self, slices: Iterable[Slice]) -> RepairTime:
-        """How long it takes to compute exactly these slices again, beside what is under way."""
+        """The time to compute exactly these slices, beside active runs."""
         anew = list(slices)
         open_ = self._source.open_slices(self.promised, anew=anew)
         capacity = list(self._source.pools.capacity.values())
@@ -139,7 +139,7 @@ class Baselines:
         )
 
     def _built_of(self, slices: Iterable[Slice]) -> list[Slice]:
-        """The slices, and those downstream of them that are there."""
+        """The slices, and completed slices downstream."""
         told = dict.fromkeys(slices)
         open_ = list(told)
         while open_:
@@ -197,7 +197,7 @@ class Baselines:
 
 
 def _longest(forecast: Forecast, path: Sequence[int]) -> Deviation:
-    """Where nothing on a key path is off its norm: what takes longest on it."""
+    """The longest step of a key path without a cause of delay."""
     took = np.median(forecast.took[list(path)], axis=1)
     at = int(np.argmax(took))
     return Deviation(path[at], Cause.SLOWER_THAN_PROMISED, float(took[at]))

@@ -1,4 +1,4 @@
-"""The promises as the center knows them: its statuses, and a history that grows with what happens."""
+"""Forecasts in the center: from its statuses, and a run history that grows with new events."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 
 _UNKNOWN: Final = SliceStatus()
 _READ_ANEW_SECONDS: Final = 86_400.0
-"""What is older than ninety days is let go of by then."""
+"""After this time, events older than ninety days are dropped from the history."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedPromises:
-    """How the promises stood at an instant: of the slices that are `promised`, `open` are those that are not there."""
+    """Promises at an instant: of the `promised` slices, `open` are incomplete."""
 
     now: datetime
     promised: tuple[Slice, ...]
     open: tuple[Baseline, ...]
 
     def of(self, entity: str) -> JudgedPromises:
-        """Those of one entity."""
+        """The promises of one entity."""
         promised = tuple(slice_ for slice_ in self.promised if slice_.entity == entity)
         return JudgedPromises(
             self.now, promised, tuple(promise for promise in self.open if promise.slice.entity == entity)
@@ -50,10 +50,9 @@ class JudgedPromises:
 
 
 class CenterForecast:
-    """Forecasts of one center. Safe between threads; `clock` is the wall's, aware.
+    """Forecasts of one center. Safe between threads; `clock` is the wall clock, aware.
 
-    The history of the entities that promises hang on is read once, then what happened since; where nothing is promised
-    nothing is read at all.
+    The history of the entities behind promises is read once, then only new events. Without promises nothing is read.
     """
 
     def __init__(self, center: DependencyCenter, pools: Pools, clock: Callable[[], datetime]) -> None:
@@ -67,12 +66,12 @@ class CenterForecast:
 
     @cached_property
     def names(self) -> list[str]:
-        """The entities with promises, as the graph has them when it is first asked."""
+        """Entities with promises in the graph, found at the first question."""
         graph = self._center.graph
         return [name for name in graph if graph.entity(name).is_promised]
 
     def judge(self, newer_than: float = 0.0) -> JudgedPromises:
-        """How the promises stand; a forecast less than `newer_than` seconds old will do. Raises StateStoreDownError."""
+        """The promises now, from a forecast at most `newer_than` seconds old. Raises StateStoreDownError."""
         with self._lock:
             now, last = self._clock(), self._last
             if last is None or not 0 <= (now - last.now).total_seconds() < newer_than:
@@ -80,7 +79,7 @@ class CenterForecast:
             return last
 
     def rebuilding(self, slices: Sequence[Slice]) -> RepairTime:
-        """How long it takes to compute exactly these slices again, beside what is under way.
+        """The time to compute exactly these slices, beside active runs.
 
         Raises StateStoreDownError.
         """
@@ -90,7 +89,7 @@ class CenterForecast:
         return self._baselines(self.names, history, now, self._statuses_around(slices)).rebuilding(slices)
 
     def _statuses_around(self, slices: Sequence[Slice]) -> StatusOf:
-        """The statuses of these and of what they read are asked for at once: most are not in the center's memory."""
+        """Statuses of these slices and their inputs, read together because most are not in memory."""
         graph = self._center.graph
         around = {input_ for slice_ in slices for needed in graph.requirements(slice_) for input_ in needed.slices}
         around.update(slices)
@@ -116,7 +115,7 @@ class CenterForecast:
         return self._center.status(slice_).run_state is RunState.COMPLETED
 
     def _grown(self, names: Iterable[str], now: datetime) -> RunHistory:
-        """The history up to now: read whole once a day, or where other entities are needed."""
+        """The history up to now, read completely once a day or for other entities."""
         database, graph = self._center.store.database, self._center.graph
         needed, last = upstream_closure(graph, names), self._center.store.read.last()
         since = now - LOOKED_BACK
@@ -133,7 +132,7 @@ class CenterForecast:
 
 
 def upstream_closure(graph: DependencyGraph, names: Iterable[str]) -> tuple[str, ...]:
-    """These entities and all that they are computed from, in order."""
+    """These entities and all their upstream entities, in order."""
     open_ = list(names)
     closure = set(open_)
     while open_:

@@ -1,4 +1,4 @@
-"""What the declarations say of slices - when, after what, in which pool - kept for the next forecast of a graph."""
+"""Declared facts of slices (times, inputs, pools), cached for the next forecast of a graph."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.window import Window
 
 KEPT: Final = 500_000
-"""So many slices are kept; then all are asked for again."""
+"""Most cached slices; the cache is then cleared."""
 _DAY: Final = timedelta(hours=23)
 
 
 class DeclaredSlice(NamedTuple):
     """Instants are seconds since 1970.
 
-    `release`: not before; of what arrives its window's end. `inputs` with the instant until which each is waited for,
-    infinite for a strong one. `due`: when it is promised, None where it is not.
+    `release` is the earliest start, or the window's end of an arriving slice. `inputs` have the instant until which
+    each is waited for, infinite for a strong one. `due` is the promise, or None.
     """
 
     release: float
     is_computed: bool
-    """Not what arrives from outside; markers are."""
+    """False for slices that arrive from outside; true for markers."""
     is_marker: bool
     pool: int
     groups: Groups
@@ -42,7 +42,7 @@ class DeclaredSlice(NamedTuple):
 
 
 class DeclaredSlices:
-    """Of one graph, which must not change, with one setting of pools; safe between threads."""
+    """For one immutable graph with one setting of pools; safe between threads."""
 
     def __init__(self, graph: DependencyGraph, pools: Pools) -> None:
         self.graph, self.pools = graph, pools
@@ -86,6 +86,9 @@ class DeclaredSlices:
 
 
 def groups_of(entity: Entity, window: Window) -> Groups:
-    """What a slice is compared by: the weekday, or for shorter periods hour and weekday, by its entity's clock."""
+    """The group of a slice for comparisons.
+
+    The weekday, or for shorter periods hour and weekday, in its entity's zone.
+    """
     local = window.start.astimezone(zone_info(entity.time_zone))
     return (local.weekday(),) if window.duration >= _DAY else (local.hour, local.weekday())

@@ -1,4 +1,4 @@
-"""The slices that promises hang on and that are not there yet, as arrays: from a graph and what is known of slices."""
+"""Incomplete slices that promises depend on, as arrays, from a graph and known slices."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     StatusOf = Callable[[Slice], SliceStatus]
 
 MOST: Final = 500_000
-"""So many slices are looked at."""
+"""The largest number of slices."""
 _ATTEMPTS: Final = 2
 _UNDER_WAY: Final = (RunState.LAUNCHED, RunState.RUNNING)
 
 
 @dataclass(frozen=True)
 class OpenSlices:
-    """`slices` by the network's numbers; instants of the network are seconds after `now`."""
+    """`slices` by number in the network; the network's instants are seconds after `now`."""
 
     now: datetime
     slices: Sequence[Slice]
@@ -49,7 +49,7 @@ class OpenSlices:
 
 @dataclass
 class _Walked:
-    """Slices in the order in which they were met, each with its run state, and the edges between them by place."""
+    """Slices in the order of their visit, with their run states, and edges between them by place."""
 
     place: dict[Slice, int] = field(default_factory=dict)
     slices: list[Slice] = field(default_factory=list)
@@ -57,7 +57,7 @@ class _Walked:
     above: list[int] = field(default_factory=list)
     below: list[int] = field(default_factory=list)
     until: list[float] = field(default_factory=list)
-    """Of each edge the instant (seconds since 1970) until which its input is waited for."""
+    """For each edge, the instant (seconds since 1970) until which its input is waited for."""
 
     def add(self, slice_: Slice, state: RunState) -> int:
         self.place[slice_] = place = len(self.slices)
@@ -68,14 +68,14 @@ class _Walked:
 
 @dataclass(frozen=True)
 class SliceSource:
-    """What a network is built from."""
+    """Inputs of a network."""
 
     declared: DeclaredSlices
     status_of: StatusOf
     history: RunHistory
     now: datetime
     of_new_code: Collection[str] = ()
-    """Entities that will be computed by code that never ran yet."""
+    """Entities that will be computed by code that has never run."""
 
     @property
     def graph(self) -> DependencyGraph:
@@ -86,7 +86,7 @@ class SliceSource:
         return self.declared.pools
 
     def open_slices(self, wanted: Iterable[Slice], *, anew: Iterable[Slice] = ()) -> OpenSlices:
-        """Those of `wanted` that are not there, and what they lack upstream; `anew` are computed again in any case."""
+        """Incomplete slices of `wanted`, and their missing inputs; `anew` are computed again in any case."""
         walked = self._walk(wanted, list(anew))
         declared = [self.declared[slice_] for slice_ in walked.slices]
         now = self.now.timestamp()
@@ -115,7 +115,7 @@ class SliceSource:
         return walked
 
     def _add_inputs(self, walked: _Walked, below: int) -> None:
-        """Those that a slice lacks."""
+        """Add the missing inputs of a slice."""
         for input_, until in self.declared[walked.slices[below]].inputs:
             above = walked.place.get(input_)
             if above is None:
@@ -130,7 +130,7 @@ class SliceSource:
     def _durations(
         self, slices: Sequence[Slice], states: Sequence[RunState], declared: Sequence[DeclaredSlice]
     ) -> tuple[Durations, dict[int, float]]:
-        """Of markers, which take no time, the first row of the tables; and who takes longer as it reads more."""
+        """Markers take no time and use the first row of the tables; larger inputs take longer."""
         at = self.now.timestamp()
         sized = SizedTimes(self.declared, self.history, at)
         excesses = sized.excesses(slices)

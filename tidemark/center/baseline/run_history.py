@@ -1,4 +1,4 @@
-"""How long the slices of each entity took, or how long after their windows they arrived, as the state store says."""
+"""Durations of each entity's slices, or their arrival times after their windows, from the state store."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 LOOKED_BACK: Final = timedelta(days=90)
 _BACKFILLED_AFTER: Final = timedelta(days=3).total_seconds()
-"""What comes so long after its window is no arrival of the day, but a repair or a replay."""
+"""An arrival this long after its window is a repair or a replay."""
 _LATELY: Final = 7
 _TOGETHER_SECONDS: Final = 2.0
 
 
 class _EndedTogether(NamedTuple):
-    """The last slices of an entity that ended within moments of each other, in one run."""
+    """The last slices of an entity that ended almost together, in one run."""
 
     run_id: str | None
     at: float
@@ -43,13 +43,13 @@ class _EndedTogether(NamedTuple):
 
 
 class RunHistory:
-    """`failed`: how often the present generation of a slice did."""
+    """`failed` counts the failures of a slice's present generation."""
 
     def __init__(self, graph: DependencyGraph, told: Iterable[Timing]) -> None:
         self._graph = graph
         self._took: dict[str, deque[Observed]] = {}
         self._computed: dict[str, deque[Slice]] = {}
-        """Which slice each of `_took` is of, where runs compute them."""
+        """The slice of each entry in `_took`, for computed entities."""
         self.sizes = SliceSizes()
         self._runs: dict[str, int] = defaultdict(int)
         self._failures: dict[str, int] = defaultdict(int)
@@ -64,38 +64,38 @@ class RunHistory:
 
     @property
     def running(self) -> Mapping[Slice, float]:
-        """Since when what is under way is computed, in seconds since 1970."""
+        """Start times of active slices, in seconds since 1970."""
         return self._under_way.since
 
     @classmethod
     def read(
         cls, graph: DependencyGraph, database: Database, now: datetime, entities: Collection[str] | None = None
     ) -> RunHistory:
-        """Of the last ninety days, of all entities or of some. Raises StateStoreDownError."""
+        """The last ninety days, of all entities or of some. Raises StateStoreDownError."""
         told = timings(database, now - LOOKED_BACK, entities)
-        # Of some entities they come one entity after the other: what shares a run has to be in the order of its ends.
+        # For some entities, timings come entity by entity; shared runs need the order of their ends.
         return cls(graph, told if entities is None else sorted(told, key=_instant))
 
     def times(self, entity: str) -> LearnedTimes:
-        """What was learned of an entity; of one without history what the others take."""
+        """Learned times of an entity; without history, those of the other entities."""
         if entity not in self._learned:
             took = list(self._took.get(entity, ()))
             self._learned[entity] = learn(took) if took else learn((), self._typical)
         return self._learned[entity]
 
     def runs(self, entity: str) -> Iterator[tuple[Slice, Observed]]:
-        """The slices of an entity with what each took, the newest first."""
+        """Slices of an entity with their durations, newest first."""
         return zip(reversed(self._computed.get(entity, ())), reversed(self._took.get(entity, ())), strict=True)
 
     def lately(self, entity: str) -> float:
-        """The median seconds of its last runs; 0 of what arrives from outside or has no history."""
+        """The median seconds of its last runs; 0 for arriving entities and without history."""
         took = self._took.get(entity)
         if not took or not is_scheduled(self._graph.entity(entity)):
             return 0.0
         return median(observed.amount for observed in islice(reversed(took), _LATELY))
 
     def failing(self, entity: str) -> float:
-        """The share of its runs that fail."""
+        """The share of failed runs."""
         return self._failures[entity] / (self._runs[entity] + 2) if entity in self._failures else 0.0
 
     @cached_property
@@ -104,7 +104,7 @@ class RunHistory:
         return pooled([learn(list(self._took[name])) for name in scheduled])
 
     def note(self, timing: Timing) -> None:
-        """Take in what happened next; of an entity that is gone nothing."""
+        """Add the next event; unknown entities are ignored."""
         slice_ = timing.slice
         if slice_.entity not in self._graph:
             return
@@ -129,7 +129,7 @@ class RunHistory:
         entity = self._graph.entity(slice_.entity)
         try:
             window = self._graph.window(slice_)
-        except ParseError:  # of another period, from before the entity was changed
+        except ParseError:  # with another period, from before the entity changed
             return
         groups = groups_of(entity, window)
         if timing.rows is not None:
@@ -156,7 +156,7 @@ class RunHistory:
         self._learned.pop(entity, None)
 
     def _share(self, entity: str, timing: Timing) -> None:
-        """Slices that one query computes come to their ends together: each took its share of that time."""
+        """Slices of one query end together: each took an equal share of the time."""
         last, took = self._ended_together.get(entity), self._took[entity]
         is_shared = last and timing.run_id and last.run_id == timing.run_id and timing.at - last.at <= _TOGETHER_SECONDS
         count = min(last.slices + 1, len(took)) if last and is_shared else 1
@@ -167,7 +167,7 @@ class RunHistory:
             took.extend(replace(observed, amount=share) for observed in reversed(several))
 
     def _begun(self, slice_: Slice, ended: float, launched: float | None) -> float | None:
-        """When a run came to a slice; where its start is told only with its end, when it was launched."""
+        """When a run reached a slice; if its start is reported only with its end, when it was launched."""
         begun = self.running.get(slice_)
         if begun == ended and launched is not None:
             return max(launched, self._under_way.ended_before(slice_))

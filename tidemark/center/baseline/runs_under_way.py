@@ -1,4 +1,4 @@
-"""Since when slices are computed that are under way: a run of several computes one after the other."""
+"""Start times of active slices: a run of several slices computes one after the other."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class _SharedRun:
-    """The slices of a run that are not there yet, and when the last one of those that are came (seconds since 1970)."""
+    """Incomplete slices of a run, and the time of its last completed one (seconds since 1970)."""
 
     left: set[Slice] = field(default_factory=set)
     ended: float = 0.0
 
 
 class RunsUnderWay:
-    """`since`: seconds since 1970 from which on a slice has had the run for itself."""
+    """`since`: seconds since 1970 from which a slice has had the run for itself."""
 
     def __init__(self) -> None:
         self.since: dict[Slice, float] = {}
@@ -35,12 +35,12 @@ class RunsUnderWay:
         self.since[slice_] = max(at, self.ended_before(slice_))
 
     def ended_before(self, slice_: Slice) -> float:
-        """When the slice before it in its run ended; 0 where there was none."""
+        """The end of the slice before it in its run; 0 if there was none."""
         run = self._runs.get(self._run_of.get(slice_, ""))
         return run.ended if run is not None else 0.0
 
     def complete(self, slice_: Slice, at: float) -> None:
-        """It is there: its run goes on with the next one."""
+        """It is complete: its run continues with the next slice."""
         run = self._runs.get(self._run_of.get(slice_, ""))
         if run is not None:
             run.ended = max(run.ended, at)
@@ -49,7 +49,7 @@ class RunsUnderWay:
         self.end(slice_)
 
     def end(self, slice_: Slice) -> None:
-        """It is not computed any more."""
+        """It is no longer computed."""
         self.since.pop(slice_, None)
         self._leave(slice_)
 

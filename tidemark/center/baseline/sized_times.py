@@ -1,7 +1,7 @@
-"""How long slices take that read more or less than usual: of their inputs that are there, and of those that will be.
+"""Durations of slices with inputs of unusual size, present or predicted.
 
-An input that is not there yet is as large as usual, or more by as much as what it reads is: sizes go down the graph as
-far as slices of the past had more rows when their inputs had.
+A missing input has its usual size, changed by the size of its own inputs: sizes propagate down the graph as far as past
+slices had more rows when their inputs had.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 _RUNS: Final = 90
 _MOST: Final = 500
-"""Of so many entities the effects are learned for one forecast: each takes some milliseconds. Of others nothing is
-known, which a wider answer says."""
+"""Most entities whose effects are learned for one forecast, because each takes milliseconds.
+
+For others the effect is unknown, and the range wider.
+"""
 
 
 class _Effects(NamedTuple):
-    """Of what a slice reads: on how long it takes, and on how many rows it gets."""
+    """Effects of input size: on duration, and on the number of rows."""
 
     times: SizeEffect
     rows: SizeEffect
@@ -55,12 +57,12 @@ class SizedTimes:
         return told
 
     def times(self, entity: str, excess: float) -> LearnedTimes:
-        """What was learned of an entity, for a slice that reads so much more."""
+        """Learned times of an entity, for a slice with this excess of input."""
         times = self._history.times(entity)
         return self._effects(entity).times.on(times, excess) if excess else times
 
     def _excess(self, slice_: Slice, written: Mapping[Slice, float]) -> float:
-        """Of all its inputs together; `written` has the excess of those that will be unusual."""
+        """The excess of all its inputs together; `written` has the excess of unusual predicted inputs."""
         inputs = [input_ for input_, _ in self._declared[slice_].inputs]
         if not any(input_ in written or self._is_unusual(input_) for input_ in inputs):
             return 0.0

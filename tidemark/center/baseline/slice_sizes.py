@@ -1,4 +1,4 @@
-"""How many rows slices have, and how many slices of their entities usually have."""
+"""Numbers of rows of slices, and the usual number of their entities."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 _KEPT: Final = 90
 _NEAR: Final = 1.25
 _SHARE: Final = 0.1
-"""A size is usual where such a share of the other slices is near: at most so many times as large, or as small."""
+"""A size is usual if this share of other slices is within this factor."""
 
 
 class SliceSizes:
-    """Of the newest slices of each entity."""
+    """Sizes of each entity's newest slices."""
 
     def __init__(self) -> None:
         self._observed: dict[str, dict[Slice, Observed]] = {}
@@ -27,7 +27,7 @@ class SliceSizes:
         self._learned: dict[str, LearnedTimes] = {}
 
     def note(self, slice_: Slice, rows: int, at: float, groups: Groups) -> None:
-        """A slice was written, or arrived, at `at` (seconds since 1970) with so many rows."""
+        """A slice was written, or arrived, at `at` (seconds since 1970) with this number of rows."""
         of_entity = self._observed.setdefault(slice_.entity, {})
         of_entity.pop(slice_, None)
         of_entity[slice_] = Observed(at, float(rows), groups)
@@ -39,12 +39,12 @@ class SliceSizes:
             self._usual.pop(oldest, None)
 
     def rows(self, slice_: Slice) -> float | None:
-        """How many a slice has; None where nobody told it."""
+        """The rows of a slice; None if unknown."""
         observed = self._observed.get(slice_.entity, {}).get(slice_)
         return None if observed is None else observed.amount
 
     def usual(self, slice_: Slice) -> float | None:
-        """How many such a slice usually has: its own number where that is nothing unusual; None where nobody told."""
+        """The usual rows of such a slice: its own number if it is not unusual; None if unknown."""
         observed = self._observed.get(slice_.entity, {}).get(slice_)
         if observed is None:
             return None
@@ -55,7 +55,7 @@ class SliceSizes:
         return self._usual[slice_]
 
     def expected(self, entity: str, at: float, groups: Groups) -> float | None:
-        """How many a slice that is not there yet will usually have; None where nobody told of any."""
+        """The usual rows of a slice that is not there yet; None if unknown."""
         of_entity = self._observed.get(entity)
         if not of_entity:
             return None
@@ -65,7 +65,7 @@ class SliceSizes:
 
 
 def _is_usual(rows: float, of_entity: Sequence[float]) -> bool:
-    """Whether enough of an entity's slices are as large; cheap enough to ask it of every input."""
+    """Whether enough of an entity's slices have a similar size; cheap enough for every input."""
     near = sum(rows / _NEAR <= other <= rows * _NEAR for other in of_entity) - 1
     return near >= _SHARE * (len(of_entity) - 1)
 

@@ -1,1 +1,4 @@
-"""How facts come in: by subscription (event log, topic), by inspection (snapshots, wiped data), and by API call."""
+"""Detectors report facts.
+
+By subscription (event log, topic), by inspection (snapshots, wiped data), and by API call.
+"""

@@ -1,8 +1,8 @@
-"""Counting by itself: what the sources have and what the lake's commits brought, of tables that declare it (C4).
+"""Counts records in the sources and in the lake's commits, for tables that declare it (C4).
 
-Each table is counted in turn, at most once a minute, in a thread of its own: a source that hangs keeps nobody waiting.
-A source that does not answer leaves its counts as they were, and nothing is final meanwhile. Where the capture counts,
-its commits tell both: how many rows their changes bring, and which files they add. So the two are always of one moment.
+Each table is counted in turn, at most once a minute, in its own thread, so a slow source does not delay others. If a
+source does not answer, its counts do not change, and nothing becomes final. With counts by the capture, its commits
+have both sides: the rows of their changes, and the added files. So both sides are from one moment.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 _EVERY: Final = timedelta(minutes=1)
 _AT_ONCE: Final = 1_440
-"""Minutes of a source that one pass counts; the next one goes on."""
+"""Minutes of a source in one pass; the next pass continues."""
 _MINUTE: Final = timedelta(minutes=1)
 _KEPT: Final = 30 * 1_440
-"""So many minutes before the newest final one are counted: what changes in older ones is told by the reconciliation."""
+"""Minutes before the newest final one that are counted; reconciliation finds changes in older ones."""
 
 
 @dataclass
 class CountedTables:
-    """Counts the tables of one warehouse into one state store; `path_of` says where an entity's table is."""
+    """Counts the tables of one warehouse into one state store; `path_of` gives the path of an entity's table."""
 
     entities: Callable[[], Iterable[Entity]]
     path_of: Callable[[str], TableLocation]
@@ -55,7 +55,7 @@ class CountedTables:
     _lock: Lock = field(default_factory=Lock)
 
     def poll(self) -> int:
-        """Let each table whose time has come be counted beside the caller; returns how many."""
+        """Start counts of due tables in threads; returns their number."""
         begun = 0
         for entity in self.entities():
             if entity.completeness is None or not self._take(entity.name):
@@ -65,13 +65,13 @@ class CountedTables:
         return begun
 
     def count(self, entity: Entity, declared: Completeness) -> None:
-        """Count one table now. Raises TidemarkError; the lake is counted where the source does not answer, too."""
+        """Count one table now. Raises TidemarkError; the lake is counted even if the source does not answer."""
         self._count_lake(entity, declared)
         if not declared.capture:
             self._count_source(entity, declared)
 
     def count_all(self) -> None:
-        """Count every table now that nobody counts at the moment; troubles are noted."""
+        """Count every table now that is not being counted; errors are noted."""
         for entity in self.entities():
             if entity.completeness is not None and self._take(entity.name, at_once=True):
                 self._beside(entity, entity.completeness)
@@ -136,20 +136,20 @@ class CountedTables:
         )
 
     def _until(self, entity: Entity, declared: Completeness) -> int:
-        """The minute before which records may be counted as final."""
+        """The minute before which records may be final."""
         now = self.clock() - declared.settle_for
         end = entity.calendar.start_of(entity.end) if entity.end else now
         return seconds_of(min(now, end)) // 60
 
 
 def _states(lake: LakeCounts) -> list[CommitState]:
-    """What the capture said in its commits."""
+    """The capture's states in its commits."""
     states = (CommitState.from_json(text) for text in lake.told)
     return [state for state in states if state is not None]
 
 
 def _brought(name: str, states: Iterable[CommitState], zone: Zone | None) -> Iterator[RecordCount]:
-    """The rows that each of the capture's commits says that its changes bring; a batch is a part."""
+    """Rows of the changes in each of the capture's commits; a batch is a part."""
     for state in states:
         minutes: Counter[int] = Counter()
         for reading, rows in state.minutes.items():

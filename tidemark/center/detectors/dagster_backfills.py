@@ -1,7 +1,7 @@
-"""Backfills that somebody starts in Dagster's pages are completed with the slices downstream that they leave out.
+"""Completes backfills that were started in Dagster's pages with the missing slices downstream.
 
-Dagster follows time windows of the assets that were chosen. What else was built from their slices gets a backfill of
-ours, which waits for Dagster's runs, and rebuilds the rest. Slices that Dagster computes for the first time need none.
+Dagster follows only the chosen assets. Other slices built from them get a backfill of Tidemark, which waits for
+Dagster's runs and rebuilds the rest. Slices that Dagster computes for the first time need none.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NOTHING_YET: Final = (RunState.WAITING, RunState.READY)
 
 
 class DagsterBackfillDetector:
-    """Of one center; what was looked at once is not looked at again."""
+    """For one center; each backfill is checked once."""
 
     def __init__(
         self, center: DependencyCenter, clock: Callable[[], datetime], refused: RefusedEvents | None = None
@@ -46,7 +46,7 @@ class DagsterBackfillDetector:
         self._gone: set[int] = set()
 
     def poll(self, instance: dg.DagsterInstance) -> None:
-        """Take in backfills that began, before what their runs did is; and the time after it those that have ended."""
+        """Read new backfills before the results of their runs; then the ended ones."""
         going_on = {backfill.backfill_id: backfill for backfill in open_backfills(instance)}
         for backfill_id in going_on.keys() - self._seen:
             if self._stored.begun_by(_OF_DAGSTER + backfill_id) is None:
@@ -58,12 +58,12 @@ class DagsterBackfillDetector:
             for row in self._stored.active()
             if row.request.origin.startswith(_OF_DAGSTER) and row.request.origin not in origins
         }
-        for number in gone & self._gone:  # what its runs did was taken in meanwhile
+        for number in gone & self._gone:  # the results of its runs were read in between
             self._abandon(number)
         self._gone = gone
 
     def _try_to_complete(self, instance: dg.DagsterInstance, backfill: OpenBackfill) -> None:
-        """One whose keys or size nobody can plan with is left as Dagster has it."""
+        """Try to complete it; a backfill with invalid keys or a too large size stays as it is in Dagster."""
         try:
             self._complete(backfill)
         except TerminalError as error:
@@ -71,7 +71,7 @@ class DagsterBackfillDetector:
             self._refused.refuse(instance, name, f"Dagster's backfill {backfill.backfill_id}", error)
 
     def _complete(self, backfill: OpenBackfill) -> None:
-        """Plan what it leaves out; nothing, where it leaves out nothing."""
+        """Plan the missing slices, if there are any."""
         after = dict(self._rebuilt(backfill))
         plan = plan_of(self._center.graph, self._center.store, list(after), self._clock())
         if len(plan.members) == len(after):
@@ -81,11 +81,11 @@ class DagsterBackfillDetector:
             for slice_, member in plan.members.items()
         }
         asked = f"{len(after)} slices of Dagster's backfill {backfill.backfill_id}"
-        request = BackfillRequest("dagster", "what it leaves out", asked, _OF_DAGSTER + backfill.backfill_id)
+        request = BackfillRequest("dagster", "the slices that it leaves out", asked, _OF_DAGSTER + backfill.backfill_id)
         self._stored.add(BackfillPlan(members), request, BackfillPhase.RUNNING)
 
     def _rebuilt(self, backfill: OpenBackfill) -> Iterator[tuple[Slice, int]]:
-        """The slices that hold something which it rebuilds, with the generation that this replaces."""
+        """Completed slices that it rebuilds, with the generation that this replaces."""
         graph = self._center.graph
         for key, partition in backfill.targets:
             name = key.to_user_string()
@@ -98,7 +98,7 @@ class DagsterBackfillDetector:
             yield slice_, status.generation - (status.run_state in _UNDER_WAY)
 
     def _abandon(self, number: int) -> None:
-        """What Dagster did not come to is left as it is; what its runs did is known by now."""
+        """Leave what Dagster did not compute; the results of its runs are known by now."""
         backfill = self._stored.load(number)
         left = {
             slice_

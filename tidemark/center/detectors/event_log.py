@@ -1,15 +1,15 @@
-"""Subscription to Dagster's event log, by cursor: runs of the center, of the UI and of backfills tell the same way.
+"""Subscription to Dagster's event log by cursor, for runs of the center, the UI and backfills alike.
 
-A planned materialization is a run that began, a materialization one that completed. An asset that was wiped is absent;
-a run that was removed from Dagster's storage says nothing of the data. Its rules have passed where its run
-evaluated them (`rules_checked_by_run`): what was reported without a run stays `quality unknown`. A run that ended
-without having materialized what it planned has failed on it; what it tells after that, of slices that another run has
-by then, counts for nothing (`late_results`). The position is written with the facts, and lies some
-seconds behind them (`log_tail`): a process that starts again reads a few events that are known by their ids. An event
-that cannot be understood (`told_event`), or that nothing foresaw, is refused alone; those after it do not wait for it.
+A planned materialization is a started run, a materialization a completed one. A wiped asset is absent; a run deleted
+from Dagster's storage says nothing about the data. Rules have passed if the run evaluated them
+(`rules_checked_by_run`): a slice reported without a run stays `quality unknown`. A run that ended without its planned
+materialization has failed. What it reports later, about slices of another run, does not count (`late_results`). The
+position is written with the facts, some seconds behind them (`log_tail`): after a restart, a few events are read again
+and recognized by id. An event that cannot be understood (`told_event`), or causes an unexpected error, is refused
+alone.
 
-The numbers of events belong to one storage. A log that is shorter than the position is another one, or was cut: it is
-read from its beginning, and what is older than the last event that was taken in is passed over.
+Event numbers belong to one storage. A log shorter than the position is another one, or was truncated: it is read from
+the beginning, and events older than the last known one are skipped.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 CURSOR: Final = "dagster"
 TIME_CURSOR: Final = "dagster time"
-"""When the newest event that was taken in was written, in epoch seconds: it holds in any storage."""
+"""The write time of the newest event read, in epoch seconds: valid in any storage."""
 _KINDS: Final = (DagsterEventType.ASSET_MATERIALIZATION_PLANNED, DagsterEventType.ASSET_MATERIALIZATION)
 _IS_THERE: Final = frozenset({Event.COMPLETED, Event.OBSERVED})
 _AT_ONCE: Final = 1_000
@@ -73,13 +73,13 @@ _ENDED: Final = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.Da
 
 
 def event_id(entry: dg.EventLogEntry, slice_: Slice) -> str:
-    """The same for an event in whatever storage it lies, as numbers of records are used again."""
+    """The same id for an event in any storage, because record numbers are reused."""
     kind = "begun:" if entry.dagster_event_type is DagsterEventType.ASSET_MATERIALIZATION_PLANNED else ""
     return f"{OF_DAGSTER}{entry.run_id}:{entry.timestamp:.6f}:{kind}{slice_}"
 
 
 class EventLogDetector:
-    """Reads one Dagster storage for one center; `instance` may be another one of the same storage later."""
+    """Reads one Dagster storage for one center; `instance` may be replaced by another one of the same storage."""
 
     def __init__(
         self,
@@ -102,9 +102,9 @@ class EventLogDetector:
         """Starts of other runs while a run had the slice: it may have ended by then."""
 
     def poll(self, *, reconcile: bool = True) -> int:
-        """Take in everything that is new; returns how many facts changed something.
+        """Read all new events; returns the number of facts with an effect.
 
-        With `reconcile` also events that became visible late, and runs that ended without what they had planned.
+        With `reconcile`, also events that became visible late, and runs that ended without their planned results.
         """
         if reconcile:
             self._notice_shorter_log()
@@ -123,9 +123,9 @@ class EventLogDetector:
         return new + (self._center.report(list(self._begun_before_the_end())).new if self._begun_meanwhile else 0)
 
     def _take_in_unread(self, ended: Mapping[str, RunRecord | None]) -> int:
-        """Materializations of runs that succeeded and whose slices are still under way: none was passed over unseen.
+        """Materializations of successful runs whose slices are still active: they were missed.
 
-        Numbers of events are used again where the newest ones were deleted.
+        This happens because event numbers are reused after the newest events were deleted.
         """
         names = {run for run, _ in self._center.under_way().values() if run} & ended.keys()
         all_ended = [record.dagster_run for name in sorted(names) if (record := ended[name]) is not None]
@@ -138,7 +138,7 @@ class EventLogDetector:
         return self._center.report(facts).new if facts else 0
 
     def _notice_shorter_log(self) -> None:
-        """Begin again where Dagster's storage has fewer events than were read of it."""
+        """Start again if Dagster's storage has fewer events than were read."""
         last = self.instance.event_log_storage.get_maximum_record_id() or 0
         if last < self._tail.last:
             _LOGGER.warning(
@@ -198,7 +198,7 @@ class EventLogDetector:
         )
 
     def _next(self, after: int) -> list[EventLogRecord]:
-        """The next records of all kinds in order: up to where each kind was read."""
+        """The next records of all kinds in order, up to where each kind was read."""
         by_kind = [
             self.instance.event_log_storage.get_event_records(
                 EventRecordsFilter(event_type=kind, after_cursor=after), limit=_AT_ONCE, ascending=True
@@ -217,7 +217,7 @@ class EventLogDetector:
         run, when = self._run(entry.run_id), datetime.fromtimestamp(entry.timestamp, UTC)
         is_there = event.event_type is DagsterEventType.ASSET_MATERIALIZATION
         if is_there and PROBE_KEY in event.step_materialization_data.materialization.metadata:
-            return  # the crawl told it, and told the center
+            return  # reported by the crawl, which also reported it to the center
         for slice_ in self._slices(event):
             at, last_runs = (entry.run_id, record.storage_id), self._center.memory.runs
             if is_there and self._late.is_late(self.instance, slice_, last_runs, run, at):
@@ -256,7 +256,7 @@ class EventLogDetector:
                 yield Fact(f"{id_}:quality", slice_, passed, when, "dagster", held, changed=changed)
 
     def _slices(self, event: dg.DagsterEvent) -> Iterator[Slice]:
-        """The slices of an event; none for an asset that is no entity. Raises RequestError for a key of no slice."""
+        """The slices of an event; none for an asset without an entity. Raises RequestError for an invalid key."""
         name = event.asset_key.to_user_string() if event.asset_key else ""
         if name not in self._center.graph:
             return
@@ -272,7 +272,7 @@ class EventLogDetector:
             yield told_slice(self._center.graph, name, key)
 
     def _run(self, run_id: str) -> str:
-        """The center's id of a run; the run's own where it was launched by somebody else."""
+        """The center's run id; the run's own id if the center did not launch it."""
         if run_id not in self._runs:
             if len(self._runs) >= _MOST_RUNS:
                 self._runs.clear()
@@ -282,9 +282,9 @@ class EventLogDetector:
         return self._runs[run_id]
 
     def _ended_runs(self) -> dict[str, RunRecord | None]:
-        """Runs under way that have ended by now, None of those that Dagster does not have.
+        """Active runs that have ended by now; None for runs that Dagster does not have.
 
-        Asked for before their last events are read.
+        Ask before reading their last events.
         """
         wanted = sorted({run for run, _ in self._center.under_way().values() if run})
         ended: dict[str, RunRecord | None] = {}
@@ -292,7 +292,7 @@ class EventLogDetector:
             some = wanted[start : start + _RUNS_AT_ONCE]
             by_id = self.instance.get_run_records(dg.RunsFilter(run_ids=some))
             tagged = self.instance.get_run_records(dg.RunsFilter(tags={RUN_TAG: some}))
-            # Of two that were asked for under one id the center's own counts, then the first: others were not let run.
+            # Of two runs with one id, the center's own counts, then the first: others were refused.
             known = {asked: record for record in tagged if (asked := own_tag(record.dagster_run, RUN_TAG))}
             known.update((record.dagster_run.run_id, record) for record in by_id)
             records = {name: known.get(name) for name in some}
@@ -316,7 +316,7 @@ class EventLogDetector:
         return failure_of(self.instance, run.run_id, slice_.entity)
 
     def _begun_before_the_end(self) -> Iterator[Fact]:
-        """Starts of runs that go on, while another run had the slice that has it no longer."""
+        """Starts of active runs that came while another run had the slice."""
         under_way = self._center.under_way()
         for slice_, started in list(self._begun_meanwhile.items()):
             goes_on = self._goes_on(started)
@@ -326,12 +326,12 @@ class EventLogDetector:
                 del self._begun_meanwhile[slice_]
 
     def _goes_on(self, started: Fact) -> bool:
-        """Whether the run of a start that was reported is under way still."""
+        """Whether the run of a reported start is still active."""
         run = run_of_launch(self.instance, started.data.run_id or "")
         return run is not None and not run.is_finished
 
     def _deleted(self, run: str, slice_: Slice) -> Iterator[Fact]:
-        """What becomes of a slice whose run Dagster told of, and does not have any more."""
+        """Facts about a slice whose run was deleted from Dagster."""
         status = self._center.status(slice_)
         if status.run_state is not RunState.RUNNING or (slice_, run) in self._of_others:
             return
@@ -343,7 +343,7 @@ class EventLogDetector:
             self._of_others.add((slice_, run))
 
     def _losses(self, run: dg.DagsterRun, slice_: Slice) -> int:
-        """How often runs of the slice's present generation were lost before this one, which was."""
+        """How often runs of the slice's present generation were lost before this lost one."""
         if outside_end(run) is not OutsideEnd.LOST:
             return 0
         generation = self._center.status(slice_).generation
@@ -351,9 +351,9 @@ class EventLogDetector:
         return sum(step.event is Event.LOST and step.status.generation == generation for step in history)
 
     def inspect_wiped(self) -> int:
-        """What Dagster was made to forget is absent: what waits for it waits on. To be asked after `poll`.
+        """Mark wiped assets as absent; slices that wait for them keep waiting. Call it after `poll`.
 
-        What another system reported to be there Dagster never knew, so it cannot have been wiped: it stays.
+        A slice that another system reported was never in Dagster, so it cannot have been wiped.
         """
         times = wipe_times(self.instance, list(self._center.graph))
         news = {name: at for name, at in times.items() if at > self._wiped.get(name, 0.0)}
@@ -369,7 +369,7 @@ class EventLogDetector:
         return self._center.report(facts).new if facts else 0
 
     def _was_there(self, slice_: Slice, wiped_at: float) -> bool:
-        """Whether Dagster itself said last that the slice is complete, and said so before the asset was wiped."""
+        """Whether Dagster itself reported the slice as complete last, and before the asset was wiped."""
         said = [transition for transition in self._read.history(slice_) if transition.event in _IS_THERE]
         return not said or (said[-1].event_id.startswith(OF_DAGSTER) and said[-1].event_time.timestamp() <= wiped_at)
 
@@ -381,9 +381,9 @@ def _has_ended(record: RunRecord) -> bool:
 def _endings(
     record: RunRecord, name: str, slice_: Slice, entity: Entity, checks: RunChecks, event: Event, cause: str
 ) -> Iterator[Fact]:
-    """What became of a slice whose run ended without it, by why it ended; `cause` is what the run raised.
+    """Facts about a slice whose run ended without it, by reason; `cause` is the error of the run.
 
-    Rows that broke a blocking rule were not published: the slice is invalid, too. A rule that crashed tells nothing.
+    Rows that failed a blocking rule were not published, so the slice is invalid too. A crashed rule says nothing.
     """
     run = record.dagster_run
     partition = partition_of(entity, slice_)
@@ -400,14 +400,14 @@ def _endings(
 
 _WHY: Final = {
     Event.REFUSED: ": its inputs are not there",
-    Event.CANCELLED: ": somebody cancelled it",
-    Event.INTERRUPTED: ": what ran it was told to stop",
-    Event.LOST: ": what ran it is gone",
+    Event.CANCELLED: ": it was cancelled",
+    Event.INTERRUPTED: ": its process was stopped",
+    Event.LOST: ": its process is lost",
 }
 
 
 def _end_of(run: dg.DagsterRun, slice_: Slice, losses: int) -> Event:
-    """A slice whose runs are lost again and again is probably why: the next one counts as its failure."""
+    """A slice whose runs are lost repeatedly is probably the cause: the next loss counts as its failure."""
     if slice_.entity in refused_assets(run):
         return Event.REFUSED
     end = outside_end(run)
@@ -419,7 +419,7 @@ def _end_of(run: dg.DagsterRun, slice_: Slice, losses: int) -> Event:
 
 
 def _manifest(told: str, slice_: Slice) -> SliceManifest | None:
-    """What a run says that it read; None where it says nothing, or nothing that can be read."""
+    """The inputs that a run reports; None if missing or unreadable."""
     try:
         manifest = SliceManifest.of_json(told) if told else None
     except (ValueError, KeyError, TypeError, ParseError):

@@ -1,8 +1,7 @@
-"""A report as other systems send it, over HTTP or a Kafka topic, and the facts that it stands for.
+"""Parses reports of other systems, from HTTP or a Kafka topic, into facts.
 
-One parser, whatever the way in: size, depth and types are bounded first (`detectors.storable_json`), then the fields
-are validated, then the slices are counted before they are made. A request holds up to 1,000 reports, and stands for up
-to 1,000 slices.
+Size, depth and types are checked first (`detectors.storable_json`), then fields, then the number of slices. A request
+has up to 1,000 reports for up to 1,000 slices.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def _of_the_calendar(instant: datetime) -> datetime:
 
 
 CalendarInstant = Annotated[AwareDatetime, AfterValidator(_of_the_calendar)]
-"""From outside: aware, and known to every calendar."""
+"""From outside: aware, and within every calendar."""
 
 
 def _reportable(name: str) -> str:
@@ -61,12 +60,12 @@ def _reportable(name: str) -> str:
 
 
 def _check_words(graph: DependencyGraph, event: Event, slices: Iterable[Slice]) -> None:
-    """Raise RequestError where nobody may report the event of one of the slices."""
+    """Raise RequestError if the event may not be reported for one of the slices."""
     for slice_ in slices:
         maker = made_by(graph.node(slice_.entity), slice_)
         if event not in VOCABULARY[maker]:
             raise RequestError(
-                f"{event.value} is nothing to report of {slice_}: {maker.value}",
+                f"{event.value} cannot be reported for {slice_}: {maker.value}",
                 expected=f"one of {words_of(maker)}",
                 found=event.value,
                 hint=hint_of(maker),
@@ -76,8 +75,8 @@ def _check_words(graph: DependencyGraph, event: Event, slices: Iterable[Slice]) 
 class Report(BaseModel):
     """One report. `subject` is a subject id (`table=ods_orders&&dt=20260329`) or a slice (`ods_orders@2026-03-29`).
 
-    `changed` true says that other rows are there than before: of a slice that was there already it makes a new
-    generation, which its readers follow. False says that they are the same.
+    `changed` true means that the rows are new: a slice that was complete gets a new generation, which its readers
+    follow. False means that the rows are the same.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=4_096)
@@ -123,7 +122,7 @@ def _signature(report: Report, caller: Caller | None) -> str:
 
 
 def reports_of(body: bytes) -> list[Report]:
-    """The reports that a body holds. Raises RequestError."""
+    """The reports in a body. Raises RequestError."""
     try:
         return _REPORTS.validate_python(entries_of(body, MAX_REPORTS, "report", "reports"))
     except ValidationError as error:
@@ -131,9 +130,9 @@ def reports_of(body: bytes) -> list[Report]:
 
 
 def entries_of(body: bytes, most: int, name: str, plural: str, what: str = "event") -> list[Any]:
-    """The entries of a body, one object or a list of them, each small and plain enough to be kept.
+    """The entries of a body, one object or a list, each small and plain enough to be stored.
 
-    The body and the number of entries are bounded before any entry is looked at. Raises BodyTooLongError, RequestError.
+    The body and the number of entries are checked before any entry. Raises BodyTooLongError, RequestError.
     """
     if len(body) > MAX_BYTES:
         raise BodyTooLongError.of(MAX_BYTES, len(body))
@@ -149,7 +148,7 @@ def entries_of(body: bytes, most: int, name: str, plural: str, what: str = "even
 def _facts(report: Report, graph: DependencyGraph, allowance: Allowance) -> list[Fact]:
     slices = slices_of(report.subject, graph, allowance)
     if not slices:
-        raise RequestError("the subject stands for no slice", found=report.subject)
+        raise RequestError("the subject has no slices", found=report.subject)
     _check_words(graph, Event(report.event), slices)
     data = Facts(**{name: getattr(report, name) for name in _DATA})
     return list(_facts_of_slices(report, slices, data))

@@ -33,7 +33,7 @@ class KafkaSource:
         self._assigned: dict[int, int] = {}
 
     def fetch(self, positions: Mapping[int, int], limit: int) -> Sequence[TopicMessage]:
-        """The next messages; after a moment without any, none. Partitions that are new to the topic are found, too."""
+        """The next messages; none after a short wait. Also finds new partitions of the topic."""
         wanted = {number: positions.get(number, 0) for number in self._partitions()}
         if wanted != self._assigned:
             from confluent_kafka import TopicPartition  # noqa: PLC0415
@@ -49,7 +49,7 @@ class KafkaSource:
         return messages
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._consumer.close()
 
     def _partitions(self) -> list[int]:

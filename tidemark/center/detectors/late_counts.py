@@ -1,4 +1,4 @@
-"""Inspection of late counts: a slice that was complete by them is not any more, and is asked for again (C4)."""
+"""Finds late counts: a slice that was complete by its counts is incomplete again, and is requested again (C4)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 CURSOR: Final = "record counts"
 _AT_ONCE: Final = 10_000
 _FINEST: Final = 5
-"""Minutes of the finest period."""
+"""Minutes of the shortest period."""
 
 
 class LateCountsDetector:
-    """Looks at what was reported since. `look` says how a slice stands by its counts."""
+    """Reads new reports of counts. `look` compares the counts of a slice."""
 
     def __init__(
         self, counts: RecordCounts, center: DependencyCenter, read: StateReader, look: Callable[[Slice], Sight]
@@ -34,7 +34,7 @@ class LateCountsDetector:
         self._counts, self._center, self._read, self._look = counts, center, read, look
 
     def poll(self) -> int:
-        """Ask again for what is open again; returns how many facts changed something."""
+        """Request incomplete slices again; returns the number of facts with an effect."""
         entities = [name for name in self._center.graph if self._restates(name)]
         if not entities:
             return 0
@@ -51,7 +51,7 @@ class LateCountsDetector:
         return probe is not None and probe.counts is not None and probe.counts.late is LateCounts.RESTATE
 
     def _slices(self, entities: list[str], name: str, minute: int) -> Iterator[Slice]:
-        """The slices that the slot of a minute reaches into."""
+        """Slices that overlap the slot of a minute."""
         graph = self._center.graph
         for entity in entities:
             probe = graph.entity(entity).probe
@@ -76,6 +76,6 @@ class LateCountsDetector:
 
 
 def _whole(reported: list[tuple[int, str, int]]) -> int:
-    """The last report of which everything was read."""
+    """The last report up to which everything was read."""
     last, first = reported[-1][0], reported[0][0]
     return last - 1 if len(reported) == _AT_ONCE and last > first else last

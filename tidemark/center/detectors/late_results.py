@@ -1,7 +1,7 @@
-"""Results of runs that had ended before: a run whose host was given up may go on, and tell of slices that are others'.
+"""Detects results of runs that had already ended: a run of a lost host may continue, and report slices of another run.
 
-The order is that of Dagster's event log in PostgreSQL, where the events of all runs are numbered together. Any other
-storage is of one machine, whose workers are gone before their runs are closed.
+The order is that of Dagster's event log in PostgreSQL, which numbers the events of all runs. Any other storage belongs
+to one machine, whose workers end before their runs are closed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_RUNS: Final = 1_000
 
 
 class LateResults:
-    """Which materializations are too late to count: of a run that was closed before, and was not the slice's last."""
+    """Finds materializations that are too late: their run was closed before, and was not the slice's last run."""
 
     def __init__(self) -> None:
         self._ends: dict[str, int] = {}
@@ -31,7 +31,7 @@ class LateResults:
     def is_late(
         self, instance: dg.DagsterInstance, slice_: Slice, last_runs: Mapping[Slice, str], run: str, at: tuple[str, int]
     ) -> bool:
-        """`run` is the center's id of the run that tells, `at` that of Dagster with the event's number."""
+        """`run` is the center's run id, `at` Dagster's run id with the event's number."""
         dagster_run, storage_id = at
         last = last_runs.get(slice_)
         if last is None or last == run or not isinstance(instance.event_log_storage, PostgresEventLogStorage):
@@ -40,7 +40,7 @@ class LateResults:
         return end is not None and end < storage_id
 
     def _end_of(self, instance: dg.DagsterInstance, run_id: str) -> int | None:
-        """The number of the event that closed a run in vain; None while it goes on, and where it succeeded."""
+        """The number of the event that closed a failed run; None while it is active, or after a success."""
         if run_id in self._ends:
             return self._ends[run_id]
         run = instance.get_run_by_id(run_id) if run_id else None

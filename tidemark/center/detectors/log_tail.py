@@ -1,7 +1,7 @@
-"""Where a reader is in a log whose records do not become visible in the order of their numbers.
+"""The position in a log whose records become visible out of order.
 
-PostgreSQL numbers a record when it is inserted and shows it when it is committed: of two writers the later number may
-be seen first. A reader that went on behind the greatest number it has seen would never see the other one.
+PostgreSQL numbers a record at its insert and shows it at the commit: a later number may be visible first. A reader that
+continued after the greatest visible number would miss the other one.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 COMMIT_SECONDS: Final = 10.0
-"""So long a writer may take from a record's number to its commit."""
+"""The longest time between a record's number and its commit."""
 OLD_SECONDS: Final = 600.0
-"""Records of so long ago are history: what is read of it at once need not be remembered."""
+"""Older records are history and need not be remembered."""
 
 
 class Tail:
-    """Up to `safe_cursor` nothing more will appear; above it the numbers that were seen are remembered.
+    """No new records appear up to `safe_cursor`; the numbers seen above it are remembered.
 
-    `monotonic` tells when a record was first seen, `now` (epoch seconds) how old it is.
+    `monotonic` gives the time of the first sight, `now` (epoch seconds) the age of a record.
     """
 
     def __init__(self, safe_cursor: int, monotonic: Callable[[], float], now: Callable[[], float]) -> None:
@@ -37,12 +37,12 @@ class Tail:
         return number > self.safe_cursor and number not in self._seen
 
     def take(self, number: int, timestamp: float) -> None:
-        """A record was taken in that was written at `timestamp` (epoch seconds, by the writer's clock)."""
+        """A record was read that was written at `timestamp` (epoch seconds, by the writer's clock)."""
         is_old = self._now() - timestamp > OLD_SECONDS
         self._seen[number] = self._monotonic() - (COMMIT_SECONDS if is_old else 0.0)
 
     def advance(self, looked_at: float) -> None:
-        """All above `safe_cursor` was looked at again then: what precedes a record seen long ago was there."""
+        """Everything above `safe_cursor` was read again: nothing can appear before records seen long ago."""
         long_ago = looked_at - COMMIT_SECONDS
         due = [number for number, seen_at in self._seen.items() if seen_at <= long_ago]
         self.safe_cursor = max(due, default=self.safe_cursor)

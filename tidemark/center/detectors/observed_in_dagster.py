@@ -1,4 +1,4 @@
-"""What probes saw, shown in Dagster as an external asset's partition; and what Dagster says of other assets."""
+"""Shows external slices in Dagster, and reads materializations of other assets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ def show_observation(
     *,
     is_new: bool,
 ) -> None:
-    """An observation and a result of each check; where the slice `is_new` its partition counts as there, too."""
+    """Show an observation and the result of each check.
+
+    If the slice `is_new`, also mark its partition as materialized.
+    """
     key, partition = dg.AssetKey([entity.name]), partition_of(entity, slice_)
     told = {"seen": sight.why, ROWS_KEY: sight.rows, "version": sight.version, "watermark": sight.watermark}
     metadata: dict[str, int | float | str | bool] = {PROBE_KEY: True}
@@ -54,7 +57,7 @@ def show_observation(
 
 
 class MaterializedAssets:
-    """Materializations of one Dagster storage; `instance` is that of the present tick."""
+    """Materializations in one Dagster storage; `instance` is that of the present tick."""
 
     def __init__(self, instance: dg.DagsterInstance) -> None:
         self.instance = instance

@@ -1,8 +1,8 @@
-"""Inspection of the outside world: external slices whose probe says that they are there (A5, C8).
+"""Finds external slices by their probes (A5, C8).
 
-Each slice that somebody may wait for is watched once it has ended, until it is there and its rules hold, and for
-`recheck_for`: other data in place of what was believed is a new generation of the slice. What the crawl sees is shown
-in Dagster first and reported then: who dies in between shows it twice.
+Each slice that may have readers is watched from its end until it is there and its rules pass, and then for
+`recheck_for`: changed data is a new generation. Sights are shown in Dagster first and then reported, so after a crash
+they may be shown twice.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
 
 NEWEST: Final = 1_000
-"""So many of the newest slices of an entity's part are looked for; older ones are reported, or never come."""
+"""The number of newest slices of an entity's part to look for; older ones must be reported."""
 _AGAIN: Final = timedelta(minutes=10)
-"""How often it is looked through all of them: a slice may be asked for again, or others may have reported it."""
+"""The interval of scans: slices may be requested again, or reported by others."""
 _LEARNED: Final = 200
 CONTENT: Final = "content"
-"""The parameter of an observed slice that is another text whenever its data is other."""
+"""The parameter of an observed slice that changes with its data."""
 _THERE: Final = RunState.COMPLETED
 _GOOD: Final = frozenset({Quality.PASSED, Quality.IGNORED})
 
 
 class OutsideDetector:
-    """Watches the external slices of one center through one crawler. `clock` is aware."""
+    """Watches external slices through one crawler. `clock` is aware."""
 
     def __init__(
         self, crawler: Crawler, center: DependencyCenter, database: Database, clock: Callable[[], datetime]
@@ -65,7 +65,7 @@ class OutsideDetector:
         self.isolated = IsolatedSteps()
 
     def poll(self, instance: dg.DagsterInstance) -> int:
-        """Let the crawl go on, and report what it saw; returns how many facts changed something."""
+        """Continue the crawl and report sights; returns the number of facts with an effect."""
         now, graph = self._clock(), self._center.graph
         self.isolated.begin()
         for name in graph:
@@ -81,7 +81,7 @@ class OutsideDetector:
         return scanned is None or not scanned <= now < min(scanned + _AGAIN, self._next_end[name])
 
     def _scan(self, name: str, now: datetime) -> None:
-        """Watch every slice that has ended and is wanted, and none that is not wanted any more."""
+        """Watch every ended slice that is wanted, and stop for others."""
         if name not in self._scanned:
             self._learn(name)
         node = self._center.graph.node(name)
@@ -140,14 +140,14 @@ class OutsideDetector:
         return new
 
     def _is_rechecked(self, entity: Entity, end: datetime, now: datetime) -> bool:
-        """Whether what is there is looked at still; what is kept as it is needs no look."""
+        """Whether a complete slice is still looked at; not with `late: keep`."""
         probe = entity.probe
         if probe is None or not probe.recheck_for or probe.late is LateCounts.KEEP:
             return False
         return now < end + probe.recheck_for
 
     def _is_other(self, entity: Entity, slice_: Slice, sight: Sight, status: SliceStatus) -> bool:
-        """Whether other data is there than what was believed; what nobody noted is as it is seen first."""
+        """Whether the data changed; without a noted content, the first sight counts."""
         if status.run_state is not _THERE or entity.probe is None or not entity.probe.recheck_for:
             self._believed.pop(slice_, None)
             return False
@@ -160,7 +160,7 @@ class OutsideDetector:
 
 
 def _is_wanted(entity: Entity, status: SliceStatus) -> bool:
-    """Whether the slice is not there, or its rules do not hold yet."""
+    """Whether the slice is missing, or its rules have not passed yet."""
     return status.run_state is not _THERE or (bool(entity.quality) and status.quality not in _GOOD)
 
 
@@ -179,7 +179,7 @@ def _facts(
 
 
 def _results(entity: Entity, settled: SettledSlice, verdicts: tuple[RuleVerdict, ...]) -> Iterator[StoredRuleResult]:
-    """What the rules said, for people: once of each sight, however often it is looked at."""
+    """Results of the rules for Dagster, once for each sight."""
     sight, texts = settled.sighting.sight, map(rule_text, entity.quality)
     version = int(sight.version) if sight.version and sight.version.isdecimal() else None
     for verdict, expected in zip(verdicts, texts, strict=True):

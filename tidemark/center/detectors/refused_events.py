@@ -1,6 +1,6 @@
-"""Events from outside that were passed over, where people see them: on the asset's page, in the log, as an alert.
+"""Shows refused external events: on the asset's page, in the log, as an alert.
 
-Each is refused alone, and the detectors go on. What is kept here is bounded, and of this process.
+Each is refused alone, and detectors continue. The list is bounded, and kept only in this process.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 _KEPT: Final = 200
 _SHOWN: Final = 10
-"""So many observations an entity, of those that are kept: a page with more says nothing more."""
+"""Observations for each entity; more would not help."""
 _LOGGER: Final = logging.getLogger("tidemark.refused")
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedEvent:
-    """`why` is one line that can be shown."""
+    """`why` is one line for display."""
 
     at: datetime
     entity: str
@@ -36,7 +36,7 @@ class RefusedEvent:
 
 
 class RefusedEvents:
-    """The newest of them, and how many there were in all."""
+    """The newest refused events, and their total number."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
@@ -44,7 +44,7 @@ class RefusedEvents:
         self.count = 0
 
     def refuse(self, instance: dg.DagsterInstance | None, entity: str, source: str, error: Exception) -> None:
-        """Keep one. `source` says which event it is; the asset gets an observation where an instance is given."""
+        """Add one. `source` describes the event; with an instance, the asset gets an observation."""
         event = RefusedEvent(self._clock(), entity, source, one_line(f"{error}" or type(error).__name__))
         if any((kept.entity, kept.source) == (entity, source) for kept in self._kept):
             return
@@ -57,5 +57,5 @@ class RefusedEvents:
                 instance.report_runless_asset_event(observed)
 
     def since(self, instant: datetime) -> list[RefusedEvent]:
-        """Those that were refused after an instant, oldest first."""
+        """Events refused after an instant, oldest first."""
         return [event for event in list(self._kept) if event.at > instant]

@@ -1,7 +1,7 @@
-"""Which rules of an entity a run has evaluated itself: what it materialized has passed by them, and by nothing else.
+"""Rules that a run has evaluated itself: only these count as passed.
 
-Anybody who reaches Dagster can report a materialization, and a check's result, without a run. These say nothing of the
-data: a slice is `quality unknown` until a run of the entity's own asset has checked it.
+Any user of Dagster can report a materialization, or a check's result, without a run. These say nothing about the data:
+a slice is `quality unknown` until a run of the entity's asset has checked it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 UNKNOWN_KEY: Final = "tidemark/unknown"
-"""Metadata of the check of a rule that crashed."""
+"""Metadata of the check of a crashed rule."""
 _NO_RULES: Final = frozenset({BASELINE_CHECK, VALIDITY_CHECK})
-"""Checks that say nothing of a slice's rows."""
+"""Checks that say nothing about a slice's rows."""
 
 
 class RuleResult(NamedTuple):
-    """What a run found of one rule on one partition; one that `warns` keeps nothing back, a crashed one is unknown."""
+    """The result of one rule for one partition; `warns` does not block, and a crashed rule is unknown."""
 
     passed: bool
     warns: bool
@@ -36,17 +36,17 @@ class RuleResult(NamedTuple):
 
 
 class RunChecks:
-    """The check results in one Dagster storage, read once a run; to be made anew for each look at the event log."""
+    """Check results in one Dagster storage, read once for each run; create a new one for each read of the event log."""
 
     def __init__(self, instance: dg.DagsterInstance) -> None:
         self._instance = instance
         self._told: dict[str, dict[tuple[str, str, str | None], RuleResult]] = {}
 
     def have_passed(self, run_id: str, entity: Entity, partition: str | None) -> bool:
-        """Whether the run evaluated as many checks of the entity as it has rules, and all held for this partition.
+        """Whether the run evaluated all rules of the entity, and all passed for this partition.
 
-        The check of its promise says nothing of its rows. A check without partitions speaks for all of them; one that
-        only warns is told and keeps nothing back.
+        The check of a promise does not count. A check without partitions counts for all of them. Warnings block
+        nothing.
         """
         results = self._of_slice(run_id, entity, partition)
         of_rules = results.keys() - {CHECK_NAME}
@@ -54,13 +54,13 @@ class RunChecks:
         return len(of_rules) >= max(len(entity.quality), 1) and held
 
     def broken(self, run_id: str, entity: Entity, partition: str | None) -> str:
-        """Each rule that did not hold, and what was expected and found, cut to some length; empty where all held."""
+        """Each failed rule with expected and found values, shortened; empty if all passed."""
         results = self._of_slice(run_id, entity, partition)
         told = [f"{name}: {result.reason}" for name, result in results.items() if not result.passed]
         return one_line("; ".join(told))
 
     def have_refused(self, run_id: str, entity: Entity, partition: str | None) -> bool:
-        """Whether a blocking rule is known to be broken on this partition; a rule that crashed says nothing of it."""
+        """Whether a blocking rule failed for this partition; a crashed rule does not count."""
         results = self._of_slice(run_id, entity, partition).values()
         return any(not (result.passed or result.warns or result.is_unknown) for result in results)
 
@@ -74,7 +74,10 @@ class RunChecks:
         }
 
     def _results(self, run_id: str) -> dict[tuple[str, str, str | None], RuleResult]:
-        """By asset, check and partition; nothing without a run. The last one counts: a step may be tried again."""
+        """By asset, check and partition; empty without a run.
+
+        The last result counts, because a step may be repeated.
+        """
         if not self._instance.has_run(run_id):
             return {}
         events = self._instance.all_logs(run_id, of_type=DagsterEventType.ASSET_CHECK_EVALUATION)

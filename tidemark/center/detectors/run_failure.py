@@ -1,4 +1,4 @@
-"""Why a run failed, in one sentence: what its step raised first of all, as Dagster's log has it."""
+"""The reason of a failed run in one sentence: the first error of its step in Dagster's log."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 _OURS: Final = "tidemark."
 _STACK: Final = re.compile(r"\n\s+at .*|\n=+ .*|\s*SQLSTATE: \w+.*", re.DOTALL)
-"""What Spark adds to its sentence: the JVM's stack, the query, a code."""
+"""Spark's additions to its sentence: the JVM's stack, the query, a code."""
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 _LONGEST: Final = 500
 
 
 class LoggedError(Protocol):
-    """An error as Dagster's log has it; its class is private there."""
+    """An error in Dagster's log, whose class is private there."""
 
     @property
     def message(self) -> str: ...
@@ -29,7 +29,7 @@ class LoggedError(Protocol):
 
 
 def failure_of(instance: DagsterInstance, run_id: str, asset: str) -> str:
-    """What the step of an asset raised, else what another step of the run did; empty where the log says nothing."""
+    """The error of the asset's step, or of another step of the run; empty if the log has none."""
     kinds = {DagsterEventType.STEP_FAILURE, DagsterEventType.RUN_FAILURE}
     logged = instance.get_records_for_run(run_id, of_type=kinds).records
     events = [event for record in logged if (event := record.event_log_entry.dagster_event)]

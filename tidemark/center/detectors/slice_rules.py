@@ -1,4 +1,4 @@
-"""Whether the rules of an external slice hold, by what a probe saw of it (A5)."""
+"""Evaluates the rules of an external slice from a probe's counts (A5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class RuleVerdict(NamedTuple):
-    """One rule on one slice; `reason` says what was expected and found; one that `warns` is told and nothing else."""
+    """The result of one rule for one slice; `reason` has expected and found values; `warns` does not block."""
 
     name: str
     passed: bool
@@ -31,7 +31,7 @@ class RuleVerdict(NamedTuple):
 
 
 def judge(entity: Entity, sight: Sight) -> tuple[RuleVerdict, ...]:
-    """A verdict a rule, by what the source counted. Declarations with rules that it cannot count are refused."""
+    """One verdict for each rule. Declarations with rules that the source cannot count are refused earlier."""
     measured = dict(sight.measured)
     rules = zip(check_names(entity.quality), entity.quality, strict=True)
     return tuple(_judge(name, rule, sight.rows, measured) for name, rule in rules)
@@ -41,7 +41,7 @@ def _judge(name: str, rule: QualityRule, rows: int | None, measured: Mapping[str
     if isinstance(rule, RowCount):
         passed, reason = _by_count(rule, rows)
     elif name not in measured:
-        passed, reason = False, f"the source did not count what {rule.NAME} is about"
+        passed, reason = False, f"the source did not count the rule {rule.NAME}"
     elif isinstance(rule, Freshness):
         passed, reason = _by_age(rule, measured[name])
     else:
@@ -53,7 +53,7 @@ def _judge(name: str, rule: QualityRule, rows: int | None, measured: Mapping[str
 def _by_count(rule: RowCount, rows: int | None) -> tuple[bool, str]:
     band = f"at least {rule.min}" if rule.max is None else f"{rule.min} to {rule.max}"
     if rows is None:
-        return False, f"the source does not tell how many rows, expected {band}"
+        return False, f"the source did not count the rows, expected {band}"
     passed = rows >= rule.min and (rule.max is None or rows <= rule.max)
     return passed, f"{rows} rows, expected {band}"
 

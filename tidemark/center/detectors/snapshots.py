@@ -1,8 +1,7 @@
-"""Inspection of the capture's tags: a tagged snapshot has arrived, and its slice may be checked and used.
+"""Finds tags of the capture: a tagged snapshot has arrived, and may be checked and used.
 
-A candidate has arrived, too: the slice's run judges it, and tags it where its blocking rules hold. A snapshot that is
-restated with late changes is asked for again, as what was repaired is: its rules are checked anew, and what was made of
-it gets a new generation, as each table's policy says.
+A candidate counts too: the slice's run checks it, and tags it if its blocking rules pass. A restated snapshot is
+requested again, like a repaired one: its rules are checked again, and downstream slices follow their policies.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _HELD: Final = frozenset({Quality.PASSED, Quality.IGNORED})
 
 
 class SnapshotDetector:
-    """Looks at the tags of every entity that is captured, and at what waits for its rules; `path_of` its table."""
+    """Reads tags and candidates of every captured entity; `path_of` gives its table."""
 
     def __init__(
         self,
@@ -48,20 +47,20 @@ class SnapshotDetector:
         self._past_repair: set[tuple[TableLocation, int]] = set()
 
     def poll(self) -> int:
-        """Report what has arrived and waits; returns how many slices that released."""
+        """Report new tags and candidates; returns the number of released slices."""
         names = [name for name in self._center.graph if self._is_captured(name)]
         candidates = {name: self._registry.candidates.of(name, self._period(name)) for name in names}
         self._take_repairs(candidate for some in candidates.values() for candidate in some)
         self._ask_again()
         now, facts = datetime.now(UTC), []
         for name in names:
-            # Of a tag that is being restated the candidate is what a run judges.
+            # During a restatement, a run checks the candidate and not the tag.
             arrived = {
                 tag.slice: (tag, _why(tag), _facts_of(tag)) for tag in self._registry.of(name, self._period(name))
             }
             for candidate in candidates[name]:
                 snapshot = candidate.snapshot
-                arrived[snapshot.slice] = (snapshot, f"version {snapshot.version} is to be judged", Facts())
+                arrived[snapshot.slice] = (snapshot, f"version {snapshot.version} is to be checked", Facts())
             for snapshot, why, data in arrived.values():
                 status = self._center.status(slice_ := Slice(name, snapshot.slice))
                 if status.run_state is RunState.WAITING and not snapshot.waits_for_late:
@@ -79,9 +78,9 @@ class SnapshotDetector:
         return str(self._center.graph.entity(name).period)
 
     def _of_lost_tag(self, slice_: Slice, candidate: Candidate, now: datetime) -> list[Fact]:
-        """A slice that has passed, and whose tag the registry lost: tagged again by what the center was told.
+        """A passed slice with a lost tag: tagged again by the stored transitions.
 
-        Where it was told of another version, or something else, the slice is asked for again, and judged.
+        If these have another version, or something else, the slice is requested and checked again.
         """
         status, snapshot = self._center.status(slice_), candidate.snapshot
         if status.run_state is not RunState.COMPLETED or candidate.verdict is not CandidateVerdict.PENDING:
@@ -92,18 +91,18 @@ class SnapshotDetector:
             self._registry.candidates.publish(snapshot, now)
             return []
         event_id = f"snapshot:{slice_}:unjudged:{status.generation}"
-        why = f"version {snapshot.version} was not judged"
+        why = f"version {snapshot.version} was not checked"
         return [Fact(event_id, slice_, Event.BACKFILL_REQUESTED, now, "capture", why)]
 
     def _has_passed(self, slice_: Slice, status: SliceStatus, snapshot: TaggedSnapshot) -> bool:
-        """Whether the rules of exactly this version held, by the transitions."""
+        """Whether the rules of exactly this version passed, by the transitions."""
         if status.quality not in _HELD or snapshot.is_restated:
             return False
         told = [step.facts.snapshot_id for step in self._read.history(slice_) if step.event is Event.COMPLETED]
         return bool(told) and told[-1] == str(snapshot.version)
 
     def _take_repairs(self, candidates: Iterable[Candidate]) -> None:
-        """A repair on top of a version that was refused is judged in its place, as long as nothing else followed."""
+        """A repair on top of a refused version is checked instead, unless another change followed."""
         for candidate in candidates:
             snapshot = candidate.snapshot
             path = self._path_of(snapshot.entity)
@@ -117,7 +116,7 @@ class SnapshotDetector:
                 self._past_repair.add((path, snapshot.version))
 
     def _ask_again(self) -> None:
-        """Report what was restated since; what nobody computed yet will be computed of the restated one anyway."""
+        """Request restated snapshots again; slices without a computation will use the restated snapshot anyway."""
         before, now, facts = int(self._read.cursor(CURSOR) or 0), datetime.now(UTC), []
         after = before
         for snapshot in self._registry.restatements_after(before):
@@ -125,7 +124,7 @@ class SnapshotDetector:
             if snapshot.entity in self._center.graph:
                 run_state = self._center.status(slice_).run_state
                 if run_state in _UNDER_WAY:
-                    break  # that run may have read what was: asked for again when it is over
+                    break  # that run may have read the old snapshot: request it again when the run is over
                 if run_state in _OVER:
                     event_id = f"snapshot:{slice_}:restated:{snapshot.generation}"
                     facts.append(Fact(event_id, slice_, Event.BACKFILL_REQUESTED, now, "capture", _why(snapshot)))
@@ -140,7 +139,7 @@ def _facts_of(tagged: TaggedSnapshot) -> Facts:
 
 def _why(tagged: TaggedSnapshot) -> str:
     if tagged.generation > 1 and not tagged.is_restated:
-        return f"version {tagged.version} is a repair of what was refused, generation {tagged.generation}"
+        return f"version {tagged.version} is a repair of the refused version, generation {tagged.generation}"
     if tagged.generation > 1:
         return f"version {tagged.version} was restated with late changes, generation {tagged.generation}"
     return f"version {tagged.version} was tagged"

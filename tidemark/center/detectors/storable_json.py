@@ -1,7 +1,7 @@
-"""JSON from outside as plain values: bounded before anybody works with it, so that it can be stored and read again.
+"""External JSON as plain values, checked first so that it can be stored and read again.
 
-What a parser takes may still be too deep for the one that reads it later. So depth, numbers and texts are bounded here,
-without recursion, in every field, known or not.
+A parsed value may still be too deep for later readers. So depth, numbers and texts are checked here, without recursion,
+in every field.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 MAX_DEPTH: Final = 16
-"""Levels of lists and objects inside each other, of one event."""
+"""Most nested lists and objects of one event."""
 MAX_EVENT_BYTES: Final = 64 * 1024
 INT64: Final = range(-(1 << 63), 1 << 63)
 
 
 def parse_body(body: bytes) -> Any:
-    """The value of a text. Raises RequestError for what is no JSON in UTF-8, and for NaN and infinity."""
+    """The value of a text. Raises RequestError for invalid JSON or UTF-8, and for NaN and infinity."""
     try:
         return json.loads(body.decode(), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise RequestError("the body is no JSON", found=str(error)[:200]) from error
+        raise RequestError("the body is not JSON", found=str(error)[:200]) from error
 
 
 def check_event(value: Any, where: str, what: str = "event") -> None:
-    """Raise RequestError unless an event (or `what` it is) is an object, and small and plain enough to be kept."""
+    """Raise RequestError unless an event (or `what`) is an object, small and plain enough to be stored."""
     if not isinstance(value, dict):
-        raise RequestError(f"the {what} is no object", found=type(value).__name__, where=where)
+        raise RequestError(f"the {what} is not an object", found=type(value).__name__, where=where)
     _check_depth(value, where, what)
     size = len(json_text(value, ensure_ascii=False).encode())
     if size > MAX_EVENT_BYTES:
@@ -43,7 +43,7 @@ def check_event(value: Any, where: str, what: str = "event") -> None:
 
 
 def invalid_field(error: ValidationError, where: str) -> RequestError:
-    """What is wrong with the first field that is; `where` stands before its path."""
+    """The error of the first invalid field; `where` is the prefix of its path."""
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"]))[:200]
     return RequestError(first["msg"], found=repr(first["input"])[:200], where=f"{where}{place}")
@@ -67,7 +67,7 @@ def _members(value: Any) -> list[Any]:
 
 
 def _check_plain(value: Any, where: str) -> None:
-    """A number that databases have, a text that is Unicode and has no NUL."""
+    """Check that a number fits a database, and a text is Unicode without NUL."""
     if isinstance(value, str):
         if not is_storable(value):
             raise RequestError("a text without the character NUL is needed, in Unicode", where=where)
@@ -79,7 +79,7 @@ def _check_plain(value: Any, where: str) -> None:
 
 
 def is_storable(text: str) -> bool:
-    """Whether every store keeps it: Unicode, without NUL."""
+    """Whether every store can keep it: Unicode, without NUL."""
     if "\0" in text:
         return False
     try:
@@ -90,4 +90,4 @@ def is_storable(text: str) -> bool:
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a JSON number")

@@ -1,9 +1,9 @@
-"""Inspection of storage (D8): slices are absent or foreign after somebody else has changed their data.
+"""Compares slices with storage (D8): other programs' changes make them absent or foreign.
 
-That is data deleted, rolled back, overwritten or vacuumed; data that is back makes a slice what it was. What Dagster
-was made to forget (`event_log`) is not taken back here, though its data may be there: a slice recovers only from what
-was told here. Facts are reported before the notes are written: a process that dies in between tells them again, under
-the same ids. Of a slice that is being computed nothing is told; it stays suspect until its run has ended.
+Changes are deleted, rolled back, overwritten or vacuumed data; restored data makes a slice valid again. Assets wiped in
+Dagster (`event_log`) are not restored here: a slice recovers only from changes found here. Facts are reported before
+notes are written: after a crash they are reported again with the same ids. A slice that is being computed stays suspect
+until its run has ended.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ _OF_DATA: Final = _FROM_HERE | {
     *(Event.COMPLETED, Event.BACKFILLED, Event.REACHED, Event.OBSERVED),
     *(Event.BACKFILL_REQUESTED, Event.RECOVERED),
 }
-"""Events that say what became of a slice's data; others (taints, flags) may come in between."""
+"""Events about a slice's data; others (taints, flags) may come in between."""
 _QUALITY: Final = {Quality.PASSED: Event.QUALITY_PASSED, Quality.IGNORED: Event.QUALITY_IGNORED}
 
 
 @dataclass(slots=True)
 class StorageReport:
-    """What a pass did: tables it came to and those with anything new, commits it read, partitions it judged.
+    """Results of a pass: tables checked and changed, commits read, partitions compared.
 
-    Then slices, by what was told of them. `troubles` are tables whose log cannot be read, with why; `is_whole` where
-    it came to every table.
+    Then slices by verdict. `troubles` are tables with an unreadable log, with the reason; `is_whole` means that every
+    table was checked.
     """
 
     tables: int = 0
@@ -63,7 +63,7 @@ class StorageReport:
     troubles: tuple[tuple[str, str], ...] = ()
 
     def as_data(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The same as JSON."""
         return asdict(self)
 
 
@@ -83,12 +83,12 @@ class StorageDetector:
         names, noted = {table.entity.name for table in self._reconciliation.tables}, self._notes.all()
         self._notes.remove(*(noted.keys() - names))
         self.troubles = {name: why for name, why in noted.items() if name in names}
-        """Tables whose log could not be read at the last look, with why."""
+        """Tables whose log could not be read at the last look, with the reason."""
 
     def poll(self, seconds: float = float("inf"), *, verify: bool = False) -> StorageReport:
-        """Look at the tables until all were looked at, or so many seconds are over: the next call goes on from there.
+        """Check tables until all are done, or the seconds are over; the next call continues.
 
-        With `verify` their files are looked for on disk, too.
+        With `verify`, also check that their files exist on disk.
         """
         report, begun, tables = StorageReport(), time.monotonic(), self._reconciliation.tables
         notes, suspects = self._reconciliation.notes.tables(), self._reconciliation.notes.suspects()
@@ -147,7 +147,7 @@ class StorageDetector:
             self._notes.remove(entity)
 
     def _facts(self, current: Current, verdict: DataVerdict, now: datetime) -> Iterator[Fact]:
-        """What a verdict tells that the state does not say already."""
+        """Facts of a verdict that the state does not have yet."""
         status, slice_ = current.status, current.slice
         is_absent, is_foreign = status.run_state is RunState.ABSENT, FOREIGN in status.states
         head = f"{WHO}:{slice_}:{current.seq}"
@@ -161,7 +161,7 @@ class StorageDetector:
         yield Fact(f"{head}:{event.value}", slice_, event, now, WHO, verdict.why, generation=status.generation)
 
     def _recovery(self, current: Current, head: str, now: datetime) -> Iterator[Fact]:
-        """Of what was told here only; its rules held for this content, if they did."""
+        """Recovery from changes found here; rules that passed for this content still count."""
         history = self._read.history(current.slice)
         at = _told_here(history)
         if at is None:
@@ -175,7 +175,7 @@ class StorageDetector:
 
 
 def _told_here(history: list[Transition]) -> int | None:
-    """Where the trouble of its data began, if that was told here; None for any other."""
+    """When the data's trouble was found here; None for other troubles."""
     began = None
     for at in range(len(history) - 1, -1, -1):
         if history[at].event not in _OF_DATA:

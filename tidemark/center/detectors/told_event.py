@@ -1,7 +1,7 @@
-"""What an event of Dagster's log says, bounded: anybody who reaches Dagster can write one, with any key and metadata.
+"""Checks events of Dagster's log: any user of Dagster can write one, with any key and metadata.
 
-The bounds are those of reports over HTTP and topics (`storable_json`): numbers that databases have, texts that are
-Unicode, keys of slices that there are, spelled as Dagster spells them.
+The limits are those of reports over HTTP and topics (`storable_json`): numbers that fit databases, Unicode texts, keys
+of existing slices in Dagster's spelling.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _LONGEST: Final = {STATE_KEY: 256, MISSING_KEY: 1 << 16, CODE_KEY: 256, CODE_CON
 
 
 class ToldSlice(NamedTuple):
-    """What a materialization tells of its slice; `missing` are the inputs that it was computed without, as text.
+    """Facts of a materialization about its slice; `missing` are the missing inputs, as text.
 
-    `code` is the id of what computed it, `code_content` what that is; both empty where nothing is told of it. `reads`
-    is the manifest of a run that the center did not launch, as text.
+    `code` is the id of the computing code, `code_content` its content; both empty if not reported. `reads` is the
+    manifest of a run that the center did not launch, as text.
     """
 
     state: str
@@ -59,15 +59,15 @@ class ToldSlice(NamedTuple):
 
     @property
     def figures(self) -> dict[str, float]:
-        """What a slice's transition keeps beside rows and version: what people ask of a slice that is there."""
+        """Figures that a slice's transition keeps beside rows and version."""
         told = {SIZE_BYTES: self.size_bytes, SECONDS: self.seconds}
         return {name: value for name, value in told.items() if value is not None}
 
 
 def facts_from_metadata(materialization: dg.AssetMaterialization) -> ToldSlice:
-    """What the metadata tells; of an asset of somebody else mostly nothing, which means that it is completed.
+    """Facts in the metadata; mostly none for other assets, which means that the slice is completed.
 
-    Raises RequestError for what no store could keep.
+    Raises RequestError for values that no store can keep.
     """
     values = {name: value.value for name, value in materialization.metadata.items()}
     version, rows = _number(values, VERSION_KEY), _number(values, ROWS_KEY)
@@ -86,7 +86,7 @@ def facts_from_metadata(materialization: dg.AssetMaterialization) -> ToldSlice:
 
 
 def told_slice(graph: DependencyGraph, entity: str, partition: str | None) -> Slice:
-    """The slice that a partition of an entity of the graph is. Raises RequestError and ParseError for a key of none."""
+    """The slice of an entity's partition in the graph. Raises RequestError and ParseError for an invalid key."""
     declared = graph.entity(entity)
     try:
         slice_ = slice_of(declared, partition)
@@ -103,7 +103,7 @@ def _no_partition(graph: DependencyGraph, entity: str, partition: str | None) ->
     declared = graph.entity(entity)
     example = partition_of(declared, next(iter(_first(graph, entity))))
     return RequestError(
-        f"{entity} has no such partition",
+        f"{entity} has no partition with this key",
         expected=f"a key as Dagster's pages show it, such as {example}",
         found=quote_value(partition or "")[:200],
     )
@@ -124,7 +124,7 @@ def _number(values: Mapping[str, object], name: str) -> int | None:
 
 
 def _figure(values: Mapping[str, object], name: str) -> float | None:
-    """An asset of somebody else may use the name for anything: a value that is not such a figure is left out."""
+    """Other assets may use the name for anything: other values are ignored."""
     value = values.get(name)
     is_figure = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < INT64.stop
     return value if is_figure else None  # type: ignore[return-value]

@@ -1,7 +1,7 @@
-"""Subscription to a Kafka topic whose messages are reports, in the form that the HTTP interface takes.
+"""Subscription to a Kafka topic with reports in the format of the HTTP interface.
 
-Positions are kept in the state store, in the same transaction as what was read; Kafka's own consumer groups are not
-used. A message that cannot be understood, or cannot be so, is told and passed over: those after it do not wait for it.
+Positions are stored with the facts in one transaction of the state store; Kafka's consumer groups are not used. An
+invalid message is reported and skipped.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ class TopicMessage(NamedTuple):
 
 
 class TopicSource(Protocol):
-    """A topic that is read from given positions on."""
+    """A topic that is read from given positions."""
 
     def fetch(self, positions: Mapping[int, int], limit: int) -> Sequence[TopicMessage]:
-        """The next messages; `positions` is the next offset of each partition that was read, others begin at 0."""
+        """The next messages; `positions` are the next offsets of known partitions, others begin at 0."""
 
     def close(self) -> None: ...
 
 
 @dataclass(slots=True)
 class TopicPoll:
-    """What one poll did: `refused` holds each message that was passed over, with why."""
+    """The result of one poll: `refused` has each skipped message, with the reason."""
 
     new: int = 0
     messages: int = 0
@@ -65,9 +65,9 @@ class TopicDetector:
         self._source.close()
 
     def poll(self, limit: int = 1_000) -> TopicPoll:
-        """Take in the next messages. Raises StateStoreDownError: nothing was read then.
+        """Read the next messages. Raises StateStoreDownError; the position then stays.
 
-        Where an error comes up that nobody foresaw, they are taken in alone, and the one that raises it is refused.
+        After an unexpected error, messages are handled one by one, and the faulty one is refused.
         """
         messages, polled = self._source.fetch(self._positions, limit), TopicPoll()
         for some in self._parts(messages):
@@ -88,7 +88,7 @@ class TopicDetector:
             yield part
 
     def _size(self, message: TopicMessage) -> int:
-        """How many facts it stands for; one that is refused stands for none."""
+        """The number of facts; none for a refused message."""
         return len(self._facts(message, TopicPoll()))
 
     def _take_in_some(self, messages: Sequence[TopicMessage], polled: TopicPoll) -> None:
@@ -128,7 +128,7 @@ class TopicDetector:
         polled.messages += len(messages)
 
     def _report(self, facts: Sequence[Fact], messages: Sequence[TopicMessage]) -> Receipt:
-        """The facts, and the positions behind these messages, in one commit."""
+        """Report the facts, and the positions after these messages, in one commit."""
         positions = {**self._positions, **{message.partition: message.offset + 1 for message in messages}}
         cursor = json_text({str(partition): offset for partition, offset in sorted(positions.items())})
         receipt = self._center.report(facts, cursors={self._name: cursor})

@@ -1,1 +1,1 @@
-"""How slices are run in Dagster: asked for in a sensor's tick, handed to warm workers, executed in this process."""
+"""Launchers of Dagster runs: by a sensor's tick, on warm workers, or in this process."""

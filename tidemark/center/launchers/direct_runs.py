@@ -1,7 +1,7 @@
-"""Dagster runs that the center creates by itself and hands to the instance's run launcher: no queue, no daemon.
+"""Creates Dagster runs and gives them to the instance's run launcher, without queue and daemon.
 
-A run's id is the one that the center has noted for the launch: whoever asks again, after a death or as another center,
-finds the run there, and the warm workers take an id once.
+The run id is the stored id of the launch: after a crash, or from another center, the run is found by it, and warm
+workers accept an id once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class DirectRuns:
-    """The launcher of a service. Its instance's run launcher has to be the warm one."""
+    """The launcher of the service. The instance's run launcher must be the warm one."""
 
     def __init__(self, graph: DependencyGraph, instance: dg.DagsterInstance, location: CodeLocation) -> None:
         if not isinstance(instance.run_launcher, WarmRunLauncher):
@@ -41,7 +41,7 @@ class DirectRuns:
                 expected="the run launcher WarmRunLauncher",
                 found=type(instance.run_launcher).__name__,
                 where=f"dagster.yaml in {instance.root_directory}",
-                hint="take `run_launcher` over from dagster_home/dagster.yaml of the repository",
+                hint="copy `run_launcher` from dagster_home/dagster.yaml of the repository",
             )
         keep_connections(instance)
         self._graph, self._instance, self._location = graph, instance, location
@@ -49,20 +49,20 @@ class DirectRuns:
         self._jobs = JobSubsets(location.job)
 
     def launch(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None = None) -> None:
-        """One run of slices of entities at the same times. Raises WorkersDownError: asked again, then."""
+        """One run of slices of entities at the same times. Raises WorkersDownError; the caller asks again."""
         run = self._instance.get_run_by_id(run_id) or self._create(run_id, slices, pool, backfill)
         if run is not None and run.status in NOT_BEGUN:
             self._launcher.launch_run(LaunchRunContext(run, None))
 
     def state(self, run_id: str) -> DagsterRunState:
-        """What became of a run; one that is there and that no worker has taken is unknown still."""
+        """The state of a run; a run without a worker is still unknown."""
         return run_state(self._instance, run_id)
 
     def _create(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None) -> dg.DagsterRun | None:
         tags = {LAUNCHED_BY_TAG: "tidemark center", **run_tags(self._graph, run_id, slices, pool, backfill)}
         try:
             return self._create_run(run_id, asset_keys(slices), tags)
-        except DagsterRunAlreadyExists:  # another center was quicker
+        except DagsterRunAlreadyExists:  # another center was faster
             return self._instance.get_run_by_id(run_id)
 
     def _create_run(self, run_id: str, keys: frozenset[dg.AssetKey], tags: Mapping[str, str]) -> dg.DagsterRun:

@@ -1,7 +1,7 @@
-"""Runs that this process executes by itself, one after the other: the demo's.
+"""Executes runs in this process, one after the other, for the demo.
 
-They have the job, the event log and the pages of every other run, without the start of a process. What a run did is
-read from Dagster's event log, as for all runs.
+They use the same job, event log and pages as other runs, without starting a process. Their results are read from
+Dagster's event log, like those of all runs.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 HOST_TAG: Final = "tidemark/host"
 _UNFINISHED: Final = (*NOT_BEGUN, dg.DagsterRunStatus.STARTED)
-# All events are in the event log; on this process's own terminal they would bury what it says itself.
+# The event log has all events; here they would hide the demo's own output.
 _QUIET: Final = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 class StepProgress(Enum):
-    """What a run tells of its steps while it goes on."""
+    """Progress of a run's steps."""
 
     STARTED = "started"
     COMPLETED = "completed"
@@ -44,16 +44,16 @@ class StepProgress(Enum):
 
 
 class RunWatcher(Protocol):
-    """Is told what happens; the console draws it."""
+    """Receives progress; the console shows it."""
 
     def run_started(self, slices: Sequence[Slice]) -> None: ...
     def step(self, progress: StepProgress, slices: Sequence[Slice]) -> None: ...
 
 
 class InProcessRuns:
-    """The launcher of one process; of processes that name the same `host` one lives at a time.
+    """The launcher of one process; one process for each `host` at a time.
 
-    A run is over when `launch` returns. A step that fails ends its own branch only.
+    A run is over when `launch` returns. A failed step ends only its own branch.
     """
 
     def __init__(
@@ -87,22 +87,22 @@ class InProcessRuns:
             self._tell(event, slices)
 
     def state(self, run_id: str) -> DagsterRunState:
-        """What became of a run."""
+        """The state of a run."""
         return run_state(self._instance, run_id)
 
     def _tell(self, event: dg.DagsterEvent, slices: Sequence[Slice]) -> None:
-        """Tell the watcher of a step. Raises KeyboardInterrupt: Dagster reports signals as a failed step."""
+        """Report a step to the watcher. Raises KeyboardInterrupt, because Dagster reports signals as failed steps."""
         if _is_interrupt(event):
             raise KeyboardInterrupt
         progress = _progress(event)
         if progress is not None and event.step_key is not None:
             own = [slice_ for slice_ in slices if slice_.entity == event.step_key]
-            if own:  # the step of a check of its own has none
+            if own:  # the step of a separate check has no slice
                 self._watcher.step(progress, own)
 
 
 def close_interrupted(instance: dg.DagsterInstance, host: str) -> int:
-    """Mark runs that a killed process of this host left behind as failed; returns how many."""
+    """Mark runs of a killed process of this host as failed; returns their number."""
     tagged = instance.get_runs(dg.RunsFilter(tags={HOST_TAG: host}, statuses=list(_UNFINISHED)))
     runs = [run for run in tagged if own_tag(run, HOST_TAG)]
     for run in runs:

@@ -1,4 +1,4 @@
-"""The jobs of sets of assets, cut out of the job of all of them once."""
+"""Jobs for sets of assets, made from the job of all assets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST_JOBS: Final = 500
 
 
 class JobSubsets:
-    """Cutting a job out takes tenths of a second where there are many assets; some hundred jobs are kept."""
+    """Making a job takes tenths of a second with many assets; some hundred jobs are cached."""
 
     def __init__(self, job: dg.JobDefinition) -> None:
         self._job = job

@@ -1,4 +1,4 @@
-"""What runs of every launcher have in common: their tags, and what Dagster knows of them."""
+"""Tags and states of runs, common to all launchers."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 POOL_TAG: Final = "tidemark/pool"
 BACKFILL_TAG: Final = "tidemark/backfill"
-"""The number of the backfill that a run is of: Dagster's page of runs shows all of them by it."""
+"""The number of the run's backfill; Dagster's page of runs can filter by it."""
 LAUNCHED_BY_TAG: Final = "user"
-"""Dagster's pages show it as who launched a run; without it, and without a sensor, they say \"Manually launched\"."""
+"""Shown on Dagster's pages as the launcher; without it they show "Manually launched"."""
 PARTITION: Final = "dagster/partition"
 RANGE_START: Final = "dagster/asset_partition_range_start"
 RANGE_END: Final = "dagster/asset_partition_range_end"
@@ -36,7 +36,7 @@ RANGE_END: Final = "dagster/asset_partition_range_end"
 def run_tags(
     graph: DependencyGraph, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None = None
 ) -> dict[str, str]:
-    """All tags of a run that the center asks for."""
+    """All tags of a run of the center."""
     of_backfill = {} if backfill is None else {BACKFILL_TAG: str(backfill)}
     return {RUN_TAG: run_id, POOL_TAG: pool, **of_backfill, **_partition_tags(graph, slices)}
 
@@ -47,10 +47,10 @@ def asset_keys(slices: Sequence[Slice]) -> frozenset[dg.AssetKey]:
 
 
 def run_state(instance: dg.DagsterInstance, run_id: str) -> DagsterRunState:
-    """What became of a run that was asked for under this id, by a service or by the sensor.
+    """The state of the run with this id, launched by a service or by the sensor.
 
-    One that a service has created and that no worker has taken is unknown still. A run that the sensor asked for has an
-    id of Dagster's own.
+    A run that a service has created, without a worker, is still unknown. Runs of the sensor have their own ids in
+    Dagster.
     """
     run, launcher = run_of_launch(instance, run_id), instance.run_launcher
     if run is None:
@@ -64,7 +64,7 @@ def run_state(instance: dg.DagsterInstance, run_id: str) -> DagsterRunState:
 
 
 def _partition_tags(graph: DependencyGraph, slices: Sequence[Slice]) -> dict[str, str]:
-    """The tags by which Dagster knows the partitions of a run: one, or a range of them; none of a static slice."""
+    """Dagster's partition tags: one partition, or a range; none for a static slice."""
     first, entity = slices[0], graph.entity(slices[0].entity)
     if entity.period is None:
         return {}

@@ -1,7 +1,6 @@
-"""Dagster as the launcher of a sensor: runs are asked for, and the daemon starts them.
+"""Launches runs through a sensor: run requests for the daemon.
 
-A request carries the center's run id as its key and as a tag: Dagster starts a key once, and what it knows of a run is
-found by the tag.
+A request has the center's run id as key and tag: Dagster starts a key once, and the tag finds the run.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ if TYPE_CHECKING:
 
 
 class DagsterRequests:
-    """Collects the runs of one tick; `take` hands them to Dagster. `instance` is that of the tick."""
+    """Collects the run requests of one tick; `take` returns them to Dagster. `instance` is that of the tick."""
 
     def __init__(self, graph: DependencyGraph, instance: dg.DagsterInstance | None = None) -> None:
         self._graph, self.instance = graph, instance
         self._requests: dict[str, dg.RunRequest] = {}
 
     def launch(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None = None) -> None:
-        """Ask for one run of slices that follow each other, of one entity or of several at the same times.
+        """Request one run of consecutive slices of one entity, or of several at the same times.
 
-        One that a service had created before it died is handed on as it is.
+        A run that an ended service has created is submitted unchanged.
         """
         created = self.instance.get_run_by_id(run_id) if self.instance else None
         if self.instance and created:
-            with suppress(WorkersDownError):  # asked again at the next tick
+            with suppress(WorkersDownError):  # requested again at the next tick
                 self.instance.run_launcher.launch_run(LaunchRunContext(created, None))
             return
         tags = run_tags(self._graph, run_id, slices, pool, backfill)
@@ -45,7 +44,7 @@ class DagsterRequests:
         self._requests[run_id] = dg.RunRequest(run_key=run_id, asset_selection=assets, tags=tags)
 
     def state(self, run_id: str) -> DagsterRunState:
-        """What Dagster knows of the run; what was asked for in this tick is under way."""
+        """Dagster's state of the run; requests of this tick count as active."""
         if run_id in self._requests:
             return DagsterRunState.UNDER_WAY
         if self.instance is None:
@@ -53,6 +52,6 @@ class DagsterRequests:
         return run_state(self.instance, run_id)
 
     def take(self) -> list[dg.RunRequest]:
-        """The requests so far; forgotten here."""
+        """The collected requests, which are then cleared."""
         taken, self._requests = list(self._requests.values()), {}
         return taken

@@ -1,1 +1,1 @@
-"""The whole chain on this machine: databases in which something happens, their capture, and what is made of it."""
+"""The whole chain on this machine: databases with changing rows, their capture, and computed tables."""

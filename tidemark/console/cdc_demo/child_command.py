@@ -1,4 +1,4 @@
-"""Other `tidemark` commands as parts of the chain: each in a session of its own, its words in a log."""
+"""Other `tidemark` commands as child processes of the chain, each in its own session, with its output in a log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChildCommand:
-    """`tidemark <arguments>`; `grace_seconds` is how long it may take to end once it is told to."""
+    """`tidemark <arguments>`; `grace_seconds` is the time that it may take to stop."""
 
     name: str
     arguments: Sequence[str]
@@ -32,9 +32,9 @@ class ChildCommand:
 
 @contextmanager
 def children(commands: Sequence[ChildCommand], directory: Path) -> Iterator[tuple[ServerProcess, ...]]:
-    """Start all of them, each in its folder below `directory`; in the end ask all at once to stop.
+    """Start all commands, each in its folder below `directory`; at the end ask all of them to stop at the same time.
 
-    What has not ended when its grace is over is stopped with all that it started.
+    A command that has not ended after its grace time is killed with its own child processes.
     """
     started: list[ServerProcess] = []
     try:
@@ -46,13 +46,13 @@ def children(commands: Sequence[ChildCommand], directory: Path) -> Iterator[tupl
 
 
 def _start(command: ChildCommand, directory: Path) -> ServerProcess:
-    # A command of ours is no server of others: it has our environment, but the token only where `env` has it.
+    # A command of ours gets our environment, but the token only if `env` has it.
     words = [sys.executable, "-m", "tidemark.console", *command.arguments]
     return start(command.name, words, directory, {**without_token(os.environ), **command.env})
 
 
 def _stop(started: Sequence[ServerProcess], graces: Sequence[float]) -> None:
-    """Each tells its own children: a signal to all of them would take Spark from under a pass that ends."""
+    """Send the signal to the leader only: a signal to all would stop Spark during a last pass."""
     for server in started:
         if server.process.poll() is None:
             os.kill(server.pid, signal.SIGTERM)

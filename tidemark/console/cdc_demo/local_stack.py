@@ -1,4 +1,4 @@
-"""Everything together: started in order, watched, stopped in the opposite order."""
+"""Starts all parts in order, watches them, and stops them in reverse order."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SPARK_MEMORY: Final = "1g"
 
 @dataclass
 class Chain:
-    """What runs. `player` and `partner` play at the pace; `url` is Dagster's."""
+    """The running parts. `player` and `partner` replay at the pace; `url` is Dagster's address."""
 
     servers: Servers
     children: tuple[ServerProcess, ...]
@@ -51,7 +51,7 @@ class Chain:
     url: str
 
     def watch(self) -> None:
-        """Let happen what is due. Raises ComponentFailedError, PartnerError when something has ended by itself."""
+        """Replay what is due. Raises ComponentFailedError or PartnerError if a part has ended."""
         for server in (*self.servers.processes, *self.children):
             if server.process.poll() is not None:
                 raise ComponentFailedError(server.name, f"ended with {server.process.returncode}", server.log_tail())
@@ -60,7 +60,7 @@ class Chain:
         self.partner.pass_time(datetime.fromtimestamp(now, UTC))
 
     def where(self) -> dict[str, Any]:
-        """What listens where, and how to reach it."""
+        """Addresses of all parts, and how to log in."""
         return {
             "url": self.url,
             "databases": {
@@ -78,7 +78,7 @@ class Chain:
 def chain(
     settings: Settings, port: int, day_seconds: float, say: Callable[[str], None], stopped: Callable[[], bool]
 ) -> Iterator[Chain]:
-    """Start the chain with its data in a folder of the settings' data; port 0 of the UI is a free one.
+    """Start the chain with its data below the data folder; UI port 0 takes a free one.
 
     Raises ComponentMissingError, ComponentFailedError.
     """
@@ -86,9 +86,9 @@ def chain(
     with ExitStack() as stack:
         running = stack.enter_context(servers(data, say))
         player = _player(stack, running, SAMPLE / "changes")
-        # Where all has been played, the recorded days are over.
+        # The recorded days are over after the last statement.
         pace = Pace(player.at or int(time.time()), time.monotonic(), day_seconds)
-        # The tables are declared before anybody looks for them.
+        # Declare the tables before another part looks for them.
         player.play(pace.first)
         env = _environment(settings.root, data, running)
         say("starting distribution, capture and Dagster")
@@ -101,7 +101,7 @@ def chain(
 
 
 def _commands(data: Path, env: Mapping[str, str], port: int) -> list[ChildCommand]:
-    """In the order in which they are started; whatever they are cut off from, the next start begins again."""
+    """The commands in order of their start. After an interruption, the next start continues their work."""
     words_and_graces = {
         "distribution": (["capture", "distribute"], 10.0),
         "capture": (["capture", "run", "--every", _CAPTURE_SECONDS], 6.0),
@@ -122,14 +122,14 @@ def _player(stack: ExitStack, running: Servers, changes: Path) -> Player:
 
 
 def _partner(settings: Settings, env: Mapping[str, str]) -> AdPartner:
-    """The advertising partner's program, which writes where the chain's probes look."""
+    """The program of the advertising partner; it writes into the folder that the probes read."""
     return AdPartner(load_warehouse(Settings.at(Path(env["TIDEMARK_DATA"]), root=settings.root)))
 
 
 def _environment(root: Path, data: Path, running: Servers) -> dict[str, str]:
-    """What every command of the chain has to be told; no heartbeats of today: the databases live in March."""
+    """Environment of every command. The heartbeat writer is off: the databases live in March."""
     return {
-        # They start in folders of their own, which need not be below the project's.
+        # They start in their own folders, which may be outside of the project.
         ROOT_VARIABLE: str(root),
         "TIDEMARK_DATA": str(data),
         "DAGSTER_HOME": str(data / "dagster_home"),
@@ -138,7 +138,7 @@ def _environment(root: Path, data: Path, running: Servers) -> dict[str, str]:
 
 
 def _nothing_else(data: Path) -> dict[str, str]:
-    """What the environment may say of another warehouse is not of this one."""
+    """Variables of the environment that could name another warehouse, emptied."""
     settings = {name.upper(): "" for name in ("canal", "databases", "state")}
     settings |= {f"KAFKA_{name.upper()}": "" for name in KafkaSecurity.model_fields}
     settings |= {"OLAP": "duckdb", "LANDING": str(data / "landing"), "WAREHOUSE": str(data / "warehouse")}
@@ -148,13 +148,13 @@ def _nothing_else(data: Path) -> dict[str, str]:
 
 
 def _token_of(command: str) -> dict[str, str]:
-    """The token, for the command that serves pages."""
+    """The token, only for the command that serves pages."""
     token = os.environ.get(TOKEN_VARIABLE)
     return {TOKEN_VARIABLE: token} if token and command == _SERVES_PAGES else {}
 
 
 def _wait(started: Chain, stopped: Callable[[], bool]) -> None:
-    """Until the UI says that it is there; what is due happens meanwhile."""
+    """Wait for the UI, and replay what is due in the meantime."""
     deadline = time.monotonic() + _UI_SECONDS
     dagster = started.children[-1]
     while not stopped() and not _is_ready(dagster):
@@ -165,7 +165,7 @@ def _wait(started: Chain, stopped: Callable[[], bool]) -> None:
 
 
 def _is_ready(dagster: ServerProcess) -> bool:
-    """Whether `up --json` has said its line since it was started."""
+    """Whether `up --json` has printed its line since its start."""
     for line in reversed(dagster.log.read_text(errors="replace").splitlines()):
         if line.startswith('{"url"'):
             return bool(json.loads(line)["pid"] == dagster.pid)

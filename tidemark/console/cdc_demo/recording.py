@@ -1,4 +1,4 @@
-"""The recorded school, to be played again: what happened on each of its database instances, in order."""
+"""The statements of the recorded school, for each database instance in order."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 
 class Recording:
-    """One instance's statements, read as they are asked for."""
+    """Statements of one instance, read on demand."""
 
     def __init__(self, folder: Path, first_offset: int = 0) -> None:
-        """`folder` has the recorded days; what is before `first_offset` happened already."""
+        """`folder` has the recorded days; records before `first_offset` were already replayed."""
         self._statements = _statements(folder, first_offset)
         self._next = next(self._statements, None)
 
     @property
     def at(self) -> int | None:
-        """When the next statement happened (epoch seconds); None at the end."""
+        """Time of the next statement (epoch seconds); None at the end."""
         return None if self._next is None else self._next[1].at
 
     def until(self, at: int, most: int) -> list[tuple[int, Statement]]:
-        """The next statements (offset, statement) that happened up to that time, at most so many.
+        """The next statements (offset, statement) up to that time, limited in number.
 
-        One that commits by itself comes alone.
+        A statement that commits by itself is returned alone.
         """
         packet: list[tuple[int, Statement]] = []
         while self._next is not None and self._next[1].at <= at and len(packet) < most:

@@ -1,4 +1,4 @@
-"""How fast the recorded days go by."""
+"""The speed of the replay."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ _DAY_SECONDS = 86_400
 
 @dataclass(frozen=True)
 class Pace:
-    """A day in `day_seconds`; `begun` (of a clock that goes on) is when `first` (epoch seconds) is played."""
+    """Replays a day in `day_seconds`.
+
+    `begun` (monotonic seconds) is the time at which `first` (epoch seconds) is played.
+    """
 
     first: int
     begun: float
     day_seconds: float
 
     def at(self, now: float) -> int:
-        """The recorded time (epoch seconds) that it is at `now`."""
+        """The recorded time (epoch seconds) at `now`."""
         return self.first + int((now - self.begun) * _DAY_SECONDS / self.day_seconds)

@@ -27,7 +27,7 @@ _CONNECT_PORT: Final = 8083
 
 @dataclass(frozen=True)
 class Servers:
-    """All of them, running."""
+    """All servers, running."""
 
     databases: tuple[MariaDb, ...]
     kafka: Kafka
@@ -40,9 +40,10 @@ class Servers:
 
 @contextmanager
 def servers(directory: Path, say: Callable[[str], None]) -> Iterator[Servers]:
-    """Start them with their data in `directory`, where a second start finds it; stop them in the end.
+    """Start the servers with their data in `directory`, where the next start finds it; stop them at the end.
 
-    Each on its usual port of the loopback interface, or a free one. Raises ComponentMissingError, ComponentFailedError.
+    Each listens on its usual port of the loopback interface, or on a free one. Raises ComponentMissingError,
+    ComponentFailedError.
     """
     with ExitStack() as stack:
         say("starting MariaDB, two instances")
@@ -50,7 +51,7 @@ def servers(directory: Path, say: Callable[[str], None]) -> Iterator[Servers]:
             stack.enter_context(mariadb(name, number, directory / name, port=free_or(LOOPBACK, port)))
             for number, (name, port) in enumerate(INSTANCES.items(), 1)
         )
-        say("starting Kafka (the first time its jars are fetched)")
+        say("starting Kafka (its jars are fetched the first time)")
         broker = stack.enter_context(kafka(jars(), directory / "kafka", free_or(LOOPBACK, _KAFKA_PORT)))
         say("starting Kafka Connect with Debezium")
         port = free_or(LOOPBACK, _CONNECT_PORT)

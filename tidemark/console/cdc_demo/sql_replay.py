@@ -1,7 +1,7 @@
-"""Plays the recorded school on real servers, faster than it was: their clocks are set to the recorded times.
+"""Replays the recorded school on real servers, faster than in reality: their clocks show recorded times.
 
-How far an instance is, is in a database of its own on that server, in the transaction of what was played: killed at any
-moment, nothing is played twice or left out.
+The position of an instance is stored in a separate database of the server, in the transaction of the replayed
+statements. So after a kill at any moment, no statement is repeated or lost.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     Session = pymysql.Connection[Cursor]
 
 DATABASE: Final = "school"
-# Not captured: only DATABASE is.
+# Not captured: only DATABASE is captured.
 _NOTES: Final = "played"
 _NOTE: Final = f"REPLACE INTO {_NOTES}.place VALUES (1, %s)"  # noqa: S608 - our own name
 _PACKET: Final = 500
-# What a server says to a declaration that a process made and died before it was noted.
+# Errors of a declaration that was executed, but not noted before the process died.
 _MADE_BEFORE: Final = {ER.DB_CREATE_EXISTS, ER.TABLE_EXISTS_ERROR, ER.DUP_FIELDNAME}
 
 
 def prepare(session: Session) -> int:
-    """Make what a player needs on a server; returns the offset with which it goes on.
+    """Create the player's tables on a server, and return the offset where it continues.
 
-    The binlog has nothing of it: an event of today would end all days that are still to be played.
+    This is not written to the binlog: an event of today would complete all days that are not replayed yet.
     """
     with session.cursor() as cursor:
         cursor.execute("SET sql_log_bin = 0")
@@ -56,12 +56,12 @@ class Player:
 
     @property
     def at(self) -> int | None:
-        """When the next thing happens (epoch seconds); None when all has happened."""
+        """Time of the next statement (epoch seconds); None after the last one."""
         times = [recording.at for _, recording in self._instances.values() if recording.at is not None]
         return min(times, default=None)
 
     def play(self, until: int) -> int:
-        """Let everything happen up to that time; returns how many statements those were."""
+        """Execute all statements up to that time, and return their number."""
         return sum(self._play(session, recording, until) for session, recording in self._instances.values())
 
     def _play(self, session: Session, recording: Recording, until: int) -> int:

@@ -1,4 +1,4 @@
-"""A recorded change as the statement that makes it happen again."""
+"""Turns a recorded change into an SQL statement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Statement:
-    """SQL and its values; `at` is when it happened (epoch seconds), `is_ddl` whether it commits by itself."""
+    """SQL and its values; `at` is its time (epoch seconds), `is_ddl` whether it commits by itself."""
 
     at: int
     sql: str
@@ -28,13 +28,13 @@ class Statement:
 
 @dataclass
 class Statements:
-    """Makes statements of records in their order; keeps each table's types and keys, which records declare."""
+    """Makes statements from records in their order. Keeps the types and keys of each table, which records declare."""
 
     _types: dict[str, Mapping[str, str]] = field(default_factory=dict)
     _keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def of(self, value: Mapping[str, Any] | None) -> Statement | None:
-        """The statement of a record's value as Debezium wrote it; None for a tombstone."""
+        """The statement of a record in Debezium's form; None for a tombstone."""
         if value is None:
             return None
         at = int(value["source"]["ts_ms"]) // 1000
@@ -72,7 +72,7 @@ class Statements:
 
 
 def _as_sql(type_name: str, value: Any) -> Any:
-    """A value in Debezium's form as the server takes it in a session of UTC."""
+    """A value in Debezium's form as a literal of the server, for a session in UTC."""
     if value is None:
         return None
     if type_name == "DATE":

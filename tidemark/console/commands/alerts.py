@@ -1,4 +1,4 @@
-"""`tidemark alerts`: what people are told of, on which channels it was told, and whether a channel works."""
+"""`tidemark alerts`: alerts, their delivery, and tests of channels."""
 
 from __future__ import annotations
 
@@ -26,19 +26,23 @@ _RECENT: Final = 20
 
 
 @click.command()
-@click.option("--test", "channel", metavar="CHANNEL", help="Send a message to a channel now, and nothing else.")
+@click.option("--test", "channel", metavar="CHANNEL", help="Only send a test message to a channel.")
 @click.option(
-    "--limit", type=click.IntRange(0, 10_000), default=_RECENT, show_default=True, help="So many that are over."
+    "--limit",
+    type=click.IntRange(0, 10_000),
+    default=_RECENT,
+    show_default=True,
+    help="How many finished alerts to list.",
 )
 @json_option
 def alerts(channel: str | None, limit: int, *, as_json: bool) -> None:
-    """List the alerts that are open, and the newest that are over, each with where it was told.
+    """List open alerts and the newest finished alerts, with the delivery to each channel.
 
-    An alert is one cause: a promise at risk or over (`tidemark baseline` says of each slice why), a rule that slices of
-    an entity broke, or an entity whose rows are not as its history lets expect (`tidemark profile`), with what is
-    unusual of what is made of it. It is told once when it comes up and once when it is over, on the channels that
-    `notify` of the touched entities names: `log`, or a name whose address is the variable TIDEMARK_CHANNEL_<NAME> of
-    the center and of Dagster's code location. `told` says of each channel whether it was told so far, and why not.
+    An alert is one cause: a promise that is at risk or missed (`tidemark baseline` explains it), a rule that slices of
+    an entity broke, or unusual rows of an entity and of the tables below it (`tidemark profile`). One message is sent
+    when it begins and one when it is over, to the channels in `notify` of the affected entities: `log`, or a name whose
+    address is the variable TIDEMARK_CHANNEL_<NAME> of the center and of Dagster's code location. `told` shows the
+    delivery to each channel, and why one failed.
 
     \b
       TIDEMARK_CHANNEL_ONCALL=ntfy://alerts tidemark alerts --test oncall
@@ -73,18 +77,18 @@ def _test(settings: Settings, channel: str, *, as_json: bool) -> None:
     known = (LOG_CHANNEL, *settings.channels)
     if channel not in known:
         hint = did_you_mean(channel, known) or "add it to `channels` in tidemark.yaml"
-        raise click.UsageError(f"no channel of this project has that name: there are {', '.join(known)} - {hint}")
-    cause, text = "a test of this channel", "a test: whoever reads this gets the alerts of this channel"
+        raise click.UsageError(f"unknown channel, found {', '.join(known)} - {hint}")
+    cause, text = "a test of this channel", "this is a test: alerts of this channel arrive here"
     alert = Alert(0, AlertKind.BASELINE, cause, text, (), datetime.now(UTC))
     Channels(os.environ).send(channel, AlertMessage.of(alert, AlertEvent.RAISED))
     if as_json:
         print_json({"sent_to": channel})
     else:
-        print_line(f"{channel} took the message", "green")
+        print_line(f"{channel} accepted the message", "green")
 
 
 def _alerts(settings: Settings, most: int) -> list[Told]:
-    """Open ones first; nothing where nothing was ever computed. Raises StateStoreDownError."""
+    """Open alerts first; nothing if nothing was computed yet. Raises StateStoreDownError."""
     from tidemark.alerts.alert_book import AlertBook  # noqa: PLC0415
     from tidemark.alerts.outbox import Outbox  # noqa: PLC0415
     from tidemark.state_store.database import Database  # noqa: PLC0415
@@ -130,7 +134,7 @@ def _print(told: Sequence[Told], zone: tzinfo) -> None:
             print_line(f"{alert.number}: {alert.message}", "yellow")
         for delivery in deliveries:
             if delivery.problem:
-                print_line(f"{alert.number}: not told ({delivery.attempts} times): {delivery.problem}", "yellow")
+                print_line(f"{alert.number}: not delivered ({delivery.attempts} times): {delivery.problem}", "yellow")
     print_line(f"{sum(alert.is_open for alert, _ in told)} open")
 
 

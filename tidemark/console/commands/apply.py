@@ -1,4 +1,4 @@
-"""`tidemark apply`: the cascading backfill of what a change of code outdates."""
+"""`tidemark apply`: a backfill of the slices that a change of code made outdated."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 
 @click.command(cls=ActionCommand)
 @click.argument("entities", nargs=-1, metavar="[ENTITY]...", shell_complete=declared_names)
-@click.option("--slices", metavar="SLICES", help="Of each ENTITY only these, as in `tidemark impact`.  [default: all]")
-@click.option("--reason", default="its code has changed", show_default=True, metavar="TEXT", help="Why.")
-@click.option("--author", default=account_name, show_default="you", help="Who asks for it; kept with the backfill.")
-@click.option("--dry-run", is_flag=True, help="Say what would be rebuilt, and keep no plan.")
-@click.option("--approve", is_flag=True, help="Begin at once.  [default: `tidemark backfills approve NUMBER` begins]")
-@click.option("--yes", is_flag=True, help="Do not ask where more than 1,000 slices would be rebuilt.")
+@click.option(
+    "--slices", metavar="SLICES", help="Only these slices of each ENTITY, as in `tidemark impact`.  [default: all]"
+)
+@click.option("--reason", default="its code changed", show_default=True, metavar="TEXT", help="Why.")
+@click.option("--author", default=account_name, show_default="you", help="Your name; stored with the backfill.")
+@click.option("--dry-run", is_flag=True, help="Show the plan without storing it.")
+@click.option("--approve", is_flag=True, help="Start at once.  [default: `tidemark backfills approve NUMBER` starts]")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation of more than 1,000 slices.")
 @json_option
 def apply(
     entities: tuple[str, ...],
@@ -42,11 +44,11 @@ def apply(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Plan to compute the outdated slices again, and what was built of them: what `tidemark plan` names.
+    """Plan a backfill of the outdated slices that `tidemark plan` lists, and of the slices built from them.
 
-    One backfill for all of it, as `tidemark backfill` makes one: in waves, each slice once, by each declaration's
-    `reprocess`. Of what is downstream only such slices are in it that use a column that has changed. With ENTITY it is
-    of the outdated slices of these alone. The runs compute by the code that Dagster has loaded: apply what is deployed.
+    It is one backfill in waves: each slice is computed once, and `reprocess` of each entity applies. Slices downstream
+    are included only if they use a changed column. With ENTITY, only the outdated slices of these entities are
+    included. Runs use the code that Dagster has loaded, so deploy the change first.
 
     \b
     Examples:
@@ -63,9 +65,9 @@ def apply(
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     if dry_run and approve:
-        raise click.UsageError("--dry-run begins nothing: leave out --approve")
+        raise click.UsageError("--dry-run starts nothing: leave out --approve")
     if slices and not entities:
-        raise click.UsageError("--slices are those of an ENTITY: name it")
+        raise click.UsageError("--slices needs an ENTITY")
     settings, told, store = Settings.load(), CodePlan((), {}), None
     warehouse = load_warehouse(settings)
     for name in entities:

@@ -1,4 +1,4 @@
-"""`tidemark backfill`: compute slices again, and exactly what was built from them."""
+"""`tidemark backfill`: compute slices again, with everything that was built from them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 @click.command(cls=ActionCommand)
 @entity_argument()
 @click.argument("slices")
-@click.option("--reason", default="", metavar="TEXT", help="Why; kept with the backfill.")
-@click.option("--author", default=account_name, show_default="you", help="Who asks for it; kept with the backfill.")
-@click.option("--dry-run", is_flag=True, help="Say what would be rebuilt, and keep no plan.")
-@click.option("--approve", is_flag=True, help="Begin at once.  [default: `tidemark backfills approve NUMBER` begins]")
-@click.option("--until", type=click.DateTime(), help="Slices that begin by then (UTC).  [default: now]")
-@click.option("--yes", is_flag=True, help="Do not ask where more than 1,000 slices are meant, or would be rebuilt.")
+@click.option("--reason", default="", metavar="TEXT", help="The reason; stored with the backfill.")
+@click.option("--author", default=account_name, show_default="you", help="Your name; stored with the backfill.")
+@click.option("--dry-run", is_flag=True, help="Show the plan without storing it.")
+@click.option("--approve", is_flag=True, help="Start at once.  [default: `tidemark backfills approve NUMBER` starts]")
+@click.option("--until", type=click.DateTime(), help="Only slices that begin before this (UTC).  [default: now]")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation of more than 1,000 slices.")
 @json_option
 def backfill(
     entity: str,
@@ -43,16 +43,16 @@ def backfill(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Plan to compute slices again, and exactly what was built from them: hour to day to week to month, in waves.
+    """Plan to compute slices again, in waves, with everything that was built from them.
 
-    SLICES is as in `tidemark impact`. Each slice is rebuilt when those that it reads are settled, once. What a slice's
-    declaration says of `reprocess` holds: `if_changed` stops where an input was rebuilt with the content that it had,
-    `never` keeps it, `ask` waits for `tidemark backfills decide`. What another system makes (`kind: Virtual`, captured
-    tables) is taken as it is, and what was built from it is rebuilt. A slice keeps its data until its own run.
+    Write SLICES as for `tidemark impact`. Each slice is computed once, after its inputs. `reprocess` of its entity
+    applies: `if_changed` stops if the input has the same rows as before, `never` keeps the slice, `ask` waits for
+    `tidemark backfills decide`. Slices of other systems (`kind: Virtual`, captured tables) are not computed, only the
+    slices built from them. A slice keeps its data until its own run.
 
-    The plan has a number; once it is approved the center (`tidemark up`, `tidemark center`) carries it out, in runs
-    with the tag tidemark/backfill. Other slices go first: backfills have at most half of a pool's slots. A slice that
-    an earlier backfill has is rebuilt when that is done with it.
+    The plan gets a number. After you approve it, the center (`tidemark up`, `tidemark center`) carries it out, in runs
+    with the tag tidemark/backfill. Other slices go first: backfills use at most half of a pool. A slice of two
+    backfills belongs to the earlier one until that is done with it.
 
     \b
       tidemark backfill entity_3 2026-03-29T05..2026-03-29T14 --reason "the feed repeated itself"
@@ -69,7 +69,7 @@ def backfill(
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     if dry_run and approve:
-        raise click.UsageError("--dry-run begins nothing: leave out --approve")
+        raise click.UsageError("--dry-run starts nothing: leave out --approve")
     now = datetime.now(UTC)
     planner = BackfillPlanner.of(Settings.load(), now)
     roots = asked_slices(planner.graph, entity, slices, yes=yes)
@@ -92,7 +92,7 @@ def keep_and_tell(
     is_begun: bool,
     as_json: bool,
 ) -> None:
-    """Keep what is planned, or only say it."""
+    """Store the plan, or only print it."""
     from tidemark.api.backfill_models import planned_model  # noqa: PLC0415 - keeps --help fast
     from tidemark.console.backfill_planner import summary, table_rows  # noqa: PLC0415
     from tidemark.dependency_model.backfill import BackfillPhase  # noqa: PLC0415
@@ -105,10 +105,10 @@ def keep_and_tell(
     print_table(["wave", "entity", "reprocess", "pool", "slices", ""], table_rows(planner.graph, preview))
     print_line(summary(preview), "bold")
     for other, count in preview.also_in.items():
-        print_line(f"{count:,} of them are in backfill {other}, too: it goes first", "yellow")
+        print_line(f"{count:,} of them are also in backfill {other}, which goes first", "yellow")
     if number is None:
         print_line("this was a dry run")
     elif is_begun:
-        print_line(f"backfill {number} goes on as soon as a center runs: tidemark backfills show {number}")
+        print_line(f"backfill {number} runs while a center runs: tidemark backfills show {number}")
     else:
-        print_line(f"backfill {number} is planned; to begin: tidemark backfills approve {number}")
+        print_line(f"backfill {number} is planned. To start it: tidemark backfills approve {number}")

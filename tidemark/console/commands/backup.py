@@ -1,4 +1,4 @@
-"""`tidemark backup`: one consistent copy of a project, while everything runs."""
+"""`tidemark backup`: a consistent copy of a project while its services run."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 @click.command(cls=ActionCommand)
 @click.argument("to", type=click.Path(path_type=Path))
-@click.option("--with-lake", is_flag=True, help="Also the files of each table; for lakes on this machine's disk.")
+@click.option("--with-lake", is_flag=True, help="Also copy the files of each table; only for a lake on disk.")
 @json_option
 def backup(to: Path, *, with_lake: bool, as_json: bool) -> None:
     """Copy the state store, Dagster's storage, the positions of the lake's tables and the project into the folder TO.
 
-    Everything may run meanwhile: the copies are made in an order in which none is ahead of what it tells of. TO is a
-    new folder. It is written under another name and renamed at the end: one of that name is whole.
+    Services may keep running: the order of the copies makes them consistent. TO must be a new folder. It is written
+    under another name and renamed at the end, so a folder with this name is complete.
 
-    A store in SQLite is copied by its online backup, one in PostgreSQL by pg_dump, which has to be installed. Of each
-    table the last version is kept, with the SHA-256 of its commit. --with-lake copies the files, too: they are what
-    another folder needs. Files of the project that hold a password are left out, and are named.
+    A store in SQLite is copied by its online backup, and one in PostgreSQL by pg_dump, which must be installed. For
+    each table, the last version and the SHA-256 of its commit are stored. --with-lake also copies the files, which a
+    restore into another folder needs. Project files that contain a password are left out and listed.
 
     \b
       tidemark backup ~/backups/2026-03-29
@@ -57,7 +57,7 @@ def backup(to: Path, *, with_lake: bool, as_json: bool) -> None:
 
 
 def backup_source(settings: Settings) -> BackupSource:
-    """The project of this process. Raises BackupSourceError where Dagster's configuration cannot be read."""
+    """The project of this process. Raises BackupSourceError if Dagster's configuration cannot be read."""
     from tidemark.backup.dagster_files import storage_of  # noqa: PLC0415 - keeps --help fast
     from tidemark.backup.make_backup import BackupSource  # noqa: PLC0415
     from tidemark.console.dagster_server.dagster_home import dagster_home  # noqa: PLC0415
@@ -83,6 +83,6 @@ def _print(folder: Path, manifest: BackupManifest, troubles: dict[str, str]) -> 
         print_line(f"left out: {file} ({why})", "yellow")
     for name, trouble in troubles.items():
         print_line(f"{name}: {trouble}", "red")
-    lake = "with their files" if manifest.with_lake else "their positions alone"
+    lake = "with their files" if manifest.with_lake else "only their positions"
     size = f"{len(manifest.files):,} files, {manifest.size_bytes:,} bytes"
     print_line(f"{folder}: {size}, {len(manifest.tables)} tables ({lake})", "bold")

@@ -1,4 +1,4 @@
-"""`tidemark baseline`: when promised slices will be there, the chain that decides, and how long a repair takes."""
+"""`tidemark baseline`: the forecast of promised slices, their key paths, and the duration of a repair."""
 
 from __future__ import annotations
 
@@ -27,21 +27,22 @@ _STYLES: Final = {PromiseState.SAFE: "green", PromiseState.AT_RISK: "yellow", Pr
 
 @click.command()
 @entity_argument(required=False)
-@click.option("--repair", metavar="SLICE", help="Also estimate how long it takes to compute this slice anew.")
+@click.option("--repair", metavar="SLICE", help="Also estimate the time to compute this slice again.")
 @json_option
 def baseline(entity: str | None, *, repair: str | None, as_json: bool) -> None:
-    """Say when each promised slice that is open or due today will be there, before its time comes.
+    """Forecast when each promised slice that is open or due today will be ready.
 
-    A slice is promised by its entity's `ready_by`. How long slices take, and when captured and external ones arrive, is
-    learned from the last ninety days: by entity, weekday and hour; `none`, `short` and `changed` history is told. The
-    graph is then worked through as it stands now, with the pools' limits and with retries. Predicted is the median, in
-    the project's time zone; `90 %` of the days it is there by the other time. A promise is over when three of
-    four predicted days are late, at risk when three of four come within its `alert_margin`, safe otherwise.
+    `ready_by` of an entity promises its slices. The duration of slices, and the arrival of captured and external ones,
+    is learned from the last ninety days, by entity, weekday and hour. `none`, `short` and `changed` mark entities with
+    little history. The forecast follows the graph, the limits of the pools and retries. `predicted` is the median, in
+    the project's time zone; the column `90 %` is the time by which the slice is ready on 90 % of days. A promise is
+    over if at least 75 % of the predicted days are late, at risk if 75 % come within its `alert_margin`, and otherwise
+    safe.
 
-    With ENTITY only the promises of one entity, each with its key path (the chain that decides, drawn as a gantt chart
-    with the time until which a failure can be repaired) and with what on it is not as usual.
+    With ENTITY, only its promises are shown, each with its key path: the chain that decides, drawn as a gantt chart,
+    with the time until which a failure can be repaired, and the causes of delays.
 
-    The same is answered by GET /v1/baseline and GET /v1/baseline/ENTITY of `tidemark center`.
+    GET /v1/baseline and GET /v1/baseline/ENTITY of `tidemark center` give the same answer.
 
     \b
     Exit codes: 0 every promise is safe; 1 one is at risk or over; 2 called wrongly;
@@ -81,7 +82,7 @@ def _print(told: Sequence[Baseline], promised: int, zone: tzinfo, *, in_detail: 
         if in_detail and promise.path:
             print_line()
             print_gantt(promise, zone)
-    print_line(f"{promised} promised, {promised - len(told)} there, {len(told)} open")
+    print_line(f"{promised} promised, {promised - len(told)} ready, {len(told)} open")
 
 
 def _row(promise: Baseline, zone: tzinfo) -> list[str]:
@@ -99,7 +100,7 @@ def _row(promise: Baseline, zone: tzinfo) -> list[str]:
 
 def _print_repair(estimate: RepairTime) -> None:
     p50, p90, work = (_length(timedelta(seconds=value)) for value in (estimate.p50, estimate.p90, estimate.work))
-    print_line(f"computing {estimate.slices} slices anew takes {p50}, nine times of ten at most {p90}: {work} of work")
+    print_line(f"computing {estimate.slices} slices again takes {p50}, 90 %: at most {p90}: {work} of work")
 
 
 def _time(instant: datetime | None, zone: tzinfo) -> str:
@@ -107,13 +108,13 @@ def _time(instant: datetime | None, zone: tzinfo) -> str:
 
 
 def _clock(instant: datetime | None, beside: datetime, zone: tzinfo) -> str:
-    """The time alone, where the date is that of the other one."""
+    """The time, with the date only if it differs from the other date."""
     is_same_day = instant is not None and instant.astimezone(zone).date() == beside.astimezone(zone).date()
     return f"{instant.astimezone(zone):%H:%M}" if instant and is_same_day else _time(instant, zone)
 
 
 def _length(length: timedelta | None) -> str:
-    """`-1:05:00`, hours, minutes and seconds."""
+    """Hours, minutes and seconds: `-1:05:00`."""
     if length is None:
         return ""
     seconds = round(abs(length.total_seconds()))

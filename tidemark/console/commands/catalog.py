@@ -1,4 +1,4 @@
-"""`tidemark catalog`: what is there now of each entity, or of one."""
+"""`tidemark catalog`: the contents of the lake."""
 
 from __future__ import annotations
 
@@ -35,15 +35,17 @@ _FLAWS: Final = ("invalid", "tainted", "foreign", "partial", "absent", "failed")
 
 @click.command()
 @click.argument("entity", required=False, shell_complete=declared_names)
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1_000), help="At most so many slices.")
-@click.option("--before", default="", metavar="KEY", help="Only slices of an entity before this one.")
-@click.option("--markdown", is_flag=True, help="As Markdown, for a page or a ticket.")
-@click.option("--reconcile", is_flag=True, help="First compare all tables with what is known of them.")
-@click.option("--verify", is_flag=True, help="With --reconcile: look for each file on disk, too.")
 @click.option(
-    "--to-lake", is_flag=True, help="Write all slices as the Delta table _slices, which the center then keeps."
+    "--limit", default=50, show_default=True, type=click.IntRange(1, 1_000), help="The largest number of slices."
 )
-@click.option("--as-of", type=click.DateTime(), help="As it was recorded by this time (UTC).")
+@click.option("--before", default="", metavar="KEY", help="Only slices before this one.")
+@click.option("--markdown", is_flag=True, help="As Markdown, for a page or a ticket.")
+@click.option("--reconcile", is_flag=True, help="First compare the state store with all tables.")
+@click.option("--verify", is_flag=True, help="With --reconcile: also look for each file on disk.")
+@click.option(
+    "--to-lake", is_flag=True, help="Write all slices to the Delta table _slices; the center then updates it."
+)
+@click.option("--as-of", type=click.DateTime(), help="As recorded at this time (UTC).")
 @json_option
 def catalog(
     entity: str | None,
@@ -57,22 +59,20 @@ def catalog(
     as_of: datetime | None,
     as_json: bool,
 ) -> None:
-    """Say what is there now of each entity: slices, rows, size, schema, last reader; with ENTITY its slices, too.
+    """List entities with slices, rows, size, schema and last reader; with ENTITY also its slices.
 
-    It is answered from the state store: no table is opened. The center, where one runs, compares the store with the
-    tables' logs all the time: data that somebody else deleted, rolled back, overwrote or vacuumed makes its slices
-    absent or foreign. --reconcile does that now, where no center runs.
+    The answer comes from the state store; no table is opened. While a center runs, it compares the store with the logs
+    of the tables: slices whose data was deleted, rolled back, overwritten or vacuumed become absent or foreign.
+    --reconcile does this now, if no center runs.
 
-    Of each slice of ENTITY it says what the rules said last and which failed slices reach it, how its rows looked when
-    they were measured (`tidemark profile` has all of it), and how many of its records came, where they are counted
-    (`tidemark completeness` has the slots).
+    For each slice of ENTITY it shows the last results of the rules, the failed slices that invalidate it, its profile
+    (see `tidemark profile`), and how many of its records arrived if they are counted (see `tidemark completeness`).
 
-    With --to-lake all slices and tags are also written as the table _slices of the lake, which any engine joins
-    (docs/engines.md has its columns). The center keeps that table while it is there, within a minute or so.
+    --to-lake also writes all slices and tags to the table _slices of the lake for other engines (columns in
+    docs/engines.md). While this table exists, the center updates it within about a minute.
 
-    With --as-of it says what was there at a time that is past, from the stored transitions: slices and their flaws, and
-    of each slice rows, version, run and what the rules said. Sizes, schemas, profiles and counts are kept as they are
-    now alone.
+    --as-of shows a past time, from the stored transitions: slices and their flaws, rows, versions, runs and results of
+    rules. Sizes, schemas, profiles and counts are known only for now.
 
     \b
       tidemark catalog
@@ -83,7 +83,7 @@ def catalog(
 
     \b
     Exit codes: 0 shown; 1 no such entity, or with --reconcile a table whose log cannot be read; 2 called wrongly;
-                75 the state store does not answer, or with --reconcile another center is active, which does it.
+                75 the state store does not answer, or with --reconcile a center is active, which does it.
     With --json: {"entities": [...]}, or of one {"entity": {...}, "schemas": [...], "slices": [{..., "rules",
                   "untagged", "issues": [...], "profile": {"measured_at", "rows", "columns", "history", "anomalies",
                   "is_published"} | null, "completeness": {"source", "lake", "slots", "open_slots", "is_complete"} |
@@ -123,7 +123,7 @@ def catalog(
 
 
 def _reconcile(settings: Settings, *, verify: bool) -> StorageReport:
-    """Raises AnotherCenterError."""
+    """Compare with storage now. Raises AnotherCenterError."""
     from tidemark.catalog.slice_counts import note_counts  # noqa: PLC0415
     from tidemark.center.reconcile_storage import reconcile_storage  # noqa: PLC0415
     from tidemark.state_store.store import StateStore  # noqa: PLC0415
@@ -142,7 +142,7 @@ def _write_to_lake(warehouse: Warehouse, database: Database, *, as_json: bool) -
     table = SlicesTable(warehouse, database)
     rows = table.publish()
     if not as_json:
-        print_line(f"{rows} slices and tags are in {table.path}")
+        print_line(f"{rows} slices and tags written to {table.path}")
 
 
 def _print(answer: dict[str, Any], report: StorageReport | None, *, as_json: bool) -> None:
@@ -150,8 +150,8 @@ def _print(answer: dict[str, Any], report: StorageReport | None, *, as_json: boo
         print_json({**answer, **({"reconciled": report.as_data()} if report else {})})
     elif report:
         print_line(
-            f"{report.tables} tables looked at, {report.changed} with anything new: {report.absent} slices absent, "
-            f"{report.foreign} foreign, {report.recovered} as they were"
+            f"{report.tables} tables looked at, {report.changed} changed: {report.absent} slices absent, "
+            f"{report.foreign} foreign, {report.recovered} recovered"
         )
         for table, trouble in report.troubles:
             print_line(f"{table}: {trouble}", "red")
@@ -226,7 +226,7 @@ def _text(number: int | None) -> str:
 
 
 def _size(number: int | None) -> str:
-    """`1.5 MB`; nothing for what is not known."""
+    """`1.5 MB`; empty if it is unknown."""
     if number is None:
         return ""
     size, unit = float(number), "B"

@@ -1,4 +1,4 @@
-"""`tidemark center`: the dependency center as a service, until it is told to stop."""
+"""`tidemark center`: the dependency center as a service."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DEFAULT_PORT: Final = 3080
     multiple=True,
     envvar="TIDEMARK_ALLOWED_HOSTS",
     show_envvar=True,
-    help="One more name of this server, such as that of a proxy; may be repeated. Requests to others are refused.",
+    help="Another name of this server, for example of a proxy; may be repeated. Requests to unknown names are refused.",
 )
 @click.option(
     "--writes-per-second",
@@ -45,7 +45,7 @@ _DEFAULT_PORT: Final = 3080
     show_envvar=True,
     help="So many requests that write one caller may send, ten seconds' worth of them at once; 500 unless given.",
 )
-@click.option("--workers/--no-workers", "has_workers", default=True, help="Whether runs are executed on this machine.")
+@click.option("--workers/--no-workers", "has_workers", default=True, help="Whether this machine executes runs.")
 @json_option
 def center(
     port: int,
@@ -57,24 +57,23 @@ def center(
     has_workers: bool,
     as_json: bool,
 ) -> None:
-    """Start what is ready at once, take in what happens, and tell what waits, as a service.
+    """Run the dependency center: start ready slices, accept reports, and answer questions.
 
-    It follows Dagster's event log, tagged snapshots and the clock, and hands each slice that is released to a warm
-    worker. It answers over HTTP: other schedulers report to it (POST /v1/reports) and ask what a slice waits for (GET
-    /v1/slices?subject=ods_orders@2026-03-29); backfills are planned and approved (POST /v1/backfills); /health and
-    /metrics are for those who watch over it. What it does is told on standard error, a line of JSON each. /docs
-    describes the interface.
+    It follows Dagster's event log, tagged snapshots and the clock, and gives each ready slice to a warm worker. Its
+    HTTP interface accepts reports of other schedulers (POST /v1/reports), shows what a slice waits for (GET
+    /v1/slices?subject=ods_orders@2026-03-29), and plans and approves backfills (POST /v1/backfills). /health and
+    /metrics are for monitoring, /docs describes the interface. Its log is on standard error, as lines of JSON.
 
-    Of several on one state store one is active; another takes its place within seconds when it is gone. While one is
-    there, the readiness sensor of `tidemark up` leaves the work to it.
+    If several centers use one state store, one is active. If it dies, another takes over within seconds. While a center
+    runs, the readiness sensor of `tidemark up` is passive.
 
-    With --no-workers it only launches: hosts with `tidemark workers` execute.
+    With --no-workers it only launches runs; hosts with `tidemark workers` execute them.
 
     It listens on this machine only, unless callers have names: by `tidemark token create`, by a proxy (the setting
     `proxy`), or by the one token of TIDEMARK_TOKEN, with which a caller may do everything. Give that in the
     environment: other users of the machine see the words of a command. Ctrl-C stops it, with runs that are under way.
 
-    With --json one line says where it listens once it is ready.
+    With --json it prints one line with its address when it is ready.
     """
     import dagster as dg  # noqa: PLC0415 - keeps --help fast
 

@@ -1,4 +1,4 @@
-"""`tidemark check`: everything that is wrong with the declarations, at once."""
+"""`tidemark check`: find every error in the declarations."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 @click.command()
 @json_option
 def check(*, as_json: bool) -> None:
-    """Check every declaration and report everything that is wrong, not only the first error.
+    """Find every error in the declarations and their SQL, not only the first one.
 
-    Reads the YAML and SQL files below the folder of declarations, each by itself and all of them together: unknown keys
-    and names (with the nearest known one), SQL that cannot be read, dependencies that differ from what the SQL reads or
-    that it leaves open, offsets that have no meaning between two periods, states that nobody reaches, slices that
-    would wait for themselves, shown as the way round, and tables that hold slices of another period than they have now.
+    It reads the YAML and SQL files, and compares them with each other. It finds unknown keys and names (with the
+    nearest known one), and SQL that cannot be parsed. It finds dependencies that differ from the SQL or cannot be
+    inferred, and offsets between periods that do not fit. It finds unreachable states, cycles of slices, and tables
+    whose slices have another period than the declaration.
 
-    What a Python function reads is told by a dry run over empty inputs. Queries are analysed by Spark over the columns
-    of the tables that are there: a wrong column, an unknown function, a clash of types. Spark starts for those that
-    changed since the last check, and for no other; where it cannot start, that is said and the rest is checked.
+    Python functions are called with empty inputs to see what they read. Spark analyses the queries with the columns of
+    the existing tables: wrong columns, unknown functions, wrong types. Spark starts only if queries have changed since
+    the last check. If it cannot start, the rest is checked, and a message says so.
 
     \b
-    Exit codes: 0 nothing is wrong, 1 something is.
+    Exit codes: 0 no problem, 1 there are problems.
     With --json: {"entities", "dependencies", "problems": [{"where", "message", "expected", "found", "hint"}],
                   "notices": [{"where", "message"}], "outdated": {entity: [slice, ...]}, "not_analysed"}; notices say
                   what of a file is ignored, and where a slice waits for the end of a longer period; outdated slices
-                  are older than their query: both are no problem;
+                  are older than their query: both are not problems;
                   not_analysed says why Spark has not looked at the queries, null where it has.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
@@ -56,7 +56,7 @@ def check(*, as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class Examination:
-    """How much a project declares, and all that is wrong with it."""
+    """Size of a project, and all its problems."""
 
     entities: int
     dependencies: int
@@ -66,7 +66,7 @@ class Examination:
     notices: Sequence[EntityError] = ()
 
     def as_data(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The same as JSON."""
         notices = [{"where": notice.where, "message": notice.message} for notice in self.notices]
         return {**vars(self), "problems": [_row(problem) for problem in self.problems], "notices": notices}
 
@@ -100,14 +100,14 @@ def examine(settings: Settings) -> Examination:
     analysed, not_analysed = _analysed(settings, problems)
     dependencies = sum(len(graph.upstream_edges(name)) for name in graph)
     outdated: Mapping[str, Sequence[str]] = {}
-    with suppress(StateStoreDownError):  # a project is checked where its store is not, too
+    with suppress(StateStoreDownError):  # Check a project also where its store is not reachable.
         outdated = slices_older_than_their_code(settings, read, read.entities.values())
     wrong = sorted([*problems, *analysed], key=_place)
     return Examination(len(read.entities), dependencies, wrong, outdated, not_analysed, read.notices)
 
 
 def _analysed(settings: Settings, problems: Sequence[EntityError]) -> tuple[list[EntityError], str | None]:
-    """What Spark finds in the queries, or why it has not looked; it looks at nothing that is wrong already."""
+    """Problems that Spark finds in the queries, or why it did not start; not for queries with other problems."""
     from tidemark.compute.query_analysis import QueryAnalysis  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.errors import JavaMissingError, SparkStartError  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
@@ -119,7 +119,7 @@ def _analysed(settings: Settings, problems: Sequence[EntityError]) -> tuple[list
         return spark_session(settings)
 
     if problems:
-        return [], "the problems above come first"
+        return [], "fix the problems above first"
     try:
         return QueryAnalysis(load_warehouse(settings), start).problems(), None
     except (JavaMissingError, SparkStartError) as error:
@@ -151,7 +151,7 @@ def _print(told: Examination) -> None:
         columns = ["where", "problem", "expected", "found", "hint"]
         print_table(columns, [[value or "" for value in _row(problem).values()] for problem in problems])
     elif told.not_analysed:
-        print_line(f"Spark has not analysed the queries: {told.not_analysed}", "yellow")
-    count = f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "nothing is wrong"
+        print_line(f"Spark did not analyse the queries: {told.not_analysed}", "yellow")
+    count = f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "no problems"
     style = "bold red" if problems else "green"
     print_line(f"{told.entities} entities, {told.dependencies} dependencies: {count}", style)

@@ -1,4 +1,4 @@
-"""`tidemark completeness`: how many records of a slice came, and what is missing from where."""
+"""`tidemark completeness`: the counted records of a slice, and the slots with missing records."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _SHOWN = 20
 @click.option("--part", "parts", multiple=True, metavar="DIMENSION=VALUE", help="One sub-partition; may be repeated.")
 @json_option
 def completeness(entity: str, slice_key: str, *, parts: Sequence[str], as_json: bool) -> None:
-    """Show how many records of a slice the source has and the lake has, and in which slots some are missing.
+    """Show how many records of a slice the source and the lake have, and the slots with missing records.
 
-    The entity has `probe: {counts: ...}`; `tidemark counts` takes the counts in. A slot is complete once the source's
-    counts are final and the lake has the share that the declaration asks for, and no more too many; windows of 5 and 10
-    minutes, hours and days are complete with all of their slots.
+    The entity needs `probe: {counts: ...}`; `tidemark counts` reads counts. A slot is complete when the source's counts
+    are final and the lake has the declared share, but not too many. Windows of 5 and 10 minutes, hours and days are
+    complete with all their slots.
 
     \b
       tidemark completeness clicks_landed 2026-03-29T15
@@ -55,7 +55,7 @@ def completeness(entity: str, slice_key: str, *, parts: Sequence[str], as_json: 
     warehouse, slice_ = load_warehouse(Settings.load()), Slice(entity, slice_key, parts_of(parts))
     probe = warehouse.graph.entity(entity).probe
     if probe is None or probe.counts is None:
-        raise click.ClickException(f"{entity} is not counted: give its declaration 'probe: {{counts: ...}}'")
+        raise click.ClickException(f"{entity} is not counted: add this to its declaration: 'probe: {{counts: ...}}'")
     counts = RecordCounts(Database.of(warehouse.settings))
     counted = counted_window(probe.counts, ProbedSlice.of(warehouse.graph, slice_), counts)
     if as_json:
@@ -80,7 +80,7 @@ def _as_data(slice_: Slice, counted: CountedWindow) -> dict[str, Any]:
 
 
 def _ratio(counted: CountedWindow) -> float | None:
-    """None where the lake has records and the source none."""
+    """Share of the source's records; None if only the lake has records."""
     return counted.lake / counted.source if counted.source else (1.0 if not counted.lake else None)
 
 

@@ -1,4 +1,4 @@
-"""`tidemark completion`: commands, options and entities by the tab key."""
+"""`tidemark completion`: tab completion for commands, options and entities."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PLACES: Final = {
     "zsh": Path(".zfunc/_tidemark"),
     "fish": Path(".config/fish/completions/tidemark.fish"),
 }
-"""Below the home folder, where each shell looks by itself; zsh where its `fpath` names the folder."""
+"""Folders below the home folder that each shell reads; zsh only if its `fpath` has the folder."""
 _AFTERWARDS: Final = {
     "bash": "open a new shell; it needs the package bash-completion",
     "zsh": "add `fpath+=~/.zfunc; autoload -Uz compinit; compinit` to ~/.zshrc and open a new shell",
@@ -29,12 +29,12 @@ _AFTERWARDS: Final = {
 
 @click.command()
 @click.argument("shell", type=click.Choice(list(_PLACES)), required=False)
-@click.option("--print", "only_print", is_flag=True, help="Print the script, and write nothing.")
+@click.option("--print", "only_print", is_flag=True, help="Only print the script.")
 @click.pass_context
 def completion(context: click.Context, shell: str | None, *, only_print: bool) -> None:
-    """Let the tab key complete commands, options and entities: write the script of a SHELL where it looks for it.
+    """Install tab completion of commands, options and entities for a SHELL.
 
-    Without SHELL that of $SHELL.
+    The default is the shell of $SHELL.
 
     \b
     Exit codes: 0 written or printed, 2 called wrongly.
@@ -54,7 +54,7 @@ def completion(context: click.Context, shell: str | None, *, only_print: bool) -
 
 
 def script_for(shell: str, command: click.Command) -> str:
-    """Click's own script, which asks the command itself for what fits; its check of the shell's version is left out."""
+    """Click's own script, which asks the command for completions; without its check of the shell's version."""
     made = get_completion_class(shell)
     if made is None:
         raise click.UsageError(f"no completion for {shell}")

@@ -1,4 +1,4 @@
-"""`tidemark counts`: take in counts of records."""
+"""`tidemark counts`: read counts of records."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 @click.argument("file", type=click.File(encoding="utf-8"))
 @json_option
 def counts(file: TextIO, *, as_json: bool) -> None:
-    """Take in counts: how many records of an event time the source has, and the lake. FILE has JSON lines; - is stdin.
+    """Read counts of records in the source and the lake. FILE has JSON lines; - is stdin.
 
-    A part (a partition of a topic, a commit, a file) reports how many records of a minute it has. A later report
+    Each part (a partition of a topic, a commit, a file) reports how many records of a minute it has. A later report
     replaces an earlier one. `offsets` of a Kafka partition count as their difference. `final_until` says that the
-    source's counts before an instant do not change any more. The file is taken as a whole, or not at all.
+    source's counts before an instant will not change. Either the whole file is accepted, or nothing.
 
     \b
       {"of": "clicks", "at": "2026-03-29T15:58:00Z", "side": "source", "part": "topic-0", "offsets": [700, 40700]}
@@ -29,7 +29,7 @@ def counts(file: TextIO, *, as_json: bool) -> None:
       {"of": "clicks", "final_until": "2026-03-29T16:08:00Z"}
 
     \b
-    Exit codes: 0 taken, 1 a line is no count, or the state store does not answer; 2 called wrongly.
+    Exit codes: 0 accepted, 1 a line is invalid, or the state store does not answer; 2 called wrongly.
     With --json: {"counts", "final": {name: "2026-03-29T16:08:00Z"}}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from datetime import UTC, datetime  # noqa: PLC0415 - keeps --help fast

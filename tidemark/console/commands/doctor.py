@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tidemark.system.check_finding import Finding
 
-_HERE: Final = "write one with `tidemark init my_warehouse --sample school` and `cd` into it, or name one with --root"
+_HERE: Final = "create one with `tidemark init my_warehouse --sample school` and `cd` into it, or name one with --root"
 _STYLES: Final = {"ok": "", "warning": "yellow", "unreachable": "bold red", "problem": "bold red"}
 
 
@@ -26,22 +26,20 @@ _STYLES: Final = {"ok": "", "warning": "yellow", "unreachable": "bold red", "pro
 @click.option("--apply", "is_applied", is_flag=True, help="With --after-restore: carry the plan out.")
 @json_option
 def doctor(*, after_restore: bool, is_applied: bool, as_json: bool) -> None:
-    """Look at everything that the warehouse needs from this machine.
+    """Check everything that the warehouse needs on this machine.
 
-    Java 17 or newer and its rules of time zones, Python, Spark's jars and classes, folders that can be written, disk
-    space, memory, and the port of the Dagster UI; where TIDEMARK_STATE names a server, whether it answers and which
-    hosts take its runs; where Kafka or databases are set, what `tidemark capture check` asks. What is missing comes
-    with what to do about it.
-    Outside of a project it looks at the machine alone.
+    It checks Java 17 or newer and its rules of time zones, Python, Spark's jars and classes, write access to folders,
+    disk space, memory and the port of the Dagster UI. If TIDEMARK_STATE names a server, it checks the state store and
+    lists the hosts that take its runs. If Kafka or databases are set, it runs `tidemark capture check`. Each problem
+    comes with a fix. Outside of a project, it checks only the machine.
 
-    --after-restore asks something else: after a state store, Dagster's storage or a lake was brought back, which one is
-    behind which, and what brings them together. The plan alone is shown. --apply ends runs that no process has, takes
-    events in, forgets what is not there, and plans a backfill of what has to be computed again, which a center carries
-    out. No center may run meanwhile.
+    --after-restore is for the time after a restore of the state store, Dagster's storage or the lake. It shows which of
+    them is behind, and a plan that makes them consistent. With --apply it ends runs without a process, reads events
+    again, forgets missing slices, and plans a backfill that a center carries out. Stop all centers before.
 
     \b
-    Exit codes: 0 nothing is in the way, or is behind, or the plan was carried out; 1 there is a problem, or a plan.
-                Warnings are no problems. 75 with --apply: a center runs, or the state store does not answer.
+    Exit codes: 0 no problem, everything agrees, or the plan was carried out; 1 there is a problem, or a plan.
+                Warnings do not count. 75 with --apply: a center runs, or the state store does not answer.
     With --json: {"healthy", "findings": [{"subject", "verdict", "found", "to_do"}]}; with --after-restore {"plan":
                  [{"do", "why", "names", "slices"}], "applied", "backfill": NUMBER | null}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
@@ -61,7 +59,7 @@ def doctor(*, after_restore: bool, is_applied: bool, as_json: bool) -> None:
 
 
 def examine(env: Mapping[str, str]) -> list[Finding]:
-    """All findings about this machine under the settings in `env`. Raises SettingsError."""
+    """All findings about this machine with the settings in `env`. Raises SettingsError."""
     from tidemark.console.dagster_server.dagster_home import dagster_home  # noqa: PLC0415 - keeps --help fast
     from tidemark.console.dagster_server.server import DEFAULT_PORT, HOST  # noqa: PLC0415
     from tidemark.console.preflight import machine  # noqa: PLC0415
@@ -76,7 +74,7 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
 
     ui_port = port(HOST, DEFAULT_PORT)
     if ui_port.verdict == "problem":
-        # `tidemark up` may well be what has it.
+        # `tidemark up` may use the port.
         ui_port = replace(ui_port, verdict="warning")
     programs = [machine.python(), machine.java(env), machine.jars(), machine.class_archive()]
     rest = [machine.memory(), ui_port]
@@ -87,7 +85,7 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
     folders = [
         machine.writable("Data", settings.data, "TIDEMARK_DATA"),
         machine.writable("Dagster's storage", dagster_home(settings, env), "DAGSTER_HOME"),
-        machine.private("Rows of runs", dagster_home(settings, env)),
+        machine.private("Dagster's runs", dagster_home(settings, env)),
         machine.disk_space(settings.data),
     ]
     stored = [*shared_state(settings), *dagster_storage(settings, dagster_home(settings, env), env)]
@@ -100,4 +98,6 @@ def _print(findings: list[Finding], *, healthy: bool) -> None:
         [[finding.verdict, finding.subject, finding.found, finding.to_do] for finding in findings],
         [_STYLES[finding.verdict] for finding in findings],
     )
-    print_line("Nothing is in the way: tidemark demo" if healthy else "See to the problems, then ask again.")
+    print_line(
+        "Everything is fine. Next: tidemark demo" if healthy else "Fix the problems, then run the command again."
+    )

@@ -1,4 +1,4 @@
-"""`tidemark engines`: the text by which another engine reads a slice or a tag."""
+"""`tidemark engines`: how another engine reads a slice or a tag."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from tidemark.engines.engine_names import ENGINES
 
 @click.command()
 @entity_argument()
-@click.option("--for", "engine", type=click.Choice(ENGINES), required=True, help="The engine that is to read it.")
+@click.option("--for", "engine", type=click.Choice(ENGINES), required=True, help="The engine.")
 @click.option("--slice", "slice_key", metavar="SLICE", help="A slice; the newest complete one by default.")
-@click.option("--tag", metavar="TAG", help="A tag of the table instead: all of that version.")
+@click.option("--tag", metavar="TAG", help="A tag of the table instead: the whole version.")
 @json_option
 def engines(entity: str, *, engine: str, slice_key: str | None, tag: str | None, as_json: bool) -> None:
     """Print how another engine reads a slice or a tag of a table: SQL, or Python for delta-rs and polars.
 
-    The text names one version of the Delta table and the partition of the slice, so that it gives the same rows
-    whatever is written later, until the version is vacuumed. `delta` is delta-rs. Neither Spark nor the engine is
-    started.
+    The text names one version of the Delta table and the partition of the slice, so it gives the same rows after later
+    writes, until the version is vacuumed. `delta` is delta-rs. The command does not start Spark or the engine.
 
     \b
       tidemark engines dws_course_orders_1d --for duckdb

@@ -1,4 +1,4 @@
-"""`tidemark explain`: what one slice waits for, and what waits for it."""
+"""`tidemark explain`: the state of one slice, its inputs, and its readers."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 @click.argument("slice_key", metavar="SLICE")
 @click.option("--state", default="completed", show_default=True, help="The state to reach, such as estimated.")
 @click.option("--part", "parts", multiple=True, metavar="DIMENSION=VALUE", help="One sub-partition; may be repeated.")
-@click.option("--as-of", type=click.DateTime(), help="How it stood at this time (UTC), and what it had read by then.")
+@click.option("--as-of", type=click.DateTime(), help="Its state at this time (UTC), and what it had read.")
 @json_option
 def explain(
     entity: str, slice_key: str, *, state: str, parts: Sequence[str], as_of: datetime | None, as_json: bool
 ) -> None:
-    """Say what a slice waits for, slice by slice and why, and what waits for it.
+    """Show one slice: its inputs and what it waits for, its run, and the slices that wait for it.
 
-    Where something has been computed already, it also says how the slice stands, and follows what is missing upwards,
-    down to the shards and heartbeats that a captured table's snapshot waits for. Of a slice that is there it says which
-    run computed it, when, what it wrote, and which slices and versions it read.
+    If slices were computed already, it shows the state of the slice, and follows missing inputs upstream, down to the
+    shards and heartbeats of captured tables. For a completed slice it shows the run, its time, what it wrote, and the
+    slices and versions that it read.
 
-    SLICE is the business time that the entity is cut by: a day 2026-03-29, an hour 2026-03-29T03 (the second 02 of an
-    autumn night is 2026-10-25T02+01:00), a week by its first day, a month 2026-03, a quarter 2026-Q1, a year 2026;
-    `static` for an entity without periods.
+    SLICE is a business time in the form of its entity: a day 2026-03-29, an hour 2026-03-29T03 (the repeated hour in
+    autumn is 2026-10-25T02+01:00), a week by its first day, a month 2026-03, a quarter 2026-Q1, a year 2026; `static`
+    for an entity without periods.
 
-    With --as-of it says how the slice stood at a time that is past, which run had computed it, and which slices that
-    run had read, in which generations and at which versions of their tables.
+    --as-of shows the slice at a past time, the run that had computed it, and the slices that this run had read, with
+    their generations and versions.
 
     \b
     Exit codes: 0 explained, 1 no such entity or slice, or it is before the entity's start or after its end;
@@ -83,7 +83,7 @@ def explain(
 
 
 def _tell_as_of(stands: WarehouseStatus, slice_: Slice, when: datetime, *, as_json: bool) -> NoReturn:
-    """The past alone: what is waited for now is another question."""
+    """Print only the past: what the slice waits for now is another question."""
     from tidemark.api.past_slices import past_slice_model  # noqa: PLC0415 - keeps --help fast
     from tidemark.catalog.slice_as_of import SliceAsOf, slice_as_of  # noqa: PLC0415
     from tidemark.console.past_slice import print_as_of  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""`tidemark graph`: which entity reads which."""
+"""`tidemark graph`: the dependencies between entities."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ALL = 1_000_000
 @click.option("--tag", "tags", multiple=True, metavar="KEY=VALUE", help="Only entities with this tag; may be repeated.")
 @click.option("--layer", "layers", multiple=True, help="Only entities of this layer; may be repeated.")
 @click.option("--format", "form", type=click.Choice(["text", "mermaid", "json"]), default="text", show_default=True)
-@click.option("--as-of", type=click.DateTime(), help="As the tables were computed at this time (UTC).")
+@click.option("--as-of", type=click.DateTime(), help="The dependencies at this time (UTC).")
 @json_option
 def graph(
     entity: str | None,
@@ -40,13 +40,13 @@ def graph(
     as_of: datetime | None,
     as_json: bool,
 ) -> None:
-    """Show which entity reads which: all of them, or those around ENTITY.
+    """Show which entities read each other: all of them, or those around ENTITY.
 
-    As text, one line an entity in the order of computation, with its upstream entities and their offsets; as a mermaid
-    flow chart for documents; or as JSON for programs.
+    Formats: text with one line for each entity, in the order of computation, with its upstream entities and offsets; a
+    mermaid flow chart for documents; JSON for programs.
 
-    With --as-of it shows what the code read by which each table had been computed last by then; what nobody had
-    computed by then, nor read, is left out.
+    --as-of shows what the code read that had computed each table by then. Entities that were neither computed nor read
+    by then are left out.
 
     \b
     Exit codes: 0 shown, 1 no such entity or a declaration cannot be read, 2 called wrongly.
@@ -78,7 +78,7 @@ def graph(
 
 
 def as_data(whole: DependencyGraph, shown: View) -> dict[str, object]:
-    """The view for programs."""
+    """The view as JSON."""
     arrows = (
         {"up": a.up, "down": a.down, "offset": a.offset, "state": a.state, "strength": a.strength} for a in shown.arrows
     )
@@ -86,7 +86,7 @@ def as_data(whole: DependencyGraph, shown: View) -> dict[str, object]:
 
 
 def as_mermaid(whole: DependencyGraph, shown: View) -> Iterable[str]:
-    """The view as a mermaid flow chart: a box a layer, an arrow a dependency."""
+    """The view as a mermaid flow chart: a box for each layer, an arrow for each dependency."""
     yield "flowchart LR"
     numbers = {name: f"n{number}" for number, name in enumerate(shown.entities)}
     layers = dict.fromkeys(whole.entity(name).layer for name in shown.entities)

@@ -1,4 +1,4 @@
-"""`tidemark health`: whether a service of this machine works, for whoever starts it again if not."""
+"""`tidemark health`: a health probe of one service for supervisors."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tidemark.strict_json import json_text
 _PORTS: Final = {"up": 3000, "center": 3080}
 _SECONDS: Final = 5.0
 _DAEMON_SECONDS: Final = 75.0
-"""Dagster's daemons beat every 30 s."""
+"""Dagster's daemons send a heartbeat every 30 s."""
 _WITHIN_SECONDS: Final = dict.fromkeys(("workers", "replicate", "refresh"), 60.0)
 _WITHIN_OTHERWISE: Final = 7200.0
 _AHEAD_SECONDS: Final = 5.0
-"""A beat from further in the future says that a clock was set, not that the service works."""
+"""A heartbeat from further in the future means that the clock was changed, and not that the service works."""
 _BROKEN: Final = "PythonError"
 _UP: Final = """{
   instance { daemonHealth { allDaemonStatuses { daemonType required lastHeartbeatTime } } }
@@ -39,19 +39,19 @@ _UP: Final = """{
     "within_seconds",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="How old the last beat may be: 7200 for capture and distribute, 60 for others unless given.",
+    help="The largest age of the last heartbeat in seconds (default: 7200 for capture and distribute, 60 for others).",
 )
 @json_option
 def health(service: str, port: int | None, within_seconds: float | None, *, as_json: bool) -> None:
-    """Say whether a SERVICE of this machine works: a probe for systemd, Kubernetes and other supervisors.
+    """Check whether a SERVICE of this machine works: for systemd, Kubernetes and other supervisors.
 
-    The servers answer over HTTP. The center works while its ticks succeed, its lease is held by somebody and a host of
-    workers can start a run; `up` while Dagster's daemons beat and its code locations are loaded.
+    Servers answer over HTTP. The center is healthy while its ticks succeed, its lease is held, and a host of workers
+    can start a run. `up` is healthy while Dagster's daemons send heartbeats and its code locations are loaded.
 
-    The other services listen nowhere and leave a beat in the data folder. `tidemark workers` beats while its workers
-    start and the state store answers. `tidemark capture run` and `tidemark capture distribute` beat between two passes
-    or two transactions: --within is the longest that one of these may take. `tidemark replicate --follow` and
-    `tidemark refresh --follow` beat while each of their threads goes on.
+    Other services touch a heartbeat file in the data folder. `tidemark workers` does so while its workers start and the
+    state store answers; `tidemark capture run` and `tidemark capture distribute` between two passes or transactions, so
+    --within is the longest duration of one; `tidemark replicate --follow` and `tidemark refresh --follow` while all
+    their threads work.
 
     \b
     Exit codes: 0 it works, 1 it does not.
@@ -85,7 +85,7 @@ def _up(port: int) -> tuple[bool, str]:
     broken = [entry["name"] for entry in entries if (entry["locationOrLoadError"] or {}).get("__typename") == _BROKEN]
     if broken or not entries:
         return False, f"answers on 127.0.0.1:{port}, but code locations are not loaded: {', '.join(broken) or 'all'}"
-    return True, f"answers on 127.0.0.1:{port}, and the daemons of Dagster beat"
+    return True, f"answers on 127.0.0.1:{port}, and Dagster's daemons work"
 
 
 def _is_recent(beat: float | None) -> bool:
@@ -100,8 +100,8 @@ def _center(port: int) -> tuple[bool, str]:
 
 
 def _asked(port: int, method: str, path: str, body: object = None) -> tuple[int, Any]:
-    """The status and the answer as JSON; status 0 and a sentence where there is no such answer."""
-    # http.client: no proxy of the environment comes between us and our own server.
+    """Status and JSON of the answer; status 0 and an error text if there is no such answer."""
+    # http.client uses no proxy of the environment for our own server.
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_SECONDS)
     headers = {"Content-Type": "application/json"} if body else {}
     try:
@@ -119,7 +119,13 @@ def _beats(service: str, within_seconds: float) -> tuple[bool, str]:
 
     ago = seconds_since_beat(Settings.load().data, service, time.time())
     if ago is None:
-        return False, "has never beaten in this data folder: start it, with the same TIDEMARK_DATA"
+        return False, "has sent no heartbeat in this data folder: start it with the same TIDEMARK_DATA"
     if ago < -_AHEAD_SECONDS:
-        return False, f"the last beat is {-ago:.0f} s in the future: the clock was set back, or the file is not ours"
-    return ago <= within_seconds, f"the last beat was {ago:.0f} s ago, at most {within_seconds:.0f} s are right"
+        return (
+            False,
+            (
+                f"the last heartbeat is {-ago:.0f} s in the future: the clock was set back, or the "
+                "file belongs to another service"
+            ),
+        )
+    return ago <= within_seconds, f"the last heartbeat was {ago:.0f} s ago, expected at most {within_seconds:.0f} s"

@@ -1,4 +1,4 @@
-"""`tidemark impact`: what some slices touch downstream, and what may have made a slice wrong."""
+"""`tidemark impact`: the slices downstream of slices, and the suspects for a wrong slice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SHOWN = 40
 
 @dataclass(frozen=True)
 class _ImpactQuestion:
-    """What was asked: slices of an entity, or those of a run; `until` (aware) ends what is looked for downstream."""
+    """The question: slices of an entity or of a run; `until` (aware) ends the search downstream."""
 
     entity: str | None
     slices: str | None
@@ -45,11 +45,11 @@ class _ImpactQuestion:
 @click.command()
 @click.argument("entity", required=False, shell_complete=declared_names)
 @click.argument("slices", required=False)
-@click.option("--run", metavar="RUN_ID", help="The slices of this Dagster run, in place of ENTITY and SLICES.")
-@click.option("--column", help="Only what a change of this column of ENTITY reaches, as far as its use is known.")
-@click.option("--suspects", is_flag=True, help="Backwards: what may have made the slices wrong, likeliest first.")
-@click.option("--until", type=click.DateTime(), help="Slices that begin by then (UTC).  [default: now]")
-@click.option("--yes", is_flag=True, help="Do not ask where SLICES stands for more than 1,000.")
+@click.option("--run", metavar="RUN_ID", help="The slices of this Dagster run instead of ENTITY and SLICES.")
+@click.option("--column", help="Only slices that use this column of ENTITY, as far as column lineage knows.")
+@click.option("--suspects", is_flag=True, help="Search upstream for the cause of wrong slices, most likely first.")
+@click.option("--until", type=click.DateTime(), help="Only slices that begin before this (UTC).  [default: now]")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation of more than 1,000 slices.")
 @json_option
 def impact(
     entity: str | None,
@@ -62,19 +62,18 @@ def impact(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Say exactly which slices are computed from some slices, hour to day to week to month, and what each needs.
+    """Show exactly which slices are computed from the given slices, and what to do with each.
 
-    SLICES is a business time as in `tidemark explain`, a list 2026-03-01,2026-03-05 or a range 2026-03-01..2026-03-05;
-    a day stands for all of its hours, and for the week that it lies in. ENTITY is a Dagster asset's name, too.
+    SLICES is a business time as in `tidemark explain`, a list 2026-03-01,2026-03-05 or a range 2026-03-01..2026-03-05.
+    A day stands for its hours, or for the week around it. ENTITY may also be the name of a Dagster asset.
 
     \b
-    clear    it holds what was computed from them: clear it and compute it again
-    start    it holds nothing and does not start by itself: start it
-    nothing  it takes them as they are when it starts, or its declaration says reprocess: never
+    clear    it was computed from them: clear it and compute it again
+    start    it is empty and will not start automatically: start it
+    nothing  it will read them when it starts, or its entity has reprocess: never
 
-    With --suspects it goes the other way: of all slices that these were computed from, in the versions that their runs
-    read, those that are invalid, tainted, computed again or changed late since they were read, or computed by code that
-    has changed.
+    --suspects searches upstream, through the versions that the runs read. It lists slices that are invalid, tainted,
+    recomputed or changed late since they were read, or computed by code that has changed.
 
     \b
     Examples:
@@ -82,7 +81,7 @@ def impact(
       tidemark impact ods_orders 2026-03-29 --column amount
       tidemark impact ads_gmv_course 2026-03-29 --suspects
     \b
-    Exit codes: 0 told, 1 no such entity, slice, column or run; 2 called wrongly; 75 the state store does not answer.
+    Exit codes: 0 shown, 1 no such entity, slice, column or run; 2 called wrongly; 75 the state store does not answer.
     With --json what GET /v1/impact answers: {"causes": [...], "until", "downstream": [{"slice", "need", "because",
                   "run_state", "valid", "tainted"}]}; with --suspects {"slices": [...], "suspects": [{"of", "slice",
                   "steps", "reasons": [...], "read": {"generation", "version"}, "generation", "version"}]}.
@@ -106,10 +105,10 @@ def _causes(stands: WarehouseStatus, question: _ImpactQuestion) -> tuple[Slice, 
 
     if question.run is not None:
         if question.entity or question.column:
-            raise click.UsageError("a run stands for slices by itself: leave out ENTITY, SLICES and --column")
+            raise click.UsageError("--run names slices already: leave out ENTITY, SLICES and --column")
         slices = stands.store.read.slices_of_run(question.run) if stands.store else []
         if not slices:
-            raise NoSuchSliceError("no slice has this run as its last one", found=question.run)
+            raise NoSuchSliceError("this run is not the last run of any slice", found=question.run)
         return tuple(slices)
     if question.entity is None or question.slices is None:
         raise click.UsageError("name ENTITY and SLICES, or --run")
@@ -130,7 +129,7 @@ def _tell_impact(stands: WarehouseStatus, causes: Sequence[Slice], question: _Im
 
 
 def _follows(stands: WarehouseStatus, question: _ImpactQuestion) -> Follows | None:
-    """Which dependencies a change of the column goes along; all, where none is named."""
+    """The dependencies that use the column; all if no column is named."""
     if question.column is None or question.entity is None:
         return None
     from tidemark.warehouse.column_reach import dependencies_reached  # noqa: PLC0415
@@ -165,7 +164,7 @@ def _print_impact(causes: Sequence[Slice], impacts: Sequence[ImpactedSlice]) -> 
     print_line(", ".join(f"{counts[need]:,} {words}" for need, words in _SUMS.items()), "bold")
 
 
-_SUMS = {"clear": "to clear and compute again", "start": "to start", "nothing": "that need nothing"}
+_SUMS = {"clear": "to clear and compute again", "start": "to start", "nothing": "need nothing"}
 
 
 def _because(group: Sequence[ImpactedSlice]) -> str:
@@ -195,9 +194,9 @@ def _tell_suspects(stands: WarehouseStatus, slices: Sequence[Slice], *, as_json:
              _versions(suspect, suspicion)]
             for suspect in suspects[:_SHOWN]
         ]  # fmt: skip
-        print_table(["slice", "steps up", "because", "as it was read, and is"], rows)
+        print_table(["slice", "steps up", "because", "read, and now"], rows)
         if len(suspects) > _SHOWN:
-            print_line(f"and {len(suspects) - _SHOWN} weaker ones; --json has all")
+            print_line(f"and {len(suspects) - _SHOWN} less likely ones; --json has all")
 
 
 def _versions(suspect: Suspect, suspicion: Suspicion) -> str:

@@ -1,4 +1,4 @@
-"""`tidemark init`: a new project."""
+"""`tidemark init`: create a project."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _OWN_STEPS: Final[tuple[str, ...]] = (
 @click.option("--time-zone", help="Where days and hours begin, such as Europe/Paris (default: UTC; the sample's own).")
 @json_option
 def init(folder: Path, *, empty: bool, sample: str | None, time_zone: str | None, as_json: bool) -> None:
-    """Write a new project into FOLDER: settings, Dagster's files, folders for tables, and a test.
+    """Create a project in FOLDER: settings, Dagster's files, folders for tables, and a test.
 
     \b
     Exit codes: 0 written, 1 the folder holds files already (nothing is written), 2 called wrongly.

@@ -1,4 +1,4 @@
-"""`tidemark lineage`: which columns a column comes from, and which come from it."""
+"""`tidemark lineage`: the columns that a column is computed from, or that are computed from it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LIMIT = 1_000
 
 @dataclass(frozen=True)
 class TreeSize:
-    """How much of a tree is shown: so many levels, and so many columns in all."""
+    """Limits of a tree: the number of levels, and of columns in all."""
 
     depth: int
     limit: int
@@ -35,21 +35,23 @@ class TreeSize:
 
 @click.command()
 @click.argument("name", metavar="ENTITY[.COLUMN]")
-@click.option("--up", "directions", flag_value="up", multiple=True, help="What it comes from (the default).")
-@click.option("--down", "directions", flag_value="down", multiple=True, help="What comes from it.")
+@click.option("--up", "directions", flag_value="up", multiple=True, help="Upstream (the default).")
+@click.option("--down", "directions", flag_value="down", multiple=True, help="Downstream.")
 @click.option("--depth", type=click.IntRange(1, 500), default=_DEPTH, show_default=True, help="So many levels.")
-@click.option("--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, help="So many columns a tree.")
-@click.option("--as-of", type=click.DateTime(), help="By the queries that had computed the tables by then (UTC).")
+@click.option("--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, help="The most columns in a tree.")
+@click.option(
+    "--as-of", type=click.DateTime(), help="With the queries that had computed the tables by this time (UTC)."
+)
 @json_option
 def lineage(
     name: str, *, directions: Sequence[str], depth: int, limit: int, as_of: datetime | None, as_json: bool
 ) -> None:
-    """Show which columns a column is computed of, back to the source tables, or which are computed of it, as a tree.
+    """Show which columns a column is computed from, up to the source tables, or with --down the reverse.
 
-    Of an entity alone, each of its columns. Columns that decide which rows there are - conditions, joins, groups - are
-    listed apart, once an entity, as "indirect". A tree follows each column once: where it comes again, it says so.
+    For an entity, every column is shown. Columns that only select rows - conditions, joins, groups - are listed
+    separately, once for each entity, as "indirect". A tree follows each column once and marks repetitions.
 
-    With --as-of it is the lineage of the queries by which the tables had been computed last by then.
+    --as-of shows the lineage of the queries that had computed the tables by then.
 
     \b
     Exit codes: 0 shown, 1 no such entity or column, or a declaration cannot be read; 2 called wrongly.
@@ -83,7 +85,7 @@ def lineage(
 
 
 def _wanted(name: str, graph: ColumnGraph, known: Collection[str]) -> list[str]:
-    """The columns asked for. Raises UnknownEntityError."""
+    """The requested columns. Raises UnknownEntityError."""
     entity, _, column = name.partition(".")
     if entity not in known:
         raise UnknownEntityError("no such entity", found=quote_value(entity), hint=did_you_mean(entity, known))
@@ -114,14 +116,14 @@ def _print(wanted: Sequence[str], ways: Sequence[str], graph: ColumnGraph, size:
 def _lines(column: str, step: Step, arrow: str, size: TreeSize) -> Iterator[str]:
     shown, left_out = _cut(column, step, size)
     for depth, name, is_again, is_cut in shown:
-        more = "  (again)" if is_again else "  (more below: --depth)" if is_cut else ""
+        more = "  (again)" if is_again else "  (deeper levels: --depth)" if is_cut else ""
         yield f"{'   ' * depth}{arrow}{name}{more}"
     if left_out:
         yield f"   and {left_out} more: --limit {size.limit + left_out} shows them"
 
 
 def _cut(column: str, step: Step, size: TreeSize) -> tuple[list[TreeLine], int]:
-    """The lines of a tree up to the limit, and how many are left out."""
+    """The lines of a tree up to the limit, and the number of lines left out."""
     from tidemark.warehouse.column_tree import tree_lines  # noqa: PLC0415 - keeps --help fast
 
     lines = tree_lines(column, step, size.depth)
@@ -146,7 +148,7 @@ def _tree(root: str, ways: Sequence[str], graph: ColumnGraph, size: TreeSize) ->
 
 
 def _nested(lines: Sequence[TreeLine]) -> list[dict[str, object]]:
-    """Lines as nodes in each other."""
+    """Nested nodes from indented lines."""
     levels: list[list[dict[str, object]]] = [[]]
     for depth, column, is_again, is_cut in lines:
         below: list[dict[str, object]] = []

@@ -1,4 +1,4 @@
-"""`tidemark new`: a table from a query."""
+"""`tidemark new`: declare a table from a query."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SYSTEMS: Final = ("dataworks", "dolphinscheduler", "hive", "airflow", "dbt", "sq
 _COPIES: Final = "ods"
 """The layer of what is copied from others, where the name says none."""
 _STUB = """\
--- :biz_date is the {period} that is computed; what is read of each table follows from {columns}.
+-- :biz_date is the {period} of the slice. The slices that are read follow from {columns}.
 SELECT *
 FROM {upstream}
 WHERE {condition}
@@ -45,7 +45,7 @@ WHERE {condition}
 
 @dataclass(frozen=True)
 class Draft:
-    """What is written: a query and a declaration of one name in a folder, or without SQL the declaration alone."""
+    """The files to write: a query and a declaration with the same name, or only the declaration."""
 
     folder: Path
     name: str
@@ -54,12 +54,12 @@ class Draft:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The query, where there is one, and the declaration."""
+        """The query, if there is one, and the declaration."""
         query = [self.folder / f"{self.name}.sql"] if self.sql else []
         return (*query, self.folder / f"{self.name}.yaml")
 
     def write(self) -> None:
-        """Write both, or neither. Raises EntityError where one is there already."""
+        """Write both files, or none. Raises EntityError if one exists already."""
         for path in self.files:
             if path.exists():
                 raise EntityError("the file is there already", where=str(path), hint="choose another name")
@@ -68,35 +68,35 @@ class Draft:
             path.write_text(text, encoding="utf-8")
 
     def with_offsets(self, offsets: Sequence[tuple[str, str]]) -> Draft:
-        """With dependencies that are stated. Raises ParseError for what is no offset."""
+        """Add stated dependencies. Raises ParseError for an invalid offset."""
         entries = [f'  - {{entity: {table}, offset: "{Offset.parse(text)}"}}' for table, text in offsets]
         return replace(self, yaml=self.yaml + "\n".join(["depends_on:", *entries, ""])) if entries else self
 
     def remove(self) -> None:
-        """Take both away again."""
+        """Remove both files."""
         for path in self.files:
             path.unlink(missing_ok=True)
 
 
 @click.command()
 @click.argument("entity")
-@click.option("--query", type=click.File(encoding="utf-8"), help="A file with the query, - for standard input.")
+@click.option("--query", type=click.File(encoding="utf-8"), help="A file with the query; - is standard input.")
 @click.option(
     "--files",
     metavar="PATH",
     help="In place of a query: a folder of files a slice, or a file, {key} for its key: 'exports/dt={key}'.",
 )
 @click.option(
-    "--period", type=click.Choice([choice.value for choice in Period]), help="Default: by the query's parameters."
+    "--period",
+    type=click.Choice([choice.value for choice in Period]),
+    help="The default follows from the query's parameters.",
 )
-@click.option(
-    "--from", "start", metavar="DATE", help="Its first slice (default: the project's): earlier ones do not exist."
-)
+@click.option("--from", "start", metavar="DATE", help="The first slice (default: of the project).")
 @click.option("--layer", help="The layer's folder (default: the name up to its first _).")
 @click.option(
     "--query-from",
     type=click.Choice(SYSTEMS),
-    help="The system that the query was written for: its placeholders become parameters.",
+    help="The system of the query; its placeholders become parameters.",
 )
 @click.option(
     "--parameter",
@@ -104,7 +104,7 @@ class Draft:
     multiple=True,
     metavar="NAME=VALUE",
     callback=named_values,
-    help="What that system's scheduler sets ${NAME}, params.NAME or var('NAME') to; may be repeated.",
+    help="The value of ${NAME}, params.NAME or var('NAME') in that system; may be repeated.",
 )
 @click.option(
     "--offset",
@@ -112,7 +112,7 @@ class Draft:
     multiple=True,
     metavar="TABLE=OFFSET",
     callback=named_values,
-    help="Which slices of a table are read, where the query leaves it open; may be repeated.",
+    help="The offset of a table that the query does not show; may be repeated.",
 )
 @json_option
 def new(
@@ -128,21 +128,21 @@ def new(
     offsets: list[tuple[str, str]],
     as_json: bool,
 ) -> None:
-    """Write the SQL and YAML of a new ENTITY from a query, and say what it waits for.
+    """Write the SQL and YAML of a new ENTITY from a query, and show what it waits for.
 
-    Once Dagster has loaded it, every past slice from its start on is computed: it says how many those are. It starts
-    where all its inputs do, or with the project where that is later for one of them; --from, or `start:` in the YAML,
-    says otherwise.
+    When Dagster has loaded it, every past slice is computed; the command prints their number. The first slice is the
+    first one for which all inputs exist, or the project's start if an input has no start. --from, or `start:` in the
+    YAML, changes that.
 
     With --files it declares a table that is copied from files of others (docs/sources.md): with their columns, from
     the first slice that lies there. A CSV file has texts alone: give a number's column its type under `columns:`.
 
-    The query is checked as `tidemark check` does: where it cannot be read, or leaves open which slices it reads,
-    nothing is written. Without --query a stub is written to begin with.
+    The query is checked as by `tidemark check`. If it cannot be parsed, or the slices that it reads are unclear,
+    nothing is written. Without --query a stub is written.
 
-    With --query-from, what the other system puts into the text becomes a parameter of the slice (${bizdate} is
-    :biz_date), and each change is told. Where something is left to do nothing is written: the query is shown as far as
-    it goes, with a comment at each such place. No template is rendered and no code is run.
+    With --query-from, placeholders of the other system become parameters of the slice (${bizdate} is :biz_date), and
+    each change is printed. If something is left to do, nothing is written: the query is printed with a comment at each
+    such place. No template is rendered, and no code is run.
 
     \b
     Exit codes: 0 written, 1 the query or the name will not do, 2 called wrongly.
@@ -206,7 +206,10 @@ def _declare_files(name: str, path: str, layer: str | None, start: str | None, *
 
 
 def _start_of_inputs(declared: Entity) -> str | None:
-    """Where all inputs have slices from, if that is before the project's start; None where one declares none."""
+    """The first time at which all inputs have slices, if it is before the project's start.
+
+    None if an input has no start.
+    """
     entities = read_project()[1].entities
     starts = [
         entities[read.entity].start
@@ -222,7 +225,7 @@ def _start_of_inputs(declared: Entity) -> str | None:
 def _rewritten(
     name: str, text: str, system: str, period: str | None, parameters: Mapping[str, str], *, as_json: bool
 ) -> tuple[str, list[dict[str, Any]]]:
-    """A query of another system and its changes; ends the command where some are left to a person."""
+    """A query of another system and its changes; ends the command if changes are left to a person."""
     rewritten, notices = rewrite_query(
         text,
         entity=name,
@@ -244,7 +247,7 @@ def _rewritten(
 
 
 def _past(entity: Entity) -> dict[str, int | str | None]:
-    """How many slices are over already, and which is the first and the last."""
+    """Number of slices that are over already, with the first and the last."""
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415 - keeps --help fast
 
     keys = [slice_.key for slice_ in DependencyGraph.build([entity]).slices(entity.name, datetime.now(UTC))]
@@ -253,7 +256,7 @@ def _past(entity: Entity) -> dict[str, int | str | None]:
 
 def _past_in_words(past: Mapping[str, int | str | None]) -> str:
     if not past["slices"]:
-        return "no slice of it is over yet: the first one is computed when its time comes"
+        return "no slice is over yet: the first one is computed when its time comes"
     return (
         f"{past['slices']} past slices ({past['first']} .. {past['last']}) are computed once Dagster has loaded it: "
         "`start:` in its YAML, or --from, leaves earlier ones out"
@@ -261,7 +264,10 @@ def _past_in_words(past: Mapping[str, int | str | None]) -> str:
 
 
 def write_files(draft: Draft) -> Entity:
-    """The entity of a draft, once its files are written. Raises EntityError with what is wrong; then none is there."""
+    """The entity of a draft after its files were written.
+
+    Raises EntityError if it is invalid, and removes the files.
+    """
     draft.write()
     _, read = read_project()
     own = {f"{draft.folder.name}/{path.name}" for path in draft.files}
@@ -274,7 +280,7 @@ def write_files(draft: Draft) -> Entity:
 
 
 def _checked_name(name: str) -> str:
-    """The name, which becomes a file's. Raises EntityError for one that an entity cannot have."""
+    """The name, which becomes a file name. Raises EntityError for an invalid one."""
     from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - keeps --help fast
 
     from tidemark.dependency_model.entity.field_types import NameField  # noqa: PLC0415
@@ -282,11 +288,13 @@ def _checked_name(name: str) -> str:
     try:
         return TypeAdapter[str](NameField).validate_python(name)
     except ValidationError as error:
-        raise EntityError("no name of an entity", expected="letters, digits and _", found=quote_value(name)) from error
+        raise EntityError(
+            "invalid name of an entity", expected="letters, digits and _", found=quote_value(name)
+        ) from error
 
 
 def _of_known_entities(offsets: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The stated offsets. Raises EntityError for a table that the project does not have."""
+    """The stated offsets. Raises EntityError for an unknown table."""
     known = read_project()[1].entities if offsets else {}
     for table, _ in offsets:
         if table not in known:
@@ -295,7 +303,7 @@ def _of_known_entities(offsets: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _layer_folder(settings: Settings, layer: str) -> Path:
-    """The folder of a layer. Raises EntityError for one that the project does not have, or that lies outside of it."""
+    """The folder of a layer. Raises EntityError for an unknown layer, or a folder outside of the project."""
     if layer not in settings.layers:
         raise EntityError(
             "no such layer",
@@ -325,7 +333,7 @@ def _draft(name: str, text: str | None, period: str | None, folder: Path, start:
 
 
 def _stub(period: str) -> str:
-    """A query of one day of the first table that has slices, by the columns that tell their days."""
+    """A query of one day of the first table with slices, with the table's partition columns."""
     from tidemark.dependency_model.lineage.partition_clause import value_on_slice  # noqa: PLC0415 - keeps --help fast
     from tidemark.dependency_model.time.partition_columns import time_columns  # noqa: PLC0415
 
@@ -343,7 +351,7 @@ def _stub(period: str) -> str:
 
 
 def _keys_and_period(sql: str, file: str) -> tuple[tuple[str, ...], str]:
-    """Columns that are one row each, of a query that groups; the period whose parameters it uses. Raises QueryError."""
+    """Grouping columns that identify a row, and the period of the query's parameters. Raises QueryError."""
     from sqlglot import exp  # noqa: PLC0415 - keeps --help fast
 
     from tidemark.dependency_model.lineage.parsed_query import read_query  # noqa: PLC0415

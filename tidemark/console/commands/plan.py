@@ -1,4 +1,4 @@
-"""`tidemark plan`: what the working tree changes of what is in the lake, and what it takes to bring it up to date."""
+"""`tidemark plan`: the effects of code changes on slices in the lake."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 _STYLES: Final = {"breaking": "red", "changed": "yellow", "renamed": "yellow", "unknown": "yellow"}
 _SHOWN: Final = 20
 _FOLLOWS: Final = {
-    "always": "computed again when all of it is there (reprocess: always)",
-    "if_changed": "computed again when all of it is there (reprocess: if_changed)",
-    "ask": "tainted when all of it is there, until somebody decides (reprocess: ask)",
-    "never": "kept, and called partial (reprocess: never)",
+    "always": "computed again when all inputs are there (reprocess: always)",
+    "if_changed": "computed again when all inputs are there (reprocess: if_changed)",
+    "ask": "tainted when all inputs are there, until a person decides (reprocess: ask)",
+    "never": "kept as partial (reprocess: never)",
 }
-"""What the policy of an entity makes of slices that need more."""
+"""Effect of an entity's policy on slices that need more inputs."""
 
 
 class WidenedEntity(NamedTuple):
-    """An entity whose slices need more than they have read, and by slice what that is."""
+    """An entity whose slices need more than they have read, with the missing inputs by slice."""
 
     entity: str
     reprocess: str
@@ -44,30 +44,30 @@ class WidenedEntity(NamedTuple):
 @click.argument("entities", nargs=-1, metavar="[ENTITY]...", shell_complete=declared_names)
 @json_option
 def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
-    """Say which entities' code has changed since their slices were computed, and what that outdates.
+    """Show which entities' code has changed since their slices were computed, and which slices are outdated.
 
-    Also: which slices need more as they are declared now than they have read, since an input begins earlier or ends
-    later, has one more part or another period, an offset reaches further, or a dependency is new. The center follows
-    `reprocess` for these by itself, once it starts with this project.
+    It also shows slices that need more inputs than they have read: an input begins earlier or ends later, has another
+    part or period, an offset reaches further, or a dependency is new. When the center starts with the changed project,
+    it follows `reprocess` for these slices.
 
-    Compared are the query (its words and its tree), the Python function with the project's modules that it imports, the
-    declaration, and the columns of the tables that others make, with what each slice in the lake was computed by. Each
-    change is of the gravest of these kinds:
+    The query (its text and its tree), the Python function with the project modules that it imports, the declaration,
+    and the columns of captured and external tables are compared with the code of each slice in the lake. Each change
+    gets its most severe category:
 
     \b
-    rules     other quality rules or conditions of waiting: no row changes
-    additive  a new column: NULL in the slices that are there, until they are computed again
-    renamed   a column has another name that nobody downstream reads
+    rules     other quality rules or waiting conditions: no row changes
+    additive  a new column: NULL in existing slices until they are computed again
+    renamed   a column has another name, and no downstream query reads it
     changed   another expression, another condition, another offset, another function
-    breaking  a column that is read downstream is gone, or has another type
-    unknown   the code of the slices was not kept
+    breaking  a column that is read downstream is removed, or has another type
+    unknown   the code of the slices was not stored
 
-    A table that holds slices of another period than its entity has now is broken: no run can write it.
+    A table whose slices have another period than the declaration is broken: no run can write it.
 
-    Comments, spaces and capitals of keywords are no change. Slices are outdated where older code computed them. Of
-    those downstream only such are touched that use a changed column, as far as column lineage knows. The time that it
-    takes is learned from the runs of the last ninety days. Slices that an older version computed by UTC's clock are
-    outdated where the query goes by its entity's: Spark analyses it by both (docs/clock.md).
+    Comments, spaces and the case of keywords are not changes. A slice is outdated if older code computed it. Slices
+    downstream are affected only if they use a changed column, as far as column lineage knows. The estimate uses the
+    runs of the last ninety days. Slices that an older version of Tidemark computed in UTC are outdated if the query
+    depends on the entity's time zone; Spark analyses both (docs/clock.md).
 
     \b
     Examples:
@@ -124,7 +124,7 @@ def _is_open(told: CodePlan, broken: Mapping[str, EntityError]) -> bool:
 
 
 def _by_entity(warehouse: Warehouse, widened: Iterable[WidenedSlice], chosen: Sequence[str]) -> list[WidenedEntity]:
-    """What slices lack, by entity, in order of time; of the chosen entities, where some are."""
+    """Missing inputs of slices, by entity, in order of time; only of the chosen entities."""
     lacks: dict[str, dict[Slice, tuple[Slice, ...]]] = {}
     names = {warehouse.graph.entity(name).name for name in chosen}
     for slice_, needed in widened:
@@ -188,19 +188,17 @@ def _print(
         counted = sorted(told.unknown.items(), key=lambda item: -item[1])
         names = ", ".join(f"{name} {count:,}" for name, count in counted[:_SHOWN])
         more = f", and {len(counted) - _SHOWN} more entities" if len(counted) > _SHOWN else ""
-        print_line(f"of {sum(told.unknown.values()):,} slices the code is not known: {names}{more}")
-        print_line(
-            "  computed before it was kept, or by others; they count as up to date until they are computed again"
-        )
+        print_line(f"{sum(told.unknown.values()):,} slices have no recorded code: {names}{more}")
+        print_line("  they count as up to date until they are computed again")
     if not told.slices:
         if not widened and not broken:
             print_line("no slice is outdated", "green")
         return
     outdated = sum(len(planned.outdated) for planned in told.entities)
-    print_line(f"{outdated:,} slices are outdated, {len(told.slices) - outdated:,} more were built of them", "bold")
+    print_line(f"{outdated:,} slices are outdated, {len(told.slices) - outdated:,} more are downstream", "bold")
     if cost:
-        took = f"about {_span(cost.p50)} (nine times in ten less than {_span(cost.p90)})"
-        print_line(f"to compute them again takes {took}, {_span(cost.work)} of work")
+        took = f"about {_span(cost.p50)} (90 %: less than {_span(cost.p90)})"
+        print_line(f"computing them again takes {took}, {_span(cost.work)} of work")
 
 
 def _print_entity(planned: PlannedEntity) -> None:
@@ -209,10 +207,10 @@ def _print_entity(planned: PlannedEntity) -> None:
     for word in change.words[:_SHOWN]:
         print_line(f"  {word}")
     if change.added and planned.outdated:
-        print_line(f"  NULL in the slices that are there until they are computed again: {', '.join(change.added)}")
+        print_line(f"  NULL until the slices are computed again: {', '.join(change.added)}")
     rows = [["  outdated", planned.entity, _ends(planned.outdated)]] if planned.outdated else []
-    rows += [["  built of it", name, _ends(slices)] for name, slices in planned.touched.items()]
-    rows += [["  not touched", name, "uses no column that has changed"] for name in planned.untouched]
+    rows += [["  downstream", name, _ends(slices)] for name, slices in planned.touched.items()]
+    rows += [["  not touched", name, "uses no changed column"] for name in planned.untouched]
     print_table(["", "entity", "slices"], rows)
 
 
@@ -221,7 +219,7 @@ def _print_widened(own: WidenedEntity) -> None:
     for slice_, lacks in list(own.lacks.items())[:_SHOWN]:
         print_line(f"  {_key(slice_)} has not read {_shortened(lacks)}")
     print_table(["", "entity", "slices"], [["  needs more", own.entity, _ends([*own.lacks])]])
-    print_line(f"  once the center starts with this project, they are {_FOLLOWS[own.reprocess]}")
+    print_line(f"  when the center starts with this project, they are {_FOLLOWS[own.reprocess]}")
 
 
 def _shortened(slices: Sequence[Slice]) -> str:

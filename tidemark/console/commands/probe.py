@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--part", "parts", multiple=True, metavar="DIMENSION=VALUE", help="One sub-partition; may be repeated.")
 @json_option
 def probe(entity: str, slice_key: str, *, parts: Sequence[str], as_json: bool) -> None:
-    """Look at one slice of an external table once, now, as the center does, and say what is there.
+    """Look at one slice of an external table now, as the center does, and show what is there.
 
     Nothing is stored or started: this is how a new `probe:` of a declaration is tried out, and a new `source:`. The
     center believes what it saw twice, unchanged for `settle_for`.
@@ -36,7 +36,7 @@ def probe(entity: str, slice_key: str, *, parts: Sequence[str], as_json: bool) -
       tidemark probe partner_clicks 2026-03-29T03 --part region=cn
 
     \b
-    Exit codes: 0 it is there and its rules hold; 1 it is not there, a rule is broken, or there is no such slice or
+    Exit codes: 0 it is there and its rules passed; 1 it is not there, a rule failed, or there is no such slice or
                 probe; 2 called wrongly; 75 the source did not answer.
     With --json: {"slice", "is_there", "why", "rows", "version", "watermark", "rules": [{"name", "passed", "reason"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph

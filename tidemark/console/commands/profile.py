@@ -1,4 +1,4 @@
-"""`tidemark profile`: what the rows of a slice look like, beside what the same time of other weeks looked like."""
+"""`tidemark profile`: the profile of a slice beside the usual figures."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _SHARE: Final = "{:.2%}"
 @click.argument("slice_key", metavar="SLICE")
 @json_option
 def profile(entity: str, slice_key: str, *, as_json: bool) -> None:
-    """Say what the rows of a slice look like: nulls, distinct values, ends, quantiles and frequent values by column.
+    """Show the profile of a slice: nulls, distinct values, ends, quantiles and frequent values by column.
 
-    Each run measures the slice that it checks, in the query of its rules (`profile: off` in the declaration leaves that
-    out). Beside each figure stands the usual one: the median of the same weekday (and time of day) of the weeks before.
-    Distinct values are within 5 %, quantiles within 2 % of the rows, as they come from sketches.
+    Each run measures the slices that it checks, in the query of the rules (`profile: off` in the declaration turns this
+    off). Each figure is shown beside the usual one: the median of the same weekday (and time of day) of the weeks
+    before. Sketches give distinct values within 5 %, and quantiles within 2 % of the rows.
 
-    SLICE may also be a longer period, such as a day of an hourly table: its profile is merged from those of its slices.
+    SLICE may also be a longer period, such as a day of an hourly table: the profiles of its slices are merged.
 
     \b
       tidemark profile dwd_orders 2026-03-29
@@ -121,7 +121,7 @@ def _column_data(answer: ProfileAnswer, name: str, column: ColumnFigures) -> dic
 
 
 def _usual(past: Sequence[SliceFigures], name: str) -> dict[str, float | None]:
-    """The medians of the weeks before; None where they have no such figure."""
+    """The medians of the weeks before; None if there are none."""
     columns = [(figures.nulls(name), figures.columns[name]) for figures in past if name in figures.columns]
     distinct = [column.distinct for _, column in columns if column.distinct is not None]
     middles = [middle for _, column in columns if (middle := _middle(column)) is not None]

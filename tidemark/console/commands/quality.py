@@ -1,4 +1,4 @@
-"""`tidemark quality`: what the rules said of slices, and the same as a table of the lake."""
+"""`tidemark quality`: results of the quality rules, on the terminal and as a table of the lake."""
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ _STYLES: Final = {"broken": "red", "unknown": "yellow"}
 @click.command()
 @click.argument("entity", required=False, shell_complete=declared_names)
 @click.argument("slice_key", metavar="SLICE", required=False)
-@click.option("--broken", is_flag=True, help="Only rules that were broken, or crashed.")
-@click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1_000_000), help="At most so many.")
-@click.option("--to-lake", is_flag=True, help="Write them as the Delta table quality_results, in place of what it has.")
+@click.option("--broken", is_flag=True, help="Only rules that failed or crashed.")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1_000_000), help="The most results.")
+@click.option(
+    "--to-lake", is_flag=True, help="Write the results to the Delta table quality_results, replacing its contents."
+)
 @json_option
 def quality(
     entity: str | None, slice_key: str | None, *, broken: bool, limit: int, to_lake: bool, as_json: bool
 ) -> None:
-    """Say what each quality rule said of slices, the last judged first: of all entities, of ENTITY, or of its SLICE.
+    """Show the results of quality rules, newest first: of all entities, of ENTITY, or of its SLICE.
 
-    A slice that was judged several times has a line for each. They are kept as long as transitions are, in the table
-    quality_results of the state store, where any SQL client reads them. With --to-lake they are copied into the lake's
-    Delta table of that name, for Spark and DuckDB; in a notebook, `from tidemark.reader import quality_results`.
+    A slice that was checked several times has a line for each. Results are stored as long as transitions, in the table
+    quality_results of the state store, which any SQL client can read. --to-lake copies them to the Delta table of this
+    name for Spark and DuckDB. In a notebook: `from tidemark.reader import quality_results`.
 
     \b
       tidemark quality ods_orders 2026-03-29
@@ -43,7 +45,7 @@ def quality(
                 75 the state store does not answer.
     With --json: {"results": [{"entity", "slice", "part", "rule", "severity", "outcome": "passed" | "broken" |
                   "unknown", "expected", "reason", "measured": {..}, "rows", "version", "judged_at"}]}; rows is null
-                  where nobody counted them, version where it was never published; with --to-lake beside it "table".
+                  if they were not counted, version where it was never published; with --to-lake beside it "table".
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.compute.results_table import write_results_table  # noqa: PLC0415 - keeps --help fast
     from tidemark.errors import EntityError  # noqa: PLC0415

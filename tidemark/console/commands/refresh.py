@@ -38,22 +38,22 @@ _LONGEST_PAUSE: Final = 60.0
 
 @click.command(cls=ActionCommand)
 @click.argument("target", required=False)
-@click.option("--follow", is_flag=True, help="Go on until stopped: what changes is refreshed as it does.")
-@click.option("--status", is_flag=True, help="Say what each target has taken, and refresh nothing.")
+@click.option("--follow", is_flag=True, help="Run until stopped, and refresh changes at once.")
+@click.option("--status", is_flag=True, help="Only show the state of each target.")
 @click.option(
-    "--limit", default=50, show_default=True, type=click.IntRange(1, 10_000), help="Rows that --status shows."
+    "--limit", default=50, show_default=True, type=click.IntRange(1, 10_000), help="The most rows of --status."
 )
 @json_option
 def refresh(target: str | None, *, follow: bool, status: bool, limit: int, as_json: bool) -> None:
-    """Refresh what was made of slices in databases and caches, at all targets or TARGET alone.
+    """Refresh the copies of slices in databases and caches, at all targets or only at TARGET.
 
-    An entity says what was made of its slices (`refresh: [{target: cache, keys: ["gmv:{day}"]}]`), `refresh_targets` in
-    tidemark.yaml what the targets are, and TIDEMARK_TARGET_<NAME> holds the address of each. A slice that is completed
-    and passed its rules is refreshed in each of its generations, one that is found wrong is invalidated: just what was
-    made of it, and nothing else. A target that has nothing of a table yet gets each of its slices once.
+    An entity declares its copies (`refresh: [{target: cache, keys: ["gmv:{day}"]}]`), `refresh_targets` in
+    tidemark.yaml declares the targets, and TIDEMARK_TARGET_<NAME> holds the address of each. Each generation of a slice
+    that is completed and passed its rules is refreshed. A slice that is found wrong is invalidated. Only copies of this
+    slice are touched. A new target gets each slice once.
 
-    Each target gets how a slice stands, at least once and in the order of its generations. One that does not answer is
-    asked again after 2 seconds, then 4, up to 15 minutes, and holds no other up; what is open for it is kept.
+    Each target gets every change at least once, in the order of generations. If a target does not answer, the delivery
+    is repeated after 2 seconds, then 4, up to 15 minutes. Other targets are not delayed, and nothing is lost.
 
     One process refreshes a target at a time.
 
@@ -75,7 +75,7 @@ def refresh(target: str | None, *, follow: bool, status: bool, limit: int, as_js
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     if status and follow:
-        raise click.UsageError("--status refreshes nothing: --follow does not go with it")
+        raise click.UsageError("--status and --follow exclude each other")
     settings = Settings.load()
     warehouse = load_warehouse(settings)
     targets = _targets(warehouse, target)
@@ -94,7 +94,7 @@ def refresh(target: str | None, *, follow: bool, status: bool, limit: int, as_js
 
 @dataclass(frozen=True)
 class _RefreshedTarget:
-    """Who works for one target."""
+    """The work for one target, in its own thread."""
 
     name: str
     refresher: Refresher
@@ -106,7 +106,7 @@ class _RefreshedTarget:
             return error
 
     def go_on(self, goes_on: Callable[[], bool]) -> None:
-        """What a turn raises ends it; the next one begins with what is stored."""
+        """An error in a turn ends it; the next turn continues from the stored state."""
         boundary, pause = TurnBoundary(f"{self.name} waits"), _FIRST_PAUSE
         while goes_on():
             begun = time.monotonic()
@@ -125,7 +125,7 @@ class _RefreshedTarget:
 
 
 def _targets(warehouse: Warehouse, wanted: str | None) -> list[RefreshTarget]:
-    """Raises NotRefreshedError."""
+    """The chosen targets. Raises NotRefreshedError."""
     from tidemark.refresh.errors import NotRefreshedError  # noqa: PLC0415 - keeps --help fast
 
     declared = {target.name: target for target in warehouse.settings.refresh_targets}
@@ -137,7 +137,7 @@ def _targets(warehouse: Warehouse, wanted: str | None) -> list[RefreshTarget]:
 
 
 def _refreshed(warehouse: Warehouse, store: StateStore, target: RefreshTarget) -> _RefreshedTarget:
-    """Raises TargetSettingError."""
+    """The target with its adapter. Raises TargetSettingError."""
     from tidemark.refresh.open_target import open_target  # noqa: PLC0415 - keeps --help fast
     from tidemark.refresh.refresher import Refresher  # noqa: PLC0415
 
@@ -146,7 +146,7 @@ def _refreshed(warehouse: Warehouse, store: StateStore, target: RefreshTarget) -
 
 
 def _print_reports(reports: dict[str, RefreshReport | TidemarkError], *, as_json: bool) -> None:
-    """Raises the error of a target that nobody could work for, after all others were told."""
+    """Print all reports, then raise the error of a target that failed."""
     done = {name: report for name, report in reports.items() if not isinstance(report, TidemarkError)}
     if as_json:
         print_json({"targets": [_report_as_data(name, report) for name, report in done.items()]})
@@ -167,7 +167,7 @@ def _report_as_data(name: str, report: RefreshReport) -> dict[str, Any]:
 
 
 def _stored(warehouse: Warehouse, targets: Sequence[RefreshTarget]) -> list[tuple[str, SliceDelivery]]:
-    """Open ones first, then the newest."""
+    """Open deliveries first, then the newest."""
     from tidemark.state_store.database import Database  # noqa: PLC0415 - keeps --help fast
     from tidemark.state_store.slice_deliveries import SliceDeliveries  # noqa: PLC0415
 

@@ -43,25 +43,25 @@ _ENDED: Final = object()
 
 @click.command(cls=ActionCommand)
 @click.argument("place", required=False)
-@click.option("--follow", is_flag=True, help="Go on until stopped: what completes is copied as it does.")
-@click.option("--repair", is_flag=True, help="First look at every file that is there, and repair what is damaged.")
-@click.option("--status", is_flag=True, help="Say how far each slice is, and copy nothing.")
+@click.option("--follow", is_flag=True, help="Run until stopped, and copy slices when they complete.")
+@click.option("--repair", is_flag=True, help="First check every file at the place, and repair damage.")
+@click.option("--status", is_flag=True, help="Only show the state of each slice.")
 @click.option(
-    "--limit", default=50, show_default=True, type=click.IntRange(1, 10_000), help="Rows that --status shows."
+    "--limit", default=50, show_default=True, type=click.IntRange(1, 10_000), help="The most rows of --status."
 )
 @json_option
 def replicate(place: str | None, *, follow: bool, repair: bool, status: bool, limit: int, as_json: bool) -> None:
-    """Copy completed slices to the lakes that their entities name, all of them or PLACE alone.
+    """Copy completed slices to the lakes that their entities name, to all places or only to PLACE.
 
-    An entity names the places (`replicate: [center_b]`), `replicas` in tidemark.yaml says where they are. Of each slice
-    the files that the table's log lists for its version are copied, but those that the place has: by name, by their
-    bytes, or by rows that a clustering moved into other files. Each file is read back and compared. Then
-    one commit makes the slice visible there: readers see it as it was before, or as it is after. Promised tables go
-    first. What is killed goes on where it was; what fails says why and is tried again, after longer and longer waits.
+    An entity names its places (`replicate: [center_b]`), and `replicas` in tidemark.yaml has their addresses. The files
+    of each slice's version are copied, except files that the place has: by name, by bytes, or with rows that a
+    clustering moved. Each file is read back and compared. Then one commit makes the slice visible: readers see it
+    before or after the commit. Promised tables go first. After a kill, the copy continues. A failure is reported and
+    repeated with longer and longer waits.
 
-    With --repair each file at a place is read and compared with its checksum, and the log there with what was
-    published: missing, damaged and extra files, and what others wrote, are found, told and repaired. --follow does that
-    every hour, at the rate of `repair_mb_per_second`.
+    --repair compares each file at a place with its checksum, and the log with the published slices. Missing, damaged
+    and extra files, and changes by other programs, are reported and repaired. --follow does this every hour, at the
+    rate of `repair_mb_per_second`.
 
     One process copies to a place at a time. Invalid and tainted slices are not copied.
 
@@ -87,7 +87,7 @@ def replicate(place: str | None, *, follow: bool, repair: bool, status: bool, li
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     if status and (follow or repair):
-        raise click.UsageError("--status copies nothing: --follow and --repair do not go with it")
+        raise click.UsageError("--status excludes --follow and --repair")
     settings = Settings.load()
     warehouse = load_warehouse(settings)
     places = _places(warehouse, place)
@@ -106,7 +106,7 @@ def replicate(place: str | None, *, follow: bool, repair: bool, status: bool, li
 
 @dataclass(frozen=True)
 class _Replica:
-    """Who works for one place."""
+    """The work for one place, in its own thread."""
 
     name: str
     replicator: Replicator
@@ -129,7 +129,7 @@ class _Replica:
             return error
 
     def go_on(self, goes_on: Callable[[], bool]) -> None:
-        """Copy what completes, and look at some files in between."""
+        """Copy new slices, and check some files in between."""
         boundary = TurnBoundary(f"{self.name} waits")
         repairing, pause, due = _RepairSteps(iter(())), _EVERY_SECONDS, 0.0
         while goes_on():
@@ -154,7 +154,7 @@ class _Replica:
 
 
 def _places(warehouse: Warehouse, wanted: str | None) -> list[ReplicaPlace]:
-    """Raises NotReplicatedError, LocationError."""
+    """The chosen places. Raises NotReplicatedError, LocationError."""
     from tidemark.replication.errors import NotReplicatedError  # noqa: PLC0415 - keeps --help fast
 
     declared = {replica.name: replica for replica in warehouse.settings.replicas}
@@ -167,7 +167,7 @@ def _places(warehouse: Warehouse, wanted: str | None) -> list[ReplicaPlace]:
 
 
 def _pass_of_all(replicas: list[_Replica], *, is_repaired: bool) -> _Reports:
-    """A thread for each place: a slow one keeps nobody waiting."""
+    """One pass with a thread for each place, so a slow one does not delay others."""
     with ThreadPoolExecutor(len(replicas), "replica") as pool:
         reports = pool.map(lambda replica: replica.one_pass(is_repaired=is_repaired), replicas)
         return dict(zip((replica.name for replica in replicas), reports, strict=True))
@@ -181,12 +181,12 @@ class _RepairSteps:
     is_over: bool = False
 
     def look(self) -> None:
-        """At some files more, if there are any."""
+        """Check some more files, if there are any."""
         self.is_over = next(self.steps, _ENDED) is _ENDED
 
 
 def _wait(seconds: float, goes_on: Callable[[], bool], repairing: _RepairSteps, boundary: TurnBoundary) -> None:
-    """Meanwhile the mender looks at some files, if it has any to look at."""
+    """Wait; the mender checks files in the meantime."""
     until = time.monotonic() + seconds
     while goes_on() and time.monotonic() < until:
         if repairing.is_over or not boundary.run(repairing.look) or repairing.is_over:
@@ -194,7 +194,7 @@ def _wait(seconds: float, goes_on: Callable[[], bool], repairing: _RepairSteps, 
 
 
 def _print_reports(reports: _Reports, *, as_json: bool) -> None:
-    """Raises the error of a place that could not be asked, after all others were told."""
+    """Print all reports, then raise the error of a place that failed."""
     done = {name: report for name, report in reports.items() if not isinstance(report, TidemarkError)}
     if as_json:
         print_json({"replicas": [_report_as_data(name, *report) for name, report in done.items()]})
@@ -204,7 +204,7 @@ def _print_reports(reports: _Reports, *, as_json: bool) -> None:
                 print_line(line, "yellow")
             print_line(f"{name}: {report.published} slices published, {report.sent_bytes:,} bytes sent")
             for slice_, why in report.troubles.items():
-                print_line(f"{name}: {slice_} is not there: {why}", "yellow")
+                print_line(f"{name}: {slice_} is not copied: {why}", "yellow")
     errors = [report for report in reports.values() if isinstance(report, TidemarkError)]
     if errors:
         raise next((error for error in errors if not isinstance(error, TransientError)), errors[0])
@@ -219,18 +219,18 @@ def _report_as_data(name: str, report: PassReport, repaired: MenderReport | None
 
 
 def _repaired_lines(name: str, repaired: dict[str, Any]) -> Iterator[str]:
-    """What a pass of the mender says: a line for each damage, and one for all."""
+    """The report of the mender: a line for each damage, and one for the total."""
     for told in repaired["findings"]:
         yield f"{name}: {told['what']} of {told['table']}: {told['damage']}, {told['done']}"
     for told in repaired["troubles"]:
-        yield f"{name}: {told['table']} could not be looked at: {told['why']}"
-    yield f"{name}: {repaired['files']} files looked at, {len(repaired['findings'])} damages found"
+        yield f"{name}: {told['table']} could not be checked: {told['why']}"
+    yield f"{name}: {repaired['files']} files checked, {len(repaired['findings'])} damages found"
 
 
 def _stored(
     warehouse: Warehouse, places: Sequence[ReplicaPlace]
 ) -> tuple[list[tuple[str, SliceCopy]], dict[str, dict[str, Any]]]:
-    """The copies, open ones first, then the newest; and by place what the mender found last."""
+    """Copies, open ones first and then the newest, and the last report of the mender for each place."""
     from tidemark.replication.mender import LAST_REPAIR  # noqa: PLC0415 - keeps --help fast
     from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.state_store.notes import Notes  # noqa: PLC0415

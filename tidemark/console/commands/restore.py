@@ -1,4 +1,4 @@
-"""`tidemark restore`: a backup becomes a project again."""
+"""`tidemark restore`: restore a project from a backup."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 @click.command(cls=ActionCommand, unless="into", is_repair=True)
 @click.argument("backup", type=click.Path(path_type=Path))
 @click.option(
-    "--into", type=click.Path(path_type=Path), metavar="FOLDER", help="A new folder, with the project's files, too."
+    "--into", type=click.Path(path_type=Path), metavar="FOLDER", help="A new folder, with the project's files."
 )
-@click.option("--replace", is_flag=True, help="Move aside what is in the way; nothing is deleted.")
+@click.option("--replace", is_flag=True, help="Move existing stores and tables aside; nothing is deleted.")
 @json_option
 def restore(backup: Path, into: Path | None, *, replace: bool, as_json: bool) -> None:
-    """Restore the folder BACKUP, which `tidemark backup` wrote, into the project, or into a FOLDER of its own.
+    """Restore the folder BACKUP of `tidemark backup` into the project, or into a new FOLDER.
 
-    Stop all services of the project first. Each file is compared with its checksum before anything is written. The
-    state store, Dagster's storage and, of a backup with the lake, its tables go where the settings have them. The
-    project's own files are written with --into alone. Where a store, a storage or a table is in the way, nothing is
-    written, unless --replace says to move it aside.
+    Stop all services of the project first. Each file is checked before anything is written. The state store, Dagster's
+    storage and, from a backup with the lake, the tables go to the places in the settings. The project's own files are
+    written only with --into. If a store, a storage or a table exists already, nothing is written, unless --replace
+    moves it aside.
 
-    Afterwards `tidemark doctor --after-restore` says what is behind what, and what brings it together.
+    Then run `tidemark doctor --after-restore`, which makes state store, Dagster and lake consistent.
 
     \b
       tidemark restore ~/backups/2026-03-29 --into ~/restored

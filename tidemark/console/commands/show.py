@@ -11,20 +11,20 @@ from tidemark.console.output import json_option, print_json, print_line, print_t
 @click.command()
 @entity_argument()
 @click.argument("slice_key", metavar="SLICE")
-@click.option("--where", metavar="CONDITION", help="Only rows for which this holds, in Spark's SQL: \"city = 'Lyon'\".")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(min=1), help="At most so many rows.")
+@click.option("--where", metavar="CONDITION", help="Only rows with this condition, in Spark SQL: \"city = 'Lyon'\".")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(min=1), help="The most rows.")
 @json_option
 def show(entity: str, slice_key: str, *, where: str | None, limit: int, as_json: bool) -> None:
-    """Show rows of one slice of a table: of a computed one its partition, of a captured one its tagged version.
+    """Show rows of one slice: the partition of a computed table, or the tagged version of a captured one.
 
     \b
       tidemark show dws_course_orders_1d 2026-03-29
       tidemark show ods_orders 2026-03-29 --where "status = 'paid'" --limit 5
 
-    A condition is SQL of Spark's as queries and rules are, on the entity's clock; Spark is started for it.
+    The condition is Spark SQL in the entity's time zone, as in queries and rules. It starts Spark.
 
     \b
-    Exit codes: 0 shown, also where there are no such rows; 1 no such table, slice or snapshot, or the condition cannot
+    Exit codes: 0 shown, also without rows; 1 no such table, slice or snapshot, or the condition cannot
                 be evaluated; 2 called wrongly.
     With --json: {"slice", "columns": [...], "rows": [{column: value}]}; times and decimals are texts.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
@@ -42,4 +42,4 @@ def show(entity: str, slice_key: str, *, where: str | None, limit: int, as_json:
     texts = [["" if value is None else str(value) for value in row.values()] for row in rows.to_pylist()]
     print_table(rows.column_names, texts)
     if not texts:
-        print_line(f"no rows of {slice_}{' for which this holds' if where else ''}")
+        print_line(f"no rows of {slice_}{' with this condition' if where else ''}")

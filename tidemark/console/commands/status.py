@@ -1,4 +1,4 @@
-"""`tidemark status`: what is late, failed, invalid and waiting, and for what."""
+"""`tidemark status`: slices that are late, failed, invalid or waiting, and the reasons."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _HEADINGS: Final = (
 _FLAWS: Final = ("invalid", "tainted", "foreign", "absent", "incomplete", "anomalous")
 _LISTS: Final = ("late", "failed", *_FLAWS, "under_way", "waiting")
 _TROUBLE: Final = ("late", "failed", "invalid", "tainted", "foreign", "absent")
-"""What makes the exit code 1: not what is incomplete or anomalous, as its declaration lets it be."""
+"""States that make the exit code 1; not incomplete or anomalous, which the declaration allows."""
 _SHOWN: Final = 20
 _AGAIN: Final = timedelta(minutes=1)
 
@@ -46,12 +46,12 @@ _AGAIN: Final = timedelta(minutes=1)
 @click.command()
 @click.option("--layer", help="Only the entities of this layer.")
 @click.option("--owner", help="Only the entities of this owner.")
-@click.option("--all", "everything", is_flag=True, help="Also entities of which every slice is there.")
-@click.option("--watch", is_flag=True, help="Say it again whenever it has changed, until Ctrl-C.")
+@click.option("--all", "everything", is_flag=True, help="Also entities without any trouble.")
+@click.option("--watch", is_flag=True, help="Print again after each change, until Ctrl-C.")
 @click.option(
     "--every", default=5.0, show_default=True, type=click.FloatRange(0.1), metavar="SECONDS", help="With --watch."
 )
-@click.option("--as-of", type=click.DateTime(), help="How everything stood at this time (UTC).")
+@click.option("--as-of", type=click.DateTime(), help="The state at this time (UTC).")
 @json_option
 def status(
     *,
@@ -63,17 +63,17 @@ def status(
     as_of: datetime | None,
     as_json: bool,
 ) -> None:
-    """Say which slices are late, failed, flawed, running or waiting, entity by entity, and what they wait for.
+    """Show which slices are late, failed, flawed, running or waiting, for each entity, and why.
 
-    A slice is late when its `ready_by` has passed and it is not there. Of the slices that wait, the first one of each
-    entity is followed upstream to where the waiting begins; `tidemark explain` follows any other one.
+    A slice is late if its `ready_by` has passed and it is not ready. For the first waiting slice of each entity, the
+    cause is followed upstream; `tidemark explain` does this for any slice.
 
-    Flaws are: invalid (a rule is broken), tainted (an input was found wrong since), foreign (somebody else has changed
-    its data), absent (its data is gone), incomplete (it was computed without some inputs) and anomalous (its rows are
-    not what those of the slices before it let expect; `tidemark profile` shows them).
+    Flaws are: invalid (a rule failed), tainted (an input was found wrong later), foreign (another program changed its
+    data), absent (its data was deleted), incomplete (it was computed without some inputs) and anomalous (its rows
+    differ from the usual pattern; `tidemark profile` shows how).
 
-    With --as-of it says how the slices stood then, as it was recorded by then: from the stored transitions, with the
-    entities that are declared now. Of what is older than `history_days` the last state of each slice is known.
+    --as-of shows a past time from the stored transitions, with today's entities. For times older than `history_days`,
+    only the last state of each slice is known.
 
     \b
     Exit codes: 0 nothing is late, failed, invalid, tainted, foreign or absent; 1 something is, or a table cannot be
@@ -86,7 +86,7 @@ def status(
                   "anomalies": {slice: what is unusual}, "failures": {slice: why the newest failed, and what to do},
                   "waits_for": {"slice", "because": [...]} | null,
                   "outdated": [...]}],
-                  "without_center": that nobody starts anything, empty where a center runs,
+                  "without_center": a warning that no center runs, or empty,
                   "backfills": [{"number", "phase", "asked", "open", "asking"}],
                   "unreadable": {entity: why its table cannot be read}}, and "lost_store" where the state store is
                   missing and the lake has tables; slices are keys, outdated ones were
@@ -94,7 +94,7 @@ def status(
                   With --watch such a line for each change.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     if as_of is not None and watch:
-        raise click.UsageError("the past does not change: --watch and --as-of do not go together")
+        raise click.UsageError("--watch and --as-of exclude each other: the past does not change")
     when = as_of.replace(tzinfo=UTC) if as_of else None
     look = StatusLook(layer, owner, everything=everything, as_json=as_json, as_of=when)
     if not watch:
@@ -104,7 +104,7 @@ def status(
 
 
 def watched(look: StatusLook, stopped: Callable[[], bool], pause: Callable[[], None]) -> ExitCode:
-    """Say how everything stands, and again whenever that has changed, until stopped."""
+    """Print the status, and again after each change, until stopped."""
     code = look.tell()
     while not stopped():
         pause()
@@ -115,7 +115,7 @@ def watched(look: StatusLook, stopped: Callable[[], bool], pause: Callable[[], N
 
 @dataclass
 class StatusLook:
-    """Which entities are shown, and how; what was told last is not told again."""
+    """The chosen entities and the format; remembers the last output."""
 
     layer: str | None
     owner: str | None
@@ -151,7 +151,7 @@ class StatusLook:
         return ExitCode.FAILED if is_trouble or self._is_lost else ExitCode.OK
 
     def is_due(self, now: datetime) -> bool:
-        """Whether anything has happened to any slice since, or a minute is over: something may be late by now."""
+        """Whether any slice changed, or a minute has passed: a slice may be late now."""
         from tidemark.state_store.store import StateStore  # noqa: PLC0415
         from tidemark.system.settings import Settings  # noqa: PLC0415
 
@@ -211,7 +211,7 @@ def _print(stands: WarehouseStatus, entries: Sequence[EntityOverview]) -> None:
     unusual = [slice_ for entry in entries for slice_ in entry.anomalous]
     for slice_ in unusual[-_SHOWN:]:
         print_line(f"{slice_} is unusual: {stands.anomalies[slice_]}", "yellow")
-    # Entities that wait for the same slice are told together.
+    # Entities that wait for the same slice share a line.
     waiting: dict[Slice, tuple[list[str], list[str]]] = {}
     for entry in entries:
         if waits := stands.waits_for(entry):
@@ -226,7 +226,7 @@ def _print(stands: WarehouseStatus, entries: Sequence[EntityOverview]) -> None:
 
 
 def _print_failure(stands: WarehouseStatus, entry: EntityOverview, waited_for: Collection[Slice]) -> None:
-    """Why the newest failed slice is not there, unless that is said of it as what others wait for."""
+    """The reason of the newest failed slice, unless it is printed already as the cause of others."""
     for slice_ in entry.failed[-1:]:
         if slice_ not in waited_for:
             more = f" (and {len(entry.failed) - 1} before it)" if entry.failed[1:] else ""
@@ -251,7 +251,7 @@ def _flaws(entry: EntityOverview) -> str:
 
 
 def _counted(slices: Sequence[Slice]) -> str:
-    """`3 (2026-03-24 .. 2026-03-26)`; nothing for none."""
+    """`3 (2026-03-24 .. 2026-03-26)`; empty for none."""
     if not slices:
         return ""
     ends = _short(slices[0]) if len(slices) == 1 else f"{_short(slices[0])} .. {_short(slices[-1])}"
@@ -259,5 +259,5 @@ def _counted(slices: Sequence[Slice]) -> str:
 
 
 def _short(slice_: Slice) -> str:
-    """The slice without its entity's name."""
+    """The slice without the name of its entity."""
     return str(slice_).partition("@")[2]

@@ -1,4 +1,4 @@
-"""`tidemark taint`: mark slices as wrong, with all that was built from them."""
+"""`tidemark taint`: mark slices as wrong, with everything that was built from them."""
 
 from __future__ import annotations
 
@@ -25,19 +25,20 @@ if TYPE_CHECKING:
 @click.command(cls=ActionCommand)
 @entity_argument()
 @click.argument("slices")
-@click.option("--reason", required=True, metavar="TEXT", help="What is wrong with them; kept with each slice.")
-@click.option("--author", default=account_name, show_default="you", help="Who says so; kept with each slice.")
-@click.option("--dry-run", is_flag=True, help="Say what would be marked, and change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask where SLICES stands for more than 1,000.")
+@click.option("--reason", required=True, metavar="TEXT", help="What is wrong; stored with each slice.")
+@click.option("--author", default=account_name, show_default="you", help="Your name; stored with each slice.")
+@click.option("--dry-run", is_flag=True, help="Show the slices without marking them.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation of more than 1,000 slices.")
 @json_option
 def taint(entity: str, slices: str, *, reason: str, author: str, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Mark slices as wrong, and all slices that were built from them: by what their runs read, in which generation.
+    """Mark slices as wrong, with all slices that were built from them.
 
-    What was built from another generation, or without them, is left alone. Where nobody told what a run read, the
-    declarations say it. Slices that wait for a tainted one go on waiting; nothing is deleted. A slice is clean again
-    once it was computed from clean inputs. SLICES is as in `tidemark impact`.
+    It follows what the runs read, by generation. Slices that were built from another generation, or without these
+    slices, are not marked. If a run did not record its inputs, the declarations decide. Slices that wait for a tainted
+    one keep waiting; nothing is deleted. A slice is clean again when it was computed from clean inputs. Write SLICES as
+    for `tidemark impact`.
 
-    It may be called again: what is marked stays as it is, and a call that was interrupted is finished.
+    You may repeat the command: marked slices stay marked, and an interrupted call is completed.
 
     \b
       tidemark taint entity_3 2026-03-29T05..2026-03-29T14 --reason "the feed repeated itself" --dry-run
@@ -57,7 +58,7 @@ def taint(entity: str, slices: str, *, reason: str, author: str, dry_run: bool, 
     graph = load_warehouse(settings).graph
     causes = asked_slices(graph, entity, slices, yes=yes)
     if not settings.state and not settings.state_db.exists():
-        raise NothingComputedError("nothing was computed here yet: there is nothing to mark")
+        raise NothingComputedError("nothing is computed yet, so there is nothing to mark")
     store, asked = StateStore.of(settings), Taint(causes, author, reason, datetime.now(UTC))
     plan = (plan_taint if dry_run else carry_out)(graph, store, asked)
     store.close()

@@ -1,4 +1,4 @@
-"""`tidemark up`: the Dagster UI on this machine, until it is told to stop."""
+"""`tidemark up`: the Dagster UI on this machine, until a stop signal."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ _WATCH_SECONDS: Final = 0.2
     show_default=True,
     help="The TCP port on 127.0.0.1; 0 picks a free one.",
 )
-@click.option("--workers/--no-workers", "has_workers", default=True, help="Whether runs are executed on this machine.")
+@click.option("--workers/--no-workers", "has_workers", default=True, help="Whether this machine executes runs.")
 @click.option(
     "--allowed-host",
     "allowed_hosts",
     multiple=True,
     envvar="TIDEMARK_ALLOWED_HOSTS",
     show_envvar=True,
-    help="One more name of this server, such as that of a proxy; may be repeated. Requests to others are refused.",
+    help="Another name of this server, for example of a proxy; may be repeated. Requests to unknown names are refused.",
 )
 @json_option
 def up(port: int, allowed_hosts: tuple[str, ...], *, has_workers: bool, as_json: bool) -> None:
     """Serve the Dagster UI on this machine.
 
-    There you see every table as an asset in its layer (ods, dwd, dws, ads), materialize slices and launch backfills
-    over partitions, on the same data that `tidemark demo` fills. The server listens on 127.0.0.1 only, as it asks for
-    no password: a proxy that does so on this machine passes on the Host header that people ask for. Ctrl-C stops it,
-    with runs that are under way; a second Ctrl-C does not wait for them.
+    It shows every table as an asset in its layer (ods, dwd, dws, ads), with the data of `tidemark demo`. You can
+    materialize slices and start backfills over partitions. The server has no password, so it listens only on 127.0.0.1.
+    For other machines, use a proxy with a password on this machine that passes the Host header on. Ctrl-C stops the
+    server with active runs; a second Ctrl-C does not wait for them.
 
-    With --no-workers runs are executed by hosts with `tidemark workers`.
+    With --no-workers, hosts with `tidemark workers` execute the runs.
 
-    With --json one line says where it listens once it is ready.
+    With --json it prints one line with its address when it is ready.
     """
     from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home  # noqa: PLC0415 - keeps --help fast
     from tidemark.console.dagster_server.server import HOST, DagsterServer  # noqa: PLC0415
@@ -82,7 +82,7 @@ def up(port: int, allowed_hosts: tuple[str, ...], *, has_workers: bool, as_json:
 
 
 def _require_ready_machine(settings: Settings, port: int, env: Mapping[str, str]) -> None:
-    """Raise PreflightError for anything that would make Dagster or its runs fail later."""
+    """Raise PreflightError for problems that would make Dagster or its runs fail later."""
     from tidemark.console.dagster_server.dagster_home import dagster_home  # noqa: PLC0415
     from tidemark.console.dagster_server.server import HOST  # noqa: PLC0415
     from tidemark.console.preflight import machine  # noqa: PLC0415
@@ -108,13 +108,13 @@ def _serve(
     *,
     as_json: bool,
 ) -> None:
-    """Say when it is ready, then watch it until a signal comes. Raises DagsterStartError when it ends by itself."""
+    """Report when it is ready, then watch it until a signal. Raises DagsterStartError if it ends by itself."""
     if not as_json:
         print_line("Dagster is starting ...")
     if not server.wait_until_ready(stopped=lambda: bool(signals)):
         return
     _announce(server, as_json=as_json)
-    # Not before: on a new DAGSTER_HOME one process has to make Dagster's storage, or two of them spoil it.
+    # Not earlier: on a new DAGSTER_HOME, only one process may create Dagster's storage.
     with start_workers() as check_workers:
         while not signals:
             server.check_running()

@@ -1,4 +1,4 @@
-"""`tidemark up-kafka`: the whole chain on this machine, until it is told to stop."""
+"""`tidemark up-kafka`: the whole chain on this machine."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _WATCH_SECONDS: Final = 0.25
 )
 @json_option
 def up_kafka(port: int, day_seconds: float, *, as_json: bool) -> None:
-    """Start databases in which something happens, capture them, and compute from what comes.
+    """Start databases with changing rows, capture them, and compute tables from the changes.
 
-    Two MariaDB servers, Kafka, Debezium on Kafka Connect, the distribution, capture and Dagster, all on 127.0.0.1, with
-    data and logs in data/kafka. On the databases the recorded school of the demo lives once more, a day in two minutes,
-    their clocks set to March 2026: days end, snapshots are tagged, and Dagster computes what waited for them.
-    What it needs besides is MariaDB's server and, the first time, Maven: it says so.
+    It starts two MariaDB servers, Kafka, Debezium on Kafka Connect, the distribution, the capture and Dagster, all on
+    127.0.0.1, with data and logs in data/kafka. The recorded school of the demo is replayed in the databases, a day in
+    two minutes, with their clocks set to March 2026. Days end, snapshots are tagged, and Dagster computes the waiting
+    slices. It needs the MariaDB server and, the first time, Maven, and says if one is missing.
 
-    Ctrl-C stops everything; the next start goes on where this one was. With --json one line says what runs where.
+    Ctrl-C stops everything; the next start continues. With --json it prints one line with all addresses.
     """
     from tidemark.console.cdc_demo.local_stack import chain  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
@@ -64,7 +64,7 @@ def up_kafka(port: int, day_seconds: float, *, as_json: bool) -> None:
 
 
 def _require_ready_machine(settings: Settings, port: int, env: Mapping[str, str]) -> None:
-    """Raise PreflightError for anything that the servers, Dagster or its runs would fail for later."""
+    """Raise PreflightError for problems that would make the servers, Dagster or its runs fail later."""
     from tidemark.console.dagster_server.server import HOST  # noqa: PLC0415
     from tidemark.console.preflight import machine  # noqa: PLC0415
     from tidemark.console.preflight.installed_servers import servers  # noqa: PLC0415

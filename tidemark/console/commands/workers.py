@@ -1,4 +1,4 @@
-"""`tidemark workers`: this host's warm workers, for runs of all hosts that share the state store; or who there is."""
+"""`tidemark workers`: warm workers of this host, for runs of all hosts with the same state store."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _HEADINGS: Final = ("", "host", "slots", "running", "pools", "seen", "code")
 
 
 @click.command()
-@click.option("--list", "is_list", is_flag=True, help="Say which hosts have workers, and end.")
+@click.option("--list", "is_list", is_flag=True, help="List the hosts with workers.")
 @json_option
 def workers(*, is_list: bool, as_json: bool) -> None:
-    """Serve warm workers on this machine: runs that any host launches are executed where a worker is idle.
+    """Serve warm workers on this machine: an idle worker executes runs that any host launches.
 
-    The machine needs the project, the same PostgreSQL as the others for TIDEMARK_STATE and for Dagster (`storage` in
-    dagster.yaml), and a lake that all of them reach. Nothing listens on the network: a host takes runs from the state
-    store. It has as many workers as its TIDEMARK_POOLS has slots, and is called TIDEMARK_HOST, else by the machine's
-    name; a second one of that name is refused while the first is heard. A host with other code leaves runs to others.
+    The machine needs the project, the same PostgreSQL as the other hosts for TIDEMARK_STATE and for Dagster (`storage`
+    in dagster.yaml), and access to the lake. Nothing listens on the network: a host takes runs from the state store. It
+    has as many workers as its TIDEMARK_POOLS has slots. Its name is TIDEMARK_HOST, or else the name of the machine; a
+    second host with this name is refused while the first is alive. A host with other code does not take a run.
 
-    Ctrl-C stops it; runs that are under way fail, and their slices are launched again elsewhere.
+    Ctrl-C stops it. Active runs fail, and their slices are launched again on other hosts.
 
     \b
-    Exit codes: 0 it was told to stop, or --list has answered; 1 the settings cannot be shared with other hosts;
+    Exit codes: 0 stopped, or --list has answered; 1 the settings cannot be shared with other hosts;
                 75 the state store does not answer, or the name is taken.
     With --json: {"host", "pid", "log"} once it has started; with --list {"hosts": [{"host", "is_there", "slots",
                  "running", "pools", "seen_seconds", "code"}]}
@@ -82,7 +82,7 @@ def _serve(settings: Settings, *, as_json: bool) -> None:
 
 
 def _take_runs(folder: Path) -> bool:
-    """Whether the host answers, its workers start, and the state store has heard of it."""
+    """Whether the host answers, its workers start, and the state store has its heartbeat."""
     from tidemark.warm_runs.errors import WorkersDownError  # noqa: PLC0415
     from tidemark.warm_runs.host_socket import ask  # noqa: PLC0415
 
@@ -116,11 +116,9 @@ def _print_hosts(settings: Settings, *, as_json: bool) -> None:
     rows = [_row(host) for host in hosts]
     print_table(_HEADINGS, rows, ["" if host.is_there else "dim" for host in hosts])
     if not hosts:
-        print_line("No host has taken runs from this state store: `tidemark workers` starts one.")
+        print_line("No host has taken runs from this state store yet: start `tidemark workers`.")
     if len({host.pool.code for host in hosts if host.is_there}) > 1:
-        print_line(
-            "The hosts have different code: each run is taken by hosts with the code of who launched it.", "yellow"
-        )
+        print_line("The hosts have different code: only hosts with the launching host's code take a run.", "yellow")
 
 
 def _row(host: WorkerHost) -> list[str]:

@@ -1,1 +1,1 @@
-"""Dagster's web server and daemon as one thing that is started, asked whether it is ready, and stopped."""
+"""Dagster's web server and daemon: start, readiness, stop."""

@@ -1,4 +1,4 @@
-"""Where Dagster keeps its storage, and whose data it tells of."""
+"""The folder of Dagster's storage, and the data that it belongs to."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _WAREHOUSE_ID: Final = "warehouse_id"
 
 
 def dagster_home(settings: Settings, env: Mapping[str, str]) -> Path:
-    """DAGSTER_HOME as an absolute path (Dagster takes no other); that of the settings unless it is set."""
+    """DAGSTER_HOME as an absolute path (Dagster needs one); the default is in the settings."""
     given = env.get("DAGSTER_HOME")
     return Path(given).expanduser().absolute() if given else settings.dagster_home
 
 
 def prepare_home(settings: Settings, home: Path) -> None:
-    """Create the folder, and give one that has no dagster.yaml the project's: else Dagster would run with its defaults.
+    """Create the folder; without a dagster.yaml, copy the project's, because Dagster would use its defaults.
 
-    Raises ForeignHomeError where its event log tells of other data than `settings.data` holds: each slice would count
-    as complete that was so there.
+    Raises ForeignHomeError if its event log belongs to other data than `settings.data`: slices of the other data would
+    count as complete.
     """
     private_directory(home)
     if not (home / _WAREHOUSE_ID).exists():
-        # `init` and a clone make it as the account makes folders; rows of runs will lie in it.
+        # `init` and a clone create it with the account's default rights; it will hold rows of runs.
         close_to_others(home)
     _belong_together(writable_directory(settings.data), home)
     if not (home / _CONFIGURATION).exists():
@@ -44,14 +44,14 @@ def prepare_home(settings: Settings, home: Path) -> None:
 
 
 def require_own_home(data: Path, home: Path) -> None:
-    """Raise ForeignHomeError where the home was used with other data."""
+    """Raise ForeignHomeError if the home was used with other data."""
     ours, theirs = data / _WAREHOUSE_ID, home / _WAREHOUSE_ID
     if theirs.exists() and (not ours.exists() or ours.read_text() != theirs.read_text()):
         raise ForeignHomeError.of(data, home)
 
 
 def _belong_together(data: Path, home: Path) -> None:
-    """Both have the same random name in them from their first use on."""
+    """Whether both have the same random id, written at their first use."""
     require_own_home(data, home)
     ours, theirs = data / _WAREHOUSE_ID, home / _WAREHOUSE_ID
     if theirs.exists():

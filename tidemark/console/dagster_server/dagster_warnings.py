@@ -1,4 +1,4 @@
-"""What Dagster tells programmers about its newest parts."""
+"""Dagster's warnings for programmers about its newest features."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ import dagster as dg
 
 
 def hide_notices() -> None:
-    """Dagster tells whoever uses its newest parts that they may change: the lock file says which version is used."""
+    """Hide warnings that new features of Dagster may change: the lock file fixes the version."""
     for kind in (dg.BetaWarning, dg.PreviewWarning):
         warnings.filterwarnings("ignore", category=kind)

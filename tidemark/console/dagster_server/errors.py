@@ -1,4 +1,4 @@
-"""What goes wrong between us and Dagster's processes.
+"""Errors of Dagster's processes.
 
 TerminalError
 |-- DagsterStartError   it ended by itself, or was not ready in time
@@ -29,15 +29,15 @@ class DagsterStartError(TerminalError):
 
 
 class ForeignHomeError(TerminalError):
-    """Dagster's storage tells of other data than there is."""
+    """Dagster's storage belongs to other data."""
 
     @classmethod
     def of(cls, data: Path, home: Path) -> Self:
         return cls(
-            "Dagster's storage tells of other data",
-            expected=f"the data that its events are about, in {data}",
-            found="data that was made anew, or somewhere else",
+            "Dagster's storage belongs to other data",
+            expected=f"the data of its events, in {data}",
+            found="new data, or data in another folder",
             where=str(home),
-            hint="bring the data back, set TIDEMARK_DATA to where it is, or begin anew with an empty DAGSTER_HOME "
+            hint="bring the data back, set TIDEMARK_DATA to its folder, or start with an empty DAGSTER_HOME "
             "(`make clean` empties both)",
         )

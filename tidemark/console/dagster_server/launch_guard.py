@@ -1,7 +1,8 @@
-"""What a GraphQL operation says of runs: configuration and tags that are the operator's are refused here first.
+"""Refuses GraphQL operations with run configuration or tags that belong to the operator.
 
-Every argument of every operation is looked at, with its variables and their defaults in place: a question about a
-configuration (`isPipelineConfigValid`) shows values, too. Names of arguments and of fields are Dagster's schema.
+Every argument of every operation is checked, with its variables and defaults. This includes questions about a
+configuration (`isPipelineConfigValid`), because answers show values. Names of arguments and fields are from Dagster's
+schema.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _TAGS: Final = "tags"
 
 
 def check_launches(document: DocumentNode, variables: Mapping[str, Any]) -> None:
-    """Raise RunConfigRefusedError. Fragments are looked at whether they are spread or not."""
+    """Raise RunConfigRefusedError. Fragments are checked even if no operation uses them."""
     nodes = _Nodes()
     visit(document, nodes)
     defaults = {
@@ -48,7 +49,7 @@ class _Nodes(Visitor):
 
 
 def _check_named(value: object) -> None:
-    """Everything below `value` that has the name of a configuration, or of tags."""
+    """Check everything below `value` with the name of a configuration or of tags."""
     for name, inner in _members(value):
         if name == _CONFIG:
             check_run_config(inner)

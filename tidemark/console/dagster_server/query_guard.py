@@ -1,4 +1,4 @@
-"""GraphQL as it comes in, over HTTP and WebSockets: one bounded query at a time, in the form that Dagster reads.
+"""Checks GraphQL over HTTP and WebSockets: one bounded query at a time, in the form that Dagster reads.
 
 Mutations are for callers that may operate, over HTTP alone, and each is in the audit log before Dagster sees it.
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from tidemark.system.http_guard import AsgiApp, Receive, Scope, Send
 
 MOST_SUBSCRIPTIONS: Final = 500
-"""Of one WebSocket, over its life: Dagster keeps those that have ended."""
+"""Most subscriptions on one WebSocket over its life: Dagster keeps finished ones."""
 MOST_NESTED: Final = 100
-"""Levels of lists and objects in variables; a run's configuration is some ten."""
+"""Most nested lists and objects in variables; a run's configuration has about ten."""
 _PATH: Final = "/graphql"
 _POLICY_VIOLATION: Final = 1008
 _OF_ITS_PAGES: Final = frozenset({"logTelemetry", "setNuxSeen"})
@@ -88,7 +88,7 @@ class QueryGuard:
 
 
 class _Subscriptions:
-    """What a page sends over its WebSocket; what is refused closes it."""
+    """Messages of a page on its WebSocket; a refused message closes it."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
@@ -120,17 +120,17 @@ class _Subscriptions:
 
 
 def _json(text: str | bytes) -> Any:
-    """None for what is no JSON, or nested too deeply."""
+    """The JSON value; None if it is invalid or nested too deeply."""
     try:
         value = json.loads(text)
-        json_text(value, ensure_ascii=False).encode()  # no half of a character, which `\\ud800` in JSON is
+        json_text(value, ensure_ascii=False).encode()  # no half of a surrogate pair, which `\\ud800` in JSON is
     except (ValueError, RecursionError):
         return None
     return value if _is_flat(value) else None
 
 
 def _is_flat(value: Any) -> bool:
-    """Level by level: what a parser takes may be too deep for who goes through it later."""
+    """Check the depth level by level: a parsed value may be too deep for recursive code."""
     level = [value]
     for _ in range(MOST_NESTED):
         level = [
@@ -194,4 +194,4 @@ class _Fields(Visitor):
 
 
 def _malformed() -> Refusal:
-    return Refusal(400, "this is no GraphQL request", _FORM)
+    return Refusal(400, "this is not a GraphQL request", _FORM)

@@ -1,9 +1,9 @@
-"""How large a GraphQL query may be: a short text can ask for any amount of work.
+"""Size limits of GraphQL queries: a short text can request any amount of work.
 
-Counted is what a query becomes once its fragments are spread, as thirty short fragments that use each other twice are
-a billion fields; and pairs of fields of one name at one place, as each pair is compared before the query is executed (1
-to 10 microseconds). Dagster's own pages, as they send their queries, need less than a fifth of the pairs and less than
-half of every other limit. Sources: OWASP's GraphQL cheat sheet; the limits of graphql-armor and of Apollo's router.
+The expanded query is counted, because thirty short fragments that use each other twice become a billion fields. Pairs
+of fields with one name in one place are counted too, because each pair is compared before the execution (1 to 10
+microseconds). Dagster's own pages need less than a fifth of the pairs, and less than half of every other limit.
+Sources: OWASP's GraphQL cheat sheet; the limits of graphql-armor and of Apollo's router.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_PAIRS: Final = 20_000
 
 
 class QueryTooLargeError(Exception):
-    """`expected` and `found` say which limit it was."""
+    """`expected` and `found` name the limit."""
 
     def __init__(self, what: str, most: int) -> None:
         super().__init__(f"more than {most:,} {what}")
@@ -46,7 +46,7 @@ class QueryTooLargeError(Exception):
 def check_query(text: str) -> DocumentNode | None:
     """The parsed query. Raises QueryTooLargeError.
 
-    A text that is no GraphQL is None, and passes: whoever executes it says what is wrong with it.
+    Returns None for an invalid query, which passes: the executor reports the error.
     """
     _check(len(text), MOST_CHARACTERS, "characters")
     try:
@@ -70,14 +70,14 @@ def _fragments(document: DocumentNode) -> Mapping[str, SelectionSetNode]:
 
 
 class _Expansion:
-    """One definition with its fragments spread, as far as the limits go; so fragments that use themselves end, too."""
+    """One definition with its fragments expanded up to the limits; this also ends recursive fragments."""
 
     def __init__(self, fragments: Mapping[str, SelectionSetNode]) -> None:
         self._fragments = fragments
         self._selections = self._aliases = self._pairs = 0
 
     def follow(self, merged: Iterable[SelectionSetNode], level: int) -> None:
-        """Everything below selection sets that stand at one place."""
+        """Follow everything below selection sets in one place."""
         _check(level, MOST_LEVELS, "levels")
         below: dict[str, list[SelectionSetNode]] = defaultdict(list)
         counts: dict[str, int] = defaultdict(int)

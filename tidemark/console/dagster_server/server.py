@@ -32,7 +32,7 @@ _LOCATIONS: Final = """{ workspaceOrError { ... on Workspace { locationEntries {
 
 @dataclass(frozen=True)
 class DagsterServer:
-    """Started services (tidemark.console.dagster_server.web_server_and_daemon); their output is in `log`."""
+    """Started services (tidemark.console.dagster_server.web_server_and_daemon); `log` has their output."""
 
     process: subprocess.Popen[bytes]
     port: int
@@ -42,9 +42,9 @@ class DagsterServer:
     def start(
         cls, root: Path, home: Path, port: int, log: Path, env: Mapping[str, str], allowed_hosts: Sequence[str] = ()
     ) -> Self:
-        """Start it in a session of its own: the code location of `root`/workspace.yaml, its storage in `home`.
+        """Start the services in a new session: the code location of `root`/workspace.yaml, storage in `home`.
 
-        It answers to the `allowed_hosts`, too: names of a proxy.
+        The server also answers to `allowed_hosts`, such as names of a proxy.
         """
         command = [
             sys.executable, "-m", _SERVICES, "--workspace", str(root / "workspace.yaml"),
@@ -69,7 +69,7 @@ class DagsterServer:
         return f"http://{HOST}:{self.port}"
 
     def wait_until_ready(self, stopped: Callable[[], bool] = lambda: False) -> bool:
-        """True once the UI answers and the code location is loaded or has failed; False when `stopped()` came first.
+        """True when the UI answers and the code location is loaded or has failed; False if `stopped()` came first.
 
         Raises DagsterStartError.
         """
@@ -84,14 +84,14 @@ class DagsterServer:
         return False
 
     def check_running(self) -> None:
-        """Raise DagsterStartError when the process has ended by itself; its log is kept small meanwhile."""
+        """Raise DagsterStartError if the process has ended; also limits the size of its log."""
         bound_log(self.log)
         status = self.process.poll()
         if status is not None:
             raise DagsterStartError(f"ended by itself with status {status}", self.log, self.last_lines())
 
     def load_errors(self) -> list[str]:
-        """What kept code locations from loading, one message each."""
+        """Errors of code locations that did not load, one message each."""
         return [
             f"{entry['name']}: {entry['locationOrLoadError'].get('message', '').strip()}"
             for entry in self._locations()
@@ -99,15 +99,15 @@ class DagsterServer:
         ]
 
     def last_lines(self) -> str:
-        """The end of the log."""
+        """The last lines of the log."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-_TAIL_LINES:])
 
     def stop(self, in_a_hurry: Callable[[], bool] = lambda: False) -> None:
-        """End it with everything that it started."""
+        """End it with all its child processes."""
         stop_session(self.process, in_a_hurry)
 
     def _locations(self) -> list[dict[str, Any]]:
-        """The code locations, as far as the UI answers; those still loading are left out."""
+        """Loaded code locations, if the UI answers."""
         try:
             answer = graphql(self.port, _LOCATIONS)
         except (OSError, http.client.HTTPException, ValueError):
@@ -117,8 +117,8 @@ class DagsterServer:
 
 
 def graphql(port: int, query: str, variables: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Ask the web server on this machine. Raises OSError, HTTPException, ValueError while it is not up."""
-    # http.client: no proxy of the environment comes between us and our own server.
+    """Ask the web server on this machine. Raises OSError, HTTPException, ValueError while it is down."""
+    # http.client uses no proxy of the environment for our own server.
     connection = http.client.HTTPConnection(HOST, port, timeout=30)
     try:
         body = json_text({"query": query, "variables": dict(variables or {})})

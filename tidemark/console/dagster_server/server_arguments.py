@@ -1,4 +1,4 @@
-"""The arguments of Dagster's processes that we start ourselves: the workspace, and where to listen."""
+"""Arguments of Dagster's processes that we start: the workspace and the address."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def server_arguments(description: str | None) -> argparse.Namespace:
-    """`workspace`, `host`, `port` and `allowed_hosts` from this process's command line."""
+    """`workspace`, `host`, `port` and `allowed_hosts` from the command line of this process."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--workspace", type=Path, required=True)
     parser.add_argument("--host", required=True)

@@ -1,7 +1,7 @@
-"""Stopping a started program with all that it started itself, and nothing else, by process id.
+"""Stops a program with all its child processes, by process id.
 
-Dagster's services have a web server, a daemon, a code server and runs with JVMs below them. Asked by SIGINT they stop
-in order, but are not waited for beyond a grace period: whatever of the session remains gets SIGTERM, then SIGKILL.
+Dagster's services have child processes: a web server, a daemon, a code server, and runs with JVMs. SIGINT stops them in
+order. Processes that remain after a grace period get SIGTERM, then SIGKILL.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _STEPS: Final = ((signal.SIGINT, 5.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 5
 def stop_session(leader: subprocess.Popen[bytes], in_a_hurry: Callable[[], bool] = lambda: False) -> None:
     """End the leader of a session (Popen with start_new_session=True) and every process of that session.
 
-    Takes 13 s at most. When `in_a_hurry()` turns true, what remains is killed at once.
+    It takes at most 13 s. When `in_a_hurry()` becomes true, remaining processes are killed at once.
     """
     for signum, grace_seconds in _STEPS:
-        # SIGINT goes to the leader alone: it tells its children itself.
+        # SIGINT goes only to the leader, which forwards it to its children.
         _signal([leader.pid] if signum == signal.SIGINT else session_members(leader.pid), signum)
         deadline = time.monotonic() + grace_seconds
         while time.monotonic() < deadline and not (in_a_hurry() and signum != signal.SIGKILL):
@@ -37,7 +37,7 @@ def stop_session(leader: subprocess.Popen[bytes], in_a_hurry: Callable[[], bool]
 
 
 def session_members(session: int) -> list[int]:
-    """Ids of the living processes of the session, orphans included."""
+    """Process ids of the session, orphans included."""
     return [pid for pid in psutil.pids() if _session_of(pid) == session and _alive(pid)]
 
 

@@ -1,4 +1,4 @@
-"""Dagster's web server behind a guard: `python -m tidemark.console.dagster_server.web_server`.
+"""Dagster's web server behind guards: `python -m tidemark.console.dagster_server.web_server`.
 
 Dagster asks for no password and looks at neither Host nor Origin, so any page in a browser on this machine could launch
 runs and wipe assets. Everything goes through `HttpGuard`; `/report_asset_*`, which tells of materializations and checks
@@ -40,12 +40,12 @@ _STOP_SECONDS: Final = 3
 _HEADER_BYTES: Final = 64 * 1024
 _MESSAGE_BYTES: Final = 256 * 1024
 _ANSWER_SECONDS: Final = 600.0
-# What `dagster-webserver` sets when nothing is said: a statement's milliseconds, a connection's seconds, overflow.
+# Defaults of `dagster-webserver`: milliseconds of a statement, seconds of a connection, overflow.
 _DATABASE: Final = (15_000, 3_600, 20)
 
 
 class GuardedWebserver(DagsterWebserver[Any, Any]):
-    """Dagster's web server, with the guards around all that it serves."""
+    """Dagster's web server with guards around all its routes."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ def main() -> None:
     """Serve until SIGINT."""
     keep_files_private()
     options = server_arguments(__doc__)
-    # Not left in the environment: what this process starts does not need it.
+    # Child processes do not need the token.
     token = os.environ.pop(TOKEN_VARIABLE, None)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     with dg.DagsterInstance.get() as instance:
@@ -87,7 +87,7 @@ def main() -> None:
 def configuration(
     app: Callable[..., Any], host: str, port: int, connections: Connections | None = None
 ) -> uvicorn.Config:
-    """With h11, which bounds headers; pages that listen to subscriptions do not keep it from ending."""
+    """With h11, which limits headers; open subscriptions do not delay the end."""
     limits = connections or Connections(deadlines={**DEADLINES, Phase.ANSWER: _ANSWER_SECONDS})
     return uvicorn.Config(
         app,

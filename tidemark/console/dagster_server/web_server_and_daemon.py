@@ -1,7 +1,7 @@
-"""Dagster's web server behind its guard, and its daemon, both with one code server: a process of its own.
+"""Dagster's web server behind its guards, and its daemon, with one shared code server.
 
-Started by `DagsterServer` in a session of its own. SIGINT ends both in order; when one ends by itself, the other is
-ended too. It takes the place of `dagster dev`, which starts a web server without a guard.
+`DagsterServer` starts this process in a new session. SIGINT ends both services in order; if one ends, the other is
+ended too. It replaces `dagster dev`, which starts an unguarded web server.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _STOP_SECONDS: Final = 60.0
 
 
 def main() -> int:
-    """Serve until SIGINT; 1 when a service ends by itself."""
+    """Serve until SIGINT; returns 1 if a service ends by itself."""
     keep_files_private()
     options = server_arguments(__doc__)
     token = os.environ.pop(TOKEN_VARIABLE, None)
@@ -62,7 +62,7 @@ def _write_workspace(locations: Mapping[str, object]) -> Iterator[Path]:
 def _services(
     workspace: Path, options: argparse.Namespace, token: str | None
 ) -> Iterator[Sequence[subprocess.Popen[bytes]]]:
-    """Start both; in the end SIGINT goes to each, and SIGKILL to one that takes too long."""
+    """Start both services; at the end send SIGINT to each, and SIGKILL to a slow one."""
     web = ["tidemark.console.dagster_server.web_server", "--host", options.host, "--port", str(options.port)]
     web += [word for name in options.allowed_hosts for word in ("--allowed-host", name)]
     secret = {TOKEN_VARIABLE: token} if token else {}
@@ -80,7 +80,7 @@ def _start(module: Sequence[str], secret: Mapping[str, str]) -> subprocess.Popen
 
 
 def stop(services: Sequence[subprocess.Popen[bytes]]) -> None:
-    """SIGINT to each, SIGKILL to one that takes too long; returns when none is left."""
+    """Send SIGINT to each, then SIGKILL to slow ones; returns when all have ended."""
     for service in services:
         if service.poll() is None:
             service.send_signal(signal.SIGINT)
@@ -93,7 +93,7 @@ def stop(services: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def watch(services: Sequence[subprocess.Popen[bytes]]) -> int:
-    """1 once one of them has ended by itself."""
+    """Return 1 when one of them has ended."""
     while True:
         for service in services:
             status = service.poll()

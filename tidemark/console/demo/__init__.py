@@ -1,1 +1,1 @@
-"""The demo: recorded days of a real database, replayed, computed slice by slice, compared with its own answers."""
+"""The demo: recorded days of a real database, replayed, computed, and compared with its own answers."""

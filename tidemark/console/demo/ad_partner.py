@@ -1,9 +1,9 @@
-"""An advertising partner's own program: it knows nothing of the warehouse, and writes a Delta table with delta-rs.
+"""The program of an advertising partner: it does not know the warehouse, and writes a Delta table by delta-rs.
 
     python ad_partner.py TABLE FIRST_DAY LAST_DAY
 
-On each line of its input it is told what time it is; it writes the partitions of the days that have ended in a region
-by then, each in one commit, and answers with how many those were. Started again it goes on.
+Each input line has the current time. The program writes the partitions of all days that have ended in a region, one
+commit each, and answers with their number. After a restart it continues.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _written(table: str) -> set[tuple[date, str]]:
 
 
 def _ended(days: list[date], now: datetime) -> Iterator[tuple[date, str]]:
-    """Regions and their days that are over, on the region's own clock."""
+    """Regions and their finished days, by each region's clock."""
     for day in days:
         for region, zone in REGIONS.items():
             if datetime.combine(day + timedelta(days=1), time(), zone_info(zone)) <= now:
@@ -68,7 +68,7 @@ def _ended(days: list[date], now: datetime) -> Iterator[tuple[date, str]]:
 
 
 def _rows(day: date, region: str) -> pa.Table:
-    """Figures that look like some, and are always the same."""
+    """Rows with plausible, fixed figures."""
     rows = []
     for number, channel in enumerate(CHANNELS):
         clicks = 40 + (day.toordinal() * 37 + 101 * number + 53 * len(region)) % 160

@@ -1,4 +1,4 @@
-"""The partner's program (`ad_partner.py`) as a process of its own, which is told what time it is in the recording."""
+"""The partner's program (`ad_partner.py`) as a child process that gets the time of the recording."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LAST: Final = date(2026, 3, 31)
 
 
 class AdPartner:
-    """Use as a context; a project that does not declare the table has no such partner, and no process."""
+    """Use as a context. Without the entity in the project, no process is started."""
 
     def __init__(self, warehouse: Warehouse, last: date = _LAST) -> None:
         entity = warehouse.entities.get(TABLE)
@@ -39,7 +39,7 @@ class AdPartner:
 
     def __enter__(self) -> Self:
         if self._words:
-            # In a session of its own: Ctrl-C is not for it, it ends with its input.
+            # A session of its own: Ctrl-C does not reach it, and it ends with its input.
             self._process = subprocess.Popen(
                 self._words,
                 stdin=subprocess.PIPE,
@@ -57,7 +57,7 @@ class AdPartner:
             self._process.communicate()
 
     def pass_time(self, now: datetime) -> int:
-        """Let it write what it has by then; returns how many partitions. Raises PartnerError where it is gone."""
+        """Let it write the finished partitions, and return their number. Raises PartnerError if it has ended."""
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             return 0

@@ -1,4 +1,4 @@
-"""Lands the recorded change stream as it arrived: at each step what came in up to a moment, as new change files."""
+"""Lands the recorded changes as new change files, in the order of their arrival."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Arrival:
-    """One line of the recording; `event_ms` is epoch milliseconds, carried on where a line has no event time."""
+    """One line of the recording; `event_ms` is in epoch milliseconds, taken from the line before if it has no time."""
 
     offset: int
     event_ms: int
@@ -29,7 +29,7 @@ class Arrival:
 class ChangeFeed:
     """Replays `sample/changes/<instance>/*.jsonl.xz` into `landing/<instance>/`.
 
-    Safe to repeat: a landed file is never written again.
+    Repeatable: a landed file is never written again.
     """
 
     def __init__(self, sample: Path, landing: Path) -> None:
@@ -41,7 +41,7 @@ class ChangeFeed:
             raise SampleError("the recording is empty", where=str(sample), hint="install tidemark again")
 
     def land(self, until: datetime) -> int:
-        """Land all that is recorded before `until` and not landed yet; returns the number of changes."""
+        """Land all records before `until` that are not landed yet; returns the number of changes."""
         limit = int(until.timestamp() * 1000)
         return sum(self._land(name, stream.take_until(limit)) for name, stream in self._streams.items())
 
@@ -60,7 +60,7 @@ class ChangeFeed:
 
 
 class _Stream:
-    """One instance's recorded topic, read once, in order."""
+    """The recorded topic of one instance, read once, in order."""
 
     def __init__(self, folder: Path) -> None:
         self._arrivals = _arrivals(folder)

@@ -1,4 +1,4 @@
-"""The demo's last page: ADS tables beside the database's own figures, counts, and where to look next."""
+"""The end of the demo: ADS tables beside the database's figures, counts, and next steps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROWS_SHOWN = 4
 
 
 def print_metrics(console: Console, metrics: tuple[OracleMetric, ...], warehouse: Warehouse, store: OlapStore) -> None:
-    """For each ADS table its newest slice: our value, and the database's where it differs."""
+    """The newest slice of each ADS table: our value, and the database's if it differs."""
     newest = {metric.entity: metric for metric in metrics}
     for name, metric in newest.items():
         partition = partition_values(str(warehouse.entities[name].period), metric.slice)
@@ -59,7 +59,7 @@ def _cell(ours: object, theirs: object) -> Text:
 def print_summary(
     console: Console, result: ReplayResult, comparisons: Mapping[str, Comparison], warehouse: Warehouse
 ) -> None:
-    """Counts, times, what differs, and what to do next."""
+    """Counts, times, differences, and next steps."""
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for label, value in _figures(result, comparisons):
         table.add_row(label, value)
@@ -78,8 +78,8 @@ def print_summary(
 
 def _next_steps(warehouse: Warehouse) -> Iterator[tuple[str, str]]:
     yield "tidemark up", "the same data in the Dagster UI, on http://127.0.0.1:3000"
-    yield "tidemark explain ads_gmv_course 2026-03-31", "what that slice was made of"
-    yield "tidemark completeness orders_complete_1d 2026-03-23", "whether every order of that day came"
+    yield "tidemark explain ads_gmv_course 2026-03-31", "the inputs of that slice"
+    yield "tidemark completeness orders_complete_1d 2026-03-23", "whether all orders of that day arrived"
     yield "tidemark explain ads_ad_cost 2026-03-23", "a day that waits for the midnights of three regions"
     if warehouse.settings.olap == "duckdb":
         yield f"{warehouse.settings.data.name}/olap.duckdb", "the ADS tables, for DuckDB and any BI tool"
@@ -90,6 +90,6 @@ def _figures(result: ReplayResult, comparisons: Mapping[str, Comparison]) -> Ite
         verdict = f"all equal to {comparison.against}" if comparison.checked == comparison.equal else "DIFFERENT"
         yield f"{name.replace('_', ' ')} compared", f"{comparison.equal} of {comparison.checked} {verdict}"
     yield "changes replayed", f"{result.changes:,}"
-    yield "slices computed", f"{result.computed}" + ("" if result.computed else " (everything was complete already)")
+    yield "slices computed", f"{result.computed}" + ("" if result.computed else " (everything was complete before)")
     yield "time", f"{result.seconds:.0f} s"
     yield "memory", f"{result.peak_rss_mb:,.0f} MB at most, JVM included"

@@ -30,17 +30,17 @@ class PartnerError(TerminalError):
             "the partner's program does not answer",
             expected="a line for each line that it gets",
             found="nothing" if code is None else f"its end with {code}",
-            hint="what it said stands above",
+            hint="see its output above",
         )
 
 
 class DemoRunningError(TransientError):
-    """Another demo works on the same data."""
+    """Another demo uses the same data."""
 
     @classmethod
     def of(cls, data: Path) -> Self:
         return cls(
             "a demo is running on this data already",
             where=str(data),
-            hint="wait until it is over, or give this one its own folder with TIDEMARK_DATA",
+            hint="wait until it ends, or use another folder with TIDEMARK_DATA",
         )

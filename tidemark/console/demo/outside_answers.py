@@ -1,7 +1,7 @@
-"""What the tables from outside have to hold, by the recording itself and the partner's table: plain Python, no engine.
+"""Expected contents of external tables, from the recording and the partner's table, without the engine.
 
-The recorded changes are replayed row by row: new users of each day as of its midnight, and in the end the orders of
-each minute. The partner's figures are read by delta-rs from the table that its own program wrote.
+The recorded changes are replayed row by row: the new users of each day as of its midnight, and the orders of each
+minute at the end. delta-rs reads the partner's figures from its table.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _CENT: Final = Decimal("0.01")
 
 
 class RecordedRows(NamedTuple):
-    """By day and channel, the users who registered on it, as of its midnight; and by minute the orders in the end.
+    """Users by day and channel of registration, as of midnight; and the final orders by minute.
 
-    Minutes are those of the recording's clock, since 1970.
+    Minutes count from 1970 on the recording's clock.
     """
 
     new_users: Mapping[date, Mapping[str, int]]
@@ -48,7 +48,7 @@ class RecordedRows(NamedTuple):
 
 
 def recorded_rows(sample: Path, days: Sequence[date], zone: tzinfo) -> RecordedRows:
-    """Replay users and orders up to the end of the last of the days."""
+    """Replay users and orders up to the end of the last day."""
     midnights = [datetime.combine(day + timedelta(days=1), time(), zone) for day in days]
     users: dict[int, tuple[date, str]] = {}
     by_day: dict[date, Mapping[str, int]] = {}
@@ -80,7 +80,7 @@ def _orders(sample: Path, until: datetime) -> Mapping[int, int]:
 
 
 def _changes(sample: Path, table: str) -> Iterator[tuple[int, dict[str, Any] | None, dict[str, Any] | None]]:
-    """(event time, row before, row after) of the changes of tables that are called so, instance by instance."""
+    """(event time, row before, row after) of the changes of these tables, instance by instance."""
     mark = f'"table":"{table}'
     for path in sorted((sample / "changes").glob("*/*.jsonl.xz")):
         with lzma.open(path, "rt", encoding="utf-8") as lines:
@@ -91,7 +91,7 @@ def _changes(sample: Path, table: str) -> Iterator[tuple[int, dict[str, Any] | N
 
 
 def expected_ad_costs(table: TableLocation, recorded: RecordedRows) -> tuple[OracleMetric, ...]:
-    """The rows that each slice of `ads_ad_cost` has to have."""
+    """Expected rows of each slice of `ads_ad_cost`."""
     spent: dict[date, dict[str, tuple[int, Decimal]]] = defaultdict(dict)
     for row in open_table(table).to_pyarrow_table().to_pylist():
         clicks, cost = spent[row["dt"]].get(row["channel"], (0, Decimal(0)))
@@ -119,7 +119,7 @@ def _cost(channel: str, clicks: int, cost: Decimal, users: Mapping[str, int]) ->
 def compare_windows(
     recorded: RecordedRows, warehouse: Warehouse, database: Database, slices: Iterable[Slice]
 ) -> Comparison:
-    """Both sides' counts of each window against the recording, and whether it is complete."""
+    """Compare the counts of each window on both sides with the recording, and whether it is complete."""
     result, counts = Comparison(against=RECORDING), RecordCounts(database)
     for slice_ in slices:
         probe = warehouse.graph.entity(slice_.entity).probe
@@ -133,7 +133,7 @@ def compare_windows(
 
 
 def _within(orders: Mapping[int, int], probed: ProbedSlice) -> int:
-    """Orders by the readings of the slice's clock between its ends."""
+    """Orders whose local time is within the slice."""
     if probed.window is None:
         return 0
     first, end = (_reading(instant, probed.time_zone) for instant in (probed.window.start, probed.window.end))

@@ -1,4 +1,4 @@
-"""The demo's work: land, capture, compute, step by step. Killed and started again it goes on."""
+"""The work of the demo: land, capture, compute, step by step. After a kill, the next run continues."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 HOST: Final = "demo"
 HOURS_A_STEP: Final = 6
-# The first events past a boundary are what closes it: heartbeats come once a minute.
+# A boundary is closed by the first events after it: heartbeats come once a minute.
 GRACE: Final = timedelta(minutes=2)
-# The last midnight of a day's regions is that of the farthest west.
+# The last midnight of a day is in the westernmost region.
 REGIONS_END: Final = timedelta(hours=12)
 OUTSIDE_SECONDS: Final = 120.0
 _PAUSE_SECONDS: Final = 0.2
@@ -41,7 +41,7 @@ _PAUSE_SECONDS: Final = 0.2
 
 @dataclass(frozen=True)
 class ReplayResult:
-    """What one pass over the recording did."""
+    """Results of one pass over the recording."""
 
     changes: int
     computed: int
@@ -52,7 +52,7 @@ class ReplayResult:
 
 
 class DemoReplay:
-    """One warehouse, one recording."""
+    """One warehouse and one recording."""
 
     def __init__(self, warehouse: Warehouse, sample: Path, instance: dg.DagsterInstance, end: datetime) -> None:
         self.warehouse = warehouse
@@ -62,23 +62,23 @@ class DemoReplay:
         self._end, self._last = end, (end - timedelta(days=1)).date()
 
     def expected_count(self) -> int:
-        """How many slices there are to compute."""
+        """Number of slices to compute."""
         return sum(1 for name in self.warehouse.entities for _ in self._slices(name))
 
     def probed_slices(self) -> list[Slice]:
-        """Those that are looked for outside."""
+        """Slices that probes look for."""
         probed = [name for name, entity in self.warehouse.entities.items() if entity.probe is not None]
         return [slice_ for name in probed for slice_ in self._slices(name)]
 
     def _slices(self, name: str) -> Iterator[Slice]:
-        """Those that have begun in the recording's time, of all regions."""
+        """Slices that begin within the recorded time, in all regions."""
         graph = self.warehouse.graph
         for slice_ in graph.slices(name, until=self._end + REGIONS_END):
             if graph.window(slice_).start < self._end:
                 yield slice_
 
     def run(self, open_display: Callable[[int], Display], first_look: Callable[[], None]) -> ReplayResult:
-        """Replay everything that is not done yet; `first_look` is called once the first day is computed."""
+        """Replay everything that is not done yet; `first_look` is called when the first day is computed."""
         started = time.monotonic()
         job = build_definitions(self.warehouse).resolve_implicit_global_asset_job_def()
         host = InProcessHost(self.warehouse, job, self._instance, HOST)
@@ -104,7 +104,7 @@ class DemoReplay:
         display: Display,
         first_look: Callable[[], None],
     ) -> int:
-        """The first day by itself, so that there is something to see; then the others, many slices a run."""
+        """The first day alone, to show results early; then the other days, with many slices in a run."""
         dispatch = host.dispatch(display)
         display.say("starting Spark (half a minute the first time)")
         first, *others = self.moments()
@@ -124,7 +124,7 @@ class DemoReplay:
         return changes
 
     def _wait_for_outside(self, host: InProcessHost, compute: Callable[[], None]) -> None:
-        """Compute until probes have seen all that is there of the recording's time: they look beside this thread."""
+        """Compute until the probes, which run in another thread, have seen all external data of the recorded time."""
         host.count_records()
         waiting = self.probed_slices()
         deadline = time.monotonic() + OUTSIDE_SECONDS
@@ -135,7 +135,7 @@ class DemoReplay:
         compute()
 
     def _capture(self, feed: ChangeFeed, moment: datetime, display: Display) -> int:
-        """Let everything up to a moment come in, and say so at once: returns how many changes that were."""
+        """Capture everything up to a moment, and report it; returns the number of changes."""
         landed, report = feed.land(moment + GRACE), self.runtime.ingestion.step()
         for warning in report.warnings:
             display.say(warning)
@@ -146,7 +146,7 @@ class DemoReplay:
         return landed
 
     def moments(self) -> list[datetime]:
-        """When the replay pauses to compute: the end of each day, and of each sixth hour where hours are computed."""
+        """Pauses of the replay to compute: the end of each day, and every sixth hour on days with hourly slices."""
         ends: set[datetime] = set()
         graph = self.warehouse.graph
         for name, entity in self.warehouse.entities.items():
@@ -161,9 +161,9 @@ class DemoReplay:
 def compute_while_capturing(
     moments: Sequence[datetime], capture: Callable[[datetime], int], compute: Callable[[], None]
 ) -> int:
-    """Capture goes on by itself, as a stream does; what has become ready meanwhile is computed together.
+    """Capture continues like a stream, and slices that become ready are computed together.
 
-    Returns how many changes came in.
+    Returns the number of captured changes.
     """
     changes, waiting = 0, len(moments)
     arrived: Queue[Future[int]] = Queue()
@@ -187,7 +187,7 @@ def _completed(host: InProcessHost) -> int:
 
 
 def _all_of(arrived: Queue[Future[int]]) -> list[Future[int]]:
-    """Everything that has arrived, at least one: waits for it."""
+    """Everything that has arrived; waits for at least one."""
     futures = [arrived.get()]
     with suppress(Empty):
         while True:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Display(Protocol):
-    """What the demo tells while it works. Also a RunWatcher of the launcher."""
+    """Messages of the demo during its work. Also a RunWatcher of the launcher."""
 
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -33,7 +33,7 @@ class Display(Protocol):
 
 
 class PlainDisplay:
-    """A line an event, for logs and pipes; `quiet` prints nothing at all."""
+    """A line for each event, for logs and pipes; `quiet` prints nothing."""
 
     def __init__(self, console: Console, total: int, *, quiet: bool = False) -> None:
         self._console = console
@@ -71,7 +71,7 @@ class PlainDisplay:
 
 
 class LiveDisplay:
-    """A bar over all slices, the running step, and what waits for what."""
+    """A progress bar over all slices, the running step, and the waiting slices."""
 
     def __init__(self, console: Console, total: int) -> None:
         self._progress = Progress(

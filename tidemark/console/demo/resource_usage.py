@@ -1,4 +1,4 @@
-"""Memory and processor time of this process and its children (the JVM), sampled."""
+"""Sampled memory and processor time of this process and its children (the JVM)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class Usage:
-    """Use as a context; `megabytes` is the largest resident set seen, all processes together.
+    """Use as a context; `megabytes` is the largest resident size of all processes together.
 
-    `cpu_seconds` is the processor time since it began, as far as it was seen: a child's last moments are not.
+    `cpu_seconds` is the processor time since the start. The last moments of a child are not counted.
     """
 
     def __init__(self, every_seconds: float = 0.5) -> None:
@@ -39,13 +39,13 @@ class Usage:
 
     @property
     def cpu_seconds(self) -> float:
-        """Of all processes together."""
+        """Processor seconds of all processes together."""
         return sum(self._spent.values()) - self._before
 
     def look(self) -> None:
-        """Measure once. As a context it does so every `every_seconds`, in a thread: do not call it as well."""
+        """Measure once. The context does this every `every_seconds` in a thread; do not call it then."""
         children = self._me.children(recursive=True)
-        # A program that the JVM is about to start has the JVM's own pages until it runs: it would count them twice.
+        # A program that the JVM forks shares the JVM's pages until it runs, and would count twice.
         lasting = [child for child in children if child.pid in self._children]
         self.megabytes = max(self.megabytes, sum(_resident(child) for child in (self._me, *lasting)))
         self._spent.update((child.pid, _spent(child)) for child in (self._me, *lasting))

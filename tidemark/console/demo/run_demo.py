@@ -1,4 +1,4 @@
-"""One call of `tidemark demo`: settings, checks before anything is written, the replay, the comparison, the report."""
+"""One call of `tidemark demo`: settings, checks, replay, comparison, report."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ RECORDED: Final = "ods_orders"
 
 
 def run_demo(last: date, console: Console, *, as_json: bool) -> int:
-    """Replay up to the end of `last`; returns the exit code. Raises TidemarkError where it cannot start."""
+    """Replay up to the end of `last`; returns the exit code. Raises TidemarkError if it cannot start."""
     settings = Settings.load()
     oracle = _until(load_oracle(SAMPLE), last)
     writable_directory(settings.data)
@@ -71,7 +71,7 @@ def run_demo(last: date, console: Console, *, as_json: bool) -> int:
 
 
 def _of_outside(replay: DemoReplay, last: date) -> dict[str, Comparison]:
-    """What others wrote and what was counted, where the project declares it."""
+    """External tables and counts, if the project declares them."""
     warehouse, runtime = replay.warehouse, replay.runtime
     if AD_COST not in warehouse.entities:
         return {}
@@ -86,11 +86,13 @@ def _of_outside(replay: DemoReplay, last: date) -> dict[str, Comparison]:
 
 
 def _first_look(console: Console, oracle: OracleAnswers, replay: DemoReplay) -> None:
-    """The figures of the first day, as soon as they are there."""
+    """Print the figures of the first day as soon as they are computed."""
     entities = replay.warehouse.entities
     daily = [metric for metric in oracle.metrics if str(entities[metric.entity].period) == "day"]
     first = min((metric.slice for metric in daily), default="")
-    console.print(f"\nThe first day, {first}, beside the database's own answers; the others follow:", style="bold")
+    console.print(
+        f"\nThe first day, {first}, compared with the database's answers; the other days follow:", style="bold"
+    )
     print_metrics(
         console,
         tuple(metric for metric in daily if metric.slice == first),
@@ -100,20 +102,20 @@ def _first_look(console: Console, oracle: OracleAnswers, replay: DemoReplay) -> 
 
 
 def _with_sample(settings: Settings) -> Warehouse:
-    """The project's warehouse. Raises SampleError where it does not declare the tables that were recorded."""
+    """The project's warehouse. Raises SampleError if it does not declare the recorded tables."""
     warehouse = load_warehouse(settings)
     if RECORDED not in warehouse.entities:
         raise SampleError(
             "this project does not declare the tables of the recording",
             expected=f"{RECORDED} and the others of the sample",
             where=str(settings.root),
-            hint="write a project that does: tidemark init my_school --sample school",
+            hint="create such a project: tidemark init my_school --sample school",
         )
     return warehouse
 
 
 def _until(oracle: OracleAnswers, last: date) -> OracleAnswers:
-    """The answers about slices that are over at the end of `last`."""
+    """The answers about slices that end by the end of `last`."""
     limit = last.isoformat()
     week = (last - timedelta(days=6)).isoformat()
 
@@ -156,7 +158,7 @@ def _figures(result: ReplayResult, comparisons: Mapping[str, Comparison]) -> dic
 
 @contextmanager
 def _only_one(data: Path) -> Iterator[None]:
-    """Hold the demo's lock; the operating system frees it however the process ends. Raises DemoRunningError."""
+    """Hold the demo's lock, which the operating system frees at the end of the process. Raises DemoRunningError."""
     with (data / "demo.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,6 +1,6 @@
-"""What the source database itself answered while it was recorded, and how the lake compares.
+"""Answers of the source database during the recording, and their comparison with the lake.
 
-The lake is read by delta-rs and DuckDB here, neither of which wrote it: the check shares no code with what it checks.
+delta-rs and DuckDB read the lake here. Neither wrote it, so the check shares no code with the checked code.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class OracleSnapshot:
 
 @dataclass(frozen=True)
 class OracleMetric:
-    """The rows that an ADS slice has to have."""
+    """The expected rows of an ADS slice."""
 
     entity: str
     slice: str
@@ -56,7 +56,7 @@ class OracleMetric:
 
 @dataclass(frozen=True)
 class OracleAnswers:
-    """Everything that the database was asked."""
+    """All recorded answers of the database."""
 
     snapshots: tuple[OracleSnapshot, ...]
     metrics: tuple[OracleMetric, ...]
@@ -64,7 +64,7 @@ class OracleAnswers:
 
 @dataclass
 class Comparison:
-    """How many were compared with what (`against`), how many were equal, and the first differences in words."""
+    """The number of comparisons with `against`, the number of equal ones, and the first differences in words."""
 
     checked: int = 0
     equal: int = 0
@@ -95,7 +95,7 @@ def load_oracle(sample: Path) -> OracleAnswers:
 
 
 def compare_snapshots(oracle: Sequence[OracleSnapshot], warehouse: Warehouse, registry: SnapshotRegistry) -> Comparison:
-    """Rows and checksum of every tagged version against the database's."""
+    """Compare rows and checksum of every tagged version with the database's."""
     result = Comparison()
     for expected in oracle:
         entity = f"ods_{expected.table}" + ("_1h" if expected.period == "hour" else "")
@@ -106,7 +106,7 @@ def compare_snapshots(oracle: Sequence[OracleSnapshot], warehouse: Warehouse, re
 
 
 def _checksum(path: TableLocation, version: int, columns: Sequence[str]) -> tuple[int, str]:
-    """(rows, checksum) as sample/README.md defines it: the sum of the first 60 bits of each row's MD5."""
+    """(rows, checksum) as in sample/README.md: the sum of the first 60 bits of each row's MD5."""
     lake = read_rows(path, version, ["_shard", *columns])
     text = ", ".join(f"coalesce({_text(lake.schema.field(name).type, name)}, '\\N')" for name in columns)
     with duckdb.connect() as connection:
@@ -127,7 +127,7 @@ def _text(kind: object, name: str) -> str:
 def compare_metrics(
     oracle: Sequence[OracleMetric], warehouse: Warehouse, store: OlapStore, against: str = DATABASE
 ) -> Comparison:
-    """Every value of every ADS slice, as BI tools read it from the OLAP store, against what is expected."""
+    """Compare every value of every ADS slice in the OLAP store with the expected one."""
     result = Comparison(against=against)
     for expected in oracle:
         entity = warehouse.entities[expected.entity]
@@ -152,7 +152,7 @@ def compare_metrics(
 
 
 def plain(value: object) -> object:
-    """Numbers by value whatever their type, dates as text."""
+    """Numbers by value regardless of type, dates as text."""
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int | decimal.Decimal):

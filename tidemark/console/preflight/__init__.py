@@ -1,1 +1,1 @@
-"""What must be so on this machine before the warehouse can run on it: one function a question, each gives a Finding."""
+"""Checks of this machine before the warehouse runs: one function for each, which returns a Finding."""

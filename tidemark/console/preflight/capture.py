@@ -1,4 +1,4 @@
-"""Questions about what changes are captured from, for commands that begin something."""
+"""Checks of Kafka and databases before capture starts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def capture(settings: Settings) -> list[Finding]:
-    """All findings where Kafka or databases are set; none otherwise, and none where declarations cannot be read.
+    """All findings, if Kafka or databases are set; none if the declarations cannot be read.
 
-    Those who load the declarations say themselves what is wrong with them.
+    Commands that load the declarations report their errors themselves.
     """
     if not (settings.kafka or settings.databases.get_secret_value()):
         return []

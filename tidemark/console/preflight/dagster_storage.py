@@ -1,4 +1,4 @@
-"""Whether Dagster's storage is whole, and tells of the data that there is."""
+"""Checks whether Dagster's storage is undamaged and belongs to this data."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 _SUBJECT: Final = "Dagster's events"
 _LOOKED_AT_BYTES: Final = 1 << 28
-"""A larger file takes long to read: a backup looks at it."""
+"""Larger files take long to read; a backup checks them."""
 _DAMAGED: Final = (
     "stop all services, and restore a backup (docs/operations.md); or move the file away: completed slices stay so"
 )
 
 
 def dagster_storage(settings: Settings, home: Path, env: Mapping[str, str]) -> list[Finding]:
-    """A finding where something is wrong with it; none where it was never used, or is on a server."""
+    """A finding if something is wrong; none if the storage is unused or on a server."""
     from tidemark.backup.dagster_files import FIRST, storage_of  # noqa: PLC0415 - only where it is asked
     from tidemark.console.dagster_server.dagster_home import require_own_home  # noqa: PLC0415
     from tidemark.errors import TidemarkError  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Whether the servers of the chain can be started on this machine."""
+"""Checks whether the servers of the chain can be started on this machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def servers(components: Path = COMPONENTS) -> list[Finding]:
-    """MariaDB's programs; Maven only until it has fetched the jars."""
+    """MariaDB's programs; Maven only until the jars are fetched."""
     return [_programs(MARIADB), *([] if are_there(components) else [_programs(KAFKA)])]
 
 

@@ -1,4 +1,4 @@
-"""Questions about programs, disk and memory."""
+"""Checks of programs, disk and memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MEMORY_BYTES: Final = 3 * _GIB
 
 
 def python(version: tuple[int, int] = sys.version_info[:2]) -> Finding:
-    """Whether the locked dependencies are for this Python."""
+    """Whether the locked dependencies support this Python."""
     lowest, above = _PYTHON
     version_text = f"Python {version[0]}.{version[1]} ({platform.python_implementation()})"
     if lowest <= version < above:
@@ -35,7 +35,7 @@ def python(version: tuple[int, int] = sys.version_info[:2]) -> Finding:
 
 
 def java(env: Mapping[str, str]) -> Finding:
-    """Whether there is a Java that Spark starts on."""
+    """Whether there is a Java that can run Spark."""
     from tidemark.spark.java import java_problem  # noqa: PLC0415 - next to `jars`, which loads pyspark
 
     problem = java_problem(env)
@@ -46,7 +46,7 @@ def java(env: Mapping[str, str]) -> Finding:
 
 
 def jars(base: Path | None = None) -> Finding:
-    """Whether Spark's extra jars are on this machine, so that a session starts without a network."""
+    """Whether Spark's jars are on this machine, so that a session starts without a network."""
     from tidemark.spark.jars import jars_directory  # noqa: PLC0415 - loads pyspark
 
     folder = jars_directory(base)
@@ -54,47 +54,47 @@ def jars(base: Path | None = None) -> Finding:
         return Finding(
             "Spark's jars",
             "warning",
-            f"none in {folder}",
+            f"missing in {folder}",
             "run `python -m tidemark.spark.jars` (needs a Maven repository once)",
         )
     return Finding("Spark's jars", "ok", f"{len(list(folder.glob('*.jar')))} in {folder}")
 
 
 def class_archive(base: Path | None = None) -> Finding:
-    """Whether sessions share the classes of Spark's JVM, which makes their start some seconds shorter."""
+    """Whether Spark's JVM shares a class archive, which saves seconds at each start."""
     from tidemark.spark.class_archive import class_archive as archive_of_machine  # noqa: PLC0415 - loads pyspark
 
     archive = archive_of_machine(base)
     if archive.is_file():
-        return Finding("Spark's classes", "ok", f"kept in {archive}")
+        return Finding("Spark's classes", "ok", f"stored in {archive}")
     return Finding(
         "Spark's classes",
         "warning",
-        "not kept: each start of Spark takes some seconds longer",
+        "missing: each start of Spark takes some seconds longer",
         "run `python -m tidemark.spark.write_class_archive` (a minute, once)",
     )
 
 
 def writable(subject: str, folder: Path, setting: str) -> Finding:
-    """Whether files can be written in `folder` (created when missing), which the variable `setting` chooses."""
+    """Whether files can be written in `folder` (created if missing), which the variable `setting` chooses."""
     try:
         writable_directory(folder)
     except DiskPathError as error:
-        to_do = f"free the disk or give rights to it, or choose another folder with {setting}"
+        to_do = f"free disk space, grant write access, or choose another folder with {setting}"
         return Finding(subject, "problem", f"{folder} cannot be written ({error.found})", to_do)
-    return Finding(subject, "ok", f"{folder} can be written")
+    return Finding(subject, "ok", f"{folder} is writable")
 
 
 def private(subject: str, folder: Path) -> Finding:
-    """Whether other accounts of this machine are kept from a folder."""
+    """Whether other accounts of this machine cannot read a folder."""
     if is_open_to_others(folder):
         readable = f"other accounts of this machine can read {folder}"
-        return Finding(subject, "warning", readable, f"take the right from them: chmod 700 {folder}")
-    return Finding(subject, "ok", f"{folder} is for its owner alone")
+        return Finding(subject, "warning", readable, f"remove their access: chmod 700 {folder}")
+    return Finding(subject, "ok", f"only its owner can read {folder}")
 
 
 def disk_space(folder: Path) -> Finding:
-    """Whether there is room for the sample's tables."""
+    """Whether there is disk space for the sample's tables."""
     while not folder.is_dir():
         folder = folder.parent
     free = shutil.disk_usage(folder).free
@@ -102,7 +102,10 @@ def disk_space(folder: Path) -> Finding:
     if free >= _DISK_BYTES:
         return Finding("Disk space", "ok", free_text)
     return Finding(
-        "Disk space", "warning", free_text, "free some, or choose another disk with TIDEMARK_DATA (2 GiB will do)"
+        "Disk space",
+        "warning",
+        free_text,
+        "free some space, or choose another disk with TIDEMARK_DATA (2 GiB is enough)",
     )
 
 
@@ -116,5 +119,5 @@ def memory(available_bytes: int | None = None) -> Finding:
         "Memory",
         "warning",
         memory_text,
-        "close programs (3 GiB will do), or give Spark less with TIDEMARK_SPARK_MEMORY=1g",
+        "close programs (3 GiB is enough), or give Spark less with TIDEMARK_SPARK_MEMORY=1g",
     )

@@ -1,4 +1,4 @@
-"""Whether a TCP port is free, who has it if not, and which one is."""
+"""Checks whether a TCP port is free, who uses it, and which one is free."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TRIES: Final = 50
 
 
 def port(host: str, number: int) -> Finding:
-    """Whether a server could listen on host:number at this moment."""
+    """Whether a server can listen on host:number now."""
     error = _bind_error(host, number)
     if error is None:
         return Finding("Port", "ok", f"{number} on {host} is free")
@@ -26,13 +26,13 @@ def port(host: str, number: int) -> Finding:
 
 
 def free_or(host: str, wanted: int) -> int:
-    """`wanted` where nobody listens on it, else a free one."""
+    """`wanted` if it is free, else another free port."""
     return wanted if _bind_error(host, wanted) is None else free_port(host)
 
 
 def _bind_error(host: str, number: int) -> OSError | None:
     with socket.socket() as probe:
-        # As servers do: a connection that ended a moment ago does not block the port.
+        # As servers do: a recently closed connection does not block the port.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, number))
@@ -47,7 +47,7 @@ def _next_free(host: str, taken: int) -> int:
 
 
 def _holder(number: int) -> str:
-    """`python3.11 (PID 12)`, as far as this account may know."""
+    """`python3.11 (PID 12)`, if this account may see it."""
     try:
         listening = [
             connection

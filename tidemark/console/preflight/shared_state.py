@@ -1,4 +1,4 @@
-"""Whether the state store that hosts share answers, and which hosts take runs from it."""
+"""Checks whether the shared state store answers, and which hosts take runs from it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 _STORE = "State store"
 _HOSTS = "Worker hosts"
-_TO_DO = "restore a backup; or start the center, and ask `tidemark doctor --after-restore` then"
+_TO_DO = "restore a backup; or start the center, then run `tidemark doctor --after-restore`"
 
 
 def shared_state(settings: Settings) -> list[Finding]:
-    """Findings about the state store; of hosts only where TIDEMARK_STATE names a server that they share."""
+    """Findings about the state store, and about hosts if TIDEMARK_STATE names a shared server."""
     from tidemark.state_store.lost_file import BUILT_AGAIN, is_lost  # noqa: PLC0415 - only where it is asked
 
     if is_lost(settings):
@@ -46,14 +46,14 @@ def shared_state(settings: Settings) -> list[Finding]:
 
 
 def _of_hosts(hosts: Sequence[WorkerHost], waiting: int) -> Finding:
-    wait = f"; runs that wait: {waiting}" if waiting else ""
+    wait = f"; waiting runs: {waiting}" if waiting else ""
     if not hosts:
-        said = f"none is there{wait}"
+        said = f"no host is alive{wait}"
         if waiting:
             return Finding(_HOSTS, "warning", said, "start `tidemark workers` on a host")
-        return Finding(_HOSTS, "ok", f"{said}: runs are executed where they are launched")
+        return Finding(_HOSTS, "ok", f"{said}: each host executes its own runs")
     said = ", ".join(f"{host.name} ({host.running} of {host.pool.slots} slots)" for host in hosts) + wait
     if len({host.pool.code for host in hosts}) > 1:
-        to_do = "bring them to the same code: a run is taken by hosts with the code of who launched it"
+        to_do = "deploy the same code: only hosts with the launching host's code take a run"
         return Finding(_HOSTS, "warning", f"{said}; they have different code", to_do)
     return Finding(_HOSTS, "ok", said)

@@ -1,4 +1,4 @@
-"""Whether Java's rules of the project's time zones are those that slices go by."""
+"""Checks whether Java has the same time zone rules as the slices."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from tidemark.system.settings import Settings
 
 _SUBJECT: Final = "Rules of time zones"
-_TO_DO: Final = "update Java: runs of slices in that time are refused until its rules are those of the package tzdata"
+_TO_DO: Final = "update Java: runs of later slices are refused until its rules equal those of the package tzdata"
 
 
 def zone_rules(settings: Settings, env: Mapping[str, str], now: datetime | None = None) -> list[Finding]:
-    """A finding for each zone whose rules differ in the time of the project's slices; none where all are the same."""
+    """A finding for each zone whose rules differ during the project's slices."""
     command = java_command(env)
     java = java_zone_rules(command)
     if java is None:
@@ -40,7 +40,7 @@ def zone_rules(settings: Settings, env: Mapping[str, str], now: datetime | None 
 
 
 def _starts(entities: Iterable[Entity]) -> dict[str, int]:
-    """The time zones of entities and of their parts, each with the instant from which it is used."""
+    """Time zones of entities and parts, each with the instant from which it is used."""
     starts: dict[str, int] = {}
     for entity in entities:
         first = int(entity.calendar.start_of(entity.start).timestamp()) if entity.start else 0

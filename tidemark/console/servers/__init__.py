@@ -1,4 +1,4 @@
-"""Real servers on this machine from packages: MariaDB, Kafka, Kafka Connect with Debezium; started and stopped by us.
+"""Real servers on this machine from packages: MariaDB, Kafka, Kafka Connect with Debezium.
 
-For `tidemark up-kafka` and for the tests. All listen on loopback only.
+For `tidemark up-kafka` and for tests. All listen only on loopback.
 """

@@ -12,7 +12,7 @@ from tidemark.errors import TerminalError
 
 
 class ComponentError(TerminalError):
-    """A server that cannot be had."""
+    """A server cannot be started."""
 
 
 class ComponentMissingError(ComponentError):
@@ -22,13 +22,13 @@ class ComponentMissingError(ComponentError):
         super().__init__(
             f"{component} cannot be started",
             expected=f"the program '{program}'",
-            found="none on this machine",
+            found="it is not installed",
             hint=install,
         )
 
 
 class ComponentFailedError(ComponentError):
-    """A server did not come up, ended by itself, or a command that prepares it failed."""
+    """A server did not start or has ended, or a command that prepares it failed."""
 
     def __init__(self, component: str, what: str, output: str) -> None:
         super().__init__(f"{component} {what}", expected="a healthy server", hint=f"its output ends with:\n{output}")

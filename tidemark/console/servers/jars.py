@@ -1,7 +1,7 @@
-"""The jars of Kafka, Kafka Connect and Debezium: fetched once by Maven, beside Spark's jars.
+"""The jars of Kafka, Kafka Connect and Debezium, fetched once by Maven and stored beside Spark's jars.
 
-A second call finds them there; a changed pom or list of checksums fetches anew. Beside a pom, `jars.sha256` names each
-jar and its SHA-256: others are not used. The repository that Maven asks is the machine's own setting.
+A changed pom or list of checksums fetches again. `jars.sha256` beside a pom has the SHA-256 of each jar; others are not
+used. Maven uses the repository in the machine's settings.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DOWNLOAD_TIMEOUT_SECONDS = 900.0
 
 @dataclass(frozen=True)
 class Jars:
-    """Where the servers' jars are."""
+    """Paths of the servers' jars."""
 
     root: Path
 
@@ -44,23 +44,23 @@ class Jars:
 
 
 def jars(root: Path = COMPONENTS) -> Jars:
-    """Those of Kafka and Connect, fetched when they are not there yet; ComponentMissingError without Maven or Java."""
+    """The jars of Kafka and Connect, fetched if missing; ComponentMissingError without Maven or Java."""
     fetch(root, "Kafka", _POM, ("kafka", "plugins", "markers"))
     return Jars(root)
 
 
 def are_there(root: Path = COMPONENTS) -> bool:
-    """Whether those of Kafka and Connect need not be fetched."""
+    """Whether the jars of Kafka and Connect are fetched already."""
     return is_current(root / "kafka.sha256", _POM)
 
 
 def is_current(marker: Path, pom: Path) -> bool:
-    """Whether what `marker` notes was fetched as the pom says."""
+    """Whether the jars noted in `marker` match the pom."""
     return marker.exists() and marker.read_text() == fingerprint(pom)
 
 
 def fingerprint(pom: Path) -> str:
-    """Changes with the pom and with the list of checksums beside it."""
+    """A hash of the pom and of the list of checksums beside it."""
     return hashlib.sha256(pom.read_bytes() + _checksums(pom).read_bytes()).hexdigest()
 
 
@@ -69,11 +69,11 @@ def _checksums(pom: Path) -> Path:
 
 
 def fetch(root: Path, component: str, pom: Path, folders: Sequence[str]) -> None:
-    """Let Maven fill the `folders` of `root` as the pom says, unless it did so already. Raises ChecksumError."""
+    """Let Maven fill the `folders` of `root` by the pom, unless that is done. Raises ChecksumError."""
     marker = root / f"{component.lower()}.sha256"
     root.mkdir(parents=True, exist_ok=True)
     with root.joinpath("lock").open("w") as lock:
-        # Test processes side by side: one fetches, the others wait for it.
+        # Of parallel test processes, one fetches and the others wait.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not is_current(marker, pom):
             _fetch(root, component, pom, folders)
@@ -88,5 +88,5 @@ def _fetch(root: Path, component: str, pom: Path, folders: Sequence[str]) -> Non
     for stale in folders:
         shutil.rmtree(root / stale, ignore_errors=True)
     command = ["mvn", "--quiet", "--batch-mode", f"--file={pom}", f"-Dcomponents={root.resolve()}", "package"]
-    # Maven is no server, and finds its repository by whatever the machine sets for it: proxies, MAVEN_OPTS.
+    # Maven finds its repository by the machine's variables: proxies, MAVEN_OPTS.
     run(f"the fetch of {component}'s jars", command, root, _DOWNLOAD_TIMEOUT_SECONDS, without_token(os.environ))

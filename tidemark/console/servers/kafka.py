@@ -1,4 +1,4 @@
-"""A real Kafka broker: KRaft, one process that is broker and controller, nothing ever expires."""
+"""A Kafka broker in KRaft mode: one process as broker and controller, without retention."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TOPIC_TIMEOUT_SECONDS = 30.0
 
 @dataclass
 class Kafka:
-    """A running broker; one that is started again has the same port and the same log."""
+    """A running broker; after a restart it has the same port and log."""
 
     port: int
     properties: Path
@@ -40,7 +40,7 @@ class Kafka:
         return f"{LOOPBACK}:{self.port}"
 
     def create_topic(self, name: str, partitions: int = 1, config: dict[str, str] | None = None) -> None:
-        """Create a topic and wait until the broker, which hears of it from its controller, has it."""
+        """Create a topic and wait until the broker has it from its controller."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap_servers, "log_level": 3})
         for created in admin.create_topics([NewTopic(name, partitions, 1, config=config or {})]).values():
             created.result(30)
@@ -48,13 +48,13 @@ class Kafka:
         self.server.wait_until(lambda: _is_there(admin.describe_topics(wanted)[name]), _TOPIC_TIMEOUT_SECONDS)
 
     def ensure_topic(self, name: str) -> None:
-        """Create a topic of one partition where there is none of that name."""
+        """Create a topic with one partition if it does not exist."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap_servers, "log_level": 3})
         if name not in admin.list_topics(timeout=_TOPIC_TIMEOUT_SECONDS).topics:
             self.create_topic(name)
 
     def start_again(self) -> None:
-        """After `server` was stopped or killed."""
+        """Start again after `server` was stopped or killed."""
         self.server = start_listening("Kafka", self.command, self.properties.parent, self.port, _START_TIMEOUT_SECONDS)
 
 
@@ -70,7 +70,7 @@ def _is_there(described: Future[object]) -> bool:
 
 @contextmanager
 def kafka(jars: Jars, directory: Path, port: int = 0) -> Iterator[Kafka]:
-    """Start a broker with its log in `directory`, empty the first time, stop it in the end; port 0 is a free one."""
+    """Start a broker with its log in `directory`, and stop it at the end; port 0 takes a free one."""
     port, controller_port = port or free_port(), free_port()
     private_directory(directory)
     properties = directory / "server.properties"
@@ -107,7 +107,7 @@ def settings(log: Path, port: int, controller_port: int) -> dict[str, str]:
         "share.coordinator.state.topic.replication.factor": "1",
         "share.coordinator.state.topic.min.isr": "1",
         "group.initial.rebalance.delay.ms": "0",
-        # Simulated days lie in the past: retention by time would drop them at once.
+        # Simulated days are in the past: retention by time would drop them at once.
         "log.retention.ms": "-1",
         "log.retention.bytes": "-1",
         "auto.create.topics.enable": "false",

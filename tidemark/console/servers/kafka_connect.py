@@ -1,7 +1,7 @@
-"""Kafka Connect (standalone) with Debezium's MariaDB connector: the real capture of row changes.
+"""Kafka Connect (standalone) with Debezium's MariaDB connector.
 
-Everything of one instance goes into one topic with one partition, so that offsets follow the binlog: rows, the
-heartbeat table's rows and schema changes.
+All records of an instance go into one topic with one partition, so that offsets follow the binlog: rows, heartbeats and
+schema changes.
 """
 
 from __future__ import annotations
@@ -32,18 +32,19 @@ if TYPE_CHECKING:
 
 SnapshotMode = Literal["never", "no_data"]
 PASSWORD_VARIABLE: Final = "TIDEMARK_CAPTURE_PASSWORD"  # noqa: S105 - its name
-"""Where a connector reads its database's password: it is in no file, and in no answer of the worker.
+"""The variable with the database password of a connector. No file and no answer of the worker has it.
 
-Where instances have passwords of their own, `_<INSTANCE>` follows. The worker reads no other variable."""
+`_<INSTANCE>` is appended if instances have different passwords. The worker reads no other variable.
+"""
 _START_TIMEOUT_SECONDS = 120.0
 _ANSWER_SECONDS = 90.0
 
 
 @dataclass
 class Connect:
-    """A running Kafka Connect worker with one connector an instance.
+    """A running Kafka Connect worker with one connector for each instance.
 
-    One that is started again goes on where its file of offsets says, which is a second old at most.
+    After a restart it continues from its file of offsets, which is at most a second old.
     """
 
     port: int
@@ -54,7 +55,7 @@ class Connect:
     secret: Mapping[str, str] = field(repr=False)
 
     def state(self, connector: str) -> str:
-        """RUNNING when the connector and its task run; else the state and the trace of what failed."""
+        """RUNNING if the connector and its task run; otherwise the state and the trace of the failure."""
         try:
             status = self.ask("GET", f"{connector}/status")
         except (urllib.error.URLError, ConnectionError, TimeoutError) as unreachable:
@@ -64,7 +65,7 @@ class Connect:
         return "\n".join(failed) if failed or not status["tasks"] else "RUNNING"
 
     def ask(self, method: str, what: str, body: object = None) -> Any:
-        """One call of the worker's interface about its connectors; None where it has nothing to say."""
+        """One call of the worker's interface; None for an empty answer."""
         sent = None if body is None else json_text(body).encode()
         headers = {"Content-Type": "application/json"}
         address = f"http://{LOOPBACK}:{self.port}/connectors/{what}"
@@ -74,17 +75,17 @@ class Connect:
         return json.loads(content) if content else None
 
     def start_again(self) -> None:
-        """After `server` was stopped or killed; returns at once."""
+        """Start again after `server` was stopped or killed; returns at once."""
         self.server = start("Kafka Connect", self.command, self.directory, self.secret)
 
     def configure(self, connector: str, changes: Mapping[str, str]) -> None:
-        """Change settings of a connector, which restarts with them; also for the time after the worker's restart."""
+        """Change settings of a connector, which then restarts; they also apply after a restart of the worker."""
         settings = {**self.ask("GET", f"{connector}/config"), **changes}
         (self.directory / f"{connector}.properties").write_text(lines(settings))
         self.ask("PUT", f"{connector}/config", settings)
 
     def wait_until(self, state: str, *connectors: str) -> None:
-        """Until these connectors, or all, are in that state."""
+        """Wait until these connectors, or all, have this state."""
         wanted = connectors or self.connectors
         self.server.wait_until(
             lambda: all(self.state(connector) == state for connector in wanted), _START_TIMEOUT_SECONDS
@@ -93,7 +94,7 @@ class Connect:
 
 @dataclass(frozen=True)
 class CapturedDatabase:
-    """What one connector captures: a database of an instance; `server_id` is its own as a replica."""
+    """A database of an instance for one connector; `server_id` is the connector's id as a replica."""
 
     instance: str
     host: str
@@ -116,10 +117,10 @@ def connect(
     others: Mapping[str, str] | None = None,
     with_loads: bool = False,
 ) -> Iterator[Connect]:
-    """Start a worker that captures `database` of each instance; in the same directory it goes on where it was.
+    """Start a worker that captures `database` of each instance, or continue in the same directory.
 
-    With `never` it begins with the first binlog record, with `no_data` at the present time, and signals ask for the
-    initial load, as they do `with_loads` also else. `others` are further settings of the connectors.
+    With `never` it begins with the first binlog record; with `no_data` it begins now, and signals start the initial
+    load. `with_loads` allows signals in other modes too. `others` are further settings of the connectors.
     """
     port = port or free_port()
     private_directory(directory)
@@ -156,7 +157,7 @@ def _password_variable(instance: str) -> str:
 
 
 def worker_settings(servers: str, host: str, port: int, plugins: Path, directory: Path) -> dict[str, str]:
-    """The worker's properties: JSON without schemas, its place in a file of `directory`, passwords by environment."""
+    """The worker's properties: JSON without schemas, offsets in a file of `directory`, passwords by environment."""
     json_converter = "org.apache.kafka.connect.json.JsonConverter"
     return {
         "bootstrap.servers": servers,
@@ -164,7 +165,7 @@ def worker_settings(servers: str, host: str, port: int, plugins: Path, directory
         "key.converter.schemas.enable": "false",
         "value.converter": json_converter,
         "value.converter.schemas.enable": "false",
-        # By its default (true) a NULL in a column that has a DEFAULT comes as that default.
+        # The default (true) turns a NULL in a column with a DEFAULT into that default.
         "value.converter.replace.null.with.default": "false",
         "offset.storage.file.filename": str(directory / "offsets"),
         "offset.flush.interval.ms": "1000",
@@ -178,14 +179,14 @@ def worker_settings(servers: str, host: str, port: int, plugins: Path, directory
 
 
 def connector_settings(servers: str, source: CapturedDatabase, snapshot_mode: SnapshotMode) -> dict[str, str]:
-    """A connector's properties: everything of the instance into one topic, in the forms that capture reads."""
+    """A connector's properties: all records of the instance in one topic, in the forms that capture reads."""
     topic = topic_of(source.instance)
     loads = load_settings(topic, source.database) if snapshot_mode == "no_data" else {}
     return {
         "name": topic,
         "connector.class": "io.debezium.connector.mariadb.MariaDbConnector",
         "tasks.max": "1",
-        # Where nobody made the topic: in order, and whole.
+        # If the topic does not exist yet: one partition, without expiry.
         "topic.creation.default.partitions": "1",
         "topic.creation.default.replication.factor": "1",
         "topic.creation.default.cleanup.policy": "delete",
@@ -198,12 +199,12 @@ def connector_settings(servers: str, source: CapturedDatabase, snapshot_mode: Sn
         "database.ssl.mode": "disable",
         "database.include.list": source.database,
         "include.schema.changes": "true",
-        # By its default (t) a TRUNCATE is in the topic neither as a record nor as a statement.
+        # The default (t) drops every TRUNCATE.
         "skipped.operations": "none",
-        # Whether the server is gone: by its default (60000) changes wait for up to two minutes after a restart.
+        # Detects a lost server: with the default (60000), changes wait up to two minutes after a restart.
         "connect.keep.alive.interval.ms": "10000",
         "decimal.handling.mode": "string",
-        # By its default (true) the year 0001 comes as 2001.
+        # The default (true) turns the year 0001 into 2001.
         "enable.time.adjuster": "false",
         "snapshot.mode": snapshot_mode,
         "schema.history.internal.kafka.bootstrap.servers": servers,
@@ -217,10 +218,10 @@ def connector_settings(servers: str, source: CapturedDatabase, snapshot_mode: Sn
 
 
 def load_settings(topic: str, database: str) -> dict[str, str]:
-    """What lets signals ask for an initial load, and says in the same topic when they are all there."""
+    """Settings that let signals start an initial load, and report its end in the same topic."""
     return {
         "signal.data.collection": f"{database}.{SIGNAL}",
-        # As text, which is the driver's default, the server sends six digits of a FLOAT.
+        # As text, the driver's default, the server sends only six digits of a FLOAT.
         "driver.useServerPrepStmts": "true",
         "incremental.snapshot.watermarking.strategy": "INSERT_DELETE",
         "notification.enabled.channels": "sink",

@@ -1,9 +1,9 @@
-"""A real MariaDB server with its own data directory: row binlog with full row images, UTC, utf8mb4.
+"""A MariaDB server with its own data directory: row binlog with full row images, UTC, utf8mb4.
 
-UTC on the server and in the sessions: a TIMESTAMP then reads the same everywhere, and DATETIME and DATE carry no zone.
+The server and its sessions use UTC: a TIMESTAMP then reads the same everywhere, and DATETIME and DATE have no zone.
 
-Both accounts have random passwords, made at the first start: `root.password` and `password` in the server's folder,
-with mode 0600. Nobody logs in without one. No account but root has FILE, and root writes into an empty folder only.
+Both accounts have random passwords from the first start: `root.password` and `password` in the server's folder, with
+mode 0600. No login works without a password. Only root has FILE, and root may write only into an empty folder.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CAPTURED: Final = (
     "--binlog-row-image=FULL",
     "--skip-binlog-annotate-row-events",
 )
-"""How a server whose changes are captured is started, beside --log-bin and an id of its own."""
+"""Options of a captured server, beside --log-bin and its id."""
 _START_TIMEOUT_SECONDS = 60.0
 
 
@@ -46,7 +46,7 @@ _START_TIMEOUT_SECONDS = 60.0
 class MariaDb:
     """A running server; `server_id` is its replication id and its GTID domain.
 
-    One that is started again has the same port and data, and its binlog goes on with another file.
+    After a restart it has the same port and data, and a new binlog file.
     """
 
     name: str
@@ -59,11 +59,11 @@ class MariaDb:
 
     @property
     def client_options(self) -> Path:
-        """The file with which MariaDB's own client logs in: `mariadb --defaults-extra-file=...`."""
+        """The option file for MariaDB's own client: `mariadb --defaults-extra-file=...`."""
         return self.directory / "client.cnf"
 
     def connect(self, database: str | None = None) -> pymysql.Connection[Cursor]:
-        """A session with autocommit that takes several statements at a time."""
+        """A session with autocommit that accepts several statements at a time."""
         return pymysql.connect(
             host=LOOPBACK,
             port=self.port,
@@ -77,7 +77,7 @@ class MariaDb:
         )
 
     def start_again(self) -> None:
-        """After `server` was stopped or killed."""
+        """Start again after `server` was stopped or killed."""
         self.server = start_listening(
             f"MariaDB {self.name}", self.command, self.directory, self.port, _START_TIMEOUT_SECONDS
         )
@@ -89,7 +89,7 @@ class MariaDb:
 
 @contextmanager
 def mariadb(name: str, server_id: int, directory: Path, *options: str, port: int = 0) -> Iterator[MariaDb]:
-    """Start a server with its data in `directory`, empty the first time, and stop it in the end; port 0 is a free one.
+    """Start a server with its data in `directory`, and stop it at the end; port 0 takes a free one.
 
     Raises ComponentMissingError, ComponentFailedError.
     """
@@ -122,16 +122,16 @@ def _create_data_directory(name: str, directory: Path) -> None:
         "--skip-test-db",
         f"--user={getpass.getuser()}",
     ]
-    # Its own temporary directory: a starting server removes the temporary tables of others from a shared one.
+    # A separate temporary directory: a starting server removes other servers' temporary tables from a shared one.
     private_directory(directory / "tmp")
     run(f"MariaDB {name}", command, directory, environment={"TMPDIR": str(directory / "tmp")})
 
 
 def _prepare_accounts(directory: Path, port: int) -> str:
-    """Write what the server runs at each start; returns the password of USER.
+    """Write the statements that run at each start; returns the password of USER.
 
-    It runs before the binlog is open, so that the accounts are in no recording. What a new data directory has besides,
-    root from other addresses without a password, goes.
+    They run before the binlog is open, so no recording contains the accounts. They remove root accounts without a
+    password from a new data directory.
     """
     directory.chmod(0o700)
     private_directory(directory / "files")

@@ -1,4 +1,4 @@
-"""Passwords of servers that are started here: made at the first start, in files that only their owner reads."""
+"""Passwords of servers that are started here: made at the first start, in files for the owner only."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _BYTES: Final = 24
 
 
 def secret_of(file: Path) -> str:
-    """The password in this file; where there is none, a new one, which needs quoting in no language."""
+    """The password in this file; if there is none, a new one without characters that need quoting."""
     if not file.exists():
         write_private(file, secrets.token_hex(_BYTES))
     return file.read_text(encoding="ascii")
 
 
 def write_private(file: Path, text: str) -> None:
-    """The whole file or none, with mode 0600 from its first byte on."""
+    """Write the whole file or none, with mode 0600 from its first byte on."""
     private_directory(file.parent)
     descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
     try:

@@ -1,4 +1,4 @@
-"""Which programs the servers need, and which of them this machine lacks."""
+"""Programs that the servers need, and the missing ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tidemark.system.installed_programs import find_program
 
 @dataclass(frozen=True)
 class RequiredProgram:
-    """A server and the programs that it needs (each entry: alternatives, of which one is enough)."""
+    """A server and its programs (each entry has alternatives; one is enough)."""
 
     component: str
     programs: tuple[tuple[str, ...], ...]
@@ -23,5 +23,5 @@ KAFKA = RequiredProgram("Kafka", (("java",), ("mvn",)), "install Java 17 or late
 
 
 def missing_programs(requirement: RequiredProgram) -> list[str]:
-    """Those of the requirement that no alternative of is installed."""
+    """Required programs without an installed alternative."""
     return [" or ".join(names) for names in requirement.programs if not any(find_program(name) for name in names)]

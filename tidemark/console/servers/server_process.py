@@ -1,8 +1,8 @@
-"""Server processes on loopback: starting, waiting until healthy, stopping exactly what was started.
+"""Server processes on loopback: start, wait until healthy, stop.
 
-A server runs in its own process group with its output in `<directory>/server.log`; the tail of that log is part of the
-error when it does not come up. Of our environment a server inherits what programs need to run at all, and no secret:
-servers answer questions about their environment (`${env:...}` of Kafka Connect).
+A server runs in its own process group with its output in `<directory>/server.log`. If it does not start, the error has
+the end of this log. A server inherits only the variables that programs need, and no secret, because servers answer
+questions about their environment (`${env:...}` of Kafka Connect).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 INHERITED: Final = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "JAVA_HOME", "LD_LIBRARY_PATH"}
 )
-"""The environment variables that every server inherits; beside them those of the locale (`LC_*`)."""
+"""Variables that every server inherits, beside the locale (`LC_*`)."""
 _LOG_TAIL_LINES = 25
 _POLL_SECONDS = 0.1
 
 
 def inherited_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """What a server inherits of an environment."""
+    """The inherited part of an environment."""
     return {name: value for name, value in env.items() if name in INHERITED or name.startswith("LC_")}
 
 
@@ -54,7 +54,7 @@ class ServerProcess:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-_LOG_TAIL_LINES:])
 
     def wait_until(self, healthy: Callable[[], bool], timeout_seconds: float) -> None:
-        """Poll `healthy`; raise ComponentFailedError when the process ends or the time is up."""
+        """Poll `healthy`; raise ComponentFailedError if the process ends or the time is up."""
         deadline = time.monotonic() + timeout_seconds
         while not healthy():
             if self.process.poll() is not None:
@@ -64,13 +64,13 @@ class ServerProcess:
             time.sleep(_POLL_SECONDS)
 
     def kill(self) -> None:
-        """End the process at once, as a crash would."""
+        """End the process at once, like a crash."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def stop(self, grace_seconds: float = 20.0) -> None:
-        """Ask the process to end, and end it after the grace period; only this process group is touched."""
+        """Ask the process to end, and kill it after the grace period; only this process group is affected."""
         if self.process.poll() is not None:
             return
         os.killpg(self.process.pid, signal.SIGTERM)
@@ -84,7 +84,7 @@ class ServerProcess:
 def start(
     name: str, command: Sequence[str], directory: Path, environment: Mapping[str, str] | None = None
 ) -> ServerProcess:
-    """Start `command` with its output in `directory`/server.log; `environment` is beside what every server inherits."""
+    """Start `command` with its output in `directory`/server.log; `environment` is added to the inherited one."""
     private_directory(directory)
     log = directory / "server.log"
     with log.open("ab") as out:
@@ -108,7 +108,7 @@ def start_listening(
     timeout_seconds: float,
     environment: Mapping[str, str] | None = None,
 ) -> ServerProcess:
-    """Start a server and wait until it accepts connections; one that does not is stopped: ComponentFailedError."""
+    """Start a server and wait until it accepts connections; otherwise stop it and raise ComponentFailedError."""
     server = start(name, command, directory, environment)
     try:
         server.wait_until(lambda: accepts_connections(port), timeout_seconds)
@@ -125,7 +125,7 @@ def run(
     timeout_seconds: float = 120.0,
     environment: Mapping[str, str] | None = None,
 ) -> None:
-    """Run a preparing command to its end; raise ComponentFailedError with its output when it fails."""
+    """Run a preparing command to its end; raise ComponentFailedError with its output if it fails."""
     private_directory(directory)
     done = subprocess.run(
         list(command),
@@ -141,7 +141,7 @@ def run(
 
 
 def accepts_connections(port: int) -> bool:
-    """Whether somebody listens on this port of the loopback interface."""
+    """Whether a process listens on this port of the loopback interface."""
     with socket.socket() as probe:
         probe.settimeout(1.0)
         return probe.connect_ex((LOOPBACK, port)) == 0

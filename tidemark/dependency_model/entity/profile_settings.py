@@ -12,7 +12,7 @@ _OFF = "off"
 
 
 class Anomalies(Enum):
-    """What becomes of a slice whose profile is not as its history lets expect."""
+    """The policy for a slice with an unusual profile."""
 
     OFF = "off"
     WARN = "warn"

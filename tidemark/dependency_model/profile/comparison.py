@@ -134,5 +134,5 @@ def _history_of(predictions: Mapping[ProfileMeasure, Prediction]) -> History:
 
 
 def words(anomalies: Iterable[Anomaly]) -> str:
-    """All of them in one line."""
+    """All anomalies in one line."""
     return "; ".join(map(str, anomalies))

@@ -22,7 +22,7 @@ _SHOWN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Invalidity:
-    """`causes` are the slices whose rules are broken; none of a taint that somebody set by hand."""
+    """`causes` are the slices whose rules are broken; empty for a taint that a user set."""
 
     why: str
     causes: tuple[Slice, ...]

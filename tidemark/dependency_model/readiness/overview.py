@@ -32,8 +32,8 @@ class EntityOverview:
     """The slices of one entity whose time has come, oldest first; `late` ones are among those that are not there.
 
     A failed quality reaches `invalid` ones, an input of `tainted` ones was found wrong, `incomplete` ones went without
-    some inputs; the data of `absent` ones is gone, that of `foreign` ones somebody else has changed. The profile of
-    `anomalous` ones is not as those before it let expect, as their stored profiles say: not told by their status.
+    some inputs; the data of `absent` ones is gone, that of `foreign` ones was changed by another program. The stored
+    profile of `anomalous` ones is unusual, which their status does not show.
     """
 
     entity: str

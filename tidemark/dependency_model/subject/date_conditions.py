@@ -28,7 +28,7 @@ _FORMS = (
 
 
 def stretches(text: str, calendar: Calendar) -> tuple[Stretch, ...]:
-    """What a date text stands for. An hour in the short form is both hours of an autumn night, none of a spring night.
+    """The times of a date text. A short hour is both hours of an autumn night, and no hour of a spring night.
 
     Raises ParseError.
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 PARTITION_COLUMNS: Final = ("dt", "hour", "minute")
-"""All of them that are there by default, from the longest to the shortest."""
+"""The default columns, from the longest unit to the shortest."""
 UNITS: Final = ("yyyy", "MM", "dd", "HH", "mm")
 """What a pattern shows, from the longest to the shortest."""
 

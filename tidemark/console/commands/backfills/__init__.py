@@ -1,4 +1,4 @@
-"""`tidemark backfills`: how far backfills are; approve, pause, resume, cancel them, decide where they ask."""
+"""`tidemark backfills`: list, approve, pause, resume and cancel backfills, and decide about their slices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidemark.console.commands.backfills.show import show
 
 @click.group()
 def backfills() -> None:
-    """Show how far backfills are. Approve, pause, resume and cancel them; decide where they ask a person."""
+    """List backfills. Approve, pause, resume and cancel them; decide about slices with `reprocess: ask`."""
 
 
 for _command in (list_, show, approve, pause, resume, cancel, decide):

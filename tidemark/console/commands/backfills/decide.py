@@ -1,4 +1,4 @@
-"""`tidemark backfills decide`: whether slices that a backfill asks about are rebuilt."""
+"""`tidemark backfills decide`: rebuild or keep slices with `reprocess: ask`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tidemark.console.output import json_option, print_json, print_line
 
 @click.command(cls=ActionCommand)
 @click.argument("number", type=click.IntRange(min=1))
-@click.option("--rebuild/--keep", "rebuild", default=None, help="Compute them again, or leave them as they are.")
+@click.option("--rebuild/--keep", "rebuild", default=None, help="Compute the slices again, or keep them.")
 @click.option(
-    "--slice", "texts", multiple=True, metavar="SLICE", help="Only this one (ads_gmv@2026-03-29), repeatable."
+    "--slice", "texts", multiple=True, metavar="SLICE", help="Only this slice (ads_gmv@2026-03-29); may be repeated."
 )
 @json_option
 def decide(number: int, *, rebuild: bool | None, texts: tuple[str, ...], as_json: bool) -> None:
-    """Decide about the slices of a backfill whose policy is `reprocess: ask`, and whose input has changed.
+    """Decide about slices of a backfill with `reprocess: ask` whose input has changed.
 
     \b
     Exit codes: 0 decided, also where none asks; 1 no such backfill; 2 called wrongly;
@@ -35,5 +35,5 @@ def decide(number: int, *, rebuild: bool | None, texts: tuple[str, ...], as_json
     if as_json:
         print_json({"number": number, "decided": decided, "rebuild": rebuild})
     else:
-        print_line(f"{decided:,} slices are {'to be rebuilt' if rebuild else 'kept as they are'}")
+        print_line(f"{decided:,} slices are {'to be rebuilt' if rebuild else 'kept'}")
     raise SystemExit(ExitCode.OK)

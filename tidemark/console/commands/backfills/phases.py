@@ -1,4 +1,4 @@
-"""`tidemark backfills approve|pause|resume|cancel`: one phase to the next."""
+"""`tidemark backfills approve|pause|resume|cancel`: change the phase of a backfill."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NUMBER = click.argument("number", type=click.IntRange(min=1))
 @_NUMBER
 @json_option
 def approve(number: int, *, as_json: bool) -> None:
-    """Let a planned backfill begin: the center carries it out, in `tidemark up` or `tidemark center`.
+    """Start a planned backfill: the center carries it out, in `tidemark up` or `tidemark center`.
 
     \b
     Exit codes: 0 done, 1 it is not planned, or there is no such backfill; 75 the state store does not answer.
@@ -29,10 +29,10 @@ def approve(number: int, *, as_json: bool) -> None:
 @_NUMBER
 @json_option
 def pause(number: int, *, as_json: bool) -> None:
-    """Let a backfill rest: runs under way end, no further slice of it begins.
+    """Pause a backfill: active runs finish, and no further slice is started.
 
     \b
-    Exit codes: 0 done, 1 it does not go on, or there is no such backfill; 75 the state store does not answer.
+    Exit codes: 0 done, 1 it is not active, or there is no such backfill; 75 the state store does not answer.
     With --json: {"number", "phase"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     _act(number, BackfillAction.PAUSE, as_json=as_json)
@@ -42,7 +42,7 @@ def pause(number: int, *, as_json: bool) -> None:
 @_NUMBER
 @json_option
 def resume(number: int, *, as_json: bool) -> None:
-    """Let a paused backfill go on where it was.
+    """Continue a paused backfill.
 
     \b
     Exit codes: 0 done, 1 it is not paused, or there is no such backfill; 75 the state store does not answer.
@@ -55,13 +55,13 @@ def resume(number: int, *, as_json: bool) -> None:
 @_NUMBER
 @json_option
 def cancel(number: int, *, as_json: bool) -> None:
-    """End a backfill: slices that have not begun are again what they were, runs under way come to their end.
+    """Cancel a backfill: slices that were not started get their earlier status back, active runs finish.
 
-    What was rebuilt stays; what was built from it before, and was not rebuilt, is as it was.
+    Rebuilt slices stay rebuilt. Slices that were built from their old rows, and not rebuilt, do not change.
 
     \b
-    Exit codes: 0 done, 1 it is at its end, or there is no such backfill; 75 the state store does not answer.
-    With --json: {"number", "phase"}; cancelling until the center has done it.
+    Exit codes: 0 done, 1 it has ended, or there is no such backfill; 75 the state store does not answer.
+    With --json: {"number", "phase"}; `cancelling` until the center is done.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     _act(number, BackfillAction.CANCEL, as_json=as_json)
 

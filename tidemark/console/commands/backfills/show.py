@@ -29,18 +29,18 @@ _STYLES = {
 @click.argument("number", type=click.IntRange(min=1))
 @json_option
 def show(number: int, *, as_json: bool) -> None:
-    """Say how far each slice of a backfill is, and why.
+    """Show the progress of each slice of a backfill, and the reasons.
 
     \b
-    pending    the slices that it reads are not settled; it holds what it held
+    pending    its inputs are not settled; it keeps its rows
     asking     a person decides: tidemark backfills decide NUMBER --rebuild|--keep
-    requested  it waits for its run, or is under way
-    rebuilt    done; unchanged: with the content that it had before
-    kept       not rebuilt: nothing that it goes by has changed
+    requested  it waits for its run, or is running
+    rebuilt    done; unchanged: with the same rows as before
+    kept       not rebuilt: its inputs did not change
     failed     its run or its rules failed; blocked: a slice that it needs did
 
     \b
-    Exit codes: 0 told; 1 slices failed or are blocked, or there is no such backfill; 2 called wrongly;
+    Exit codes: 0 shown; 1 slices failed or are blocked, or there is no such backfill; 2 called wrongly;
                 75 the state store does not answer.
     With --json what GET /v1/backfills/NUMBER answers: the backfill as in `list`, and "progress": [{"slice", "wave",
                   "progress", "why", "after"}]; after is the earlier backfill that has the slice, or null.

@@ -1,4 +1,4 @@
-"""The backfills of the project, for the commands that look at them."""
+"""Access to the stored backfills of the project."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def stored_backfills() -> Iterator[Backfills]:
-    """Raises NothingComputedError where there is no state store yet, and StateStoreDownError."""
+    """Open the backfills. Raises NothingComputedError if there is no state store yet, and StateStoreDownError."""
     settings = Settings.load()
     if not settings.state and not settings.state_db.exists():
-        raise NothingComputedError("nothing was computed here yet: there are no backfills")
+        raise NothingComputedError("nothing is computed yet, so there are no backfills")
     store = StateStore.of(settings)
     try:
         yield Backfills(store.database)

@@ -1,4 +1,4 @@
-"""`tidemark capture`: how the changes of the source databases come in."""
+"""`tidemark capture`: the capture of the source databases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tidemark.console.commands.capture.take_over import take_over
 
 @click.group()
 def capture() -> None:
-    """See how the changes of the source databases come in, and say what to do where some are missing."""
+    """Show and control how changes of the source databases are captured."""
 
 
 for _command in (status, check, run, load, reload, audit, accept, take_over, distribute):

@@ -1,4 +1,4 @@
-"""`tidemark capture accept`: go on after a gap that somebody looked into."""
+"""`tidemark capture accept`: continue after a gap that a person has checked."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tidemark.system.account import account_name
 @click.command(cls=ActionCommand)
 @click.argument("instance")
 @click.argument("offset", type=click.IntRange(0))
-@click.option("--because", required=True, help="Why nothing is missing, or why it may be.")
+@click.option("--because", required=True, help="Why nothing is missing, or why the loss is acceptable.")
 def accept(instance: str, offset: int, *, because: str) -> None:
-    """Go on with an instance that is halted at OFFSET, as `tidemark capture status` shows it.
+    """Continue with an instance that is halted at OFFSET, as shown by `tidemark capture status`.
 
-    What is before the gap and what comes after it is merged as if nothing were between; the answer is kept.
+    Changes before and after the gap are merged as if there were no gap. The answer is stored.
 
     \b
-    Exit codes: 0 the next step goes on, 1 nothing is halted there, 2 called wrongly.
+    Exit codes: 0 the next step continues, 1 nothing is halted there, 2 called wrongly.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.binlog.accepted_findings import AcceptedFindings  # noqa: PLC0415 - keeps --help fast
     from tidemark.capture.binlog.halted_sources import HaltedSources  # noqa: PLC0415

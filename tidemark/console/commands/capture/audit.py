@@ -1,4 +1,4 @@
-"""`tidemark capture audit`: the lake's rows against the source's, range by range."""
+"""`tidemark capture audit`: compare rows of the lake with the source, range by range."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tidemark.capture.audit.findings import AuditFinding
 
 _LEAST_SECONDS: Final = 300.0
-"""From the beginning of a cycle to that of the next: small tables are not read again and again."""
+"""Shortest time between the starts of two cycles, so small tables are not read all the time."""
 _WATCH_SECONDS: Final = 0.5
 _TOLD_EVERY: Final = 60.0
 
@@ -34,23 +34,22 @@ _TOLD_EVERY: Final = 60.0
     type=click.FloatRange(0.001, 0.5),
     default=0.02,
     show_default=True,
-    help="Of the time, in which the databases are asked something.",
+    help="The share of time spent on queries to the databases.",
 )
-@click.option("--ranges-per-minute", "per_minute", type=click.FloatRange(0.1), help="No more than so many, whatever.")
-@click.option("--once", is_flag=True, help="One cycle, and end.")
+@click.option("--ranges-per-minute", "per_minute", type=click.FloatRange(0.1), help="The most ranges in a minute.")
+@click.option("--once", is_flag=True, help="Stop after one cycle.")
 @json_option
 def audit(tables: tuple[str, ...], share: float, per_minute: float | None, *, once: bool, as_json: bool) -> None:
-    """Compare the rows of captured TABLEs (of all) with their source databases, range by range, again and again.
+    """Compare rows of captured TABLEs (default: all) with their source databases, in endless cycles.
 
-    It runs beside `tidemark capture run`, and waits for it: a range is read at the source in one snapshot, and compared
-    once capture has merged everything that the snapshot holds. Counts and checksums come first, then the rows that
-    differ; rows that change meanwhile are looked at again later. It reads only, with the addresses of
-    TIDEMARK_DATABASES; the user needs SELECT on the tables.
+    It runs beside `tidemark capture run` and waits for it: a range is read at the source in one snapshot, and compared
+    when capture has merged all changes of that snapshot. Counts and checksums are compared first, then the rows that
+    differ. Rows that change in the meantime are compared later. It only reads. It needs the addresses of
+    TIDEMARK_DATABASES and the right SELECT on the tables.
 
-    Rows that stay different are findings. The tags of their table are held until they are reloaded (the finding says
-    the command) or somebody accepts them; `tidemark capture status` shows them. When they are the source's again, the
-    next cycle says so. FLOAT and DOUBLE columns are not compared (docs/capture.md). A stopped cycle goes on where it
-    was.
+    A row that stays different is a finding. The tags of its table are held until the rows are reloaded (the finding
+    names the command) or accepted; `tidemark capture status` shows them. When the rows equal the source again, the next
+    cycle says so. FLOAT and DOUBLE keys are not compared (docs/capture.md). A stopped cycle continues at its position.
 
     \b
     Exit codes: 0 stopped, 1 it cannot work with these settings; with --once 0 nothing differs, 1 rows differ, 75 some
@@ -96,13 +95,13 @@ def _serve(
         try:
             say(opened.cycle(stopped, watch), opened)
         except TransientError as error:
-            print_line(f"tried again in {_LEAST_SECONDS:.0f} s: {error}", "yellow")
+            print_line(f"trying again in {_LEAST_SECONDS:.0f} s: {error}", "yellow")
         while not stopped() and time.monotonic() - begun < _LEAST_SECONDS:
             time.sleep(_WATCH_SECONDS)
 
 
 class _Watch:
-    """Says what a cycle finds at once, and every minute how far it is."""
+    """Prints the findings of a cycle at once, and the progress every minute."""
 
     def __init__(self, *, is_quiet: bool) -> None:
         self._is_quiet = is_quiet

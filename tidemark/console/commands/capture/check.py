@@ -1,4 +1,4 @@
-"""`tidemark capture check`: whether changes can be captured with the settings as they are."""
+"""`tidemark capture check`: whether the settings allow capture."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _STYLES: Final = {"ok": "", "warning": "yellow", "unreachable": "bold red", "pro
 @click.command()
 @json_option
 def check(*, as_json: bool) -> None:
-    """Ask Kafka and the databases whether changes can be captured as it is set, and say what to change.
+    """Check whether Kafka, the databases and the connectors allow capture, and say what to change.
 
-    Each physical table belongs to one logical table; TIDEMARK_KAFKA answers, and has a topic of one partition for each
-    instance, which keeps what it gets; each database of TIDEMARK_DATABASES lets us in, writes whole rows into its
-    binlog and keeps it, and lets us write heartbeats. Nothing is written. Passwords are not shown.
+    Each physical table belongs to one logical table. TIDEMARK_KAFKA answers, and has a topic with one partition for
+    each instance, without compaction. Each database of TIDEMARK_DATABASES accepts the login, writes whole rows into its
+    binlog, keeps it, and allows heartbeats. Nothing is written, and no password is shown.
 
-    `tidemark up`, `center`, `capture run` and `doctor` ask the same.
+    `tidemark up`, `center`, `capture run` and `doctor` make the same check.
 
     \b
-    Exit codes: 0 nothing is in the way, 1 there is a problem, or a server does not answer. Warnings are no problems.
+    Exit codes: 0 nothing is in the way, 1 there is a problem, or a server does not answer. Warnings do not count.
     With --json: {"sound": true, "findings": [{"subject", "verdict", "found", "to_do"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.operations.preflight.all_checks import examine  # noqa: PLC0415 - keeps --help fast
@@ -42,5 +42,5 @@ def check(*, as_json: bool) -> None:
             [[finding.verdict, finding.subject, finding.found, finding.to_do] for finding in findings],
             [_STYLES[finding.verdict] for finding in findings],
         )
-        print_line("Nothing is in the way." if sound else "Change what is in the way, then ask again.")
+        print_line("Everything is fine." if sound else "Fix the problems, then run the command again.")
     raise SystemExit(ExitCode.OK if sound else ExitCode.FAILED)

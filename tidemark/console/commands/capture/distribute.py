@@ -1,4 +1,4 @@
-"""`tidemark capture distribute`: from one topic an instance to one topic a logical table."""
+"""`tidemark capture distribute`: copy the topic of each instance to one topic for each logical table."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ if TYPE_CHECKING:
 
 _END_SECONDS: Final = 8.0
 _ENDED: Final = (
-    f"Ended: the broker did not answer within {_END_SECONDS:.0f} s. Whoever has the instances next goes on where the "
+    f"Stopped: the broker did not answer within {_END_SECONDS:.0f} s. The next process continues where the "
     "last transaction ended."
 )
 
 
 @click.command()
-@click.option("--partitions", type=click.IntRange(1), default=4, show_default=True, help="Of topics that it makes.")
+@click.option("--partitions", type=click.IntRange(1), default=4, show_default=True, help="For new topics.")
 @click.option(
     "--topics",
     default="tables.{table}",
     show_default=True,
     metavar="PATTERN",
-    help="Names of the topics: {table} is school.orders, {entity} ods_orders. The same on every member.",
+    help="Names of the topics; {table} is school.orders, {entity} is ods_orders. Use the same value in every process.",
 )
 @json_option
 def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
-    """Send the changes of all instances' topics on to one topic a logical table, until it is stopped.
+    """Copy changes from the topics of all instances to one topic for each logical table, until it is stopped.
 
-    tables.school.orders gets those of all shards school.orders_0, orders_1, ... of all instances; each physical table
-    is in one partition and in order, and readers of committed messages (isolation.level read_committed) see each once.
-    Keys are the physical tables, a.school.orders_0 for instance a; heartbeats come to every partition. What is of no
-    declared table is left out; what cannot be read goes to tidemark.distribution.unreadable.
+    tables.school.orders gets the changes of the shards school.orders_0, orders_1, ... of all instances. Each physical
+    table is in one partition, in order. Readers of committed messages (isolation.level read_committed) see each change
+    once. Keys are the physical tables: a.school.orders_0 for instance a. Heartbeats go to every partition. Tables that
+    no entity declares are left out; records that cannot be read go to tidemark.distribution.unreadable.
 
-    Start as many of these as you like, here and elsewhere: they share the instances. When one dies, others go on where
-    its last transaction ended. Ctrl-C stops it between two transactions, or after 8 seconds in the middle of one whose
-    broker does not answer. A broker that goes away is waited for.
+    You may start any number of these processes, on any host: they share the instances. If one dies, the others continue
+    after its last transaction. Ctrl-C stops it between two transactions, or after 8 seconds if the broker does not
+    answer. It waits for a broker that is down.
 
-    Needs TIDEMARK_KAFKA, and a topic cdc.INSTANCE of one partition for each instance that the entities name. To have
-    more partitions in a topic that is there, read it to its end and delete it first: a table that moved to another
+    It needs TIDEMARK_KAFKA, and a topic cdc.INSTANCE with one partition for each instance of the entities. To change
+    the number of partitions of an existing topic, read it to its end and delete it first: a table that moved to another
     partition would lose its order.
 
     \b
@@ -90,6 +90,6 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
 
 
 def _goes_on(signals: list[int], beat: ServiceBeat, progress: Progress | None, so_far: Done) -> bool:
-    """Whether to go on, after each transaction and each look for one; says now and then how far it is."""
+    """Whether to continue, asked after each transaction; reports the progress now and then."""
     beat.beat()
     return not signals and (progress is None or progress.tell(so_far, time.monotonic()))

@@ -1,4 +1,4 @@
-"""How far a member of the distribution is, told every few seconds."""
+"""Progress of one member of the distribution, printed every few seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EVERY_SECONDS: Final = 5.0
 
 
 class Progress:
-    """Times are those of one clock that goes on, in seconds; `members` asks how many share the work."""
+    """Times are monotonic seconds; `members` returns the number of processes that share the work."""
 
     def __init__(self, say: Callable[[str], None], members: Callable[[], int | None], begun: float) -> None:
         self._say = say
@@ -23,9 +23,9 @@ class Progress:
         self._told: Done | None = None
 
     def tell(self, done: Done, now: float) -> bool:
-        """Say what is new, if it is time to; true, so that it may stand in a condition."""
+        """Print news if it is time to; always true, so that it can be used in a condition."""
         if done.sessions_lost and (self._told is None or done.sessions_lost > self._told.sessions_lost):
-            self._say(f"Begins again where its last transaction ended: {done.lost_because}")
+            self._say(f"Continues after its last transaction: {done.lost_because}")
             self._told = replace(done, messages=self._told.messages if self._told else 0)
         if now - self._told_at >= _EVERY_SECONDS:
             self._say(self._line(done, now))

@@ -1,4 +1,4 @@
-"""`tidemark capture load`: rows that were there before their changes were captured."""
+"""`tidemark capture load`: load the rows from before the start of the capture."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ if TYPE_CHECKING:
 
 @click.command(cls=ActionCommand)
 @click.argument("table", metavar="TABLE")
-@click.option("--instance", "only", metavar="NAME", help="Of this instance alone.")
+@click.option("--instance", "only", metavar="NAME", help="Only this instance.")
 @json_option
 def load(table: str, only: str | None, *, as_json: bool) -> None:
-    """Ask for the rows that a captured TABLE (ods_orders) had before its changes were captured.
+    """Request the rows that a captured TABLE (ods_orders) had before its changes were captured.
 
-    They come with the changes that go on meanwhile, and the table is whole once all are there; until then no snapshot
-    of it is tagged. A connector that is stopped or killed goes on with it when it runs again. Asked for a table that is
-    whole, it compares every row once more.
+    Changes continue during the load. No snapshot of the table is tagged before the load is complete. After a stop or a
+    kill, the connector continues the load. A load of a complete table compares every row again.
 
     Needs the instances' addresses in TIDEMARK_DATABASES, and connectors with snapshot.mode=no_data, a
     signal.data.collection and notifications (see docs/capture.md).
 
     \b
-    Exit codes: 0 asked for, 1 it cannot be, 75 a database does not answer.
+    Exit codes: 0 requested, 1 not possible, 75 a database does not answer.
     With --json: {"asked": {instance: ["school.orders_0", ...]}}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.initial_load.request_load import request_load  # noqa: PLC0415 - keeps --help fast
@@ -47,7 +46,7 @@ def load(table: str, only: str | None, *, as_json: bool) -> None:
         print_json({"asked": asked})
         return
     for instance, tables in asked.items():
-        print_line(f"{instance}: asked for {', '.join(tables)}; tidemark capture status says when all is there")
+        print_line(f"{instance}: requested {', '.join(tables)}; see tidemark capture status")
 
 
 def captured_source(sources: Sequence[SourceTable], table: str) -> SourceTable:
@@ -55,12 +54,12 @@ def captured_source(sources: Sequence[SourceTable], table: str) -> SourceTable:
     match = next((source for source in sources if source.name == table), None)
     if match is None:
         names = ", ".join(source.name for source in sources)
-        raise TerminalError("no captured table of that name", expected=f"one of {names}", found=table)
+        raise TerminalError("unknown captured table", expected=f"one of {names}", found=table)
     return match
 
 
 def addresses_of(settings: Settings, source: SourceTable, only: str | None) -> list[HeartbeatDatabase]:
-    """Of each instance that is asked. Raises TerminalError before any of them is."""
+    """The address of each requested instance. Raises TerminalError before any database is asked."""
     from tidemark.capture.heartbeat.source_databases import databases  # noqa: PLC0415
 
     known = {address.instance: address for address in databases(settings.databases.get_secret_value())}
@@ -68,7 +67,7 @@ def addresses_of(settings: Settings, source: SourceTable, only: str | None) -> l
     missing = [name for name in wanted if name not in known]
     if missing or not wanted:
         raise TerminalError(
-            "no address of an instance",
+            "the address of an instance is missing",
             expected=", ".join(source.instances),
             found=f"none of {', '.join(missing) or only}",
             where="TIDEMARK_DATABASES",

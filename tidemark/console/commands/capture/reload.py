@@ -1,4 +1,4 @@
-"""`tidemark capture reload`: a table, a shard of it, or a range of its keys, read from its source again."""
+"""`tidemark capture reload`: read a table, a shard or a range of keys again from the source."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from tidemark.errors import TerminalError
 
 @click.command(cls=ActionCommand)
 @click.argument("table", metavar="TABLE")
-@click.option("--shard", metavar="NAME", help="Of this shard alone (a.school.orders_3); one that is dropped goes.")
-@click.option("--range", "key_range", metavar="LOW..HIGH", help="Of the rows with these keys alone, both with them.")
-@click.option("--again", is_flag=True, help="Also while a load is under way: one that the connector has lost.")
+@click.option("--shard", metavar="NAME", help="Only this shard (a.school.orders_3); a dropped shard is removed.")
+@click.option("--range", "key_range", metavar="LOW..HIGH", help="Only the rows with these keys, both ends included.")
+@click.option("--again", is_flag=True, help="Also during another load, which the connector has lost.")
 @json_option
 def reload(table: str, shard: str | None, key_range: str | None, *, again: bool, as_json: bool) -> None:
-    """Begin a captured TABLE (ods_orders) anew, as its source is now: the way out of whatever holds it.
+    """Read a captured TABLE (ods_orders) again from its source. This ends every hold.
 
-    For changes that Kafka dropped before they were read, a topic that was made anew, a type that changed to no wider
-    one, a shard that was dropped, a table that was added after the topic's retention had passed. Older versions and
-    tagged snapshots stay as they are; no snapshot is tagged until every row has come; other tables go on.
+    Use it if Kafka dropped changes before they were read, a topic was deleted and created again, a column got a type
+    that the lake's cannot hold, a shard was dropped, or a table was added after its topic's retention had passed. Older
+    versions and tags stay. No snapshot is tagged until every row has arrived. Other tables continue.
 
-    With --range the rows whose first key column is from LOW to HIGH (a whole number each, one of them may be left out)
-    are read again, and go where the source does not have them any more. All other rows stay; a hold stays, too.
+    With --range, only rows whose first key column is from LOW to HIGH (integers; one of them may be left out) are read
+    again, and deleted if the source no longer has them. Other rows and a hold stay.
 
-    While a load of the same rows is under way it is refused: that one's end would be taken for this one's. A load that
-    the connector has lost never ends; then use --again.
+    It is refused during another load of the same rows, because the end of one could be taken for the end of the other.
+    If the connector has lost that load, it never ends; then use --again.
 
-    Needs what `tidemark capture load` needs: the instances' addresses, and connectors that can be asked.
+    It needs the same settings as `tidemark capture load`: the instances' addresses, and connectors that take signals.
 
     \b
-    Exit codes: 0 asked for, 1 it cannot be, 75 a database or Kafka does not answer.
+    Exit codes: 0 requested, 1 not possible, 75 a database or Kafka does not answer.
     With --json: {"id", "shards": [...], "gone": [...], "starts": {instance: offset}}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.initial_load.key_range import KeyRange  # noqa: PLC0415 - keeps --help fast
@@ -55,8 +55,6 @@ def reload(table: str, shard: str | None, key_range: str | None, *, again: bool,
         shown = {"shards": list(request.shards), "gone": list(request.gone), "starts": dict(request.starts)}
         print_json({"id": request.id, **shown})
         return
-    asked = f"asked for {', '.join(request.shards)}" if request.shards else "nothing to ask for"
-    gone = f"; the rows of {', '.join(request.gone)} go" if request.gone else ""
-    print_line(
-        f"{table}: {asked}{gone}; the capture's next step begins, tidemark capture status says when all is there"
-    )
+    asked = f"requested {', '.join(request.shards)}" if request.shards else "nothing to request"
+    gone = f"; the rows of {', '.join(request.gone)} are deleted" if request.gone else ""
+    print_line(f"{table}: {asked}{gone}; the capture's next step starts it; see tidemark capture status")

@@ -1,4 +1,4 @@
-"""`tidemark capture run`: takes changes in, again and again, as a service."""
+"""`tidemark capture run`: the capture service."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     default=300.0,
     show_default=True,
     metavar="SECONDS",
-    help="The most from one pass to the next.",
+    help="The longest time between two passes.",
 )
-@click.option("--once", is_flag=True, help="Take in what is there now, and end.")
+@click.option("--once", is_flag=True, help="Stop after one pass.")
 @json_option
 def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
-    """Take in the changes that have come, merge them into the tables, name what is complete; again every five minutes.
+    """Merge new changes into the tables and tag complete slices, every five minutes.
 
-    Changes come from the topics of TIDEMARK_KAFKA, or from files in data/landing. When a slice ends, and every ten
-    seconds from then on until it has its name, it looks sooner. Where something stops one table, the others go on and
-    the reason is said; it is tried again the next time, as is a broker that does not answer. Ctrl-C stops it after the
-    pass that is under way; killed, it goes on where its last commit ended.
+    Changes come from the topics of TIDEMARK_KAFKA, or from files in data/landing. When a slice ends, it looks every ten
+    seconds until the slice is tagged. An error in one table does not stop other tables; it is printed, and the table is
+    tried again in the next pass. So is a broker that does not answer. Ctrl-C stops it after the current pass. After a
+    kill, it continues after its last commit.
 
-    Run several, on one host or on more, with one state store: they share the source instances among them, and when one
-    ends the others take over what it had.
+    You may run several, on one host or more, with one state store: they share the source instances. When one ends, the
+    others take over its instances.
 
     \b
     Exit codes: 0 stopped, 1 it cannot work with these settings (see `tidemark capture check`), 75 Spark ended and the

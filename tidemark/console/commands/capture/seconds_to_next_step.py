@@ -1,4 +1,4 @@
-"""When `tidemark capture run` looks again."""
+"""The time of the next pass of `tidemark capture run`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 SOON_SECONDS: Final = 10.0
-"""Between two looks while a slice that has ended waits for its name."""
+"""Time between two passes while a slice that has ended waits for its tag."""
 
 
 def seconds_to_next(ends: Iterable[datetime], now: datetime, every_seconds: float) -> float:
-    """Seconds until the next pass; `ends` are those of the slices that wait for their names.
+    """Seconds until the next pass; `ends` are the ends of slices that wait for their tags.
 
-    The usual interval, less where a slice ends within it, and little where one has ended: its last records arrive now.
+    The usual interval; less if a slice ends within it, and short if one has ended, because its last records arrive now.
     """
     left = min(((end - now).total_seconds() for end in ends), default=every_seconds)
     return min(every_seconds, SOON_SECONDS if left <= 0 else left)

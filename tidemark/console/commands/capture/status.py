@@ -1,4 +1,4 @@
-"""`tidemark capture status`: lag, watermark, heartbeat, last snapshot and rate, per table."""
+"""`tidemark capture status`: lag, watermark, heartbeat, last snapshot and rate of each table."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ _SHOWN = 8
 @click.command()
 @json_option
 def status(*, as_json: bool) -> None:
-    """Show how far each captured table is, what waits for it in Kafka, and whether its databases are alive.
+    """Show the progress of each captured table, its lag in Kafka, and whether its databases are alive.
 
-    Read from the tables' own logs; the lag needs TIDEMARK_KAFKA, and how the connectors are
-    TIDEMARK_CONNECT. Times are those of the project's time zone, as its
-    slices; with --json they are in UTC.
+    The figures come from the logs of the tables. The lag needs TIDEMARK_KAFKA, and the state of the connectors needs
+    TIDEMARK_CONNECT. Times are in the project's time zone; with --json they are in UTC.
 
     \b
     Exit codes: 0 shown, 1 a declaration cannot be read, 75 Kafka does not answer.
@@ -72,7 +71,7 @@ def status(*, as_json: bool) -> None:
     for table in tables:
         if table.initial_load_pending:
             missing = f"the initial load is not complete for {', '.join(table.initial_load_pending)}"
-            print_line(f"not whole: {table.table}: {missing}; tidemark capture load {table.table} asks for them")
+            print_line(f"not complete: {table.table}: {missing}; tidemark capture load {table.table} loads them")
         if table.quarantined_columns:
             print_line(
                 f"quarantined: {table.table}: columns that are not in the lake: {', '.join(table.quarantined_columns)}"
@@ -84,23 +83,23 @@ def status(*, as_json: bool) -> None:
 def _told(finding: BinlogFinding) -> str:
     accept = f"tidemark capture accept {finding.instance} {finding.offset}"
     if not finding.kind.holds_tags:
-        return f"halted: {finding}; {accept} goes on{_behind_a_gap(finding)}"
-    ways_out = f"tidemark capture load or reload reads the table anew, {accept} tags it as it is"
+        return f"halted: {finding}; {accept} continues{_behind_a_gap(finding)}"
+    ways_out = f"tidemark capture load or reload reads the table again, {accept} accepts its rows"
     return f"held, no slice is tagged: {finding}; {ways_out}"
 
 
 def _behind_a_gap(finding: BinlogFinding) -> str:
-    """A shard that vanished is another matter."""
+    """A vanished shard needs another hint."""
     if finding.shard is not None:
         return ""
-    return ", and holds its tables: tidemark capture reload TABLE then brings what is missing"
+    return ", and holds its tables: tidemark capture reload TABLE then reads the missing rows"
 
 
 def _late(tables: Sequence[TableStatus]) -> Iterator[str]:
     for table in tables:
         for entity, slices in table.late.items():
             told = ", ".join(f"{slice_} {count}" for slice_, count in list(slices.items())[-_SHOWN:])
-            yield f"late: {entity}, changes that came when the snapshot of their time was tagged: {told}"
+            yield f"late: {entity}, changes that came after the snapshot of their time was tagged: {told}"
 
 
 def _rows(table: TableStatus, zone: tzinfo) -> list[list[str]]:

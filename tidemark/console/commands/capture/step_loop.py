@@ -1,4 +1,4 @@
-"""The loop of `tidemark capture run`: whatever a step raises is said, and the next one tries again."""
+"""The loop of `tidemark capture run`: an error in a step is printed, and the next step tries again."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class SparkGoneError(TransientError):
-    """The JVM that does the work ended: another process has to begin."""
+    """Spark's JVM ended; the process must be started again."""
 
     @classmethod
     def of(cls, error: BaseException) -> Self:
         return cls(
-            "Spark ended while changes were taken in",
+            "Spark ended during a step of the capture",
             found=f"{type(error).__name__}: {error}",
-            hint="what was committed stays; start the service again (it goes on there), with more memory if that was "
-            "the reason (TIDEMARK_SPARK_MEMORY)",
+            hint="start the service again: it continues after the last commit; if memory ran out, raise "
+            "TIDEMARK_SPARK_MEMORY",
         )
 
 
@@ -42,7 +42,7 @@ def serve(
     stopped: Callable[[], bool],
     beat: Callable[[], None] = lambda: None,
 ) -> None:
-    """Run steps until `stopped`; `beat` is called between them. Raises SparkGoneError alone."""
+    """Run steps until `stopped`; call `beat` between them. Raises only SparkGoneError."""
     due = time.monotonic()
     while not stopped():
         beat()
@@ -58,13 +58,13 @@ def _pause_after(step: Callable[[], IngestReport], every_seconds: float, say: Ca
         report = step()
         say(report)
     except TidemarkError as error:
-        print_line(f"tried again in {every_seconds:.0f} s: {error}", "yellow")
+        print_line(f"trying again in {every_seconds:.0f} s: {error}", "yellow")
         return every_seconds
     except (Py4JNetworkError, ConnectionError) as error:
         raise SparkGoneError.of(error) from error
     except Exception as error:  # noqa: BLE001 - the boundary of a step: the service goes on whatever it was
         _LOG.exception("a step of the capture failed")
         said = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')[:300]}"
-        print_line(f"tried again in {every_seconds:.0f} s: a step failed unexpectedly: {said}", "yellow")
+        print_line(f"trying again in {every_seconds:.0f} s: a step failed unexpectedly: {said}", "yellow")
         return every_seconds
     return seconds_to_next((boundary.end for boundary in report.waiting), datetime.now(UTC), every_seconds)

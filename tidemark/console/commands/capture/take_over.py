@@ -1,4 +1,4 @@
-"""`tidemark capture take-over`: this state store captures into the warehouse from now on."""
+"""`tidemark capture take-over`: move the capture of the warehouse to this state store."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tidemark.console.output import print_line
 
 @click.command("take-over", cls=ActionCommand)
 def take_over() -> None:
-    """Let captures with this state store go on, after one with another state store took the warehouse's lease.
+    """Let this state store capture into the warehouse, after another state store took the lease.
 
-    Stop the other capture first: it is refused from this one's next step on.
+    Stop the other capture first: it is refused after the next step of this one.
 
     \b
     Exit codes: 0 the next step takes the lease.

@@ -1,4 +1,4 @@
-"""`tidemark delta`: people's hands on Delta tables."""
+"""`tidemark delta`: commands for Delta tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidemark.console.commands.delta.vacuum import vacuum
 
 @click.group()
 def delta() -> None:
-    """Look after Delta tables: repair one partition alone, tag versions, delete what nobody needs, lay out files."""
+    """Repair one partition, tag versions, delete unneeded files, and cluster files."""
 
 
 for _command in (advise, history, layout, repair, snapshots, vacuum):

@@ -1,4 +1,4 @@
-"""`tidemark delta advise`: which columns to cluster a table by, and whether it pays."""
+"""`tidemark delta advise`: advice on clustering columns."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tidemark.console.output import json_option, print_json, print_line, print_t
 @entity_argument("table")
 @json_option
 def advise(table: str, *, as_json: bool) -> None:
-    """Say which columns to cluster TABLE by, from the filters that queries really used.
+    """Suggest columns to cluster TABLE by, from the filters of past queries.
 
-    TABLE is an entity's name, or a path. Filters are those of the queries that computed slices: each run notes what its
-    plan pushed down to a table's files, in the state store. How well the table's files are
-    clustered by their columns is read from its log. No row is read.
+    TABLE is the name of an entity, or a path. The filters come from the state store: each run that computed slices
+    stores the filters that Spark pushed down to the files. The table's log shows how well its files are clustered. No
+    row is read.
 
     \b
-    Exit codes: 0 said, 1 no such table, 2 called wrongly.
+    Exit codes: 0 shown, 1 no such table, 2 called wrongly.
     With --json: {"action": "cluster"|"keep"|"none", "weights": {column: share of scans}, "reason"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.console.commands.delta.table_path import table_path  # noqa: PLC0415 - keeps --help fast

@@ -1,4 +1,4 @@
-"""`tidemark delta history`: the versions of a table, to choose one from."""
+"""`tidemark delta history`: the versions of a table."""
 
 from __future__ import annotations
 
@@ -19,22 +19,28 @@ if TYPE_CHECKING:
     from tidemark.system.settings import Settings
 
 _ROWS: Final = ("numOutputRows", "num_added_rows", "num_output_rows")
-"""What Spark's and delta-rs's commits call the rows that they wrote."""
+"""Names of the metric with written rows in commits of Spark and of delta-rs."""
 
 
 @click.command()
 @entity_argument("table")
-@click.option("--limit", default=20, show_default=True, type=click.IntRange(min=1), help="So many of the newest ones.")
+@click.option(
+    "--limit",
+    default=20,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="How many of the newest versions to list.",
+)
 @json_option
 def history(table: str, *, limit: int, as_json: bool) -> None:
-    """List the versions of a TABLE (an entity, or a path with a /), newest first, with what wrote them and their tags.
+    """List the versions of a TABLE (an entity, or a path with a /), newest first, with operations and tags.
 
-    One of them is what `tidemark delta repair --from-version` takes a partition from. A version stays readable while it
-    is tagged or young enough: `tidemark delta vacuum --dry-run` says which ones are kept.
+    `tidemark delta repair --from-version` takes a partition from one of them. A version can be read while it is tagged
+    or young enough: `tidemark delta vacuum --dry-run` shows which versions are kept.
 
     \b
     Exit codes: 0 listed, 1 no such table, 2 called wrongly.
-    With --json: {"table", "versions": [{"version", "time", "operation", "rows", "tags": [...]}]}; rows are those that
+    With --json: {"table", "versions": [{"version", "time", "operation", "rows", "tags": [...]}]}; rows are all that
                   the commit wrote, null where it does not say; time is in UTC.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.delta.open_table import open_table  # noqa: PLC0415 - keeps --help fast
@@ -59,7 +65,7 @@ def _number(commit: Mapping[str, Any]) -> int:
 
 
 def _tags(settings: Settings, entity: str) -> dict[int, list[str]]:
-    """By version the tags of the entity's table; none for a table that no entity declares."""
+    """Tags of the entity's table by version; empty for a table without an entity."""
     from tidemark.compute.table_version_tags import tags_of  # noqa: PLC0415
     from tidemark.state_store.database import Database  # noqa: PLC0415
     from tidemark.state_store.snapshot_registry import SnapshotRegistry  # noqa: PLC0415

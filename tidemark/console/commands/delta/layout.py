@@ -1,4 +1,4 @@
-"""`tidemark delta layout`: how well a table's files are clustered by its columns."""
+"""`tidemark delta layout`: how well the files of a table are clustered by its columns."""
 
 from __future__ import annotations
 
@@ -20,14 +20,18 @@ if TYPE_CHECKING:
 @entity_argument("table")
 @click.option("--column", "columns", multiple=True, help="Only this column; may be repeated.")
 @click.option(
-    "--where", "filters", multiple=True, metavar="COLUMN=LOW[..HIGH]", help="Say what this filter reads; all hold."
+    "--where",
+    "filters",
+    multiple=True,
+    metavar="COLUMN=LOW[..HIGH]",
+    help="Show what this filter reads; several are combined with AND.",
 )
 @json_option
 def layout(table: str, *, columns: Sequence[str], filters: Sequence[str], as_json: bool) -> None:
     """Show how many files of TABLE a filter on one value of each column reads.
 
-    TABLE is an entity's name, or a path. The numbers are from the table's log: no row is read. A depth of 1 is a table
-    that is sorted by the column, the number of files is one that is not clustered by it at all.
+    TABLE is the name of an entity, or a path. The numbers come from the table's log; no row is read. A depth of 1 means
+    that the table is sorted by the column; the number of all files means that it is not clustered by it.
 
     \b
       tidemark delta layout ods_orders

@@ -1,4 +1,4 @@
-"""`tidemark delta repair`: one partition made what it was, or computed again."""
+"""`tidemark delta repair`: restore or recompute one partition."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 @click.command(cls=ActionCommand)
 @entity_argument()
 @click.argument("partition", metavar="SLICE|COLUMN=VALUE")
-@click.option("--from-version", type=int, help="The version of the table to take the partition from.")
-@click.option("--from-tag", metavar="TAG", help="The tag of such a version.")
+@click.option("--from-version", type=int, help="The version with the right partition.")
+@click.option("--from-tag", metavar="TAG", help="The tag of the version with the right partition.")
 @click.option("--recompute", is_flag=True, help="Compute it again from its inputs instead.")
-@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the changes without making them.")
 @json_option
 def repair(
     entity: str,
@@ -40,13 +40,13 @@ def repair(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Make one partition of a table what it was in an older version; everything else stays as it is.
+    """Restore one partition of a table from an older version; other partitions do not change.
 
-    A computed table's partition is a slice; a captured table's is named by its column. The older version's files are
-    put back where they are still there, which reads and writes no data; where the table changed since, the rows are
-    written anew. It becomes a version of its own, so it can be taken back the same way. A writer that changes the
-    partition at the same moment is never overwritten: the repair stops, and nothing has happened. Then the slice's
-    rules are checked, and what was made of it is asked for again, as each table's policy says.
+    A partition of a computed table is a slice; for a captured table, name it by its column. The files of the older
+    version are put back if they still exist, without reading or writing rows. If the schema changed since, the rows are
+    written again. The result is a new version, so you can undo it in the same way. If another writer changes the
+    partition at the same moment, the repair stops without a change. Then the rules of the slice are checked, and the
+    slices downstream follow their policies.
 
     \b
       tidemark delta repair dws_course_orders_1d 2026-03-23 --from-version 0 --dry-run
@@ -84,7 +84,7 @@ def repair(
 
 
 def _tell(settings: Settings, runtime: Runtime, planned: PlannedRepair, written: ComputedSlice | None) -> None:
-    """Let Dagster's event log have it, from where the center reads."""
+    """Report the repair to Dagster's event log, which the center reads."""
     import dagster as dg  # noqa: PLC0415
 
     from tidemark.console.dagster_server.dagster_home import dagster_home, prepare_home  # noqa: PLC0415
@@ -100,7 +100,7 @@ def _print(told: Mapping[str, Any]) -> None:
     where = ", ".join(f"{name}={value}" for name, value in told["partition"].items())
     source = "its inputs" if told["from_version"] is None else f"version {told['from_version']}"
     print_line(f"{told['entity']} {where} from {source}: {told['way']} ({told['reason']})", "bold")
-    after = "not known yet" if told["rows_after"] is None else str(told["rows_after"])
+    after = "unknown" if told["rows_after"] is None else str(told["rows_after"])
     print_table(
         ["", "rows", "files", "bytes"],
         [
@@ -113,5 +113,5 @@ def _print(told: Mapping[str, Any]) -> None:
     )
     if told["downstream"]:
         more = f" and {told['downstream_count'] - 8} more" if told["downstream_count"] > 8 else ""
-        print_line(f"made of it: {', '.join(told['downstream'][:8])}{more}")
+        print_line(f"built from it: {', '.join(told['downstream'][:8])}{more}")
     print_line("nothing was changed: this was a dry run" if told["dry_run"] else f"it is version {told['version']}")

@@ -1,4 +1,4 @@
-"""`tidemark delta snapshots`: which versions of a table have names, and names of one's own."""
+"""`tidemark delta snapshots`: list, add and remove tags of versions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tidemark.console.output import json_option, print_json, print_line, print_t
 
 @click.command()
 @entity_argument()
-@click.option("--tag", help="Tag a version so.")
+@click.option("--tag", help="Tag a version with this name.")
 @click.option("--version", type=int, help="The version to tag (default: the newest).")
-@click.option("--drop", metavar="TAG", help="Remove such a tag; tags of slices stay.")
+@click.option("--drop", metavar="TAG", help="Remove this tag; tags of slices stay.")
 @json_option
 def snapshots(entity: str, *, tag: str | None, version: int | None, drop: str | None, as_json: bool) -> None:
     """List the tags of a table's versions; tag a version, or remove a tag.
@@ -50,8 +50,8 @@ def snapshots(entity: str, *, tag: str | None, version: int | None, drop: str | 
     tags = tags_of(runtime.warehouse, runtime.registry, entity)
     if not tags and not as_json:
         print_line(
-            f"no version of {entity} is tagged: tidemark delta history {entity} lists its versions, "
-            f"and --tag TAG --version N keeps one of them"
+            f"{entity} has no tags: tidemark delta history {entity} lists its versions, "
+            f"and --tag TAG --version N adds one"
         )
     if as_json:
         print_json({"entity": entity, "snapshots": [vars(snapshot) for snapshot in tags]})
@@ -60,7 +60,7 @@ def snapshots(entity: str, *, tag: str | None, version: int | None, drop: str | 
         ["version", "tag", "of", "rows", "tagged at"],
         [
             [
-                f"{o.version}{' and late changes' * o.is_restated}{', waits for more' * o.waits_for_late}",
+                f"{o.version}{' and late changes' * o.is_restated}{', waits for late changes' * o.waits_for_late}",
                 o.slice,
                 f"{o.entity} [{o.period}]",
                 str(o.rows),

@@ -1,4 +1,4 @@
-"""Where tables are that commands name."""
+"""Paths of tables that commands name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def table_path(table: str) -> TableLocation:
-    """Where a table is, by the entity's name or by a path to it. Raises NotADeltaTableError, LocationError."""
+    """The path of a table by its entity's name, or the path itself. Raises NotADeltaTableError, LocationError."""
     from tidemark.delta.file_statistics import require_table  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.system.table_location import table_location  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""`tidemark delta vacuum`: deletes the files that no version needs any more."""
+"""`tidemark delta vacuum`: delete the files that no version needs any more."""
 
 from __future__ import annotations
 
@@ -31,16 +31,24 @@ class _Age(click.ParamType[timedelta]):
 
 @click.command(cls=ActionCommand)
 @entity_argument()
-@click.option("--keep-versions", type=click.IntRange(1), default=10, show_default=True, help="The last so many stay.")
-@click.option("--keep-age", type=_Age(), default="7d", show_default=True, help="What was readable since then stays.")
-@click.option("--dry-run", is_flag=True, help="Say what would be deleted and what is kept, and delete nothing.")
+@click.option(
+    "--keep-versions",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="How many of the last versions to keep.",
+)
+@click.option(
+    "--keep-age", type=_Age(), default="7d", show_default=True, help="Keep what was readable within this time."
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be deleted and kept, without deleting.")
 @json_option
 def vacuum(entity: str, *, keep_versions: int, keep_age: timedelta, dry_run: bool, as_json: bool) -> None:
-    """Delete the files of versions that nobody needs any more.
+    """Delete the files of versions that are no longer needed.
 
-    Kept are the last versions, those that could be read in the time given, and however old they are, those that have a
-    name, that a program is reading at this moment, or that a replication has not copied yet. A dry run says which
-    version is kept for which reason, and how many bytes would go with it alone.
+    Kept are the last versions, the versions that were readable within the given time, and, at any age, versions that
+    are tagged, being read, or not replicated yet. A dry run shows why each version is kept, and how many bytes only
+    this version uses.
 
     \b
     Exit codes: 0 done, 1 no such table, 2 called wrongly, 75 the table is being repaired or vacuumed, try again.
@@ -68,7 +76,10 @@ def _print(told: Mapping[str, Any]) -> None:
     rows = [
         [str(version["version"]), str(version["only_bytes"]), "; ".join(version["reasons"])] for version in told["kept"]
     ]
-    print_table(["version kept", "bytes of it alone", "because"], rows)
+    print_table(["version kept", "own bytes", "because"], rows)
     would = "would be deleted" if told["dry_run"] else "were deleted"
     print_line(f"{told['files_deleted']} files, {told['bytes_deleted']} bytes {would}")
-    print_line(f"{told['history_bytes']} bytes are kept beside the {told['live_bytes']} of version {told['version']}")
+    print_line(
+        f"{told['history_bytes']} bytes are kept for older versions, and {told['live_bytes']} "
+        f"for version {told['version']}"
+    )

@@ -1,4 +1,4 @@
-"""`tidemark dlq`: records that nothing could be made of."""
+"""`tidemark dlq`: the dead-letter queue."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidemark.console.commands.dlq.replay import replay
 
 @click.group()
 def dlq() -> None:
-    """Show the dead-letter queue: records that capture could not read. Read them again."""
+    """List records that capture could not read, and read them again."""
 
 
 for _command in (list_, replay):

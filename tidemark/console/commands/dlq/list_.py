@@ -10,10 +10,10 @@ _SHOWN = 80
 
 
 @click.command("list")
-@click.option("--all", "with_replayed", is_flag=True, help="Also those that were replayed.")
+@click.option("--all", "with_replayed", is_flag=True, help="Also list replayed records.")
 @json_option
 def list_(*, with_replayed: bool, as_json: bool) -> None:
-    """List the records that were kept apart and wait, in the order of their topics.
+    """List the waiting records in the order of their topics.
 
     \b
     Exit codes: 0 shown.

@@ -1,4 +1,4 @@
-"""`tidemark dlq replay`: records of the dead-letter queue are read again, after the cause was corrected."""
+"""`tidemark dlq replay`: read dead-letter records again, after the cause was corrected."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 @click.command(cls=ActionCommand)
 @json_option
 def replay(*, as_json: bool) -> None:
-    """Read the dead-letter queue again from Kafka, and merge what can be read now.
+    """Read the dead-letter queue again from Kafka, and merge the records that can be read now.
 
-    A letter has the effect that it would have had when it came: what changed the same row later stays, and so does a
-    later delete. Snapshots that are tagged already stay as they are. What still cannot be read stays a dead letter.
+    A record has the same effect as if it had been read in time: later changes and deletes of the row stay. Tagged
+    snapshots do not change. Records that still cannot be read stay in the queue.
 
     \b
-    Exit codes: 0 nothing waits any more, 1 some letters stay (or no Kafka is set), 75 Kafka does not answer.
-    With --json: {"replayed": [{"topic", "offset", "row", "problem"}]}, problem null for those that had their effect.
+    Exit codes: 0 the queue is empty, 1 some records stay (or no Kafka is set), 75 Kafka does not answer.
+    With --json: {"replayed": [{"topic", "offset", "row", "problem"}]}, problem null for merged records.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     replayed = _replay()
     if as_json:
@@ -52,10 +52,10 @@ def _replay() -> Sequence[Replayed]:
     settings = Settings.load()
     if not settings.kafka:
         raise TerminalError(
-            "no Kafka to read from again",
+            "TIDEMARK_KAFKA is not set",
             expected="the bootstrap servers that the records came from",
             where="TIDEMARK_KAFKA",
-            hint="set it as it was when they came",
+            hint="set it to the servers of that time",
         )
     sources = load_warehouse(settings).source_tables()
     intake, database = KafkaIntake.of(settings), Database.of(settings)
