@@ -254,18 +254,12 @@ class Generator:
         return self.random.choice(fitting) if fitting else ("1", INT)
 
     def _of_nothing(self, sources: list[Source]) -> str:
-        """A reference to no column."""
-        name = self.random.choice(_NOWHERE)
-        source = self.random.choice(sources)
-        way = self.random.random()
+        """A reference to no column; where an item may have any column, it may be a field of one, too."""
+        self.has_wrong_below_open |= any(source.is_open for source in sources)
+        name, way = self.random.choice(_NOWHERE), self.random.random()
         if way < 0.45:
-            self.has_wrong_below_open |= any(other.is_open for other in sources)
             return name
-        if way < 0.8:
-            self.has_wrong_below_open |= source.is_open
-            return f"{source.alias}.{name}"
-        self.has_wrong_below_open |= any(other.is_open for other in sources)
-        return f"nobody.{name}"
+        return f"{self.random.choice(sources).alias if way < 0.8 else 'nobody'}.{name}"
 
     def _expression(self, sources: list[Source], depth: int) -> tuple[str, Type]:
         way = self.random.random()
