@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
 from urllib.parse import quote
@@ -67,6 +68,12 @@ def test_today_is_told_what_status_prints(lake: ConsoleWorld) -> None:
     told, command = asked(lake, "/v1/status"), printed("status")
     assert {**told, "now": ""} == {**command, "now": ""}
     assert {entry["entity"] for entry in told["entities"]} >= {"ods_orders", "ads_gmv_course"}
+
+
+def test_many_pages_that_ask_at_the_same_moment_are_all_answered(lake: ConsoleWorld) -> None:
+    with ThreadPoolExecutor(50) as pages:
+        told = list(pages.map(lambda _: asked(lake, "/v1/status")["pressing"], range(50)))
+    assert told == told[:1] * 50
 
 
 def test_what_is_pressing_is_one_line_a_cause_worst_first(lake: ConsoleWorld) -> None:

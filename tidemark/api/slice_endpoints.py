@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
@@ -66,12 +67,13 @@ class StatusAnswers:
 
 def add_status(app: FastAPI, warehouse: Warehouse, store: StateStore, threads: Threads) -> None:
     """Serve `/v1/status`."""
-    answers = StatusAnswers(warehouse, store)
+    answers, turn = StatusAnswers(warehouse, store), asyncio.Lock()
 
     @app.get(STATUS)
     async def status() -> LakeStatusModel:
         """Say what needs a person, worst first, and how every entity stands."""
-        return await run_in(threads.plans, answers.answer)
+        async with turn:  # many pages ask at the same moment: they take one place among the plans, not all of them
+            return await run_in(threads.plans, answers.answer)
 
 
 def add_changes(app: FastAPI, live: LiveChanges, threads: Threads) -> None:
