@@ -125,15 +125,15 @@ def test_names_say_what_they_hold() -> None:
 
 
 def test_rewritten_folders_follow_every_rule() -> None:
-    found = list(findings(texts([ROOT / name for name in REWRITTEN])))
-    assert not found, "docs/style.md says how to write instead:\n" + "\n".join(found)
+    flagged = list(findings(texts([ROOT / name for name in REWRITTEN])))
+    assert not flagged, "docs/style.md says how to write instead:\n" + "\n".join(flagged)
 
 
 def test_some_rules_hold_everywhere() -> None:
     rules = [rule for rule in RULES if rule.name in EVERYWHERE]
     assert len(rules) == len(EVERYWHERE)
-    found = [f"{text.path}:{text.line}: {rule.advice}" for text in texts() for rule in rules if rule.finds(text)]
-    assert not found, "docs/style.md says how to write instead:\n" + "\n".join(found)
+    flagged = [f"{text.path}:{text.line}: {rule.advice}" for text in texts() for rule in rules if rule.finds(text)]
+    assert not flagged, "docs/style.md says how to write instead:\n" + "\n".join(flagged)
 
 
 @pytest.mark.parametrize(
@@ -165,5 +165,5 @@ def test_plain_sentences_pass() -> None:
 
 
 def test_long_sentences_are_found() -> None:
-    (found,) = findings(iter([Text("a.py", 1, "docstring", "rows " * 46 + ".")]))
-    assert "a sentence of 47 words" in found
+    (flagged,) = findings(iter([Text("a.py", 1, "docstring", "rows " * 46 + ".")]))
+    assert "a sentence of 47 words" in flagged
