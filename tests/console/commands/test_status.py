@@ -68,7 +68,7 @@ def test_a_past_time_tells_what_was_recorded_by_then(settings: Settings) -> None
         by_name = {entry["entity"]: entry for entry in told["entities"]}
         assert by_name["dws_course_orders_1d"]["completed"] == completed
         assert by_name["ods_orders"]["completed"] == 2 * completed
-    assert "do not go together" in CliRunner().invoke(main, ["status", "--watch", "--as-of", "2026-03-30"]).output
+    assert "exclude each other" in CliRunner().invoke(main, ["status", "--watch", "--as-of", "2026-03-30"]).output
 
 
 def test_a_table_that_cannot_be_read_is_named_first(settings: Settings) -> None:
