@@ -53,7 +53,7 @@ def test_a_change_is_told_with_what_it_touches_and_costs(root: Path) -> None:
     assert told.exit_code == ExitCode.OUTDATED
     assert told.output.splitlines()[:2] == ["sales: changed", "  twice has another expression"]
     for line in (
-        "  built of it\ttwices\t2: 2026-03-23 .. 2026-03-24",
+        "  downstream\ttwices\t2: 2026-03-23 .. 2026-03-24",
         "2 slices are outdated, 2 more are downstream",
     ):
         assert line in told.output.splitlines()
