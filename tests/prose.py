@@ -166,11 +166,12 @@ def _messages(tree: ast.Module, documents: set[int]) -> Iterator[tuple[int, str]
     """String literals of three words or more; values in them are written as X."""
     inner = {id(value) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for value in node.values}
     for node in ast.walk(tree):
-        words = ""
         if isinstance(node, ast.JoinedStr):
             words = "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             words = node.value if id(node) not in documents | inner else ""
+        else:
+            continue
         if len(re.findall(r"[a-z]{2,} ", words)) >= 2 and "SELECT" not in words:
             yield node.lineno, " ".join(words.split())
 
