@@ -444,7 +444,7 @@ export interface components {
     schemas: {
         /**
          * AnomalyModel
-         * @description A figure that is not as the history lets expect, and by how many standard deviations.
+         * @description An unusual figure, and its distance from the usual one in standard deviations.
          */
         AnomalyModel: {
             /** Measure */
