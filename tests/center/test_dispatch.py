@@ -126,7 +126,7 @@ def test_the_least_busy_pool_that_is_allowed_is_taken() -> None:
 
 
 def test_a_pool_that_there_is_not_is_told() -> None:
-    with pytest.raises(PoolError, match=r"x asks for a pool .*expected one of default, etl, found elt - .*etl"):
+    with pytest.raises(PoolError, match=r"x has an unknown pool: expected one of default, etl, found elt - .*etl"):
         Pools.parse("etl=4").allowed_pools(entity("x", "{period: day, tags: {pool: elt}}"))
     for text in ("etl", "etl=0", "=3", "etl=x"):
         with pytest.raises(PoolSettingError, match="names with capacities"):

@@ -71,7 +71,7 @@ def test_the_tiny_sample_has_two_days_of_files_that_its_tables_wait_for(tmp_path
     assert result.exit_code == 0, result.output
     written = set(json.loads(result.stdout)["files"])
     assert written == {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
-    assert check(root, tmp_path / "storage") == "4 entities, 3 dependencies: nothing is wrong\n"
+    assert check(root, tmp_path / "storage") == "4 entities, 3 dependencies: no problems\n"
     first, last = sorted(folder.name for folder in (root / "landing" / "orders").iterdir())
     assert yaml.safe_load((root / "warehouse_assets" / "project.yaml").read_text())["start"].isoformat() == first
     for day in (first, last):
