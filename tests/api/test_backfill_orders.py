@@ -58,7 +58,7 @@ def test_a_number_that_there_is_not_is_404_with_words(unchanged: Client) -> None
         ({"subject": "ods@banana"}, 400, "banana"),
         ({"subject": "ods@2024-02-30"}, 400, "2024-02-30"),
         ({"subject": "ods@1999-03-29"}, 400, "ods has no slice then"),
-        ({"subject": "table=ods&&dt=19990329"}, 400, "the subject has no slices"),
+        ({"subject": "table=ods&&dt=19990329"}, 400, "the subject stands for no slice"),
         ({"subject": "table=ods"}, 400, "a subject without a date"),
         ({"subject": "table=ods&&dt=19700101..21991231"}, 400, "at most 20,000"),
         ({"who": 1}, 400, "backfill.who"),

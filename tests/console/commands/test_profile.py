@@ -105,7 +105,7 @@ def test_a_day_of_an_hourly_table_is_merged_of_its_hours(profiles: SliceProfiles
     ("arguments", "expected"),
     [
         (("totals", "2026-03-29"), "there is no profile of this slice"),
-        (("clicks", "2026-03-29"), "none of clicks@2026-03-29T01"),
+        (("clicks", "2026-03-29"), "missing: clicks@2026-03-29T01"),
         (("totals", "yesterday"), "yesterday"),
         (("nothing", "2026-03-29"), "nothing"),
     ],
