@@ -71,7 +71,7 @@ web/node_modules: web/package-lock.json
 
 # What is committed is what its source gives, byte by byte.
 web-check: web
-	git diff --exit-code -- web tidemark/api/console_bundle
+	@git diff --exit-code -- web tidemark/api/console_bundle || { echo "commit what 'make web' has changed"; exit 1; }
 	@test -z "$$(git status --porcelain -- web tidemark/api/console_bundle)"
 
 # Of a release. The tools have an environment of their own: they are no part of what is audited.
