@@ -56,7 +56,7 @@ def test_what_is_not_there_is_told_with_what_to_do(tmp_path: Path) -> None:
     next((lakes.source / f"dt={DAY}").glob("*.parquet")).unlink()
     result = run(lakes.root, "replicate")
     assert result.exit_code == 1
-    assert f"sales@{DAY} is not there" in result.stdout
+    assert f"sales@{DAY} is not copied" in result.stdout
     assert "not yet to b: generation 1 is failed" in run(lakes.root, "explain", "sales", DAY).stdout
 
 
