@@ -99,6 +99,6 @@ def test_ten_years_of_hours_by_mistake_are_asked_about_first(tmp_path: Path) -> 
     asked = ("--root", str(root), "clicks", "2016-01-01..2025-12-31")
     refused = run(*asked)
     assert refused.exit_code == 1
-    assert "clicks 2016-01-01..2025-12-31 stands for 87,672 slices" in refused.output
+    assert "clicks 2016-01-01..2025-12-31 means 87,672 slices" in refused.output
     assert "--yes" in refused.output
     assert run(*asked, "--yes").exit_code == 0
