@@ -173,7 +173,7 @@ def test_the_page_of_it_cannot_ask_this_server_whatever_its_scripts_do(client: C
         ({**GOOD, "generation": 1 << 31}, 400, "report 0.generation"),
         ({**GOOD, "parameters": {"a": "x" * 70_000}}, 400, "at most 65536 bytes"),
         ({**GOOD, "parameters": {"a": 1 << 70}}, 400, "64 bits"),
-        ({**GOOD, "parameters": {"a": float("nan")}}, 400, "NaN is no number"),
+        ({**GOOD, "parameters": {"a": float("nan")}}, 400, "NaN is not a JSON number"),
         ({**GOOD, "watermarks": {"a\0": 1}}, 400, "NUL"),
         ({**GOOD, "event": "tainted?"}, 400, "one of requested, started"),
         ({**GOOD, "event": "launched"}, 400, "nothing to report"),

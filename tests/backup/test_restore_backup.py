@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -70,12 +72,15 @@ def test_what_is_in_the_way_is_named_and_moved_aside_when_told_to(depot: Depot, 
     assert str(depot.settings.state_db) in (words := found("restore", backup, root=depot.root))
     assert "--replace" in words
     assert dict(files_below(depot.root)) == before
-    replaced = run("restore", backup, "--replace", root=depot.root)["replaced"]
+    replaced = dict(run("restore", backup, "--replace", root=depot.root)["replaced"])
     assert depot.figures() == FIGURES
     assert depot.states() == STATES
     assert {str(depot.settings.state_db), str(depot.table), str(depot.home / "history")} <= set(replaced)
     kept = {content for _, content in files_below(depot.root)}
-    assert all(content in kept for name, content in before.items() if name.endswith((".parquet", "state.db")))
+    assert all(content in kept for name, content in before.items() if name.endswith(".parquet"))
+    with closing(sqlite3.connect(replaced[str(depot.settings.state_db)])) as aside:
+        assert aside.execute("SELECT count(*) FROM slices WHERE key = '2026-03-01'").fetchall() != [(0,)]
+        assert aside.execute("SELECT action FROM audit_log").fetchall() == [("tidemark restore",)]
     depot.compute("2026-03-02", [6])
     assert depot.figures() == [*FIGURES, ("2026-03-02", 6)]
 

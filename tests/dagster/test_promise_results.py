@@ -9,14 +9,12 @@ from tests.dependency_model.world import graph
 from tidemark.dagster.promise_results import MARGIN, baseline_results, baseline_spec
 from tidemark.dependency_model.slice import Slice
 
-NOW = datetime.now(UTC)
-SOON = NOW + timedelta(minutes=30)
-YESTERDAY, BEFORE = (f"{SOON - timedelta(days=days):%Y-%m-%d}" for days in (1, 3))
-
 
 def test_each_partition_of_a_run_has_its_check_and_a_backfill_no_margin() -> None:
-    company = graph(ads=f'{{period: day, time_zone: UTC, ready_by: "{SOON:%H:%M}"}}', dwd="{period: day}")
-    entity, days = company.entity("ads"), dg.DailyPartitionsDefinition(BEFORE, end_offset=1)
+    soon = datetime.now(UTC) + timedelta(minutes=30)
+    yesterday, before = (f"{soon - timedelta(days=days):%Y-%m-%d}" for days in (1, 3))
+    company = graph(ads=f'{{period: day, time_zone: UTC, ready_by: "{soon:%H:%M}"}}', dwd="{period: day}")
+    entity, days = company.entity("ads"), dg.DailyPartitionsDefinition(before, end_offset=1)
     assert list(baseline_spec(company.entity("dwd"), days)) == []
 
     @dg.asset(
@@ -29,19 +27,19 @@ def test_each_partition_of_a_run_has_its_check_and_a_backfill_no_margin() -> Non
         yield dg.MaterializeResult()
 
     with dg.DagsterInstance.ephemeral() as instance:
-        tags = {"dagster/asset_partition_range_start": BEFORE, "dagster/asset_partition_range_end": YESTERDAY}
+        tags = {"dagster/asset_partition_range_start": before, "dagster/asset_partition_range_end": yesterday}
         result = dg.materialize([ads], instance=instance, tags=tags)
     told = {evaluation.partition: evaluation for evaluation in result.get_asset_check_evaluations()}
     assert len(told) == 3
     assert all(evaluation.passed for evaluation in told.values())
-    assert "before it was promised for" in (told[YESTERDAY].description or "")
-    assert "after it was promised for" in (told[BEFORE].description or "")
+    assert "before it was promised for" in (told[yesterday].description or "")
+    assert "after it was promised for" in (told[before].description or "")
     margins = {
         event.partition: event.materialization.metadata[MARGIN].value
         for event in result.get_asset_materialization_events()
         if MARGIN in event.materialization.metadata
     }
-    assert BEFORE not in margins
-    margin = margins[YESTERDAY]
+    assert before not in margins
+    margin = margins[yesterday]
     assert isinstance(margin, float)
     assert 0 < margin <= 30

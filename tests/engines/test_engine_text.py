@@ -124,7 +124,7 @@ def test_the_page_shows_what_is_printed(engine: str) -> None:
     assert section is not None
     printed = engine_text(engine, example())
     assert re.findall(r"^```(\w+)\n(.*?)^```", section[1], re.MULTILINE | re.DOTALL)[0] == printed[::2]
-    assert ("No test runs it" in section[1]) is not printed.is_tested
+    assert ("**Not tested**" in section[1]) is not printed.is_tested
     assert ("not run by" in printed.text) is not printed.is_tested
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tidemark.backup.restore_backup import RestoreReport
 
 
-@click.command(cls=ActionCommand, unless="into", is_repair=True)
+@click.command(cls=ActionCommand, only_with="replace", unless="into", is_repair=True)
 @click.argument("backup", type=click.Path(path_type=Path))
 @click.option(
     "--into", type=click.Path(path_type=Path), metavar="FOLDER", help="A new folder, with the project's files."
