@@ -78,7 +78,7 @@ class Lake:
         self._runs += 1
         run, slice_ = f"run {self._runs}", Slice(entity, day)
         told = Facts(run_id=run, snapshot_id=None if version is None else str(version), row_count=rows)
-        fact = Fact(f"{run} completed", slice_, Event.COMPLETED, NOW, "test", data=told)
+        fact = Fact(f"{run} completed", slice_, Event.COMPLETED, self.now, "test", data=told)
         self.center.report([fact], strict=True)
 
     def write(self, day: str, amounts: Sequence[int], *, marked: bool = True) -> int:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 GRPC = "load_from:\n  - grpc_server: {host: 127.0.0.1, port: 4266, location_name: other}\n"
 
 
-@pytest.mark.parametrize(("text", "content"), [(None, "the file does not exist"), (GRPC, "another kind of code location")])
+@pytest.mark.parametrize(
+    ("text", "content"), [(None, "the file does not exist"), (GRPC, "another kind of code location")]
+)
 def test_a_workspace_without_a_module_is_named(tmp_path: Path, text: str | None, content: str) -> None:
     workspace = tmp_path / "workspace.yaml"
     if text is not None:
