@@ -73,6 +73,7 @@ web/node_modules: web/package-lock.json
 web-check: web
 	@git diff --exit-code -- web tidemark/api/console_bundle || { echo "commit what 'make web' has changed"; exit 1; }
 	@test -z "$$(git status --porcelain -- web tidemark/api/console_bundle)"
+	@if grep -n "://" web/package-lock.json; then echo "remove these addresses ('funding') from the lock"; exit 1; fi
 
 # Of a release. The tools have an environment of their own: they are no part of what is audited.
 RELEASE := build/release

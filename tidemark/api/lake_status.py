@@ -88,7 +88,7 @@ class LakeStatusModel(BaseModel):
 def lake_status(
     stands: WarehouseStatus, entries: Sequence[EntityOverview], *, is_past: bool = False
 ) -> LakeStatusModel:
-    """Of some entities, or all of them. Raises StateStoreDownError."""
+    """The status of these entities. Raises StateStoreDownError."""
     names = {entry.entity for entry in entries}
     return LakeStatusModel(
         now=stands.now,

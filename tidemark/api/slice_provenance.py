@@ -50,7 +50,7 @@ class SliceRecord:
     read: tuple[SliceRead, ...] = ()
 
     def as_data(self) -> dict[str, Any]:
-        """The same as JSON."""
+        """The fields as values of JSON."""
         return {**asdict(self), "completed_at": self.completed_at.isoformat()}
 
 
@@ -63,7 +63,7 @@ class TaintRecord:
     since: datetime
 
     def as_data(self) -> dict[str, Any]:
-        """The same as JSON."""
+        """The fields as values of JSON."""
         return {**asdict(self), "since": self.since.isoformat()}
 
 

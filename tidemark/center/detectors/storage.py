@@ -63,7 +63,7 @@ class StorageReport:
     troubles: tuple[tuple[str, str], ...] = ()
 
     def as_data(self) -> dict[str, Any]:
-        """The same as JSON."""
+        """The fields as values of JSON."""
         return asdict(self)
 
 

@@ -43,7 +43,7 @@ _DEFAULT_PORT: Final = 3080
     type=click.FloatRange(min=0, min_open=True),
     envvar="TIDEMARK_WRITES_PER_SECOND",
     show_envvar=True,
-    help="So many requests that write one caller may send, ten seconds' worth of them at once; 500 unless given.",
+    help="The most write requests of one caller in a second (default 500). A burst may hold those of ten seconds.",
 )
 @click.option("--workers/--no-workers", "has_workers", default=True, help="Whether this machine executes runs.")
 @json_option

@@ -66,7 +66,7 @@ class Examination:
     notices: Sequence[EntityError] = ()
 
     def as_data(self) -> dict[str, Any]:
-        """The same as JSON."""
+        """The fields as values of JSON."""
         notices = [{"where": notice.where, "message": notice.message} for notice in self.notices]
         return {**vars(self), "problems": [_row(problem) for problem in self.problems], "notices": notices}
 

@@ -32,7 +32,7 @@ def pause(number: int, *, as_json: bool) -> None:
     """Pause a backfill: active runs finish, and no further slice is started.
 
     \b
-    Exit codes: 0 done, 1 it is not active, or there is no such backfill; 75 the state store does not answer.
+    Exit codes: 0 done; 1 the backfill does not exist or is not active; 75 the state store does not answer.
     With --json: {"number", "phase"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     _act(number, BackfillAction.PAUSE, as_json=as_json)
