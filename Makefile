@@ -60,7 +60,7 @@ deploy-tools: build/deploy_tools/helm
 build/deploy_tools/helm: tests/deploy/tools.lock $(STAMP)
 	$(BIN)/python -m tests.deploy.tools
 
-# The console's pages, and the types that they share with the HTTP interface. Both are committed: no user needs Node.
+# The console's pages are committed: no user needs Node. The types that they share with the HTTP interface are made here.
 web: setup web/node_modules
 	@mkdir -p build
 	$(BIN)/python -m tests.api.console_world > build/openapi.json
