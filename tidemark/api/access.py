@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Needed = Callable[[Scope], AccessScope | None]
 
 FRESH_SECONDS: Final = 5.0
-"""So soon every server knows of a new token, and of one that was revoked."""
+"""The longest time until every server knows a new or revoked token."""
 _NEEDS_NAME: Final = "a header 'Authorization: Bearer <token>' with a token of `tidemark token create`"
 
 
@@ -45,7 +45,7 @@ def utc() -> datetime:
 
 @dataclass(slots=True)
 class KnownTokens:
-    """The stored tokens by id, as of some seconds ago; while the store does not answer, as they last were."""
+    """The stored tokens by id, read every few seconds. If the store does not answer, the last ones are used."""
 
     read: ReadTokens = _no_tokens
     fresh_seconds: float = FRESH_SECONDS
@@ -54,7 +54,7 @@ class KnownTokens:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def by_id(self) -> Mapping[str, StoredToken]:
-        """Raises StateStoreDownError where they were never read."""
+        """Raises StateStoreDownError if they were never read."""
         if self._is_fresh():
             return self._by_id or {}
         if self._by_id is not None and self._turn.locked():
@@ -79,11 +79,10 @@ class KnownTokens:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """`admit` is what the guard asks.
+    """Identifies callers and checks their scopes, for the guard.
 
-    `anonymous` are the scopes of callers without a name, `beside_tokens` once a token was ever created.
-
-    `token` is the one of TIDEMARK_TOKEN: a caller of that name may do everything. `clock` tells now.
+    `anonymous` are the scopes of callers without a name; once a token was ever created they are `beside_tokens`.
+    `token` is that of TIDEMARK_TOKEN, which has all scopes. `clock` returns the current time (aware).
     """
 
     needed: Needed
@@ -95,7 +94,7 @@ class Access:
     clock: Callable[[], datetime] = utc
 
     async def admit(self, scope: Scope) -> Caller | Refusal:
-        """Who calls, or why the request is refused: 401 where nobody is named, 403 where the scope is another."""
+        """The caller, or the refusal of the request: 401 without a name, 403 without the scope."""
         needed = self.needed(scope)
         if needed is None:
             return Caller("anonymous", "", client_address(scope), frozenset())
@@ -111,7 +110,7 @@ class Access:
         return caller
 
     async def _identify(self, scope: Scope) -> Caller:
-        """A token that nobody has is as good as none."""
+        """An unknown token counts as no token."""
         address, given = client_address(scope), bearer_token(scope)
         if given is not None and (caller := await self._of_token(given, address)) is not None:
             return caller

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class AuditEntryModel(BaseModel):
-    """Who did what; `who` was authenticated, `source` is where the request came from. `at` is in UTC."""
+    """An action: its authenticated author `who`, the address `source`, and the time `at` in UTC."""
 
     number: int
     at: datetime

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tidemark.system.caller import Caller
 
 MOST_PLANNED: Final = 20_000
-"""So many slices a plan over HTTP may reach; `tidemark backfill` has no such limit."""
+"""The most slices of a plan over HTTP; `tidemark backfill` has no such limit."""
 
 
 class BackfillQueries:
@@ -103,7 +103,7 @@ class BackfillQueries:
 
 
 def _require_yes(order: BackfillOrder, what: str, count: int) -> None:
-    """Raise RequestError where so many slices may have been asked for by mistake."""
+    """Raise RequestError if the number of slices may be a mistake."""
     if count > MAX_SLICES and not order.yes:
         raise RequestError(
             what,

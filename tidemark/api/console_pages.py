@@ -36,7 +36,7 @@ _HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 _FOREVER: Final = "public, max-age=31536000, immutable"
-"""Of files that are named after their content."""
+"""For files that are named after their content."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ class Sessions:
         self._sessions: OrderedDict[bytes, ConsoleSession] = OrderedDict()
 
     def begin(self, authorization: bytes) -> tuple[str, ConsoleSession]:
-        """A new session with its secret; of more than a thousand the oldest ends."""
+        """A new session and its secret. The oldest of more than a thousand sessions ends."""
         secret, now = secrets.token_urlsafe(32), self._clock()
         session = ConsoleSession(authorization, secrets.token_urlsafe(32), now, now)
         self._sessions[_key(secret)] = session
@@ -70,7 +70,7 @@ class Sessions:
         return secret, session
 
     def find(self, secret: str) -> ConsoleSession | None:
-        """The session of a secret; None where it has expired, or never was."""
+        """The session of a secret; None if it is unknown or expired."""
         session = self._sessions.get(_key(secret))
         if session is None:
             return None
@@ -151,7 +151,7 @@ def _names_word(scope: Scope, session: ConsoleSession) -> bool:
 
 
 def _secret(scope: Scope) -> str:
-    """What the cookie holds; empty where there is none that can be read."""
+    """The secret in the cookie; empty without a readable cookie."""
     try:
         cookies = SimpleCookie(header_of(scope, "cookie"))
     except CookieError:
@@ -160,5 +160,5 @@ def _secret(scope: Scope) -> str:
 
 
 def _key(secret: str) -> bytes:
-    """A secret itself is not kept."""
+    """The key of a session: secrets are not stored."""
     return sha256(secret.encode()).digest()

@@ -72,7 +72,7 @@ class OpenBackfillModel(BaseModel):
 
 
 class LakeStatusModel(BaseModel):
-    """`pressing` is what needs a person, worst first. `without_center` says that nobody starts anything; else empty.
+    """`pressing` is what needs a person, worst first. `without_center` says that no center runs; else it is empty.
 
     `unreadable` says by entity why its table cannot be read.
     """
@@ -135,7 +135,7 @@ def _keys(slices: Iterable[Slice]) -> list[str]:
 
 
 def _open_backfills(store: StateStore | None) -> list[OpenBackfillModel]:
-    """The newest of those that are not at their end."""
+    """The newest open backfills."""
     if store is None:
         return []
     stored = Backfills(store.database)

@@ -1,7 +1,7 @@
-"""What happens to slices, sent to pages as it happens: server-sent events, resumed by the number of a transition.
+"""Changes of slices for open pages: server-sent events, resumed by the number of a transition.
 
-The store is looked at once for all who listen, and only while somebody does: fifty pages cost what one costs. A stream
-ends by itself after a while, before the connection's deadline, and the browser opens the next one where it was.
+One look at the store serves all streams, and without a stream there is no look: fifty pages cost the same as one. A
+stream ends before the connection's deadline. The browser then opens the next one, which resumes.
 
     event: here     id: the last transition that was sent; every few seconds, so that silence means a lost connection
     event: changes  {"changes": [{"slice", "event", "run_state"}]}
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tidemark.state_store.transition import Transition
 
 MOST_AT_ONCE: Final = 500
-"""Of more changes than these between two looks a page is not sent each one."""
+"""The most changes between two looks that are sent one by one; after more, the page gets `reset`."""
 _KEPT: Final = 2_000
 _MOST_STREAMS: Final = 200
 _LOOK_SECONDS: Final = 0.25
@@ -95,14 +95,14 @@ class LiveChanges:
         await asyncio.sleep(self._look_seconds)
         last = await run_in(pool, self._read.last)
         if last > self._last:
-            if last - self._last > _KEPT:  # nobody has listened for a while: what is kept has to be without gaps
+            if last - self._last > _KEPT:  # no stream for a while: the kept transitions must not have gaps
                 self._kept.clear()
             new = await run_in(pool, partial(self._read.after, max(self._last, last - _KEPT), _KEPT))
             self._kept.extend(new)
             self._last = max(last, new[-1].seq if new else 0)
 
     async def _after(self, pool: BoundedPool, position: int) -> Sequence[Transition]:
-        """What came after a position: out of memory, or for one who was away longer, out of the store."""
+        """The transitions after a position, from memory; older ones from the store."""
         if self._kept and self._kept[0].seq <= position + 1:
             return [step for step in self._kept if step.seq > position]
         return await run_in(pool, partial(self._read.after, position, MOST_AT_ONCE + 1))

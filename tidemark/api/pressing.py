@@ -1,4 +1,4 @@
-"""What needs a person, worst first: one line for each cause, however many slices it reaches."""
+"""Problems that need a person, worst first: one line for each cause."""
 
 from __future__ import annotations
 

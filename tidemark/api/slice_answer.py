@@ -52,7 +52,7 @@ class SliceRecordModel(_AnswerPart):
 
 
 class TaintModel(_AnswerPart):
-    """Who found the slice, or what it was built from, wrong: why, and when."""
+    """The author, reason and time of a taint."""
 
     who: str
     why: str
@@ -73,7 +73,7 @@ class ChainLinkModel(BaseModel):
 
 
 class RuleModel(_AnswerPart):
-    """What a rule said of the slice last; `measured` is what was counted, by name."""
+    """The last result of a rule; `measured` are its figures by name."""
 
     rule: str
     severity: str
@@ -100,7 +100,7 @@ class LifeEventModel(BaseModel):
 
 
 class EntityFaceModel(BaseModel):
-    """What of the slice's entity is said beside it; `period` is null where it has none."""
+    """Facts about the slice's entity; `period` is null without one."""
 
     name: str
     layer: str

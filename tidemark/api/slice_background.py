@@ -1,4 +1,4 @@
-"""What readiness does not say of a slice: how it came to be, what happened to it, and why nobody takes it.
+"""The origin, the history and the flaws of a slice, which readiness does not know.
 
 For `tidemark explain` and for `GET /v1/explanation`: both ask here.
 """
@@ -96,7 +96,7 @@ def _because(stands: WarehouseStatus, cause: Slice) -> list[str]:
 
 
 def _rules(results: RuleResults, slice_: Slice) -> list[StoredRuleResult]:
-    """What each rule said last of the slice, by the name of the rule."""
+    """The last result of each rule, by the name of the rule."""
     newest: dict[str, StoredRuleResult] = {}
     for result in results.newest(slice_.entity, slice_.key, most=_RULES):
         if result.slice == slice_:
@@ -105,7 +105,7 @@ def _rules(results: RuleResults, slice_: Slice) -> list[StoredRuleResult]:
 
 
 def _held_back(stands: WarehouseStatus, explanation: Explanation) -> dict[Slice, list[str]]:
-    """Why nobody takes the slice, or what it waits for: its flaws, and why a captured one is not there."""
+    """The reasons why a slice is not used: its flaws, and why a captured one is missing."""
     deeper = (slice_ for clause in explanation.clauses for slice_ in clause.missing)
     reasons = {slice_: because for missing in deeper for slice_, because in _held_back(stands, missing).items()}
     is_there = explanation.status is None or explanation.status.run_state in THERE

@@ -35,7 +35,7 @@ _EXAMPLE: Final = 'event: changes\nid: 4711\ndata: {"changes": [{"slice": ..., "
 
 
 def add_explanation(app: FastAPI, warehouse: Warehouse, store: StateStore, threads: Threads) -> None:
-    """Serve `/v1/explanation`: out of the store, so that the center waits for nobody who reads."""
+    """Serve `/v1/explanation` from the store, so that readers do not delay the center."""
 
     def answer(text: str) -> SliceAnswerModel:
         return slice_answer(WarehouseStatus(warehouse, store, datetime.now(UTC)), Slice.parse(text))

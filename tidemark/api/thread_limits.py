@@ -1,4 +1,4 @@
-"""Threads for what the HTTP interface does: whoever asks much does not keep health checks and reports waiting."""
+"""Threads of the HTTP interface: many questions do not delay health checks and reports."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _WAITING: Final = {"reports": 1_000, "queries": 32, "plans": 4, "watching": 1_00
 
 
 class BoundedPool:
-    """Threads for calls of one kind; of those that wait there are so many, and no more."""
+    """Threads for calls of one kind, with a limit of waiting calls."""
 
     def __init__(self, kind: str, threads: int) -> None:
         self._pool = ThreadPoolExecutor(threads, f"api-{kind}")
         self._kind, self._most, self._asked = kind, threads + _WAITING[kind], 0
 
     async def run(self, call: Callable[[], T]) -> T:
-        """Raises BusyError where too many wait already."""
+        """Raises BusyError if too many calls wait."""
         if self._asked >= self._most:
             raise BusyError.of(self._kind, self._asked)
         self._asked += 1
@@ -49,25 +49,25 @@ class BoundedPool:
             self._asked -= 1
 
     def close(self) -> None:
-        """What has not begun does not begin any more."""
+        """Cancel calls that have not begun."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 class ProcessorBudget:
-    """What each caller's plans may take of a processor: seconds at once, and a share. `clock` is monotonic."""
+    """Processor time for the plans of each caller: some seconds at once, and a share. `clock` is monotonic."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def require(self, caller: str) -> None:
-        """Raises BudgetSpentError for a caller whose plans took all that he has for now."""
+        """Raises BudgetSpentError if the caller has no time left."""
         left = self._left_of(caller)
         if left <= 0:
             raise BudgetSpentError.of(-left / _BUDGET_SHARE)
 
     def spend(self, caller: str, seconds: float) -> None:
-        """A plan took this time of a processor."""
+        """Subtract the processor time of a plan."""
         self._left[caller] = self._left_of(caller) - seconds, self._clock()
         self._left.move_to_end(caller)
         if len(self._left) > _MOST_CALLERS:
@@ -99,10 +99,10 @@ async def run_in(pool: BoundedPool, call: Callable[[], T]) -> T:
 
 
 async def plan_while_wanted(threads: Threads, request: Request, call: Callable[[Callable[[], None]], T]) -> T:
-    """The result of a plan, which ends on the way where its caller hangs up, or where it takes too long.
+    """The result of a plan, which stops if its caller hangs up or if it takes too long.
 
-    The call gets a function that raises CallerGoneError or TookTooLongError then; the body of `request` was read. Its
-    processor time is the caller's. Raises BusyError, and BudgetSpentError for a caller who had enough for now.
+    `call` gets a function that then raises CallerGoneError or TookTooLongError. The body of `request` was read. The
+    caller's budget pays for the processor time. Raises BusyError, and BudgetSpentError if no budget is left.
     """
     interest, caller = _Interest(), caller_of(request.scope).limited_by
     threads.plan_budget.require(caller)
@@ -125,7 +125,7 @@ async def plan_while_wanted(threads: Threads, request: Request, call: Callable[[
 
 
 class _Interest:
-    """Whether somebody waits for an answer still; its time begins when a thread begins with it."""
+    """Whether the caller still waits. The time limit begins when a thread begins the plan."""
 
     def __init__(self) -> None:
         self.gone = Event()

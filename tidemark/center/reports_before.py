@@ -1,4 +1,4 @@
-"""What was reported of slices before, where a report may be late: by that `late_report` decides.
+"""The earlier reports of slices, by which `late_report` decides whether a report is late.
 
 Other schedulers, and messages, report earlier runs after later ones, and one run more than once. A slice keeps its last
 run alone, so that the store is asked: only where a report is of another run than that, or of one that is over, or of
@@ -35,10 +35,10 @@ _NAMES_RUN: Final = frozenset({Event.LAUNCHED, Event.FORCED})
 
 
 def is_judged(fact: Fact, graph: DependencyGraph) -> bool:
-    """Whether a report is late where its time is earlier than that of others.
+    """Whether a report with an earlier time than others is late.
 
-    What people ask for is not, and of a slice of this project what names no run is of the run that the slice has.
-    Raises ParseError for what is no slice.
+    Requests of people never are. A report without a run, about a slice of this project, belongs to the slice's run.
+    Raises ParseError if the fact does not name a slice.
     """
     if fact.event not in _JUDGED:
         return False
@@ -48,12 +48,12 @@ def is_judged(fact: Fact, graph: DependencyGraph) -> bool:
 
 
 def report_of(fact: Fact) -> ReportBefore:
-    """A fact as a later one is compared with it."""
+    """The part of a fact that later ones are compared with."""
     return ReportBefore(fact.data.run_id, fact.event, fact.event_time, fact.event_id.startswith(OF_DAGSTER))
 
 
 def reports_before(facts: Iterable[Fact], graph: DependencyGraph, memory: CenterMemory, read: StateReader) -> Before:
-    """What was reported of those of the slices of these facts of which a fact may be late."""
+    """The earlier reports of each slice for which one of these facts may be late."""
     doubtful: set[Slice] = set()
     for fact in facts:
         slice_, run = fact.slice, fact.data.run_id

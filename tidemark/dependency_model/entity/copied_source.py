@@ -1,7 +1,7 @@
-"""`source:` of rows of other systems: one declaration stands for two entities.
+"""`source:`, a copy of another system's rows: one declaration makes two entities.
 
 The entity itself is a table of the lake. It reads a second entity, the external data, which a probe looks at. The
-defaults are those for a copy: an answer is believed sooner, since a later change is copied again.
+defaults are those of a copy: `settle_for` is short, because a later change is copied again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class DeclaredTable:
 
 
 def outside_name(name: str) -> str:
-    """How queries name the rows that a table is copied from."""
+    """The name of the external data that a table is copied from."""
     return f"{name}_source"
 
 
@@ -71,7 +71,7 @@ def outside_values(values: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def outside_document(document: Document) -> Document:
-    """A file as if it declared the data that is copied: what is wrong with the probe is at the source's line."""
+    """The file as a declaration of the external data: problems of the probe get the lines of `source`."""
     moved = {("probe", *path[1:]) if path[:1] == (_KEY,) else path: line for path, line in document.lines.items()}
     return Document(document.values, moved)
 

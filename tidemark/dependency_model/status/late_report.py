@@ -20,7 +20,7 @@ ENDS_OF_RUNS: Final = frozenset(
 REPORTED_BY_RUNS: Final = ENDS_OF_RUNS | {Event.STARTED, Event.REACHED}
 _FINISHED: Final = frozenset({Event.COMPLETED, Event.BACKFILLED})
 _ARRIVALS: Final = _FINISHED | {Event.OBSERVED}
-"""What names no run may hold other rows of the same instant."""
+"""Two of these events without a run, at the same instant, may mean different rows."""
 
 
 class ReportBefore(NamedTuple):
@@ -36,10 +36,10 @@ class ReportBefore(NamedTuple):
 
 
 def is_late(report: ReportBefore, before: Sequence[ReportBefore], holder: str | None) -> bool:
-    """Whether a report says nothing any more, or repeats one.
+    """Whether a report is outdated, or repeats another one.
 
-    `holder` is the run that is under way, None where none is: what that run reports is never late, as the clocks of
-    two machines may differ. Of two runs that report for the same instant the later report counts.
+    `holder` is the active run, or None. Its reports are never late, because the clocks of two machines may differ.
+    Of two runs that report for the same instant, the later report counts.
     """
     if report.run is not None and report.run == holder:
         return False
