@@ -120,6 +120,12 @@ def test_a_server_that_is_something_else_is_said(body: bytes) -> None:
     assert findings[-1].verdict in {"unreachable", "warning"}
 
 
+@pytest.mark.parametrize("status", [4, "up", [1], {"tasks": 3}, {"tasks": [7], "connector": "RUNNING"}])
+def test_a_status_of_another_shape_is_a_warning(status: object) -> None:
+    ((subject, verdict, _), *_) = found(json_text({"shop": {"info": {"config": RIGHT}, "status": status}}).encode())
+    assert (subject, verdict) == ("connector shop", "warning")
+
+
 def test_a_worker_that_does_not_answer_or_no_web_address() -> None:
     (down,) = connectors(f"http://{LOOPBACK}:{free_port()}", ["a"])
     assert (down.verdict, "TIDEMARK_CONNECT" in down.to_do) == ("unreachable", True)

@@ -77,16 +77,20 @@ def _listed(address: str) -> dict[str, Any]:
 
 
 def _config(entry: object) -> Mapping[str, str]:
-    info = entry.get("info") if isinstance(entry, dict) else None
-    config = info.get("config") if isinstance(info, dict) else None
-    return config if isinstance(config, dict) else {}
+    return _object(_object(_object(entry).get("info")).get("config"))
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    """`value` where it is a JSON object, else an empty one: the worker's answer is not trusted."""
+    return value if isinstance(value, dict) else {}
 
 
 def _state(subject: str, entry: Mapping[str, Any]) -> Iterator[Finding]:
     """A connector runs while its task has failed: both are looked at."""
-    status = entry.get("status") or {}
-    tasks = status.get("tasks") or []
-    parts = [("connector", status.get("connector") or {}), *((f"task {task.get('id')}", task) for task in tasks)]
+    status = _object(entry.get("status"))
+    listed = status.get("tasks")
+    tasks = [_object(task) for task in listed] if isinstance(listed, list) else []
+    parts = [("connector", _object(status.get("connector"))), *((f"task {task.get('id')}", task) for task in tasks)]
     failed = [(what, part) for what, part in parts if part.get("state") != "RUNNING"]
     for what, part in failed:
         state, cause = part.get("state", "unknown"), _cause(str(part.get("trace") or ""))
