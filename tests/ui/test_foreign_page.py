@@ -60,7 +60,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterServer]:
         assert running.wait_until_ready()
         _materialize(home)
         yield running
-        logged = (folder / "dagster.log").read_text()  # Before the stop: a run that it interrupts is logged as a failure.
+        logged = (
+            folder / "dagster.log"
+        ).read_text()  # Before the stop: a run that it interrupts is logged as a failure.
     finally:
         running.stop()
     assert "Traceback" not in logged
