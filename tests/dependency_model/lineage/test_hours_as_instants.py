@@ -4,6 +4,7 @@
 
 from datetime import UTC as UTC_ZONE
 from datetime import datetime
+from random import Random
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -11,9 +12,12 @@ import pytest
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.parsed_query import read_query
+from tidemark.dependency_model.lineage.type_conversion import Conversion
+from tidemark.dependency_model.lineage.value_range import Range, Special, Type, point
 from tidemark.dependency_model.offset import mapping_between
 from tidemark.dependency_model.offset.offset import Offset
 from tidemark.dependency_model.time import Calendar, Period
+from tidemark.dependency_model.time.zone import Zone
 
 UTC, PARIS, START = Calendar("UTC"), Calendar("Europe/Paris"), "2024-01-01"
 HOUR = "to_timestamp(concat(dt, ' ', hour, ':00:00'))"
@@ -48,7 +52,6 @@ def test_the_last_hours(down: Period, condition: str, offset: str) -> None:
 LOCAL_DAYS = ("America/New_York", "Asia/Kolkata", "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Apia")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("zone", LOCAL_DAYS)
 def test_a_local_day_of_utc_hours_is_all_of_them(zone: str) -> None:
     """Also where the local midnight lies within an hour: the hour that holds it is of the day before."""
@@ -66,6 +69,26 @@ def test_all_holds_each_hour_whose_local_date_python_finds_to_be_the_day(zone: s
     for hour in range(first, end):
         local = datetime.fromtimestamp(hours.start(hour), UTC_ZONE).astimezone(ZoneInfo(zone)).date()
         assert hour in mapping.expand(days.ordinal(local.isoformat()))
+
+
+@pytest.mark.parametrize("zone", LOCAL_DAYS)
+def test_instants_of_a_stretch_of_texts_hold_the_instant_of_each_text(zone: str) -> None:
+    conversion, dice = Conversion(Zone.load(zone)), Random(zone)
+    change = max(Zone.load(zone).changes_within(0, 2_000_000_000), default=1_700_000_000)
+    for _ in range(200):
+        first, length = change // 3600 + dice.randrange(-60, 60), dice.randrange(1, 80)
+        texts = [
+            f"{datetime.fromtimestamp(at * 3600, UTC_ZONE):%Y-%m-%d %H:00:00}" for at in range(first, first + length)
+        ]
+        span = conversion.cast(Range(Type.STRING, texts[0], texts[-1], is_shaped=True), Type.TIMESTAMP)
+        instants = [conversion.cast(point(Type.STRING, text), Type.TIMESTAMP) for text in texts]
+        assert isinstance(span, Range)
+        assert all(isinstance(instant, Range) and span.low <= instant.low <= span.high for instant in instants)
+
+
+def test_texts_between_two_days_that_some_months_lack_are_no_dates() -> None:
+    texts = Range(Type.STRING, "2024-01-30 00:00:00", "2024-03-30 00:00:00", is_shaped=True)
+    assert Conversion(Zone.load("UTC")).cast(texts, Type.TIMESTAMP) is Special.IMPRECISE
 
 
 def test_an_hour_that_comes_twice_is_no_text_of_an_instant() -> None:

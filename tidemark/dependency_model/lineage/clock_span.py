@@ -45,7 +45,7 @@ def instant_of(zone: Zone, reading: int, offset: int | None = None) -> int:
     return reading - zone.offset_before(reading // MICROS) * MICROS
 
 
-def instants_of(zone: Zone, readings: ClockSpan, offset: int) -> ClockSpan:
+def instants_of(zone: Zone, readings: ClockSpan, offset: int | None = None) -> ClockSpan:
     """The first and the last instant of all readings, each as in `instant_of`."""
     low, high = instant_of(zone, readings.low, offset), instant_of(zone, readings.high, offset)
     around = (readings.low - DAY_MICROS) // MICROS, (readings.high + DAY_MICROS) // MICROS

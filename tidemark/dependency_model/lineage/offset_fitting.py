@@ -62,8 +62,9 @@ class Fit:
 
         Where the sets begin at a fixed day, offsets that name slices before the upstream's first one do as well.
         """
-        existing = _Sets(self, self.existing(needed), self.first)
-        return self._fewest(_Sets(self, needed, None)) or self._fewest(existing) or self._begun_inside(existing)
+        all_sets, existing = _Sets(self, needed, None), _Sets(self, self.existing(needed), self.first)
+        alone = self._simplest(all_sets) or self._begun_inside(existing)
+        return alone or self._fewest(all_sets) or self._simplest(existing) or self._fewest(existing)
 
     def _begun_inside(self, sets: _Sets) -> tuple[Offset, ...] | None:
         """`all` where all slices that begin in the window are read: between two clocks one more may touch it.
@@ -110,10 +111,12 @@ class Fit:
         ordinals = _mapping(SAME, (self.calendar, self.period), self.up).expand(down)
         return ordinals[0] if ordinals else self.up.at(self.calendar.grid(self.period).start(down))
 
+    def _simplest(self, sets: _Sets) -> tuple[Offset, ...] | None:
+        """One offset of the few that most queries mean."""
+        candidates = (natural_offset(self.period, self.up.period), *sets.common_counts(), *self._stretches())
+        return next(((candidate,) for candidate in candidates if sets.are([candidate])), None)
+
     def _fewest(self, sets: _Sets) -> tuple[Offset, ...] | None:
-        for candidate in (natural_offset(self.period, self.up.period), *sets.common_counts(), *self._stretches()):
-            if sets.are([candidate]):
-                return (candidate,)
         candidates = self._by_calendar(sets.sample(_FOR_CANDIDATES)) if len(sets.needed) >= _FEWEST_TIMES else ()
         by_calendar = [*filter(self._has_meaning, candidates)]
         for candidate in by_calendar:

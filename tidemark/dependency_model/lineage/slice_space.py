@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 Box = tuple[Value, ...]
 """A value for each partition column."""
 
-_ANY_HOUR: Final = Range(Type.STRING, "", "24")
-_ANY_MINUTE: Final = Range(Type.STRING, "", "60")
+_ANY_CLOCK: Final = (Range(Type.STRING, "", "24"), Range(Type.STRING, "", "60"))
+"""Any hour and minute; an hour that comes twice has an offset to UTC."""
+_PLAIN_CLOCK: Final = (Range(Type.STRING, "00", "23", is_shaped=True), Range(Type.STRING, "00", "59", is_shaped=True))
+"""Any hour and minute of a day on which the clock does not change."""
 
 
 class SliceSpace(Protocol):
@@ -94,8 +96,8 @@ class ClockSpace:
         return self._grid.place(ordinal)[0]
 
     def box(self, low: int, high: int) -> Box:
-        days = Range(Type.DATE, low, high)
-        return (days, _ANY_HOUR, _ANY_MINUTE) if self._has_minutes else (days, _ANY_HOUR)
+        clock = _PLAIN_CLOCK if self._grid.is_plain(low, high + 1) else _ANY_CLOCK
+        return (Range(Type.DATE, low, high), *clock[: 2 if self._has_minutes else 1])
 
     def slices(self, low: int, high: int) -> range:
         return range(self._grid.day_start(low), self._grid.day_start(high + 1))
@@ -103,9 +105,10 @@ class ClockSpace:
     def inside(self, unit: int) -> Sequence[tuple[Box, range]]:
         """The hours of a day, each as one box."""
         hours: list[tuple[Box, range]] = []
+        any_minute = self.box(unit, unit)[-1]
         for hour, group in groupby(self.slices(unit, unit), key=lambda ordinal: self.point(ordinal)[1]):
             ordinals = list(group)
-            box = (point(Type.DATE, unit), hour, _ANY_MINUTE) if self._has_minutes else self.point(ordinals[0])
+            box = (point(Type.DATE, unit), hour, any_minute) if self._has_minutes else self.point(ordinals[0])
             hours.append((box, range(ordinals[0], ordinals[-1] + 1)))
         return hours
 
@@ -201,12 +204,12 @@ def _cut(low: int, high: int, middle: int) -> int:
 
 def _inside(space: SliceSpace, unit: int, ask: Callable[[Box], tuple[bool, bool]]) -> list[range]:
     """The needed slices of one unit: its boxes cut in halves, then slice by slice."""
-    boxes = space.inside(unit)
+    boxes, whole = space.inside(unit), space.box(unit, unit)
     stretches: list[range] = []
     stack = [(0, len(boxes) - 1)]
     while stack:
         low, high = stack.pop()
-        some, every = ask(_hull(boxes[low][0], boxes[high][0]))
+        some, every = ask(_hull(boxes[low][0], boxes[high][0], whole))
         if not some:
             continue
         if every:
@@ -219,11 +222,13 @@ def _inside(space: SliceSpace, unit: int, ask: Callable[[Box], tuple[bool, bool]
     return stretches
 
 
-def _hull(first: Box, last: Box) -> Box:
-    """From one box to another of the same day."""
+def _hull(first: Box, last: Box, whole: Box) -> Box:
+    """From one box to another of the same day, of which `whole` is the box."""
     if first is last:
         return first
     return tuple(
-        Range(low.type, low.low, high.high) if isinstance(low, Range) and isinstance(high, Range) else low
-        for low, high in zip(first, last, strict=True)
+        Range(low.type, low.low, high.high, day.is_shaped)
+        if isinstance(low, Range) and isinstance(high, Range) and isinstance(day, Range)
+        else low
+        for low, high, day in zip(first, last, whole, strict=True)
     )

@@ -11,6 +11,7 @@ from tidemark.dependency_model.lineage.clock_span import (
     MICROS,
     ClockSpan,
     instant_of,
+    instants_of,
     pieces_near_ends,
     shown,
 )
@@ -41,6 +42,8 @@ _TIME = re.compile(
     re.ASCII,
 )
 
+_SHAPED_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?", re.ASCII)
+
 
 class Conversion:
     """Casts in a session whose local clock is `zone`."""
@@ -50,7 +53,6 @@ class Conversion:
         self._casts: dict[tuple[Type, Type], Callable[[Range], Value]] = {
             (Type.DATE, Type.TIMESTAMP): self._midnight,
             (Type.TIMESTAMP, Type.DATE): self._local_date,
-            (Type.DATE, Type.STRING): lambda value: point(Type.STRING, iso_date(value.low)),
             (Type.TIMESTAMP, Type.STRING): lambda value: point(Type.STRING, self.local_text(value.low)),
             (Type.STRING, Type.DATE): _text_to_date,
             (Type.STRING, Type.TIMESTAMP): self._text_to_timestamp,
@@ -64,6 +66,8 @@ class Conversion:
         """The value as another type; unknown where Spark would not or could not cast."""
         if not isinstance(value, Range) or value.type is target:
             return value
+        if value.type is Type.DATE and target is Type.STRING:
+            return _dates_as_texts(value)
         convert = self._casts.get((value.type, target))
         if convert is None:
             return Special.UNKNOWN
@@ -92,6 +96,10 @@ class Conversion:
         """The instant at which the session's clock first shows a time of day; in a gap as much later as the gap is."""
         return instant_of(self.zone, day * DAY_MICROS + micros)
 
+    def instants(self, readings: ClockSpan) -> Range:
+        """All instants that readings of the session's clock stand for."""
+        return Range(Type.TIMESTAMP, *instants_of(self.zone, readings))
+
     def local_text(self, micros: int) -> str:
         """A timestamp as Spark prints it."""
         day, rest = self.local(micros)
@@ -106,17 +114,11 @@ class Conversion:
         return point(Type.DATE, self.local(value.low)[0])
 
     def _text_to_timestamp(self, value: Range) -> Value:
-        match = _TIME.fullmatch(value.low)
-        if match is None:
+        read = _reading(value.low)
+        if read is None:
             return Special.UNKNOWN
-        day = _text_to_date(point(Type.STRING, match[1])).low
-        hour, minute, second = (int(match[index] or 0) for index in (2, 3, 4))
-        if hour > 23 or minute > 59 or second > 59:
-            return Special.UNKNOWN
-        micros = (hour * 3600 + minute * 60 + second) * MICROS + int((match[5] or "0").ljust(6, "0"))
-        if match[6]:
-            return point(Type.TIMESTAMP, day * DAY_MICROS + micros - _offset(match[6]))
-        return point(Type.TIMESTAMP, self.instant(day, micros))
+        reading, offset = read
+        return point(Type.TIMESTAMP, instant_of(self.zone, reading) if offset is None else reading - offset)
 
     def _between_texts(self, value: Range, target: Type) -> Value:
         """Between texts that begin with dates lie dates, or instants of those dates."""
@@ -128,6 +130,8 @@ class Conversion:
         dates = dates_between(Range(Type.STRING, value.low[:10], value.high[:10]), _text_to_date)
         if not isinstance(dates, Range):
             return Special.IMPRECISE
+        if value.is_shaped and (readings := _readings(value)):
+            return self.instants(readings)
         start, end = self.zone.midnight(dates.low - 1) * MICROS, self.zone.midnight(dates.high + 2) * MICROS
         return Range(Type.TIMESTAMP, start, end)
 
@@ -151,11 +155,39 @@ def days(day: date) -> int:
     return day.toordinal() - EPOCH_ORDINAL
 
 
+def _dates_as_texts(dates: Range) -> Value:
+    texts = monotone(lambda value: point(Type.STRING, iso_date(value.low)), dates)
+    return texts._replace(is_shaped=True) if isinstance(texts, Range) else texts
+
+
 def _text_to_date(value: Range) -> Range:
     match = _DATE.fullmatch(value.low)
     if match is None:
         raise ValueError(value.low)
     return point(Type.DATE, days(date(int(match[1]), int(match[2] or 1), int(match[3] or 1))))
+
+
+def _reading(text: str) -> tuple[int, int | None] | None:
+    """What a text says that a clock shows, and the offset to UTC that it names, in microseconds. Raises ValueError."""
+    match = _TIME.fullmatch(text)
+    if match is None:
+        return None
+    hour, minute, second = (int(match[index] or 0) for index in (2, 3, 4))
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    micros = (hour * 3600 + minute * 60 + second) * MICROS + int((match[5] or "0").ljust(6, "0"))
+    day = _text_to_date(point(Type.STRING, match[1])).low
+    return day * DAY_MICROS + micros, _offset(match[6]) if match[6] else None
+
+
+def _readings(texts: Range) -> ClockSpan | None:
+    """The readings of texts of one shape, without an offset; None where they have another one than the usual."""
+    if not _SHAPED_TIME.fullmatch(texts.low):
+        return None
+    ends = _reading(texts.low), _reading(texts.high)
+    if ends[0] is None or ends[1] is None:
+        return None
+    return ClockSpan(ends[0][0], ends[1][0])
 
 
 def _number_to_text(value: Range) -> Value:

@@ -37,6 +37,8 @@ class Range(NamedTuple):
     type: Type
     low: Any
     high: Any
+    is_shaped: bool = False
+    """Whether each text of the range has digits where `low` has digits, and else the same characters as `low`."""
 
     @property
     def is_point(self) -> bool:

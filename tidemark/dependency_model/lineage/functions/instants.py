@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from tidemark.dependency_model.lineage.clock_span import MICROS
+from tidemark.dependency_model.lineage.clock_span import MICROS, ClockSpan
 from tidemark.dependency_model.lineage.functions.calendar_arithmetic import date_of
 from tidemark.dependency_model.lineage.functions.formats import (
     date_prefix,
@@ -62,10 +62,10 @@ def _instant(conversion: Conversion, text: str, form: str) -> Value:
 
 def _between_texts(conversion: Conversion, texts: Range, form: str) -> Value:
     """Between texts that begin with dates lie instants of those dates; on a clock without changes, between theirs."""
-    if not conversion.zone.unsettled_days and is_ordered(form):
+    if is_ordered(form) and (texts.is_shaped or not conversion.zone.unsettled_days):
         with suppress(ValueError):
             ends = [parse_instant(text, form) for text in (texts.low, texts.high)]
-            return Range(Type.TIMESTAMP, *(conversion.instant(day, second * MICROS) for day, second in ends))
+            return conversion.instants(ClockSpan(*(day * _DAY_MICROS + second * MICROS for day, second in ends)))
     prefix = date_prefix(form)
     if prefix is None:
         return Special.IMPRECISE

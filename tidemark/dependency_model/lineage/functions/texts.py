@@ -56,7 +56,8 @@ def concatenate(conversion: Conversion, *parts: Value) -> Value:
         if len(range_.low) != len(range_.high):
             low, high = low[: at + 1], [*high[:at], _GREATEST]
             break
-    return Range(Type.STRING, "".join(low), "".join(high))
+    is_shaped = all(range_.is_point or range_.is_shaped for range_ in ranges)
+    return Range(Type.STRING, "".join(low), "".join(high), is_shaped)
 
 
 def _join(conversion: Conversion, separator: Value, *parts: Value) -> Value:
