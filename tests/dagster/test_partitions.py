@@ -4,12 +4,14 @@ from datetime import UTC, datetime
 
 import dagster as dg
 import pytest
+from dagster._core.definitions.partitions.context import partition_loading_context
 
 from tidemark.dagster.partitions import partitions_definition
 from tidemark.dependency_model.entity import parse_entity
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.time import Period
-from tidemark.warehouse.dagster_partition_keys import dagster_key, slice_key
+from tidemark.errors import NoSuchSliceError
+from tidemark.warehouse.dagster_partition_keys import dagster_key, slice_key, slice_of
 
 CASES = [
     ("hour", "Europe/Paris", "2026-03-28T00", "2026-03-30"),
@@ -50,6 +52,26 @@ def test_an_entity_that_came_to_rest_has_no_partitions_after_its_end(period: str
     ours = [dagster_key(period, slice_.key) for slice_ in graph.slices("e", until=years_later)]
     assert ours == list(theirs)
     assert ours[-1] < dagster_key(period, entity.calendar.key(Period(period), datetime(2027, 1, 1, tzinfo=UTC)))
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "until"),
+    [("Pacific/Apia", "2011-12-30", "2012-01-05"), ("Pacific/Kiritimati", "1994-12-31", "1995-01-05")],
+)
+def test_only_dagster_has_a_day_that_its_zone_skipped(zone: str, day: str, until: str) -> None:
+    """Its exclusions go by instants: they take the next day away, too, which begins when the skipped one does."""
+    entity = parse_entity(f"{{period: day, time_zone: {zone}, start: {day[:8]}26}}", "e")
+    graph, moment = DependencyGraph.build([entity]), datetime.fromisoformat(until).replace(tzinfo=UTC)
+    with partition_loading_context(effective_dt=moment):
+        partitions = partitions_definition(entity, graph)
+        theirs = partitions.get_partition_keys()
+        window, following = (
+            partitions.time_window_for_partition_key(key) for key in theirs[theirs.index(day) : theirs.index(day) + 2]
+        )
+    assert set(theirs) - {slice_.key for slice_ in graph.slices("e", until=moment)} == {day}
+    assert window.start.timestamp() == following.start.timestamp()
+    with pytest.raises(NoSuchSliceError, match="skipped this day"):
+        graph.window(slice_of(entity, day))
 
 
 @pytest.mark.parametrize("period", ["hour", "10min"])
