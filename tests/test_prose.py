@@ -48,6 +48,18 @@ REWRITTEN: Final = (
     "tidemark/center/alerts",
     "tidemark/center/baseline",
     "tidemark/center/launchers",
+    *(
+        f"tidemark/dependency_model/{name}"
+        for name in (
+            "arrival",
+            "backfill",
+            "baseline",
+            "code_change",
+            "completeness",
+            "graph",
+            "impact",
+        )
+    ),
 )
 """Every rule holds here; other pages and folders join the list when they are rewritten."""
 EVERYWHERE: Final = frozenset({"as it stands", "none of a", "come what may", "let expect", "one of them"})

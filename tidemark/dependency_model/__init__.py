@@ -1,4 +1,4 @@
 """The pure core of Tidemark: which slices a slice needs, and which slices need it.
 
-Nothing here knows Dagster, Spark, a database or a clock: values come in, values go out.
+This package knows neither Dagster nor Spark, and reads no database and no clock. It takes values and returns values.
 """

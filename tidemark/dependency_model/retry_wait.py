@@ -1,4 +1,4 @@
-"""How long what failed waits until it is tried again: 2 seconds, then 4, 8, up to 15 minutes."""
+"""The wait before a failed call is tried again: 2 seconds, then 4, 8, up to 15 minutes."""
 
 from datetime import timedelta
 from typing import Final
@@ -9,5 +9,5 @@ _DOUBLED: Final = 20
 
 
 def retry_wait(failures: int) -> timedelta:
-    """The wait after a failure that `failures` others came before."""
+    """The wait after a failure that `failures` other failures came before."""
     return min(_FIRST * (1 << min(failures, _DOUBLED)), _LONGEST)

@@ -1,7 +1,7 @@
-"""A slice: one entity at one business time, and where it has them in one sub-partition.
+"""A slice: one entity at one business time, and in one sub-partition if the entity has them.
 
-Text form: `ods_orders@2026-03-29`, `sales@2026-03-29/region=cn`. What an entity's or sub-partition's name may not hold
-(`@ / = %` and white space) is percent-encoded, so that the form is one line and reads back to the same slice.
+Text form: `ods_orders@2026-03-29`, `sales@2026-03-29/region=cn`. Names of entities and sub-partitions are
+percent-encoded where they contain `@ / = %` or white space. The form is one line and parses back to the same slice.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Slice(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Slice:
-        """The slice of a text form; the key is not looked up in any calendar. Raises ParseError."""
+        """Parses the text form. The key is not checked against a calendar. Raises ParseError."""
         head, *parts = _check(text).split("/")
         name, at, key = head.partition("@")
         if not at or not name or not _KEY.fullmatch(key):
@@ -55,11 +55,11 @@ class Slice(NamedTuple):
 
 
 _of_fields: Callable[[tuple[str, str, tuple[tuple[str, str], ...]]], Slice] = partial(tuple.__new__, Slice)
-"""No step of Python a slice, as `_make` takes to count what it is given."""
+"""Makes a slice in C: `_make` would count the fields in Python."""
 
 
 def slices_of(entity: str, keys: Iterable[str], sub: tuple[tuple[str, str], ...]) -> tuple[Slice, ...]:
-    """A slice for each key: many at once, at a third of the price of calling the class or less."""
+    """A slice for each key. For many keys this takes a third of the time of the class's constructor, or less."""
     return tuple(map(_of_fields, zip(repeat(entity), keys, repeat(sub), strict=False)))
 
 

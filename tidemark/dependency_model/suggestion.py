@@ -15,9 +15,9 @@ _CANDIDATES = 200
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """A hint naming the nearest known name, or None where nothing is near.
+    """A hint that names the nearest known name, or None if no name is similar.
 
-    Of very many names only those with the most letters in common at both ends are compared.
+    With more than 200 candidates, only the names that share the most letters at both ends are compared.
     """
     name = name[:_TEXT_LIMIT]
     candidates = [other for other in known if abs(len(other) - len(name)) <= len(name) // 2 + 1]
@@ -28,7 +28,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
 
 
 def quote_value(value: object) -> str:
-    """A value as an error shows it: quoted and never longer than a line."""
+    """The value for an error message: quoted, and shortened to 64 characters."""
     text = repr(value[: _TEXT_LIMIT + 1] if isinstance(value, str) else value)
     return text if len(text) <= _TEXT_LIMIT else f"{text[:_TEXT_LIMIT]}..."
 

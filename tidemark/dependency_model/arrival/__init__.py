@@ -1,1 +1,1 @@
-"""When external data is looked at: learned arrival, intervals, back-off, freshness, a system's circuit breaker (C8)."""
+"""When to probe external data: learned arrival times, intervals, back-off, freshness, circuit breakers (C8)."""

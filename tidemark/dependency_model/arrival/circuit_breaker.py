@@ -1,6 +1,7 @@
-"""A circuit breaker for one system, as a value (Nygard, Release It!): after failures in a row nobody asks for a while.
+"""A circuit breaker for one system, as a value (Nygard, Release It!).
 
-Then one probe goes through: its answer closes the circuit, its failure opens it for twice as long.
+After several failures in a row, all probes are refused for a time. Then one probe is allowed: its success closes the
+circuit, its failure opens the circuit for twice as long.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 FAILURES: Final = 5
-"""So many failures in a row open the circuit."""
+"""The failures in a row that open the circuit."""
 
 
 class CircuitState(Enum):
-    """Closed: all may ask. Open: nobody may. Half open: one has been let through, and its answer is awaited."""
+    """Closed: all probes are allowed. Open: none is. Half open: one probe was allowed and has not ended."""
 
     CLOSED = "closed"
     OPEN = "open"
@@ -28,7 +29,7 @@ class CircuitState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CircuitBreaker:
-    """`failures` are those in a row, `retry_at` is when an open circuit lets one through."""
+    """`failures` counts the failures in a row. An open circuit allows one probe at `retry_at`."""
 
     state: CircuitState = CircuitState.CLOSED
     failures: int = 0
@@ -41,15 +42,15 @@ class CircuitBreaker:
         return self.state is CircuitState.CLOSED
 
     def begin(self) -> CircuitBreaker:
-        """A probe that was allowed begins."""
+        """Records that an allowed probe begins."""
         return replace(self, state=CircuitState.HALF_OPEN) if self.state is CircuitState.OPEN else self
 
     def succeed(self) -> CircuitBreaker:
-        """A probe was answered."""
+        """Records that a probe was answered."""
         return CircuitBreaker()
 
     def fail(self, now: datetime) -> CircuitBreaker:
-        """A probe was not answered."""
+        """Records that a probe failed."""
         failures = self.failures + 1
         if failures < FAILURES and self.state is CircuitState.CLOSED:
             return replace(self, failures=failures)

@@ -1,4 +1,4 @@
-"""When slices of one entity used to arrive, by the hour and weekday of their window's end (seed capability C8)."""
+"""Past arrival times of one entity's slices, by hour and weekday of the window's end (seed capability C8)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 KEPT: Final = 30
-"""So many of the last arrivals of an hour and weekday are remembered."""
+"""The most recent arrivals that are kept for each hour and weekday."""
 ENOUGH: Final = 4
-"""With fewer, what is known of the hour counts, then what is known of the entity."""
+"""With fewer arrivals, all arrivals of the hour are used, then all arrivals of the entity."""
 
 _USUAL: Final = 0.85
 _Bucket = tuple[int, int]
@@ -22,31 +22,31 @@ _ANY: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class ExpectedArrival:
-    """Seconds after the window's end: hardly any slice came before `earliest`, hardly any after `latest`."""
+    """Seconds after the window's end. Few slices arrive before `earliest` or after `latest`."""
 
     earliest: float
     latest: float
 
     @property
     def spread(self) -> float:
-        """How many seconds lie between."""
+        """Seconds between `earliest` and `latest`."""
         return self.latest - self.earliest
 
 
 @dataclass(slots=True)
 class LearnedArrival:
-    """What is remembered of one entity."""
+    """The recent arrival delays of one entity."""
 
     _delays: dict[_Bucket, deque[float]] = field(default_factory=dict)
 
     def learn(self, end: datetime, seen: datetime) -> None:
-        """A slice whose window ended at `end` was first seen at `seen`."""
+        """Records that a slice whose window ended at `end` was first seen at `seen`."""
         delay = max(0.0, (seen - end).total_seconds())
         for bucket in _buckets(end):
             self._delays.setdefault(bucket, deque(maxlen=KEPT)).append(delay)
 
     def expect(self, end: datetime) -> ExpectedArrival | None:
-        """When the slice whose window ends at `end` should arrive; None where too little is known."""
+        """When the slice whose window ends at `end` should arrive. None with fewer than `ENOUGH` arrivals."""
         for bucket in _buckets(end):
             delays = self._delays.get(bucket, ())
             if len(delays) >= ENOUGH:
@@ -59,7 +59,7 @@ def _buckets(end: datetime) -> tuple[_Bucket, ...]:
 
 
 def _expected(delays: deque[float] | tuple[float, ...]) -> ExpectedArrival:
-    """Between the least delay and one that few exceed: the late ones are waited for at growing intervals."""
+    """From the shortest delay to the 85th percentile. Later slices are probed at growing intervals."""
     ordered: list[float] = []
     for delay in delays:
         insort(ordered, delay)

@@ -1,4 +1,4 @@
-"""When to look at a slice next: often while it should arrive, ever less often when it is late (seed capability C8)."""
+"""The time of the next probe: often around the expected arrival, less and less often when a slice is late (C8)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.arrival.learned_arrival import ExpectedArrival
 
 LOOKS: Final = 8
-"""So many looks are spread over the time in which the slice should arrive."""
+"""The number of probes between the earliest and the latest expected arrival."""
 LONGEST: Final = timedelta(minutes=30)
-"""So long at most between two looks, where a declaration says nothing else."""
+"""The longest time between two probes, unless the declaration has another one."""
 _LATE_SHARE: Final = 0.2
 _FIRST_BACK_OFF: Final = timedelta(seconds=15)
 _MOST_DOUBLINGS: Final = 12
 
 
 def first_look(end: datetime, expected: ExpectedArrival | None, shortest: timedelta) -> datetime:
-    """The first look at a slice whose window ends at `end`: one interval before the earliest arrival so far."""
+    """The first probe of a slice whose window ends at `end`: one interval before the earliest past arrival."""
     if expected is None:
         return end
     return max(end, end + timedelta(seconds=expected.earliest) - _interval(expected, shortest))
@@ -33,7 +33,10 @@ def next_look(
     shortest: timedelta,
     longest: timedelta = LONGEST,
 ) -> datetime:
-    """The look after one at `now` that saw nothing: `shortest`, how long an answer is fresh, to `longest` later."""
+    """The next probe after one at `now` that found nothing, `shortest` to `longest` later.
+
+    `shortest` is the time for which an answer is fresh.
+    """
     elapsed = now - end
     if expected is None:
         return now + _clamp(elapsed * _LATE_SHARE, shortest, longest)
@@ -45,7 +48,7 @@ def next_look(
 
 
 def back_off(failures: int, longest: timedelta = LONGEST) -> timedelta:
-    """How long to wait after so many failures in a row: twice as long each time."""
+    """The wait after `failures` failures in a row. It doubles with each failure."""
     doublings: int = min(failures - 1, _MOST_DOUBLINGS)
     return min(longest, _FIRST_BACK_OFF * (1 << doublings))
 

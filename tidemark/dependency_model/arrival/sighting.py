@@ -1,7 +1,7 @@
-"""What probes saw of one slice, and when it may be believed.
+"""The results of the probes of one slice, and when they are trusted.
 
-A slice is there once it was seen twice, and unchanged for as long as it takes to settle: a partition that vanishes
-again, a marker before its files, a count that goes back and a clock that jumps are not believed.
+A slice is there once two probes found it and it has not changed for its settling time. So a partition that vanishes
+again, a marker before its files, a count that decreases or a clock that jumps is not trusted.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ LOOKS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What one probe saw. `content` is another text whenever the slice's data is other; `why` is for people.
+    """The result of one probe. `content` changes whenever the slice's data changes; `why` is for people.
 
-    `rows` is None where the source does not say; `version` and `watermark` are the source's own words. `figures` are
-    what people see plotted over the slices. `measured` is what the source counted for rules, by their names: rows that
-    break one, or seconds from the newest time to the slice's end (None where there is no time).
+    `rows` is None if the source does not count them. `version` and `watermark` are in the source's own format.
+    `figures` are values that are plotted for each slice. `measured` has the source's results for quality rules, by rule
+    name: the rows that break the rule, or the seconds from the newest time to the slice's end (None without a time).
     """
 
     is_there: bool
@@ -36,7 +36,10 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """The last sight, since when it is the same, and after how many looks; `first_seen` is when it first was there."""
+    """The last result, since when it is unchanged (`since`), and the number of equal `looks`.
+
+    `first_seen` is when the slice was first there.
+    """
 
     sight: Sight
     since: datetime
@@ -45,12 +48,12 @@ class Sighting:
     first_seen: datetime | None = None
 
     def is_settled(self, settle_for: timedelta) -> bool:
-        """Whether it is there, and may be believed."""
+        """Whether the slice is there, and the result is trusted."""
         return self.sight.is_there and self.looks >= LOOKS and self.at - self.since >= settle_for
 
 
 def look_again(before: Sighting | None, sight: Sight, now: datetime) -> Sighting:
-    """The sighting after another look. What differs, and a clock that went back, begins anew."""
+    """The sighting after another probe. It starts over if the result changed or the clock went back."""
     if not sight.is_there:
         return Sighting(sight, now, now)
     first_seen = (before.first_seen if before else None) or now

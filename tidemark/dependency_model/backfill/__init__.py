@@ -1,4 +1,4 @@
-"""Cascading backfills: what is rebuilt after some slices, in which order, and how far that is (seed capability D5)."""
+"""Cascading backfills: which slices are rebuilt, in which order, and their progress (seed capability D5)."""
 
 from tidemark.dependency_model.backfill.backfill import Backfill, TurnVerdict
 from tidemark.dependency_model.backfill.plan import BackfillPlan, Member, plan_backfill, plan_on

@@ -1,7 +1,7 @@
-"""A backfill that goes on: whose turn it is, and what becomes of a slice whose turn has come.
+"""An active backfill: which slices are next, and what to do with each.
 
-It knows of its own slices only, and costs work in proportion to the slices that are settled. Nothing here asks for a
-run: `course.py` says what has to happen, the center does it.
+It knows only its own slices. Its work is proportional to the number of settled slices. `course.py` decides the steps,
+and the center executes them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class TurnVerdict(Enum):
-    """What becomes of a slice once all that it reads is settled."""
+    """The decision for a slice once all its inputs are settled."""
 
     REBUILD = "rebuild"
     KEEP = "keep"
@@ -38,7 +38,7 @@ class TurnVerdict(Enum):
 
 
 class Backfill:
-    """`progress` says how far each slice of the plan is; one that is not in it is pending."""
+    """`progress` has the state of each slice of the plan; a slice without an entry is pending."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Backfill:
         self.progress: dict[Slice, SliceProgress] = dict.fromkeys(plan.members, SliceProgress.PENDING)
         self.requested: dict[Slice, None] = {}
         self.turns: dict[Slice, None] = {}
-        """Slices that are pending, or asked about and decided, and read nothing that is open."""
+        """Slices that are pending or that a person has approved, and that do not read an open slice."""
         self._users: dict[Slice, list[Slice]] = {}
         self._missing: dict[Slice, int] = {}
         for member in plan.members.values():
@@ -64,7 +64,7 @@ class Backfill:
             self.note(slice_, known)
 
     def note(self, slice_: Slice, progress: SliceProgress) -> None:
-        """A slice is so far now. What was settled once stays so."""
+        """Records the progress of a slice. A slice that is settled stays settled."""
         before, self.progress[slice_] = self.progress[slice_], progress
         if progress is not SliceProgress.PENDING:
             self.turns.pop(slice_, None)
@@ -81,9 +81,9 @@ class Backfill:
                 self.turns[user] = None
 
     def verdict(self, slice_: Slice, repaired: Iterable[Slice] = ()) -> TurnVerdict:
-        """What becomes of a slice whose turn has come, by what became of those that it reads.
+        """The decision for a slice, from the progress of its inputs.
 
-        `repaired` are those of them that failed here, and that somebody else has computed since.
+        `repaired` are inputs that failed in this backfill and were computed by another run since.
         """
         member = self.plan.members[slice_]
         inputs = {used: self.progress[used] for used in member.inputs}
@@ -101,13 +101,13 @@ class Backfill:
         return TurnVerdict.ASK if member.policy is Reprocess.ASK else TurnVerdict.REBUILD
 
     def holds(self, slice_: Slice) -> bool:
-        """Whether nobody is to launch the slice, as its turn has not come."""
+        """Whether the slice must not be launched yet, because its inputs are not settled."""
         return self.phase in ACTIVE and self.progress.get(slice_) in (SliceProgress.PENDING, SliceProgress.ASKING)
 
     def decides(self, slice_: Slice, reader: Slice) -> bool:
-        """Whether it alone says what follows for a reader of one of its slices, and no policy.
+        """Whether this backfill, and not the reader's policy, decides what follows from a change of `slice_`.
 
-        While it is being cancelled that is nothing: what is under way of it still sets nothing in motion.
+        While the backfill is cancelled, its last runs still end, and their results trigger nothing in its own slices.
         """
         if slice_ not in self.progress or self.phase not in ACTIVE:
             return False
@@ -115,11 +115,11 @@ class Backfill:
         return self.holds(reader) or (is_last_run and reader in self.progress)
 
     def is_open(self, slice_: Slice) -> bool:
-        """Whether it is not done with the slice."""
+        """Whether the backfill still has work to do on the slice."""
         return self.phase in ACTIVE and self.progress.get(slice_) in OPEN
 
     def content_matters(self, slice_: Slice) -> bool:
-        """Whether somebody who reads the slice goes by its content, and not by that it was rebuilt."""
+        """Whether a reader of the slice needs a rebuild only if the slice's content changed."""
         members = self.plan.members
         return any(
             members[user].policy in (Reprocess.IF_CHANGED, Reprocess.ASK) for user in self._users.get(slice_, ())
@@ -132,12 +132,12 @@ class Backfill:
 
     @property
     def counts(self) -> Counter[SliceProgress]:
-        """How many slices are how far."""
+        """The number of slices by progress."""
         return Counter(self.progress.values())
 
 
 def is_held(backfills: Iterable[Backfill], slice_: Slice) -> bool:
-    """Whether a slice is not to be launched: before its turn, or while the backfill that asked for it rests."""
+    """Whether a slice must not be launched: its inputs are not settled, or the backfill that requested it is paused."""
     held = False
     for backfill in backfills:
         if slice_ in backfill.requested:

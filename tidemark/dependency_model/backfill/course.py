@@ -1,7 +1,7 @@
-"""What a backfill does next, from the statuses of its slices: who is asked for, who is kept, who waits for a person.
+"""The next steps of a backfill, from the statuses of its slices.
 
-Pure: it says steps, and whoever carries them out notes them (`Backfill.note`) once they are durable. A step that was
-carried out and not noted is said again, and changes nothing then: its event has an id of its own.
+This module is pure: it returns steps, and the caller notes each step (`Backfill.note`) once it is durable. A step that
+was executed and not noted is returned again. It has no effect then, because its event has the same id.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _GOOD: Final = frozenset({Quality.PASSED, Quality.IGNORED})
 
 
 class Act(Enum):
-    """What has to happen to a slice, beside that its progress is noted."""
+    """The change of a slice in a step, besides its progress."""
 
     NOTHING = "nothing"
     REQUEST = "request"
@@ -35,7 +35,7 @@ class Act(Enum):
     ASK = "ask"
     RESTORE = "restore"
     GIVE_UP = "give_up"
-    """It failed, and nobody is to try it again: it gets back what it had where that is known."""
+    """It failed and is not retried. It gets back its previous result, if that is known."""
 
 
 EVENT_OF: Final = {
@@ -45,11 +45,11 @@ EVENT_OF: Final = {
     Act.RESTORE: Event.RESTORED,
     Act.GIVE_UP: Event.CANCELLED,
 }
-"""What an act tells of its slice."""
+"""The event of a slice that each act stores."""
 
 
 class BackfillStep(NamedTuple):
-    """One slice goes on."""
+    """One step for one slice."""
 
     slice: Slice
     act: Act
@@ -58,26 +58,26 @@ class BackfillStep(NamedTuple):
 
 
 class BackfillEvidence(Protocol):
-    """What is known of slices beside the backfill itself."""
+    """Facts about slices that the backfill itself does not hold."""
 
     def status(self, slice_: Slice) -> SliceStatus:
-        """A slice as it is."""
+        """The slice's current status."""
 
     def is_exhausted(self, slice_: Slice) -> bool:
-        """Whether a failed slice is not tried again."""
+        """Whether a failed slice is not retried."""
 
     def has_changed(self, slice_: Slice) -> bool:
-        """Whether its last run brought other content than was there before."""
+        """Whether the slice's last run changed its content."""
 
     def has_read(self, slice_: Slice, inputs: Sequence[Slice]) -> bool:
-        """Whether its last run is known to have read these in the generations that they have now."""
+        """Whether the slice's last run read the current generations of these inputs, as far as recorded."""
 
     def holder(self, slice_: Slice) -> int | None:
-        """An earlier backfill that is not done with the slice."""
+        """The number of an earlier backfill that still has to process the slice."""
 
 
 def steps(backfill: Backfill, known: BackfillEvidence, most: int) -> list[BackfillStep]:
-    """What is to happen now; of requests so many that no more than `most` slices are on their way."""
+    """The steps to do now. Requests are limited so that at most `most` slices are ready or under way."""
     told = [step for slice_ in list(backfill.requested) if (step := _settled(backfill, slice_, known))]
     if backfill.phase is BackfillPhase.CANCELLING:
         return [*told, *_cancelled(backfill, known, {step.slice for step in told})]
@@ -88,22 +88,22 @@ def steps(backfill: Backfill, known: BackfillEvidence, most: int) -> list[Backfi
 
 
 def waits_for(backfill: Backfill, known: BackfillEvidence) -> dict[Slice, int]:
-    """Slices whose turn has come, and that an earlier backfill has: its number."""
+    """Slices whose inputs are settled and that an earlier backfill still holds, with that backfill's number."""
     held = ((slice_, known.holder(slice_)) for slice_ in backfill.turns)
     return {slice_: holder for slice_, holder in held if holder is not None}
 
 
 def is_restorable(backfill: Backfill, reads: Sequence[tuple[Slice, int]] | None, known: BackfillEvidence) -> bool:
-    """Whether a slice may get back what its last run made of `reads`: only slices of the backfill have changed since.
+    """Whether a slice may get back the result that its last run made from `reads`.
 
-    It has to be computed in any case where another input has, and goes on waiting for it.
+    It may not if an input outside this backfill has changed since: the slice must then be computed and keeps waiting.
     """
     others = [read for read in reads or () if read[0] not in backfill.plan.members]
     return all(known.status(used).generation == generation for used, generation in others)
 
 
 def _settled(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> BackfillStep | None:
-    """A requested slice that is done, well or not; flags of slices whose turn is yet to come do not count."""
+    """The step for a requested slice that has ended. Faults of slices that are still open do not count."""
     status = known.status(slice_)
     if status.run_state is RunState.FAILED:
         if backfill.phase is BackfillPhase.CANCELLING:
@@ -146,7 +146,7 @@ def _turns(backfill: Backfill, known: BackfillEvidence, room: int) -> Iterator[B
 
 
 def _turn(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> BackfillStep | None:
-    """A slice that reads nothing open any more; None where it has to wait for somebody else who has it."""
+    """The step for a slice with settled inputs. None if it has to wait for another run or backfill."""
     status = known.status(slice_)
     member = backfill.plan.members[slice_]
     if member.is_given:
@@ -164,7 +164,7 @@ def _turn(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> Backfil
 
 
 def _is_repaired(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> bool:
-    """Whether somebody has computed a slice with which this backfill had no success."""
+    """Whether another run has computed a slice that failed or was blocked in this backfill."""
     status, progress = known.status(slice_), backfill.progress[slice_]
     is_good = status.run_state is RunState.COMPLETED and status.quality in _GOOD and not status.is_flawed
     if progress is SliceProgress.BLOCKED:
@@ -175,9 +175,10 @@ def _is_repaired(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> 
 def _rebuilding(
     backfill: Backfill, slice_: Slice, status: SliceStatus, known: BackfillEvidence, *, asks: bool
 ) -> BackfillStep:
-    """It is to be rebuilt, unless somebody else has asked for it, or has computed it from what is there now.
+    """The step that rebuilds a slice, unless it is already requested or computed from the current inputs.
 
-    A given slice keeps its generation: that its reader has read it says nothing of when, so that is rebuilt.
+    A given slice keeps its generation when its data changes. So the generation does not show whether a reader has the
+    newest data, and the reader is rebuilt.
     """
     member = backfill.plan.members[slice_]
     if status.run_state in _ASKED_FOR and not _is_first(status):
@@ -191,12 +192,12 @@ def _rebuilding(
 
 
 def _is_first(status: SliceStatus) -> bool:
-    """Whether nobody asked for it yet: its schedule alone may start it."""
+    """Whether the slice was never requested: only its schedule may start it."""
     return status.run_state is RunState.WAITING and status.generation == 1
 
 
 def _cancelled(backfill: Backfill, known: BackfillEvidence, settled: set[Slice]) -> Iterator[BackfillStep]:
-    """What has not started gets back what it had; what is under way comes to its end."""
+    """Slices that have not started get back their previous result. Runs that are under way go on to their end."""
     for slice_, progress in backfill.progress.items():
         if slice_ in settled or progress not in (SliceProgress.PENDING, SliceProgress.ASKING, SliceProgress.REQUESTED):
             continue

@@ -1,7 +1,7 @@
-"""The plan of a backfill: exactly the slices that are rebuilt, each after those of them that it reads.
+"""The plan of a backfill: exactly the slices to rebuild, each after its inputs.
 
-Dagster's own backfill follows time windows of the assets that were chosen. This one follows the exact offsets, over any
-number of steps, chains of an entity's own slices included; and it leaves out what was built from something else.
+Dagster's own backfill follows time windows of the chosen assets. This one follows the exact offsets over any number of
+steps, also along chains of an entity's own slices. It leaves out slices that were built from other inputs.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _HOLDS_NOTHING: Final = frozenset({RunState.WAITING, RunState.READY})
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A slice of a plan. `inputs` are the members that it reads, `needed` those that it cannot go without.
+    """A slice of a plan. `inputs` are the members that it reads, `needed` the inputs that it requires.
 
-    A `root` was asked for by a person. One that is `given` is not computed here: it is as it is, and what was built
-    from it is rebuilt. One with `after` is rebuilt by a run of somebody else, once its generation is later than that.
-    `wave` counts from 0: the longest way to it from a slice that reads no other member.
+    A person asked for a `root`. A `given` slice is not computed here: its data stays, and its readers are rebuilt. A
+    slice with `after` is rebuilt by a run outside this backfill, and is done once its generation is later than `after`.
+    `wave` counts from 0: the longest path from a slice that reads no other member.
     """
 
     slice: Slice
@@ -52,13 +52,13 @@ class Member:
 
 @dataclass(frozen=True)
 class BackfillPlan:
-    """Members in an order in which each comes after those that it reads."""
+    """Members in an order in which each follows its inputs."""
 
     members: Mapping[Slice, Member]
 
     @cached_property
     def waves(self) -> tuple[tuple[Slice, ...], ...]:
-        """The slices by wave: those of one wave do not read each other."""
+        """The slices by wave. Slices of one wave do not read each other."""
         by_wave: dict[int, list[Slice]] = {}
         for member in self.members.values():
             by_wave.setdefault(member.wave, []).append(member.slice)
@@ -66,7 +66,10 @@ class BackfillPlan:
 
     @cached_property
     def rebuilt(self) -> tuple[Slice, ...]:
-        """The slices that runs compute, where no policy stops them early; neither given ones nor markers."""
+        """The slices that runs compute, unless a policy stops the backfill early.
+
+        Given slices and kept ones are left out.
+        """
         return tuple(
             member.slice for member in self.members.values() if not member.is_given and not self._is_kept(member)
         )
@@ -81,9 +84,9 @@ def plan_backfill(
 ) -> BackfillPlan:
     """The plan for roots and all slices downstream of them in the graph.
 
-    Downstream slices that hold nothing take their inputs as they are when they start, and are no members. `reads` is
-    what the last run of a slice read, where that was told: it leaves out who could have taken an older slice of those
-    (`last_available`), and took another one.
+    Downstream slices without data are not members: they read their inputs when they first run. `reads` has the recorded
+    inputs of each slice's last run. With `last_available` it leaves out a slice that could have read an older input of
+    the plan and read another one.
     """
     asked = dict.fromkeys(roots)
     there = [slice_ for slice_ in downstream if slice_ not in asked and _is_rebuildable(graph, slice_, known)]
@@ -94,9 +97,9 @@ def plan_backfill(
 
 
 def plan_on(graph: DependencyGraph, plan: BackfillPlan) -> BackfillPlan:
-    """The same members in the same order for a graph that has changed: each reads what it reads there.
+    """The same members in the same order, with the inputs that a changed graph gives them.
 
-    Members that the graph does not have any more read nothing, and nobody reads them.
+    Members that are no longer in the graph have no inputs and no readers.
     """
     there = {slice_: None for slice_ in plan.members if graph.has(slice_)}
     older = _by_place(there)
@@ -111,7 +114,7 @@ def plan_on(graph: DependencyGraph, plan: BackfillPlan) -> BackfillPlan:
 
 
 def _is_rebuildable(graph: DependencyGraph, slice_: Slice, known: KnownStatuses) -> bool:
-    """Whether it holds what was computed, or does not start by itself, and something here computes it."""
+    """Whether the slice has data, or its run does not start by itself, and this project computes it."""
     status = known.get(slice_) or _UNKNOWN
     is_there = status.run_state not in _HOLDS_NOTHING or bool(status.states)
     return is_there and is_scheduled(graph.entity(slice_.entity))
@@ -131,7 +134,7 @@ def _inputs(
     older: Mapping[tuple[str, object], Sequence[Slice]],
     told: Sequence[tuple[Slice, int]] | None,
 ) -> tuple[dict[Slice, None], frozenset[Slice]]:
-    """The candidates that a slice reads, and those of them that it cannot go without."""
+    """The candidates that a slice reads, and the subset that it requires."""
     read: dict[Slice, None] = {}
     needed: set[Slice] = set()
     for state in graph.entity(slice_.entity).state_names or (COMPLETED,):
@@ -153,7 +156,10 @@ def _older(
     older: Mapping[tuple[str, object], Sequence[Slice]],
     told: Sequence[tuple[Slice, int]] | None,
 ) -> list[Slice]:
-    """Of those that would do the one that was read; where nobody told it, all of them."""
+    """The older slices that the run read, out of all that it could have read.
+
+    All of them if its inputs were not recorded.
+    """
     was_read = None if told is None else {read for read, _ in told}
 
     def would_do(other: Slice, until: datetime) -> bool:
@@ -169,7 +175,7 @@ def _older(
 
 
 def _reached(graph: DependencyGraph, asked: Mapping[Slice, None], inputs: Inputs) -> set[Slice]:
-    """What is reached from the roots without a step over a slice that is kept as it is."""
+    """The slices that are reachable from the roots without passing a slice whose policy keeps it."""
     users: dict[Slice, list[Slice]] = {}
     for slice_, (read, _) in inputs.items():
         for used in read:
@@ -188,7 +194,7 @@ def _reached(graph: DependencyGraph, asked: Mapping[Slice, None], inputs: Inputs
 def _in_order(
     graph: DependencyGraph, asked: Mapping[Slice, None], reached: set[Slice], inputs: Inputs
 ) -> dict[Slice, Member]:
-    """Members, each after its inputs; of equal waves in the order in which they were found."""
+    """Members, each after its inputs. Within a wave they keep the order in which they were found."""
     own = {
         slice_: tuple(used for used in inputs[slice_][0] if used in reached) for slice_ in inputs if slice_ in reached
     }
@@ -211,7 +217,7 @@ def _in_order(
 
 
 def _sorted(inputs: Mapping[Slice, tuple[Slice, ...]]) -> Iterator[Slice]:
-    """Each after its inputs (Kahn, Topological sorting of large networks, CACM 5, 1962)."""
+    """The slices, each after its inputs (Kahn, Topological sorting of large networks, CACM 5, 1962)."""
     users: dict[Slice, list[Slice]] = {}
     missing = {slice_: len(own) for slice_, own in inputs.items()}
     for slice_, own in inputs.items():

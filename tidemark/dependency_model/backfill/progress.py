@@ -1,4 +1,4 @@
-"""How far a backfill is, and how far each of its slices."""
+"""The phases of a backfill, and the progress of each of its slices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class BackfillPhase(Enum):
-    """Where a backfill is between its plan and its end."""
+    """The state of a backfill between its plan and its end."""
 
     PLANNED = "planned"
     RUNNING = "running"
@@ -18,17 +18,17 @@ class BackfillPhase(Enum):
 
 
 ACTIVE: Final = frozenset({BackfillPhase.RUNNING, BackfillPhase.PAUSED, BackfillPhase.CANCELLING})
-"""It holds its slices."""
+"""The phases in which a backfill holds its slices."""
 ENDS: Final[dict[BackfillPhase, BackfillPhase]] = {
     BackfillPhase.RUNNING: BackfillPhase.DONE,
     BackfillPhase.PAUSED: BackfillPhase.DONE,
     BackfillPhase.CANCELLING: BackfillPhase.CANCELLED,
 }
-"""By the phase in which the last slice of a backfill is settled, the phase that ends it."""
+"""The phase that follows each active phase when the last slice is settled."""
 
 
 class BackfillAction(Enum):
-    """What a person does with a backfill; the value is what is said of it then."""
+    """An action of a person on a backfill. The value is used in messages."""
 
     APPROVE = "approved"
     PAUSE = "paused"
@@ -46,36 +46,36 @@ FOLLOWING: Final[dict[BackfillAction, dict[BackfillPhase, BackfillPhase]]] = {
         BackfillPhase.PAUSED: BackfillPhase.CANCELLING,
     },
 }
-"""From which phase to which; what was only planned has nothing to give back."""
+"""The phases in which each action is allowed, and the phase that follows. A planned backfill holds no slices yet."""
 
 
 class SliceProgress(Enum):
-    """How far one slice of a backfill is."""
+    """The progress of one slice of a backfill."""
 
     PENDING = "pending"
-    """The slices before it are not settled yet; it holds what it held."""
+    """Its inputs are not settled yet; its data is unchanged."""
     ASKING = "asking"
-    """A person has to say whether it is rebuilt."""
+    """A person has to decide whether it is rebuilt."""
     REQUESTED = "requested"
-    """It was asked for, and is waiting, ready or under way."""
+    """It was requested, and is waiting, ready or under way."""
     GIVEN = "given"
-    """It is as another system made it; what was built from it is rebuilt."""
+    """Another system made its data, which stays; its readers are rebuilt."""
     REBUILT = "rebuilt"
-    """By a run, in a generation later than the one that it had."""
+    """A run computed it, in a later generation."""
     UNCHANGED = "unchanged"
-    """Rebuilt, with the content that it had before."""
+    """It was rebuilt, and its content did not change."""
     KEPT = "kept"
-    """Not rebuilt: nothing that it reads has changed, or its policy keeps it as it is."""
+    """It was not rebuilt: its inputs have not changed, or its policy keeps it."""
     FAILED = "failed"
     BLOCKED = "blocked"
-    """A slice that it needs failed."""
+    """A slice that it requires failed."""
     CANCELLED = "cancelled"
     GONE = "gone"
-    """The project does not have it any more, or does not compute it."""
+    """The project no longer has the slice or no longer computes it."""
 
 
 OPEN: Final = frozenset({SliceProgress.PENDING, SliceProgress.ASKING, SliceProgress.REQUESTED})
 UNSUCCESSFUL: Final = frozenset({SliceProgress.FAILED, SliceProgress.BLOCKED})
 CHANGED: Final = frozenset({SliceProgress.GIVEN, SliceProgress.REBUILT})
-"""What reads it has to be built from what it holds now."""
+"""Readers of these slices must be rebuilt from the current data."""
 MOVED: Final = CHANGED | {SliceProgress.UNCHANGED}

@@ -1,5 +1,6 @@
-"""When will it be ready, what makes it late, how long does a repair take (seed capability A9).
+"""Baselines: when a slice will be ready, what makes it late, how long a repair takes (seed capability A9).
 
-`learned_times.py`: how long things take; `slice_network.py`: the open slices as arrays; `room.py`: the limits of pools;
-`forecast.py`: when each starts and finishes; `promise.py`: margins; `key_path.py`: what decides, and why it is late.
+`learned_times.py`: durations; `slice_network.py`: the open slices as arrays; `room.py`: the limits of pools;
+`forecast.py`: start and finish of each slice; `promise.py`: margins; `key_path.py`: the slices that decide a promise,
+and the causes of a delay.
 """

@@ -1,11 +1,11 @@
 """When each open slice starts and finishes, as a distribution.
 
-Some dozens of days are played at once, level by level: each slice draws a duration of its own in each of them, starts
-when its last input is there, its time has come and its pool has room, and is tried again where it fails. When it gets
-room is taken from schedules event by event (`room.py`): of each of the days where there are few slices, of fewer where
-there are many, and of one at typical durations where there are very many.
+A Monte Carlo simulation plays `DAYS` days at once, level by level. On each day every slice draws a duration. It starts
+when its last input is there, its release has passed and its pool has room; a failed run is tried again. Waits for room
+come from event-by-event schedules (`room.py`): one schedule a day with few slices, fewer schedules with many slices,
+and one with typical durations with very many.
 
-An event moves the slices that it reaches and no others: room is given out anew by the next whole forecast.
+An event moves only the slices that it reaches. Waits for room are computed again by the next whole forecast.
 """
 
 from __future__ import annotations
@@ -30,25 +30,26 @@ if TYPE_CHECKING:
     Days = npt.NDArray[np.float32]
 
 DAYS: Final = 64
-"""So many days are played."""
+"""The number of simulated days."""
 _SEED: Final = 26
 _MOVED: Final = 0.5
 _FEW: Final = 8
-"""So many inputs are taken one after the other, each of all slices at once."""
+"""The first inputs are processed one position at a time, each for all slices at once."""
 _PART: Final = 3
-"""Of a level more than one of so many slices: the whole level."""
+"""If more than one in this many slices of a level has moved, the whole level is computed."""
 _TAIL: Final = 2.0
 _LONGEST: Final = 8.0
 _SCHEDULED: Final = 20_000
-"""So many slices are scheduled in all: schedules go step by step in Python."""
+"""The most slices to schedule over all days, because schedules run step by step in Python."""
 
 
 @dataclass(frozen=True, slots=True)
 class Durations:
-    """Of each slice, by its number: the row of `tables` (quantiles in seconds, equally spaced levels), and more.
+    """Durations of the slices, by number: `row` is each slice's row in `tables`.
 
-    An arrival's duration counts from its release. `running`: when it started, nan where it did not. `failing`: the
-    share of runs that fail and are tried again `again_after` seconds later.
+    A row of `tables` has quantiles in seconds at equally spaced levels. The duration of an arrival counts from its
+    release. `running`: when the slice started, nan if it did not. `failing`: the share of runs that fail and are tried
+    again `again_after` seconds later.
     """
 
     tables: Days
@@ -58,17 +59,17 @@ class Durations:
     again_after: float = 300.0
 
     def typical(self) -> Seconds:
-        """The median of each slice."""
+        """The median of each slice, in seconds."""
         median: Seconds = self.tables[self.row, STEPS // 2].astype(np.float64)
         return median
 
 
 @dataclass(slots=True)
 class Forecast:
-    """`start` and `finish`: one row a slice, one column a day, seconds after the network's origin.
+    """`start` and `finish`: one row a slice, one column a day, in seconds after the network's origin.
 
-    `wait`: seconds that each slice typically waits for room; `room`: before that instant it gets none, a column a day
-    or one for all.
+    `wait`: the typical seconds that each slice waits for room. `room`: the instant before which it has no room, with
+    one column a day or one column for all days.
     """
 
     network: SliceNetwork
@@ -83,7 +84,10 @@ class Forecast:
     def of(
         cls, network: SliceNetwork, durations: Durations, capacity: Sequence[int], now: float = 0.0, days: int = DAYS
     ) -> Forecast:
-        """Of all slices; `capacity` is the room of each pool, `now` an instant after the origin."""
+        """The forecast of all slices.
+
+        `capacity` is the size of each pool, `now` an instant in seconds after the origin.
+        """
         count = len(network)
         took = _draw(network, durations, now, days)
         wait, room = np.zeros(count, np.float32), np.full((count, 1), -np.inf, np.float32)
@@ -99,7 +103,7 @@ class Forecast:
         return forecast
 
     def _give_room(self, played: Forecast, capacity: Sequence[int], scheduled: int) -> bool:
-        """From schedules of the first played days; whether anything waits."""
+        """Sets the waits from schedules of the first simulated days. Returns whether any slice waits."""
         waits = np.zeros((len(self.network), scheduled), np.float32)
         started = np.full((len(self.network), scheduled), -np.inf, np.float32)
         for day in range(scheduled):
@@ -114,7 +118,7 @@ class Forecast:
         return True
 
     def play(self, now: float) -> None:
-        """All slices, level by level."""
+        """Computes all slices, level by level."""
         bounds, levels = self.network.up.bounds, self.network.levels
         release, arrives = self.network.release, self.network.pool < 0
         ready = np.where(arrives, release, np.maximum(release, now)).astype(np.float32)[:, None]
@@ -125,13 +129,13 @@ class Forecast:
             self._put(slice(first, stop), begin)
 
     def event(self, number: int, finish: float) -> Numbers:
-        """A slice ended, or is now known to end, at an instant; returns the slices that moved, itself first."""
+        """Records that a slice ended, or will end, at `finish`. Returns the slices that moved, itself first."""
         self.finish[number] = finish
         self.took[number] = finish - self.start[number]
         return self._spread(number)
 
     def started(self, number: int, at: float) -> Numbers:
-        """A slice started at an instant; returns the slices that moved."""
+        """Records that a slice started at `at`. Returns the slices that moved."""
         self.start[number] = at
         self.durations.running[number] = at
         self.finish[number] = at + self.took[number]
@@ -146,7 +150,7 @@ class Forecast:
         return quantiles_of(self.start, levels)
 
     def _spread(self, number: int) -> Numbers:
-        """Carry on what a slice moved, level by level; the rest stays."""
+        """Propagates a moved slice to the slices downstream, level by level."""
         down, levels = self.network.down, self.network.levels
         reached = np.zeros(len(self.network), np.bool_)
         furthest = _mark(reached, down.others[down.bounds[number] : down.bounds[number + 1]])
@@ -161,9 +165,9 @@ class Forecast:
         return np.concatenate(told)
 
     def _move(self, numbers: Numbers, first: int, stop: int) -> Numbers:
-        """Work slices of the level `first:stop` out anew; returns those that moved.
+        """Computes slices of the level `first:stop` again. Returns the slices that moved.
 
-        Where they are a good part of it the whole level is: rows that lie together are faster than rows picked out.
+        If they are a large part of the level, the whole level is computed: adjacent rows are faster than picked rows.
         """
         is_whole = len(numbers) * _PART > stop - first
         chosen = slice(first, stop) if is_whole else numbers
@@ -176,10 +180,10 @@ class Forecast:
         return has_moved + first if is_whole else numbers[has_moved]
 
     def _inputs(self, places: slice | Numbers, begins: Numbers) -> Days:
-        """When the last input of each slice is there; `begins` are where its edges begin.
+        """When the last input of each slice is there. `begins` are the indexes of the slices' first edges.
 
-        Slices with more inputs come first. Most have few: the first of all, then the second of those that have one, and
-        so on.
+        Slices with more inputs come first. Most slices have few inputs, so the loop handles the first input of all
+        slices, then the second input of the slices that have one, and so on.
         """
         others, latest = self.network.up.others[places], self.network.latest[places].astype(np.float32)
         sizes = np.diff(begins, append=len(others))
@@ -195,12 +199,12 @@ class Forecast:
         return last
 
     def _finished(self, others: Numbers, latest: Days) -> Days:
-        """When edges to these slices are waited for no longer."""
+        """When the wait for each of these inputs ends."""
         finished: Days = self.finish.take(others, axis=0)
         return finished if np.all(np.isinf(latest)) else np.minimum(finished, latest[:, None], out=finished)
 
     def _put(self, numbers: slice | Numbers, begin: Days) -> Days:
-        """Starts and finishes of slices that could start at `begin`, which is used up; returns the finishes."""
+        """Sets start and finish of slices that could start at `begin`, which is overwritten. Returns the finishes."""
         start = np.maximum(begin, _rows(self.room, numbers), out=begin)
         running = self.durations.running[numbers]
         is_running = np.flatnonzero(~np.isnan(running))
@@ -212,18 +216,18 @@ class Forecast:
 
 
 def _rows(played: Days, numbers: slice | Numbers) -> Days:
-    """Rows picked out by `take`: two times faster than by an index."""
+    """The rows of these slices. `take` is two times faster than an index."""
     return played[numbers] if isinstance(numbers, slice) else played.take(numbers, axis=0)
 
 
 def _mark(reached: npt.NDArray[np.bool_], numbers: Numbers) -> int:
-    """Note that these slices are reached; returns the last of them, -1 without any."""
+    """Marks these slices as reached. Returns the largest number, or -1 without slices."""
     reached[numbers] = True
     return int(numbers.max(initial=-1))
 
 
 def quantiles_of(played: Days, levels: Sequence[float]) -> Days:
-    """Of each row; between two days linearly. Of n days the k-th stands for k / (n + 1): what comes is one more."""
+    """Quantiles of each row, linear between two days. The k-th of n days has the level k / (n + 1)."""
     ordered = np.sort(played, axis=1)
     last = ordered.shape[1] - 1
     columns = []
@@ -236,7 +240,7 @@ def quantiles_of(played: Days, levels: Sequence[float]) -> Days:
 
 
 def _draw(network: SliceNetwork, durations: Durations, now: float, days: int) -> Days:
-    """How long each slice takes on each day, a second try included."""
+    """The seconds that each slice takes on each day, with a second try after a failure."""
     chance = np.random.default_rng(_SEED)
     took = _given_what_passed(network, durations, now, chance.random((len(network), days), np.float32))
     fails = np.flatnonzero(durations.failing > 0)
@@ -252,7 +256,7 @@ def _typical(network: SliceNetwork, durations: Durations, now: float) -> Days:
 
 
 def _given_what_passed(network: SliceNetwork, durations: Durations, now: float, level: Days) -> Days:
-    """Quantiles at levels, given how long each slice has run, or not arrived, already; `level` is used up."""
+    """Quantiles at `level`, given the time that a slice has already run or been late. `level` is overwritten."""
     begun = np.where(network.pool < 0, network.release, durations.running)
     passed = np.where(np.isnan(begun), 0.0, np.maximum(now - begun, 0.0))
     known = np.flatnonzero(passed > 0)
@@ -260,7 +264,7 @@ def _given_what_passed(network: SliceNetwork, durations: Durations, now: float, 
     drawn = level[known]
     level[known] = reached + drawn * (1 - reached)
     took = _at_level(durations, np.arange(len(network)), level)
-    # What has taken longer than it ever did may take as long again, or much longer: twice as long one time of four.
+    # A time longer than all before is drawn from a heavy tail: at least twice as long in one case of four.
     late = passed[known].astype(np.float32)[:, None]
     longer = np.minimum((1 - drawn) ** np.float32(-1 / _TAIL), _LONGEST)
     took[known] = np.where(took[known] <= late, np.where(reached >= 1, late * longer, late), took[known])
@@ -281,7 +285,7 @@ def _at_level(durations: Durations, numbers: Numbers, level: Days) -> Days:
 
 
 def _level_of(durations: Durations, numbers: Numbers, passed: Seconds) -> Days:
-    """At which level of its quantiles each slice is after so many seconds."""
+    """The level of its quantiles that each slice has reached after `passed` seconds."""
     rows = durations.tables[durations.row[numbers]]
     below = np.clip((rows <= passed[:, None]).sum(axis=1) - 1, 0, STEPS - 2)
     every = np.arange(len(numbers))

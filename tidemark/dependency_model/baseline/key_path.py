@@ -1,4 +1,4 @@
-"""The chain that decides when a promised slice is there, and what on it is not as it usually is."""
+"""The chain of slices that decides when a promised slice is there, and the causes of its delay."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.baseline.forecast import Forecast
 
 USUAL: Final = round(0.9 * (STEPS - 1))
-"""The place of the quantile up to which a time is usual: nine of ten."""
+"""The index of the 0.9 quantile. Times up to it are usual."""
 _ROOM_SECONDS: Final = 60.0
 _LONGER_SECONDS: Final = 60.0
 
 
 class Cause(Enum):
-    """What makes a promise late; the value completes `it`."""
+    """The cause of a late promise. The value completes a sentence that begins with `it`."""
 
     FAILED_FOR_GOOD = "failed and waits for a person"
     FAILED = "failed and is tried again"
@@ -36,7 +36,7 @@ class Cause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A slice by its number, what it does, and how many seconds it is off."""
+    """A slice by its number, the cause, and the seconds of delay."""
 
     number: int
     cause: Cause
@@ -45,9 +45,9 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Troubled:
-    """Slices, by number, that failed; those of `for_good` are not tried again, `held` wait for somebody's word.
+    """Slices with known trouble, by number. `for_good`: failed and not retried. `held`: waiting for a person.
 
-    `longer`: who reads much more than usual, and how many seconds longer that typically takes.
+    `longer`: slices that read much more than usual, and the additional seconds that this typically takes.
     """
 
     failed: Collection[int] = frozenset()
@@ -57,7 +57,7 @@ class Troubled:
 
 
 def key_path(forecast: Forecast, number: int) -> list[int]:
-    """The slices that decide, first to last: from each the input that is there last, most of the days."""
+    """The slices that decide, first to last. Each step goes to the input that is most often the last one."""
     network = forecast.network
     path = [number]
     while True:
@@ -74,7 +74,7 @@ def key_path(forecast: Forecast, number: int) -> list[int]:
 
 
 def deviations(forecast: Forecast, path: Sequence[int], now: float, troubled: Troubled) -> list[Deviation]:
-    """What on a key path deviates from its norm, by how much, the worst first."""
+    """The deviations on a key path: failures that need a person or are retried first, then by seconds of delay."""
     told = [deviation for number in path for deviation in _deviations_of(forecast, number, now, troubled)]
     return sorted(told, key=lambda deviation: (list(Cause).index(deviation.cause) > 1, -deviation.seconds))
 

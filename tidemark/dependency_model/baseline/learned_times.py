@@ -1,8 +1,8 @@
-"""How long something takes, or how long after its window's end it arrives, learned from what it took before.
+"""Durations and arrival times (seconds after the window's end), learned from past ones.
 
-Times are looked at as logarithms: what doubles is as far off as what halves. A level that moves slowly (Theil and Sen's
-slope), an effect of each group (weekday; for shorter periods hour and weekday), and the quantiles of what is left;
-medians throughout, so that one odd run changes little. Where the level jumps, what was before the jump is forgotten.
+The model works on logarithms, so that doubling and halving are equally far. It has a level with a slope (Theil and
+Sen), an effect of each group (weekday; hour and weekday for shorter periods), and quantiles of the residuals. It uses
+medians, so that one outlier changes little. After a jump of the level, older times are not used.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _Float = TypeVar("_Float", np.float32, np.float64)
 
 STEPS: Final = 81
 LEVELS: Final = np.linspace(0.0, 1.0, STEPS)
-"""The levels at which quantiles are kept."""
+"""The levels of the stored quantiles."""
 KEPT: Final = 90
-"""So many of the newest observations are looked at where there is one a day; of shorter periods three weeks."""
+"""The most recent observations that are used with one observation a day. Shorter periods use three weeks."""
 KEPT_OF_HOURS: Final = 3 * 7 * 24
 DAY: Final = 86_400.0
 
@@ -38,7 +38,7 @@ _RHYTHM: Final = 14
 _JUMP: Final = log(2.5)
 _OTHER_CODE: Final = log(1.25)
 TO_DEVIATION: Final = 1.4826
-"""From the median of distances to a standard deviation."""
+"""The factor from a median absolute deviation to a standard deviation."""
 _LONE_JUMP: Final = log(6.0)
 _LOOKED_BACK: Final = 14
 _WIDE: Final = log(4.0)
@@ -49,13 +49,13 @@ _GAP: Final = 0.25
 _LONGEST: Final = 20.0
 _LEVEL: Final = 21
 _MEDIAN_VARIANCE: Final = 1.57
-"""Of a median, over that of a mean of as many."""
+"""The variance of a median, divided by the variance of a mean of the same sample size."""
 NORMAL: Final = np.array([NormalDist().inv_cdf(float(np.clip(level, 0.004, 0.996))) for level in LEVELS])
 """The standard normal distribution at `LEVELS`."""
 
 
 class HistoryLabel(Enum):
-    """What the history is good for: there is none, of fewer than seven times, its level jumped lately, or steady."""
+    """The quality of the history: none, fewer than seven times, a recent jump of the level, or steady."""
 
     NONE = "none"
     SHORT = "short"
@@ -65,10 +65,10 @@ class HistoryLabel(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What was measured at an instant (seconds since 1970): `amount` seconds that it took, or rows that there were.
+    """A measurement at `at` (seconds since 1970): `amount` is a duration in seconds or a number of rows.
 
-    `groups` are what it is compared by: its weekday, or its hour and its weekday; as many of all of one history.
-    `code` is the id of what computed it, empty where nobody told it.
+    `groups` are the weekday, or hour and weekday; all observations of a history have the same number of groups. `code`
+    is the id of the code that computed it, empty if not recorded.
     """
 
     at: float
@@ -79,7 +79,10 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class LearnedTimes:
-    """A distribution that depends on when: `level` and `spread` (at `LEVELS`) are logarithms, `drift` is a day's."""
+    """A distribution that depends on the time.
+
+    `level` and `spread` (at `LEVELS`) are logarithms, `drift` is per day.
+    """
 
     label: HistoryLabel
     count: int
@@ -90,7 +93,7 @@ class LearnedTimes:
     effects: Sequence[Mapping[int, float]] = ()
 
     def center(self, at: float, groups: Groups = ()) -> float:
-        """The logarithm around which the spread lies at an instant (seconds since 1970)."""
+        """The center of the distribution, as a logarithm, at an instant (seconds since 1970)."""
         ahead = min(max((at - self.last) / DAY, 0.0), _FURTHEST) if self.last else 0.0
         center = self.level + self.drift * ahead
         for effects, group in zip(self.effects, groups, strict=False):
@@ -102,7 +105,7 @@ class LearnedTimes:
         return _seconds(self.center(at, groups) + self.spread)
 
     def of_new_code(self) -> LearnedTimes:
-        """The same for code that never ran yet: the middle is the best guess, and anything around it."""
+        """The distribution for code that never ran: the same median with a wider spread."""
         return replace(self, label=HistoryLabel.CHANGED, spread=self.spread + NORMAL * _NARROW) if self.count else self
 
     def typical(self, at: float, groups: Groups = ()) -> float:
@@ -111,7 +114,7 @@ class LearnedTimes:
 
 
 def stacked_quantiles(asked: Sequence[tuple[LearnedTimes, Groups]], at: float) -> npt.NDArray[np.float32]:
-    """The quantiles of many at once, a row each: far cheaper than one by one."""
+    """The quantiles of many distributions, one row each. This is far faster than one call for each."""
     logs = np.empty((len(asked), STEPS), np.float32)
     for row, (times, groups) in enumerate(asked):
         np.add(times.spread, times.center(at, groups), out=logs[row], casting="same_kind")
@@ -124,7 +127,7 @@ def _seconds(logs: npt.NDArray[_Float]) -> npt.NDArray[_Float]:
 
 
 def learn(observations: Sequence[Observed], typical: float = _TYPICAL) -> LearnedTimes:
-    """What these observations, in order of time, say; without any, `typical` seconds and anything around it."""
+    """The distribution of observations in order of time. Without any, a wide one around `typical` seconds."""
     if not observations:
         return LearnedTimes(HistoryLabel.NONE, 0, log1p(typical), NORMAL * _WIDE)
     logs = [log1p(max(observed.amount, 0.0)) for observed in observations]
@@ -151,7 +154,8 @@ def _of_one_level(kept: Sequence[Observed], logs: Array, *, is_changed: bool) ->
         effects.append(effect)
         flat, fitted = flat - by, fitted + share
     level = float(np.median(flat[-_LEVEL:]))
-    # What was fitted to makes the rest look smaller than what comes next will be: a mean's, and a median's, variance.
+    # Fitted values make the residuals too small. This widens them by the variance of the fitted means and of the
+    # median.
     part = min(0.6, (1.0 + has_rhythm + fitted) / count)
     wider = ((1.0 + _MEDIAN_VARIANCE * max(part, 1.0 / _LEVEL)) / (1.0 - part)) ** 0.5
     label = HistoryLabel.SHORT if count < _SHORT else HistoryLabel.STEADY
@@ -160,15 +164,16 @@ def _of_one_level(kept: Sequence[Observed], logs: Array, *, is_changed: bool) ->
 
 
 def _in_a_day(kept: Sequence[Observed]) -> int:
-    """How many observations there are of each day, about."""
+    """The approximate number of observations a day."""
     days = (kept[-1].at - kept[0].at) / DAY
     return max(1, min(24, round((len(kept) - 1) / days))) if days > 1.0 else 1
 
 
 def _last_jump(logs: Sequence[float], in_a_day: int) -> int:
-    """Where the present level begins: two in a row far from what was usual, or a last one very far; 0 where it holds.
+    """The index at which the present level begins, 0 without a jump.
 
-    Of a level at least three observations are known before something is far from it.
+    A jump is two observations in a row far from the usual value, or a last one very far from it. At least three
+    observations of a level come before a jump.
     """
     begin = 0
     for number in range(3, len(logs)):
@@ -186,14 +191,14 @@ def _last_jump(logs: Sequence[float], in_a_day: int) -> int:
 
 
 def _first_of_code(observations: Sequence[Observed]) -> int:
-    """The number of the first observation of the present code; 0 where another one is not known."""
+    """The index of the first observation of the present code, or 0 if no other code is recorded."""
     code = next((observed.code for observed in reversed(observations) if observed.code), "")
     others = [number for number, observed in enumerate(observations) if observed.code not in ("", code)]
     return others[-1] + 1 if others else 0
 
 
 def _lie_apart(before: Sequence[float], after: Sequence[float]) -> bool:
-    """Whether the medians do, farther than chance sets them (three deviations): other code takes other times."""
+    """Whether the medians differ by more than chance explains (three deviations): new code takes other times."""
     lately = before[-_LOOKED_BACK:]
     usual = median(lately)
     noise = TO_DEVIATION * median(abs(value - usual) for value in lately)
@@ -206,14 +211,14 @@ def _is_as_far(off: float, following: float) -> bool:
 
 
 def _is_new(logs: Sequence[float], newest: float, off: float, in_a_day: int) -> bool:
-    """Whether the level was not there already a week or two before: a slow weekend, or night, is a rhythm, no jump."""
+    """Whether the level did not occur in the last one or two weeks. A slow night or weekend is a rhythm, not a jump."""
     before = logs[-_LOOKED_BACK * in_a_day :]
     alike = sum(abs(earlier - newest) < abs(off) / 3 for earlier in before)
     return alike * max(7, in_a_day) < len(before)
 
 
 def _slope(days: Array, logs: Array) -> float:
-    """Theil and Sen's: the median of the slopes of all pairs a week apart or more, at most a tenth a day."""
+    """The slope after Theil and Sen: the median over pairs at least a week apart, at most 0.1 a day."""
     some = slice(None, None, 1 + len(days) // KEPT)
     days, logs = days[some], logs[some]
     later, earlier = np.triu_indices(len(days), 1)[::-1]
@@ -226,10 +231,10 @@ def _slope(days: Array, logs: Array) -> float:
 
 
 def _effects(groups: npt.NDArray[np.int64], flat: Array) -> tuple[dict[int, float], float, Array]:
-    """How far each group's median is from the whole's, how many of these numbers were fitted in effect, and of each.
+    """The effect of each group, the number of effectively fitted values, and the effect of each observation.
 
-    All are drawn towards nothing as far as chance alone would set them apart (James and Stein, Estimation with
-    quadratic loss, 1961).
+    An effect is the distance of the group's median from the median of all. Effects shrink towards zero as far as chance
+    explains them (James and Stein, Estimation with quadratic loss, 1961).
     """
     center = float(np.median(flat))
     names, place, sizes = np.unique(groups, return_inverse=True, return_counts=True)
@@ -245,21 +250,22 @@ def _effects(groups: npt.NDArray[np.int64], flat: Array) -> tuple[dict[int, floa
 
 
 def _spread(rest: Array) -> Array:
-    """Quantiles of what is left, wider for few observations and in the tails."""
+    """Quantiles of the residuals, wider with few observations and in the tails."""
     count = len(rest)
     spread: Array = np.interp(LEVELS, *_nodes(np.sort(rest))) * (1.0 + 1.5 / count)
     if count < _SHORT:
         return spread + NORMAL * float(_NARROW * (2.0 / (1.0 + count)) ** 0.5)
-    # Further than ever by as much as nine of ten are from the middle: an odd one is no measure.
+    # Extends both ends by half the distance from the median to the outer tenth, because one outlier is not a good
+    # measure.
     spread[0] -= 0.5 * (spread[STEPS // 2] - spread[STEPS // 10])
     spread[-1] += 0.5 * (spread[-1 - STEPS // 10] - spread[STEPS // 2])
     return spread
 
 
 def _nodes(ordered: Array) -> tuple[Array, Array]:
-    """Levels and values to draw the quantiles through.
+    """Levels and values to interpolate the quantiles through.
 
-    What is far from all others is of another kind, which may begin anywhere after what is usual.
+    A gap separates outliers from usual values. The outliers' range may begin anywhere after the usual values.
     """
     count = len(ordered)
     ranks = (np.arange(count) + 1.0) / (count + 1.0)
@@ -273,7 +279,7 @@ def _nodes(ordered: Array) -> tuple[Array, Array]:
 
 
 def _with_lone(learned: LearnedTimes, newest: float) -> LearnedTimes:
-    """One very odd time may be an accident or the new level: it gets a fourteenth of the distribution."""
+    """Gives 1/14 of the distribution to a single very odd last time: it may be an accident or the new level."""
     off = newest - learned.level
     spread = learned.spread.copy()
     share = STEPS // 14
@@ -285,11 +291,11 @@ def _with_lone(learned: LearnedTimes, newest: float) -> LearnedTimes:
 
 
 def given(seconds: float) -> Array:
-    """The quantiles of what is known to take so long."""
+    """The quantiles of a known duration."""
     return np.full(STEPS, seconds)
 
 
 def pooled(learned: Sequence[LearnedTimes]) -> float:
-    """The typical seconds of what has a history, for what has none."""
+    """The typical seconds of the items with a history, for items without one."""
     levels = [times.level for times in learned if times.count]
     return exp(median(levels)) - 1.0 if levels else _TYPICAL

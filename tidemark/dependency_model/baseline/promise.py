@@ -1,4 +1,4 @@
-"""A baseline: what is promised for when, how far the prediction is from it, and the latest start that keeps it."""
+"""Baselines: the promised time of a slice, its margin, and the latest start that keeps the promise."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 LIKELY: Final = 0.75
 CERTAIN: Final = 0.98
 LAST_CALL: Final = 50 * 60.0
-"""A promise is told to be over, or at risk, from a probability on: CERTAIN while more seconds than LAST_CALL are left,
-as much may change till then; LIKELY afterwards, which is the last time to do something about it."""
+"""The probability from which a promise is reported as over or at risk. It is CERTAIN while more than LAST_CALL seconds
+are left, because much may still change. Afterwards it is LIKELY, because it is the last time to act."""
 _LOST: Final = 1e9
 BASELINE_CHECK: Final = "baseline"
-"""The check, beside those of rules, that tells how a slice's promise stands."""
+"""The name of the check that reports the promise of a slice, beside the checks of rules."""
 
 
 class PromiseState(Enum):
-    """How a promise stands: before its time as predicted, afterwards as it is."""
+    """The state of a promise: predicted before `ready_by`, actual afterwards."""
 
     SAFE = "safe"
     AT_RISK = "at risk"
@@ -37,9 +37,9 @@ class PromiseState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """Seconds after the network's origin; `seconds` is `ready_by` minus the median finish, negative where it is late.
+    """Instants in seconds after the network's origin, and the probability `late` of a finish after `ready_by`.
 
-    `late` is the probability that it comes after `ready_by`.
+    `seconds` is `ready_by` minus the median finish, negative if late.
     """
 
     ready_by: float
@@ -55,7 +55,10 @@ class Margin:
 
 
 def margin_of(forecast: Forecast, number: int, ready_by: float, alert_margin: float = 0.0) -> Margin:
-    """Of one slice, `ready_by` in seconds from now on; it has to be there `alert_margin` seconds before."""
+    """The margin of one slice. `ready_by` is in seconds from now;
+
+    the slice should be there `alert_margin` seconds earlier.
+    """
     finish = forecast.finish[number]
     p50, p90, p99 = (float(value) for value in quantiles_of(finish[None, :], (0.5, 0.9, 0.99))[0])
     late = float(np.mean(finish > ready_by))
@@ -70,9 +73,9 @@ def _needed(seconds_left: float) -> float:
 
 
 def latest_starts(network: SliceNetwork, took: Seconds, promised: Mapping[int, float]) -> Seconds:
-    """Of each slice the latest start by which all promises are kept that hang on it; infinite where none does.
+    """The latest start of each slice that keeps all promises downstream; infinite if there are none.
 
-    `took` are seconds of each slice, `promised` instants by number. Room is not looked at.
+    `took` has the seconds of each slice, `promised` instants by number. Limits of pools are ignored.
     """
     finish = np.full(len(network), np.inf)
     for number, instant in promised.items():
@@ -90,10 +93,10 @@ def latest_starts(network: SliceNetwork, took: Seconds, promised: Mapping[int, f
 
 
 def turns(network: SliceNetwork, took: Seconds, promised: Mapping[int, float], now: float = 0.0) -> Seconds:
-    """Of each slice whose turn is first where there is no room: the smallest.
+    """The priority of each slice where pools are full: the smallest goes first.
 
-    The latest start that keeps its promises; after those what can keep them no longer, then what none hangs on, the
-    longest chain first.
+    First come slices that can still keep their promises, by latest start. Then slices whose promises are already
+    broken. Last come slices without a promise, the longest chain first.
     """
     latest = latest_starts(network, took, promised)
     count = len(network)

@@ -1,4 +1,4 @@
-"""How long it takes to rebuild slices and what was built of them, under the pools there are, beside live work."""
+"""The time to rebuild slices and the slices downstream of them, with the pools' limits, beside live work."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RepairTime:
-    """Of `slices` slices; seconds from now until the last is there, and the seconds of work in it."""
+    """Seconds from now until the last of `slices` slices is there, and the total seconds of work."""
 
     slices: int
     p50: float
@@ -29,7 +29,7 @@ class RepairTime:
 
 
 def repair_time(network: SliceNetwork, durations: Durations, capacity: Sequence[int], repaired: Numbers) -> RepairTime:
-    """Of the slices `repaired`, by number, in a network that holds them and the live work beside them."""
+    """The time to rebuild the slices `repaired` (numbers). The network has these slices and the live work."""
     if not len(repaired):
         return RepairTime(0, 0.0, 0.0, 0.0, 0.0)
     forecast = Forecast.of(network, durations, capacity)

@@ -1,7 +1,8 @@
-"""Pools hold so many runs at a time: how long each slice that could start waits for room.
+"""How long each slice waits for room in its pool, which limits the runs at a time.
 
-A schedule event by event with one duration each (list scheduling: Graham, Bounds on multiprocessing timing anomalies,
-SIAM J. Appl. Math. 17, 1969). At one instant what ends makes room first; then the slices that may start do, by rank.
+An event-by-event schedule with one duration for each slice (list scheduling: Graham, Bounds on multiprocessing timing
+anomalies, SIAM J. Appl. Math. 17, 1969). At each instant, ended runs make room first. Then waiting slices start by
+rank.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 def waits_for_room(
     network: SliceNetwork, capacity: Sequence[int], unlimited: tuple[Seconds, Seconds], running: Seconds
 ) -> tuple[Seconds, Seconds]:
-    """Seconds that each slice waits for room, and its start; `unlimited` are start and finish without limits.
+    """The seconds that each slice waits for room, and its start. `unlimited` has start and finish without limits.
 
-    `running` is when a slice under way started, nan for the others: it has its slot already.
+    `running` is when an active slice started, nan for the others. An active slice already has its slot.
     """
     starts, finishes = unlimited
     if not any(_is_overfull(starts, finishes, network.pool == pool, capacity[pool]) for pool in range(len(capacity))):
@@ -35,11 +36,11 @@ def waits_for_room(
 
 
 def _is_overfull(starts: Seconds, finishes: Seconds, in_pool: npt.NDArray[np.bool_], capacity: int) -> bool:
-    """Whether more than its capacity would be in a pool at once."""
+    """Whether a pool would exceed its capacity at some instant."""
     begin, end = starts[in_pool], finishes[in_pool]
     if len(begin) <= capacity:
         return False
-    if np.any(end <= begin):  # what takes no time waits for room, too: only the schedule can tell
+    if np.any(end <= begin):  # slices of zero duration also wait for room: only the schedule shows how long
         return True
     times = np.concatenate((end, begin))
     steps = np.concatenate((np.full(len(end), -1), np.full(len(begin), 1)))
@@ -48,10 +49,11 @@ def _is_overfull(starts: Seconds, finishes: Seconds, in_pool: npt.NDArray[np.boo
 
 
 class _Schedule:
-    """One run of it, by events (time, number).
+    """One schedule, by events (time, number).
 
-    Of n slices, i is that slice i ends, n + i that it may start, 2 n + e that edge e is waited for no longer. Those
-    that are known from the beginning are sorted once, so that the heap holds little more than what runs.
+    With n slices, event i is the end of slice i, n + i is the instant at which it may start, and 2 n + e is the instant
+    at which the wait for edge e ends. Events that are known at the beginning are sorted once, so that the heap stays
+    small.
     """
 
     def __init__(self, network: SliceNetwork, capacity: Sequence[int], durations: Seconds, running: Seconds) -> None:
@@ -82,7 +84,7 @@ class _Schedule:
         self._known.sort(reverse=True)
 
     def run(self) -> tuple[Seconds, Seconds]:
-        """When each slice could start, and when it did."""
+        """When each slice could start, and when it started."""
         events, known = self._events, self._known
         while events or known:
             now = min(events[0][0] if events else inf, known[-1][0] if known else inf)
@@ -97,7 +99,7 @@ class _Schedule:
         return np.array(self._could), np.array(self._started)
 
     def _settle(self, event: int, now: float) -> int:
-        """The pool that has more room or more to do by it."""
+        """Processes an event. Returns the pool that has more room or more waiting slices, or -1."""
         if event < self._count:
             return self._end(event, now)
         if event < 2 * self._count:
@@ -130,7 +132,7 @@ class _Schedule:
         return pool
 
     def _meet(self, place: int, now: float) -> None:
-        """An edge is waited for no longer: its input ended, or its time is over."""
+        """Ends the wait for an edge: its input ended, or its time limit passed."""
         if self._is_met[place]:
             return
         self._is_met[place] = True

@@ -1,8 +1,8 @@
-"""How much longer a run takes that reads more than usual: learned from the runs that did (seed capability A9).
+"""How much longer a run takes that reads more than usual, learned from past runs (seed capability A9).
 
-Of a run that reads k times as much, the logarithm of its time grows by `slope` times log k: 0 where the time is all
-overhead, 1 where it is all reading. Without evidence it is between the two; runs of unusual size narrow it down
-(Bayesian linear regression with one coefficient: Gelman et al., Bayesian Data Analysis, 3rd ed., ch. 14.8).
+If a run reads k times as much, the logarithm of its time grows by `slope` times log k. The slope is 0 if all time is
+overhead and 1 if all time is reading. It starts in the middle, and runs of unusual size narrow it down (Bayesian linear
+regression with one coefficient: Gelman et al., Bayesian Data Analysis, 3rd ed., ch. 14.8).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.baseline.learned_times import LearnedTimes
 
 UNUSUAL: Final = log(1.5)
-"""From this logarithm on what a run reads is of another size than usual."""
+"""The logarithm from which an input size counts as unusual."""
 _SLOPE: Final = 0.5
 _DOUBT: Final = 0.5
 _STEEPEST: Final = 1.5
@@ -46,7 +46,10 @@ class SizeEffect:
 
 
 def size_effect(runs: Sequence[tuple[float, float]]) -> SizeEffect:
-    """From runs of the past: logarithms of how much was read, and of how long it took, each over what is usual."""
+    """The effect, from past runs:
+
+    logarithms of the size that was read and of the time, each relative to the usual value.
+    """
     if not runs:
         return SizeEffect()
     read, took = np.array(runs, np.float64).T

@@ -1,4 +1,4 @@
-"""The open slices and what they wait for, as arrays: numbered level by level, so that a level is one step of numpy."""
+"""The open slices and their inputs as arrays, numbered level by level: one level is one step of numpy."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     Seconds = npt.NDArray[np.float64]
 
 NO_POOL: Final = -1
-"""Nothing runs here: the slice arrives from outside, or is a marker."""
+"""The slice has no run: it arrives from outside, or is a marker."""
 
 
 @dataclass(frozen=True, slots=True)
 class SliceNetwork:
-    """n slices in an order in which inputs come first; all instants are seconds after one origin.
+    """n slices, each after its inputs. All instants are seconds after one origin.
 
-    `order` holds of each number the place that its slice was given at. `levels` are the bounds of the levels: slices of
-    one level need only slices of levels before, and those with most inputs come first. `release`: not before. `pool`: a
-    number or `NO_POOL`. `rank`: whose turn is first where there is no room. `latest` is of each edge (in the order of
-    `up`) the instant from which on it is waited for no longer, infinite for a strong one.
+    `order` has the original place of each number. `levels` are the bounds of the levels: slices of a level need only
+    slices of earlier levels, and slices with the most inputs come first. `release` is the earliest start. `pool` is a
+    number or `NO_POOL`. `rank` is the priority where the pool is full, the smallest first. `latest` has the instant at
+    which the wait for each edge ends (in the order of `up`), infinite for a strong edge.
     """
 
     order: Numbers
@@ -52,7 +52,10 @@ class SliceNetwork:
         rank: Seconds | None = None,
         latest: Seconds | None = None,
     ) -> Self:
-        """From slices in any order; `edges` are (input, slice) pairs of places. Raises ValueError for a cycle."""
+        """The network of slices in any order. `edges` are (input, slice) pairs of places.
+
+        Raises ValueError for a cycle.
+        """
         count = len(release)
         order, levels = _leveled(count, *edges)
         number = np.empty(count, np.int64)
@@ -73,14 +76,14 @@ class SliceNetwork:
         )
 
     def numbers(self) -> Numbers:
-        """Of each given place the number."""
+        """The number of each original place."""
         number = np.empty(len(self), np.int64)
         number[self.order] = np.arange(len(self))
         return number
 
 
 def _leveled(count: int, above: Numbers, below: Numbers) -> tuple[Numbers, Numbers]:
-    """Places level by level, and the levels' bounds."""
+    """Places ordered by level, and the bounds of the levels."""
     down = EdgeStretches.of(count, above, below)
     missing = np.bincount(below, minlength=count) if len(below) else np.zeros(count, np.int64)
     level = np.flatnonzero(missing == 0)

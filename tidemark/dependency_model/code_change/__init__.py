@@ -1,1 +1,1 @@
-"""What a change of an entity's code does to its rows (seed capability D4): by words, by sqlglot's trees, by columns."""
+"""The effect of a code change on an entity's rows (seed capability D4): by words, by sqlglot's trees, by columns."""

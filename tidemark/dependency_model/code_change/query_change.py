@@ -1,9 +1,9 @@
-"""What a change of a query does to its columns, soundly: what cannot be told for sure changes everything.
+"""The effect of a query's change on its columns. What is not certain counts as a change of everything.
 
-Two queries are the same only where their words are and sqlglot's trees are: the trees alone are not sound (in Spark's
-dialect CAST and TRY_CAST give the same one). Of two SELECTs that differ in their list alone, the columns are compared
-one by one; everything changes where a column can change rows or other columns: generators, the first aggregate, names
-and numbers of columns in GROUP BY and ORDER BY, names that other columns use, DISTINCT.
+Two queries are equal only if both their words and sqlglot's trees are equal. The trees alone are not enough: in Spark's
+dialect CAST and TRY_CAST give the same tree. If two SELECTs differ only in their list, each column is compared.
+Everything has changed if a column can affect rows or other columns: generators, the first aggregate, names and numbers
+of columns in GROUP BY and ORDER BY, names that other columns use, DISTINCT.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ALL_COLUMNS: Final = "*"
 _AFTER_LIST: Final = ("group", "having", "order", "sort", "distribute", "cluster", "qualify", "windows")
-"""Clauses that see the names of the SELECT's columns."""
+"""Clauses that can refer to the names of the SELECT's columns."""
 _GENERATORS: Final = frozenset(
     {
         *("explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack"),
@@ -35,9 +35,10 @@ _GENERATORS: Final = frozenset(
 
 @dataclass(frozen=True)
 class QueryChange:
-    """Columns by name. `is_everything`: rows, or columns that are not named here, may have changed as well.
+    """Changed columns by name. `is_everything`: rows, or columns that are not named here, may have changed as well.
 
-    `renamed` are old and new names; `changed` have another expression, `retyped` are cast to another type.
+    `renamed` has old and new names. `changed` columns have another expression, `retyped` columns a cast to another
+    type.
     """
 
     added: tuple[str, ...] = ()
@@ -52,7 +53,7 @@ class QueryChange:
 
     @property
     def columns(self) -> frozenset[str]:
-        """The columns that may hold other values, or are there no more, or newly."""
+        """The columns that were added or removed or may have other values."""
         if self.is_everything:
             return frozenset({ALL_COLUMNS})
         pairs = (name for pair in self.renamed for name in pair)
@@ -64,7 +65,7 @@ _EVERYTHING: Final = QueryChange(is_everything=True)
 
 
 def query_change(old: str, new: str) -> QueryChange:
-    """What became of the columns; false where the queries are the same but for comments, spaces and capitals."""
+    """The changes of the columns. False if the queries differ only in comments, spaces and capitals."""
     if old == new:
         return _NOTHING
     before, after = _parsed(old), _parsed(new)
@@ -112,7 +113,7 @@ def _column_change(old: SelectList, new: SelectList) -> QueryChange:
 
 
 def _renamed(old: SelectList, new: SelectList, gone: list[str], come: list[str]) -> Iterator[tuple[str, str]]:
-    """Each column that is gone with the one that is computed alike, where there is but one such pair."""
+    """Each removed column with the only added column that has the same expression."""
     for name in gone:
         alike = [other for other in come if new.values[other] == old.values[name]]
         rivals = [other for other in gone if old.values[other] == old.values[name]]
@@ -134,7 +135,7 @@ def _without_list(query: exp.Expr) -> exp.Expr:
 def _reaches_further(
     before: exp.Expr, after: exp.Expr, old: SelectList, new: SelectList, columns: frozenset[str]
 ) -> bool:
-    """Whether what becomes of some columns may change rows, or other columns."""
+    """Whether a change of these columns may change rows or other columns."""
     affected = [*_chosen(old.nodes, columns), *_chosen(new.nodes, columns)]
     others = [node for listed in (old, new) for name, node in listed.nodes.items() if name not in columns]
     if old.is_distinct or any(map(_is_generator, affected)):
@@ -150,7 +151,7 @@ def _reaches_further(
 
 
 def _is_of_table(name: str, old: SelectList, new: SelectList) -> bool:
-    """Whether a name is surely a table's column, which goes before an alias: the alias itself is computed of it."""
+    """Whether a name is certainly a column of a table: an alias is computed from it, and the table's column wins."""
     own = [listed.nodes[name] for listed in (old, new) if name in listed.nodes]
     return any(_mentions(node, frozenset({name})) for node in own)
 
@@ -160,7 +161,7 @@ def _chosen(nodes: Mapping[str, exp.Expr], columns: frozenset[str]) -> list[exp.
 
 
 def _is_generator(node: exp.Expr) -> bool:
-    """Also a function that nobody knows."""
+    """Whether an expression may generate rows. Unknown functions count as generators."""
     return any(
         isinstance(part, exp.UDTF | exp.Anonymous) or (isinstance(part, exp.Func) and _name(part) in _GENERATORS)
         for part in node.walk()
@@ -172,7 +173,7 @@ def _name(function: exp.Func) -> str:
 
 
 def _aggregates(node: exp.Expr) -> bool:
-    """Whether a column collapses rows: an aggregate that is no window's."""
+    """Whether a column collapses rows: it has an aggregate outside a window."""
     return any(not isinstance(part.parent, exp.Window) for part in node.find_all(exp.AggFunc))
 
 
@@ -183,7 +184,7 @@ def _after_list(query: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _counts_columns(clause: exp.Expr) -> bool:
-    """`ORDER BY 2`, `GROUP BY ALL`."""
+    """Whether a clause refers to columns by number or by ALL: `ORDER BY 2`, `GROUP BY ALL`."""
     if clause.args.get("all"):
         return True
     keys = (key.this if isinstance(key, exp.Ordered) else key for key in clause.expressions)
@@ -191,6 +192,6 @@ def _counts_columns(clause: exp.Expr) -> bool:
 
 
 def _mentions(node: exp.Expr, columns: frozenset[str]) -> bool:
-    """Whether an expression names one of the columns without saying of which table."""
+    """Whether an expression names one of the columns without a table."""
     value = node.this if isinstance(node, exp.Alias) else node
     return any(column.name.lower() in columns and not column.table for column in value.find_all(exp.Column))

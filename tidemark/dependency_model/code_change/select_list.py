@@ -1,4 +1,4 @@
-"""The list of a SELECT: each column's name, its words and its tree, and the words around the list."""
+"""The list of a SELECT: the name, words and tree of each column, and the words around the list."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 @dataclass(frozen=True)
 class SelectList:
-    """`names` in small letters and in order; `values` are the words of each column without its alias.
+    """`names` in lower case and in order; `values` has the words of each column without its alias.
 
-    `*` is a column of the name `*`, `t.*` one of `t.*`.
+    `*` has the name `*`, `t.*` has the name `t.*`.
     """
 
     names: tuple[str, ...]
@@ -28,12 +28,12 @@ class SelectList:
 
     @property
     def is_distinct(self) -> bool:
-        """Whether the list decides on the rows, too."""
+        """Whether the list has DISTINCT and so affects the rows."""
         return self.head[-1:] == ("distinct",)
 
     @classmethod
     def of(cls, query: exp.Expr, words: Sequence[str]) -> Self | None:
-        """Of the words and the tree of a text; None where it is no single SELECT, or a column has no name."""
+        """The list of a parsed query. None if it is not a single SELECT, or a column has no name."""
         place = _place(words)
         if not isinstance(query, exp.Select) or place is None:
             return None
@@ -47,7 +47,7 @@ class SelectList:
 
 
 def _place(words: Sequence[str]) -> range | None:
-    """Where the list of the outermost SELECT stands, without DISTINCT."""
+    """The indexes of the outermost SELECT's list, without DISTINCT."""
     start, depth = None, 0
     for at, word in enumerate(words):
         depth += (word in _OPENING) - (word in _CLOSING)
@@ -73,7 +73,7 @@ def _items(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _name(node: exp.Expr) -> str:
-    """Empty for a computed column without an alias: its name is Spark's to make."""
+    """The name of a column in lower case. Empty for a computed column without an alias, which Spark names."""
     if isinstance(node, exp.Star):
         return "*"
     if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):

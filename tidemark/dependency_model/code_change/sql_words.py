@@ -1,8 +1,8 @@
-"""A query's words and signs without what means nothing: comments, spaces, capitals of keywords and functions.
+"""The words and signs of a query, without comments, spaces and the capitals of keywords and functions.
 
-Two texts with the same words mean the same to Spark. Where that is doubtful a difference is kept: strings, numbers and
-names stay as they are written (`to_json` prints the names of columns), and a keyword keeps its capitals where it stands
-like a name. No parser: it is asked of every query whenever Dagster loads a project.
+Two texts with the same words mean the same to Spark. If that is doubtful, a difference is kept: strings, numbers and
+names keep their spelling (`to_json` prints the names of columns), and so does a keyword in the place of a name. This is
+not a parser, because it runs for every query whenever Dagster loads a project.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KEYWORDS: Final = frozenset(
     )
 )
 _SURE: Final = frozenset({"null", "true", "false", "select"})
-"""Whose capitals mean nothing wherever they stand."""
+"""Words whose capitals never matter."""
 _BEFORE_ITEM: Final = frozenset({"(", ",", ".", "[", "select", "distinct", "as"})
 _AFTER_ITEM: Final = frozenset({")", ",", ".", "]", "from", "as", ""})
 _SIGNS: Final = frozenset("+-*/%=<>!|&^~?:")
@@ -43,7 +43,7 @@ _WORD: Final = re.compile(
     + r"""|\S)""",
     re.VERBOSE,
 )
-"""`/*` in code begins a hint."""
+"""`/*` in code begins a hint, because other comments are separate pieces."""
 
 
 @lru_cache(maxsize=4096)
@@ -69,7 +69,7 @@ def _kinds(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _spelled(word: str, before: str, after: str) -> str:
-    """A word as it counts: in small letters where its capitals mean nothing for sure."""
+    """The word in lower case if its capitals certainly do not matter."""
     small = word.lower()
     if small in _SURE or (after == "(" and before != "."):
         return small

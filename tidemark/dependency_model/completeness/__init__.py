@@ -1,1 +1,1 @@
-"""Completeness of windows by counts: what the source has against what the lake has (seed capability C4)."""
+"""Completeness of windows by counts: the records in the source compared with the records in the lake (C4)."""

@@ -1,8 +1,8 @@
-"""Slots to windows, incrementally (seed capability C4): 5 minutes, 10 minutes, hours and days of one table.
+"""Slots rolled up to windows of 5 minutes, 10 minutes, hours and days, incrementally (seed capability C4).
 
-A slot is complete once the source's counts are final and the lake agrees with them; a window is complete once complete
-slots cover all of its minutes. Each level counts its covered minutes, so that a count costs what it changes and never
-what is known. Counts come in any order; `late` says whether what comes late makes a window incomplete.
+A slot is complete once the source's counts are final and the lake agrees with them. A window is complete once complete
+slots cover all of its minutes. Each level counts its covered minutes, so the cost of a count does not grow with the
+known slots. Counts may come in any order; `late` decides whether late counts make a complete window incomplete.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MINUTE: Final = 60
 
 
 class WindowChange(NamedTuple):
-    """A window, by its period and slice key, was completed, or is not complete any more."""
+    """A window, by period and slice key, that became complete or incomplete."""
 
     period: Period
     key: str
@@ -37,7 +37,7 @@ class WindowChange(NamedTuple):
 
 
 class _Share(NamedTuple):
-    """What a slot has of a window: so many of its `minutes`."""
+    """The part of a window that a slot covers: `overlap` of its `minutes`."""
 
     level: int
     ordinal: int
@@ -47,19 +47,25 @@ class _Share(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SlotGrid:
-    """Slots of so many minutes, the first of a day at minute `phase` of it in UTC: 10 and 8 give [15:58, 16:08)."""
+    """Slots of `minutes` minutes. The first slot of a day begins at minute `phase` in UTC:
+
+    10 and 8 give [15:58, 16:08).
+    """
 
     minutes: int = 5
     phase: int = 0
 
     def slot(self, minute: int) -> Slot:
-        """The slot that a minute lies in."""
+        """The slot that contains a minute (since 1970)."""
         start = (minute - self.phase) // self.minutes * self.minutes + self.phase
         return Slot(start, start + self.minutes)
 
 
 class RollUp:
-    """The windows of one table on one clock; what was before `begins` is not waited for, and completes nothing."""
+    """The windows of one table on one clock.
+
+    Before `begins`, slots without counts are not complete.
+    """
 
     def __init__(
         self,
@@ -78,7 +84,7 @@ class RollUp:
         self._closed = slots.slot(seconds_of(begins) // _MINUTE).start
 
     def add(self, minute: int, source: int = 0, lake: int = 0) -> list[WindowChange]:
-        """So many more records of this minute's slot were counted. Raises ParseError for fewer than none in all."""
+        """Adds counted records to the slot of a minute. Raises ParseError if a total becomes negative."""
         slot = self._slots.get(start := self._grid.slot(minute).start)
         if slot is None:
             slot = self._slots[start] = self._grid.slot(minute)
@@ -89,7 +95,7 @@ class RollUp:
         return list(self._judge(slot))
 
     def close(self, instant: datetime) -> list[WindowChange]:
-        """The source's counts are final up to an instant; slots of which nothing was heard held nothing."""
+        """The source's counts are final up to an instant. A slot without counts had no records."""
         until = seconds_of(instant) // _MINUTE
         changes: list[WindowChange] = []
         while self._closed + self._grid.minutes <= until:
@@ -105,12 +111,12 @@ class RollUp:
         return covered.get(ordinal, 0) == _minutes(grid, ordinal)
 
     def slots(self) -> Iterator[tuple[Slot, bool]]:
-        """Each slot that is known, in order, and whether it is complete."""
+        """Each known slot, in order, and whether it is complete."""
         for start in sorted(self._slots):
             yield self._slots[start], start in self._complete
 
     def forget_before(self, instant: datetime) -> None:
-        """Nothing older is counted any more."""
+        """Drops slots and windows before an instant."""
         minute = seconds_of(instant) // _MINUTE
         for start in [start for start, slot in self._slots.items() if slot.end <= minute]:
             del self._slots[start]
@@ -144,7 +150,10 @@ class RollUp:
 
 @lru_cache(maxsize=16_384)
 def _shares(calendar: Calendar, start: int, end: int) -> tuple[_Share, ...]:
-    """Of each window that minutes `[start, end)` reach into. All tables of a clock ask for the same slots."""
+    """The part of each window that minutes `[start, end)` cover.
+
+    Cached, because all tables of a clock have the same slots.
+    """
     shares = []
     for level, period in enumerate(LEVELS):
         grid = calendar.grid(period)

@@ -1,4 +1,4 @@
-"""Entities: what is declared once, and from which everything else is derived."""
+"""Entities: tables and other data as the project declares them."""
 
 from tidemark.dependency_model.entity.dependency import Dependency, Weak
 from tidemark.dependency_model.entity.entities import Entities

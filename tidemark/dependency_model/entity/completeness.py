@@ -12,7 +12,7 @@ from tidemark.dependency_model.entity.probe import ConnectionText, KafkaProbe
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class CountQuery:
-    """A table of the source's database; a physical table of a sharded one."""
+    """A table, or one physical table of a sharded table, in the source's database."""
 
     url: ConnectionText
     table: Annotated[str, StringConstraints(min_length=1, max_length=256)]
@@ -20,12 +20,12 @@ class CountQuery:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Completeness:
-    """`time_column` tells the minute of a row, at the source and in the lake; it never changes in a row.
+    """`time_column` has the time that a row is counted at, in the source and in the lake; it must never change.
 
-    Where it has no zone it is read on the clock of `time_zone` (default: UTC). The source is `sql`, all of its
-    tables together, or a `kafka` topic by its offsets, whose records carry that time; of a captured table it may be the
-    `capture` itself, which counts the rows that its changes bring and take away before it merges them. A minute's count
-    is final `settle_for` after it is over; for `recount_for` it is counted again, as records come late.
+    Times without a zone are in `time_zone` (default: UTC). The source is `sql` (the sum of its tables), a `kafka` topic
+    (by offsets of record timestamps), or the `capture` of a captured table. `capture` counts the rows that changes add
+    and remove before they are merged. The count of a minute is final `settle_for` after its end. It is repeated for
+    `recount_for`, because records may be late.
     """
 
     time_column: ColumnField

@@ -1,4 +1,4 @@
-"""What must hold between the fields of one entity."""
+"""Rules between the fields of one entity."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OF_TABLES: Final = (
     ),
     *("partition_by", "cluster_by", "snapshot_of", "series", "export", "replicate", "refresh", "own_asset"),
 )
-"""Keys of what has slices that no default of a project can bring."""
+"""Keys that only an entity with slices can have, without the keys that a project's defaults can set."""
 
 
 def broken_rules(entity: Entity) -> Broken:
@@ -70,7 +70,7 @@ def _period(entity: Entity) -> Broken:
 
 
 def _view(entity: Entity) -> Broken:
-    """A view is its query alone: it has no slices, and nothing of it is kept."""
+    """A view has only a query: it has no slices and stores no rows."""
     plain = Entity(entity.name)
     for key in _OF_TABLES:
         if getattr(entity, key) != getattr(plain, key):
@@ -122,7 +122,7 @@ def _times(entity: Entity) -> Broken:
 
 @lru_cache(maxsize=4096)
 def _instant(time_zone: str, week_start: str, text: str | None) -> datetime | None:
-    """When a declared day or hour begins. Raises ParseError where the zone's clock skips it."""
+    """The instant at which a declared day or hour begins. Raises ParseError if the zone's clock skips it."""
     calendar = Calendar(time_zone, week_start)
     return calendar.start_of(text) if text else None
 
@@ -146,7 +146,7 @@ def _sub_partitions(entity: Entity) -> Broken:
 
 
 def _parts(entity: Entity) -> Broken:
-    """Values lie within values of another dimension, and start on days that their clock has."""
+    """`within` must name values of another dimension, and `start` a time that the clock has."""
     for dimension, values in entity.sub_partitions.items():
         others = {value for name, known in entity.sub_partitions.items() if name != dimension for value in known}
         for value, declared in values.items():
@@ -176,7 +176,7 @@ def _quorum(entity: Entity) -> Broken:
 
 
 def _probe(entity: Entity) -> Broken:
-    """A probe looks at exactly one slice, and counts its rows: a pass for one day never releases another."""
+    """A probe must look at exactly one slice, so that the success of one day never releases another."""
     if entity.probe is None:
         return
     if entity.kind is not EntityKind.VIRTUAL:
@@ -200,7 +200,7 @@ def _probe(entity: Entity) -> Broken:
 
 
 def _partition_columns(entity: Entity) -> Broken:
-    """What is declared has to tell slices apart, also the hour that an autumn day repeats."""
+    """The columns must distinguish slices, also in the hour that a clock repeats in autumn."""
     if entity.period is None or not entity.partition_columns:
         return
     units = {unit for column in entity.times for unit in column.units}
@@ -258,7 +258,7 @@ def _replicate(entity: Entity) -> Broken:
 
 
 def _refresh(entity: Entity) -> Broken:
-    """What is refreshed is named by the slice, or by a longer period that it lies in as a whole."""
+    """Refreshed objects must be named by the slice, or by a longer period that contains the whole slice."""
     if entity.refresh and entity.kind is EntityKind.PROJECT:
         yield "refresh", EntityError("nothing is made of a project", hint="refresh by the table that it computes")
     known = [KEY, *(sorted(TIMES) if entity.period else ()), *_levels(entity), *entity.sub_partitions]
@@ -281,7 +281,7 @@ def _levels(entity: Entity) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def _changes_clock(time_zone: str) -> bool:
-    """Whether a zone's clock is changed from 2000 on."""
+    """Whether the clock of a zone has changes since 2000."""
     return any(change >= _SECONDS_TO_2000 for change in Zone.load(time_zone).changes)
 
 

@@ -46,18 +46,18 @@ def outside_name(name: str) -> str:
 
 
 def is_copied(values: Any) -> bool:
-    """Whether the values of a file declare a copy."""
+    """Whether a file declares a copy."""
     source = values.get(_KEY) if isinstance(values, dict) else None
     return isinstance(source, str) or (isinstance(source, dict) and not {*source}.isdisjoint(KINDS))
 
 
 def table_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of the table that is written, without its source."""
+    """The values of the copied table, without its source."""
     return {key: value for key, value in values.items() if key not in (_KEY, "columns")}
 
 
 def outside_values(values: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The values of the external data that the table of this name copies."""
+    """The values of the external data that the table `name` copies."""
     shared = {key: values[key] for key in (*_SHARED, *_CUT) if key in values}
     columns = values.get("columns", [])
     return {
@@ -71,7 +71,7 @@ def outside_values(values: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def outside_document(document: Document) -> Document:
-    """The file as a declaration of the external data: problems of the probe get the lines of `source`."""
+    """The file as a declaration of the external data. Problems of the probe get the lines of `source`."""
     moved = {("probe", *path[1:]) if path[:1] == (_KEY,) else path: line for path, line in document.lines.items()}
     return Document(document.values, moved)
 
@@ -94,7 +94,7 @@ def wrong_types(types: Mapping[str, str]) -> Iterator[tuple[str, EntityError]]:
 
 
 def _probe(source: str | Mapping[str, Any]) -> dict[str, Any]:
-    """The probe of a source: a slice that a column of time cuts is complete, or empty, once a later row is there."""
+    """The probe of a source. With a time column, a slice is complete, even if empty, once a later row is there."""
     if isinstance(source, str):
         return {"files": {"path": source}}
     probe = dict(source)

@@ -13,22 +13,22 @@ from tidemark.dependency_model.entity.field_types import STRICT, DurationField, 
 
 COMPLETED = "completed"
 UNANNOUNCED = "unannounced"
-"""What the state store keeps among the states of a slice: rows that nobody downstream was told of."""
+"""A reserved state in the state store: the slice has rows that were not reported downstream."""
 ASKED = "asked"
-"""The same: a taint that is a question to a person."""
+"""A reserved state in the state store: a person has to decide about a taint."""
 
 _PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,4})?)\s*%", re.ASCII)
 
 
 @plain_dataclass(frozen=True, slots=True)
 class AtLeast:
-    """A number of slices, or a share of them."""
+    """A number or a share of slices."""
 
     count: int | None = None
     percent: Decimal | None = None
 
     def required_count(self, total: int) -> int:
-        """How many of `total` slices suffice; never more than there are."""
+        """The required number out of `total` slices, at most `total`."""
         if self.count is not None:
             return min(self.count, total)
         return ceil(total * (self.percent or Decimal(0)) / 100)
@@ -54,12 +54,12 @@ AtLeastField = Annotated[InstanceOf[AtLeast], BeforeValidator(_at_least)]
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Weak:
-    """What suffices beside 'all of them': each clause that is given releases on its own (seed capability A8)."""
+    """The conditions that suffice instead of all slices. Each one releases on its own (seed capability A8)."""
 
     any_of: bool = False
     at_least: AtLeastField | None = None
     timeout: DurationField | None = None
-    """After the slice's earliest time one goes on with what is there."""
+    """The time after the slice's earliest start from which the present slices suffice."""
 
     @model_validator(mode="after")
     def _says_something(self) -> "Weak":
@@ -69,18 +69,18 @@ class Weak:
 
     @property
     def quorum(self) -> AtLeast | None:
-        """How many slices suffice without any waiting for time."""
+        """The number or share of slices that suffices without a timeout."""
         return AtLeast(count=1) if self.any_of else self.at_least
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Dependency:
-    """`offset` None stands for the natural one: all upstream slices in the window, or the one that contains it.
+    """`offset` None is the natural one: all upstream slices in the window, or the one that contains the window.
 
-    `sub` chooses sub-partitions of the upstream: dimension to values. What it does not name follows the rule: the same
-    value where both have the dimension, all values where only the upstream has it.
+    `sub` chooses sub-partitions of the upstream (dimension to values). A dimension that it does not name is matched:
+    the same value if both entities have the dimension, all values if only the upstream has it.
 
-    `because` says why it differs from what the entity's SQL reads.
+    `because` says why the dependency differs from what the entity's SQL reads.
     """
 
     entity: NameField
@@ -93,12 +93,12 @@ class Dependency:
 
     @property
     def strength(self) -> Literal["strong", "weak"]:
-        """Weak where something less than all of its slices suffices."""
+        """Weak if fewer than all of its slices can suffice."""
         return "weak" if self.weak else "strong"
 
 
 def _words(value: object) -> object:
-    """A name alone is a dependency; `dates` is seed 003's word for `offset`."""
+    """A single name is a dependency. `dates` is seed 003's word for `offset`."""
     if isinstance(value, str):
         return {"entity": value}
     if isinstance(value, dict) and "dates" in value:

@@ -25,7 +25,7 @@ class Entities(Mapping[str, Entity]):
             ) from None
 
     def get(self, name: str, default: Any = None) -> Any:
-        """As of a dictionary. Mapping's own would raise, and so look for similar names among all, each time."""
+        """Like `dict.get`. The inherited method would raise an error inside and search for similar names each time."""
         return self._entities.get(name, default)
 
     def __contains__(self, name: object) -> bool:
@@ -38,9 +38,9 @@ class Entities(Mapping[str, Entity]):
         return len(self._entities)
 
     def of_layer(self, layer: str) -> tuple[Entity, ...]:
-        """The entities of a folder, in order of name."""
+        """The entities of a folder, sorted by name."""
         return tuple(sorted((e for e in self.values() if e.layer == layer), key=lambda e: e.name))
 
     def with_tags(self, tags: Mapping[str, str]) -> tuple[Entity, ...]:
-        """The entities that carry all of these tags (seed capability D7)."""
+        """The entities that have all of these tags (seed capability D7)."""
         return tuple(e for e in self.values() if tags.items() <= e.tags.items())

@@ -1,4 +1,4 @@
-"""An entity: a table, an external data set, a project, a report - as it is declared."""
+"""An entity as it is declared: a table, an external data set, a project or a report."""
 
 import re
 from dataclasses import fields
@@ -52,7 +52,7 @@ class EntityKind(Enum):
 
 
 class Reprocess(Enum):
-    """Whether a slice is computed again when one of its inputs was."""
+    """Whether a slice is computed again after one of its inputs was."""
 
     ALWAYS = "always"
     IF_CHANGED = "if_changed"
@@ -61,7 +61,7 @@ class Reprocess(Enum):
 
 
 class LateEvents(Enum):
-    """What becomes of changes that arrive when the snapshot of their time is tagged already (seed capability B2)."""
+    """How changes are handled that arrive after the snapshot of their time was tagged (seed capability B2)."""
 
     NEXT_SNAPSHOT = "next_snapshot"
     RESTATE = "restate"
@@ -69,7 +69,7 @@ class LateEvents(Enum):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class EntityState:
-    """A state that slices of an entity reach, and what it takes."""
+    """A state that slices of an entity reach, and its dependencies."""
 
     entity_state: NameField
     depends_on: tuple[DependencyField, ...] = ()
@@ -91,18 +91,18 @@ def _physical_tables(name: str) -> str:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class CapturedColumns:
-    """Which columns of the source's tables are captured: all but those of `exclude`, by their names in the source."""
+    """The captured columns of the source's tables: all except `exclude`, by their names in the source."""
 
     exclude: tuple[Annotated[str, StringConstraints(min_length=1, max_length=64)], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class CapturedSource:
-    """The physical tables behind an ODS entity, in these instances: a name, or one with `*` or `{0..31}` for shards.
+    """The physical tables of an ODS entity in these instances: a name, or one with `*` or `{0..31}` for shards.
 
-    Where nothing of it was captured so far it begins with the `earliest` record of the topics, `now` with an initial
-    load, or with the record at an offset of each instance's topic. Without a change for `idle_after` the table is idle;
-    an instance without a heartbeat for `broken_after` is broken.
+    The first capture starts at the `earliest` record of the topics, with an initial load (`now`), or at a given offset
+    of each instance's topic. A table without changes for `idle_after` is idle. An instance without heartbeats for
+    `broken_after` is broken.
     """
 
     table: Annotated[str, AfterValidator(_physical_tables)]
@@ -121,34 +121,36 @@ class CapturedSource:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Entity:
-    """What is declared about an entity, defaults filled in. `layer` is its folder's name, `file` where it stands.
+    """The declaration of an entity with its defaults. `layer` is the name of its folder, `file` its file.
 
-    `own_asset`: an asset that the project writes itself computes it, whenever the center launches it. `computed`: a
-    query or function does.
+    `computed`: a query or function computes it. `own_asset`: an asset in the project's own code computes it when the
+    center launches it.
 
-    It has the slices from the one that `start` lies in to the last that is over at `end` (of one at rest).
+    The first slice contains `start`. The last one ends at or before `end`, if the entity has an end.
 
-    `holidays` is the calendar that tells workdays: a country's (`FR`), a region's (`FR-57`), a market's (`XNYS`), or
-    `weekdays`.
+    `holidays` names the calendar of workdays: a country (`FR`), a region (`FR-57`), a market (`XNYS`), or `weekdays`.
 
-    A slice is promised by `ready_by`; a predicted finish within `alert_margin` of it is a risk; `priority` tells
-    people how much the promise matters. `notify` are the channels on which alerts about its slices are told.
+    A slice is promised by `ready_by`. A predicted finish within `alert_margin` before it is a risk. `priority` shows
+    people how important the promise is. `notify` has the channels for alerts about its slices.
 
-    Where `completeness` says at which source, records are counted: `probe: {counts: ..}` of others waits for them.
-    Each computed slice has a `profile`, which is compared with those before it; a snapshot, which is its whole table,
-    only where the declaration says which columns. Where something is not as expected the rules of `quality_on_anomaly`
-    are run, too, and `anomalies` says whether that alone keeps the slice back.
+    `completeness` counts records at the source and in the lake; `probe: {counts: ..}` of other entities waits for these
+    counts. Each computed slice has a `profile`, which is compared with earlier ones. A snapshot is a whole table and is
+    profiled only if the declaration names columns. After an anomaly the rules of `quality_on_anomaly` run too, and
+    `anomalies` says whether the anomaly alone blocks the slice.
 
-    Entities of one `series` hold the same data by different periods: trouble with one slice reaches the others' slices.
-    Of its sub-partitions a `quorum` completes a business time, where not all are needed: for the whole, and for whoever
-    depends on all of them.
-    `partition_columns` are the columns that tell the slice of a row, where they are not `dt`, `hour` and `minute`;
-    `columns` the names of all others of a table that no query here computes, where anybody wrote them down.
-    `cluster_by` are the columns that filters use most: the table's files are kept clustered by them. `late_events` of a
-    captured entity are in its next snapshot alone, or each snapshot that they belong to is restated with them. A
-    snapshot is delayed until `allowed_lateness` after its end. Of its snapshots the newest `keep_snapshots` keep their
-    tags, without a number all. To the places of `replicate` its slices are copied,
-    and `refresh` names what was made of them somewhere else.
+    Entities of one `series` hold the same data by different periods: faults of a slice also affect the others' slices.
+    A `quorum` of sub-partitions completes a business time for readers that depend on all of them.
+
+    `partition_columns` hold the slice of a row, by default `dt`, `hour` and `minute`. `columns` are the names of the
+    other columns, if they are declared and no query here computes the table. Files are clustered by `cluster_by`, the
+    columns that filters use most.
+
+    For captured entities, `late_events` says whether late changes are only in the next snapshot, or restate the
+    snapshots of their time. A snapshot is tagged `allowed_lateness` after its end. The newest `keep_snapshots`
+    snapshots keep their tags, by default all.
+
+    `replicate` has the places that slices are copied to. `refresh` has the objects in other systems that are made from
+    slices.
     """
 
     name: NameField
@@ -200,54 +202,57 @@ class Entity:
 
     @property
     def calendar(self) -> Calendar:
-        """The local clock that cuts its slices."""
+        """The local clock that its slices follow."""
         return _calendar(self.time_zone, self.week_start, self.holidays)
 
     @property
     def times(self) -> tuple[PartitionColumn, ...]:
-        """The columns that tell the time of a row's slice."""
+        """The columns that hold the time of a row's slice."""
         return time_columns(self.period, self.partition_columns)
 
     @property
     def is_static(self) -> bool:
-        """Without periods: it has one slice."""
+        """Whether it has no period, and so a single slice."""
         return self.period is None
 
     @property
     def is_promised(self) -> bool:
-        """Whether its slices are promised for a time (`ready_by`)."""
+        """Whether its slices have a promised time (`ready_by`)."""
         return self.ready_by is not None and not self.is_static
 
     @property
     def is_project(self) -> bool:
-        """A canvas of other entities, with a root and an end."""
+        """Whether it is a project: a group of entities with a root and an end."""
         return self.kind is EntityKind.PROJECT
 
     @property
     def has_blocking_rules(self) -> bool:
-        """Whether its rows can be refused: a rule blocks, or what its profile tells may."""
+        """Whether rows can be refused: by a blocking rule, or by an anomaly of the profile."""
         deeper = any(rule.severity == "block" for rule in self.quality_on_anomaly)
         by_profile = self.profiled is not None and (deeper or self.anomalies is Anomalies.BLOCK)
         return by_profile or any(rule.severity == "block" for rule in self.quality)
 
     @property
     def profiled(self) -> ProfileSettings | None:
-        """What of its slices is measured; None for nothing."""
+        """The profile's settings; None if its slices are not profiled."""
         is_whole_table = self.source is not None or self.snapshot_of is not None
         wanted = self.profile or (None if is_whole_table else ProfileSettings())
         return None if wanted is None or wanted.is_off else wanted
 
     @property
     def depends_on(self) -> tuple[Dependency, ...]:
-        """What the completed state needs."""
+        """The dependencies of the completed state."""
         return self.dependencies(COMPLETED)
 
     def dependencies(self, state: str) -> tuple[Dependency, ...]:
-        """What a state needs; nothing where the entity does not have the state."""
+        """The dependencies of a state; empty if the entity does not have the state."""
         return next((declared.depends_on for declared in self.states if declared.entity_state == state), ())
 
     def with_states(self, states: tuple[EntityState, ...]) -> "Entity":
-        """Itself with other states: `replace` would check every value again, of thousands of entities at each start."""
+        """A copy with other states.
+
+        `replace` would validate all values again, at each start and for thousands of entities.
+        """
         copied = object.__new__(Entity)
         for name, value in zip(_FIELDS, _values_of(self), strict=True):
             object.__setattr__(copied, name, value)

@@ -1,4 +1,4 @@
-"""From the values of one file to an entity, with every error put at its line and key."""
+"""Makes an entity from the values of one file. Each error has its line and key."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _ADAPTER = TypeAdapter(Entity)
 INTERNAL = frozenset({"layer", "file", "computed"})
-"""Fields of an entity that no file declares."""
+"""Fields of an entity that files must not declare."""
 _PROBES = (
     Probe,
     DeltaProbe,
@@ -58,7 +58,7 @@ def entity_of(values: Any, defaults: Mapping[str, Any]) -> Entity:
 
 
 def with_defaults(values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Defaults below, the file's own values above them; `depends_on` alone is the completed state's."""
+    """The file's values over the defaults. A plain `depends_on` becomes the dependencies of the completed state."""
     own = {} if values is None else dict(values)
     merged = {**defaults, **own}
     if "tags" in defaults and isinstance(own.get("tags"), dict):
@@ -71,7 +71,7 @@ def with_defaults(values: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def problems_in(document: Document, file: str, defaults: Mapping[str, Any]) -> Iterator[EntityError]:
-    """Everything that is wrong with one file."""
+    """All errors of one file."""
     values = document.values
     if values is not None and not isinstance(values, dict):
         yield EntityError("a declaration is a mapping of keys to values", found=quote_value(values), where=f"{file}:1")
@@ -95,7 +95,7 @@ def _error_of(document: Document, file: str, detail: Any) -> EntityError:
 
 
 def _problem(path: Path, detail: Any) -> EntityError:
-    """What pydantic found, in our words."""
+    """A pydantic error as an EntityError."""
     key, given = _key_of(path), detail["input"]
     context = detail.get("ctx", {})
     match detail["type"]:
@@ -123,7 +123,7 @@ def _of_value_error(key: str, error: ValueError) -> EntityError:
 
 
 def _key_of(path: Path) -> str:
-    """`depends_on[0].offset`."""
+    """The key as text: `depends_on[0].offset`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 
 
@@ -134,7 +134,7 @@ def _about_key(key: str) -> str | None:
 
 
 def _as_written(document: Document, path: Path) -> Path:
-    """`depends_on` alone was made the completed state's before validation."""
+    """The path in the file: a plain `depends_on` was moved to the completed state before validation."""
     is_short = path[:1] == ("states",) and len(path) > 2 and path[:2] not in document.lines
     return path[2:] if is_short else path
 

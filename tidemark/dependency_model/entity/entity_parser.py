@@ -1,4 +1,4 @@
-"""The text of one YAML file to an entity, or to defaults of other entities: all that is wrong in it is said at once."""
+"""Parses one YAML file to an entity, or to defaults of other entities. All errors of a file are reported at once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ DEFAULT_KEYS = (
 def parse_entity(
     text: str, name: str, *, layer: str = "", file: str = "", defaults: Mapping[str, Any] | None = None
 ) -> Entity:
-    """The entity of one YAML text; of one that copies rows the table. Raises EntityErrors."""
+    """The entity of one YAML text; for a copy, the table. Raises EntityErrors."""
     return parse_table(text, name, layer=layer, file=file, defaults=defaults).entity
 
 
@@ -62,7 +62,7 @@ def parse_table(
 
 
 def parse_defaults(text: str, file: str) -> tuple[dict[str, Any], list[EntityError]]:
-    """The defaults of one YAML text, and its unknown keys. Raises EntityError where it is no document."""
+    """The defaults of one YAML text, and errors for its unknown keys. Raises EntityError if it is not a document."""
     document = read_document(text, file)
     values = document.values or {}
     problems = [_unknown_default(key, f"{file}:{document.line((key,))}") for key in values if key not in DEFAULT_KEYS]
@@ -75,7 +75,7 @@ def _unknown_default(key: object, where: str) -> EntityError:
 
 
 def _read(text: str, below: Mapping[str, Any]) -> DeclaredTable:
-    """What a text declares. Raises EntityError where it is no document, EntityErrors for what is wrong in it."""
+    """The declarations of a text. Raises EntityError if it is not a document, EntityErrors if it has errors."""
     values = read_plain(text)
     if values is not None:
         declared = _table(values, below)
@@ -89,7 +89,7 @@ def _read(text: str, below: Mapping[str, Any]) -> DeclaredTable:
 
 
 def _table(values: Any, below: Mapping[str, Any]) -> DeclaredTable | None:
-    """All that values declare, or None where something is wrong with it."""
+    """The declarations of these values, or None if they have errors."""
     if not is_copied(values):
         entity = _entity(values, below)
         return None if entity is None else DeclaredTable(entity)
@@ -102,7 +102,7 @@ def _table(values: Any, below: Mapping[str, Any]) -> DeclaredTable | None:
 
 
 def _problems(document: Document, below: Mapping[str, Any]) -> Iterator[EntityError]:
-    """All that is wrong with a file; what is of both entities of a copy is told once."""
+    """All errors of a file. An error that both entities of a copy have is reported once."""
     file = below["file"]
     if not is_copied(document.values):
         yield from problems_in(document, file, below)
@@ -120,7 +120,7 @@ def _problems(document: Document, below: Mapping[str, Any]) -> Iterator[EntityEr
 
 
 def _entity(values: Any, below: Mapping[str, Any]) -> Entity | None:
-    """The entity, or None where something is wrong with it."""
+    """The entity, or None if the values have errors."""
     if not (values is None or isinstance(values, dict)) or (values and not INTERNAL.isdisjoint(values)):
         return None
     try:

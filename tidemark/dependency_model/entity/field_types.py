@@ -1,4 +1,4 @@
-"""Types of declared fields: how a text of a YAML file becomes a value, and what is said when it cannot."""
+"""Types of declared fields: how a text in YAML becomes a value, and the error if it cannot."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from tidemark.dependency_model.time.workdays import known_workdays
 from tidemark.errors import TidemarkError
 
 STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True, str_max_length=20_000)
-"""Every declared value: unknown keys are refused, and no text is longer than some pages of a query."""
+"""The settings of every declared value: unknown keys are refused, and texts are limited to 20,000 characters."""
 
 _Value = TypeVar("_Value")
 _Given = TypeVar("_Given")
@@ -26,7 +26,7 @@ _UNITS = {"s": "seconds", "min": "minutes", "m": "minutes", "h": "hours", "d": "
 
 
 def _parsed_by(parse: Callable[[_Given], _Value], text: _Given) -> _Value:
-    """Run a parser inside a validator: pydantic wants to hear of it as a ValueError."""
+    """Runs a parser inside a validator: pydantic expects errors as ValueError."""
     try:
         return parse(text)
     except TidemarkError as error:
@@ -106,13 +106,13 @@ ColumnField = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 LOG_CHANNEL = "log"
 """The channel that needs no address."""
 ChannelField = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
-"""Where people read alerts: `log`, or a name whose address stands in `TIDEMARK_CHANNEL_<NAME>`."""
+"""A channel for alerts: `log`, or a name whose address is in `TIDEMARK_CHANNEL_<NAME>`."""
 ReplicaField = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
-"""A name of the setting `replicas`: another lake."""
+"""Another lake, by its name in the setting `replicas`."""
 RefreshTargetField = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
-"""A name of the setting `refresh_targets`: a database, a cache or a receiver."""
+"""A database, cache or receiver, by its name in the setting `refresh_targets`."""
 CronField = Annotated[str, BeforeValidator(_cron)]
-"""Five fields, on the entity's local clock."""
+"""A cron expression of five fields, on the entity's local clock."""
 TimeOfDayField = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 """`00:30`: half an hour after the window's end, on the local clock."""
 PartitionColumnsField = Annotated[tuple[InstanceOf[PartitionColumn], ...], BeforeValidator(_partition_columns)]

@@ -1,7 +1,8 @@
-"""Probes: how an external slice is looked at - one class a kind of source (seed capabilities A5, C8).
+"""Probes: how to check whether an external slice is there, one class for each kind of source (A5, C8).
 
-A probe looks at exactly one slice: texts with placeholders name it (`slice_text.py`), or its window bounds what is
-read. Passwords stand in environment variables that are named, `${PARTNER_URL}`: a declaration holds none.
+A probe looks at exactly one slice: placeholders in its texts name the slice (`slice_text.py`), or the slice's window
+bounds the rows that are read. A declaration contains no passwords: it names environment variables, such as
+`${PARTNER_URL}`.
 """
 
 import re
@@ -51,9 +52,9 @@ def _without_secrets(settings: dict[str, str]) -> dict[str, str]:
 
 _Text = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 SliceText = Annotated[_Text, AfterValidator(_with_placeholders)]
-"""A text that names a slice: `dt={start:%Y-%m-%d}`."""
+"""A text with placeholders for a slice: `dt={start:%Y-%m-%d}`."""
 ConnectionText = Annotated[_Text, AfterValidator(_without_password)]
-"""A text in which `${NAME}` stands for an environment variable."""
+"""A text in which `${NAME}` is replaced by an environment variable."""
 SecretSettings = Annotated[dict[NameField, str], AfterValidator(_without_secrets)]
 Headers = Annotated[dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")], str], AfterValidator(_without_secrets)]
 PartitionValues = dict[ColumnField, SliceText]
@@ -62,11 +63,11 @@ _AtLeast = Annotated[int, Field(ge=0)]
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class DeltaProbe:
-    """A Delta table's partition, by its log alone: it holds a file, and rows are counted from the statistics.
+    """A partition of a Delta table, from the log alone: it has a file, and statistics give the number of rows.
 
-    With `time_column` the slice is the rows whose time lies in its window, and they are read to be counted. With
-    `watermark` some row of the table has to be of the window's end or later. The replica of a table of
-    another center, its entity `replica_of`, has a slice once it was published there, in the last generation of it.
+    With `time_column` the slice is the rows whose time is in its window; they are read and counted. With `watermark`
+    the table must have a row of the window's end or later. With `replica_of` the table is a replica of another center's
+    entity: a slice is there once it was published, in its latest generation.
     """
 
     table: Annotated[ConnectionText, AfterValidator(_with_placeholders)]
@@ -80,13 +81,13 @@ class DeltaProbe:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class FilesProbe:
-    """A directory, or a prefix of an object store: `marker` is there, and `at_least` so many other files.
+    """A directory or a prefix of an object store. It must have the `marker` and `at_least` other files.
 
-    `path` may also be one file, or end with a pattern of files that lie directly in the directory: `*.csv`. Names that
-    begin with `_` or `.` are no data; where `_temporary` is, somebody still writes.
+    `path` may also be one file, or end with a pattern for files directly in the directory: `*.csv`. Names that begin
+    with `_` or `.` are not data. A `_temporary` means that a writer is still active.
 
-    `manifest` is a file that names the others, a line each with its size behind it where it is known: all of them have
-    to be there, in that size.
+    `manifest` is a file that lists the others, one a line, with the size in bytes if known. All of them must be there
+    with that size.
     """
 
     path: Annotated[SliceText, AfterValidator(_with_last_pattern)]
@@ -97,7 +98,7 @@ class FilesProbe:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class PartitionsProbe:
-    """A partition of a table in folders as Hive names them (`dt=2026-03-29/hour=03`): it is there, and holds a file."""
+    """A partition of a table in Hive folders (`dt=2026-03-29/hour=03`): the folder must exist and have a file."""
 
     path: _Text
     partition: Annotated[PartitionValues, Field(min_length=1)]
@@ -105,9 +106,9 @@ class PartitionsProbe:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class SqlProbe:
-    """Rows of a table of a database: those of the partition, and of the window by `time_column`; `at_least` so many.
+    """At least `at_least` rows of a database table, in the partition and, by `time_column`, in the window.
 
-    With `watermark` some row of the table has to be of the window's end or later.
+    With `watermark` the table must have a row of the window's end or later.
     """
 
     url: ConnectionText
@@ -120,9 +121,9 @@ class SqlProbe:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class HttpProbe:
-    """A JSON document: where `field` is `equals` the slice is there; `rows` is the field that counts its rows.
+    """A JSON document. The slice is there if `field` equals `equals`; the field `rows` has its number of rows.
 
-    Fields are by their way through the document: `data.status`. A 404 says that nothing is there yet.
+    Fields are paths in the document: `data.status`. The status 404 means that the slice is not there yet.
     """
 
     url: Annotated[ConnectionText, AfterValidator(_with_placeholders)]
@@ -134,7 +135,10 @@ class HttpProbe:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class KafkaProbe:
-    """A topic: each partition holds a record of the window's end or later; rows are offsets, by timestamp."""
+    """A topic: each partition must have a record of the window's end or later.
+
+    Rows are counted by offsets at timestamps.
+    """
 
     servers: ConnectionText
     topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
@@ -144,9 +148,9 @@ class KafkaProbe:
 class CountsProbe:
     """Counts of records that the source and the lake report under a name (seed capability C4).
 
-    The slice is there once the source's counts of it are final and the lake has `at_least` this share of each slot, and
-    no more too many. Slots are of so many minutes, the first of a day in UTC at minute `phase` of it. When counts of a
-    complete slice come late it is asked for again, or kept, as `late` says.
+    The slice is there once the source's counts are final and, in each slot, the lake's count is within the tolerance of
+    `at_least`. Slots have `slot_minutes` minutes; the first slot of a UTC day begins at minute `phase`. After late
+    counts of a complete slice, `late` decides whether it is requested again or kept.
     """
 
     of: Annotated[str, StringConstraints(min_length=1, max_length=256)]
@@ -157,13 +161,13 @@ class CountsProbe:
 
     @property
     def share(self) -> Fraction:
-        """`at_least` as a number, exactly."""
+        """`at_least` as an exact number."""
         return Fraction(self.at_least.rstrip("%")) / 100
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class DagsterProbe:
-    """An asset of this or another code location: the partition is materialized, or each one of a shorter period."""
+    """An asset of any code location: the partition, or each partition of a shorter period, is materialized."""
 
     asset: Annotated[str, Field(pattern=r"^[\w.-]+(/[\w.-]+)*$")]
     partition: SliceText | None = None
@@ -178,7 +182,7 @@ class DagsterProbe:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class OwnProbe:
-    """A probe of the project's own, by the name of its entry point in the group `tidemark.probes`."""
+    """A probe of the project, by the name of its entry point in the group `tidemark.probes`."""
 
     entry_point: NameField
     settings: SecretSettings = Field(default_factory=dict)
@@ -186,14 +190,13 @@ class OwnProbe:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Probe:
-    """Exactly one source, and how it is treated.
+    """Exactly one source, and when it is probed.
 
-    Nobody looks before `ready_after` from the window's end. What is there is believed once it stayed the same for
-    `settle_for`. An answer is good for `fresh_for`: nobody asks
-    again sooner. A slice that is late is looked for ever less often, but every `late_every` (default: half an hour; of
-    counts, which lie in the state store, a minute). What is there is looked at for `recheck_for` after its window's
-    end: where it is other than before, it is a new generation that readers follow, or kept, as `late` says. All probes
-    of one `system` share its limit and its circuit breaker (default: the source's address).
+    The first probe is `ready_after` the window's end. A result is trusted once it has not changed for `settle_for`. It
+    is fresh for `fresh_for`, and no probe runs in that time. A late slice is probed less and less often, but at least
+    every `late_every` (default: half an hour; a minute for counts, which are in the state store). A slice is probed
+    again until `recheck_for` after its window's end. If it has changed then, it gets a new generation or is kept, as
+    `late` says. All probes of one `system` (default: the source's address) share a limit and a circuit breaker.
     """
 
     delta: DeltaProbe | None = None
@@ -229,7 +232,7 @@ class Probe:
 
     @property
     def kind(self) -> str:
-        """Which source it has: `sql`."""
+        """The kind of its source, such as `sql`."""
         return next(name for name in SOURCES if getattr(self, name) is not None)
 
     @property
@@ -239,16 +242,16 @@ class Probe:
 
     @property
     def longest_wait(self) -> timedelta:
-        """How long at most between two looks at a slice that is late."""
+        """The longest time between two probes of a late slice."""
         return self.late_every or (timedelta(minutes=1) if self.counts is not None else LONGEST)
 
     @property
     def counts_rows(self) -> bool:
-        """Whether it may tell how many rows a slice has."""
+        """Whether it can report the number of rows."""
         return self.http is None or self.http.rows is not None
 
     def named(self) -> frozenset[str]:
-        """The placeholders of all its texts; `window` where the source is read by the slice itself."""
+        """The placeholders of all its texts, and `window` if the source is read by the slice's window."""
         names = {name for text in _texts(self.kind, self.source) for name, _ in placeholders(text)}
         by_window = (
             self.kafka is not None
@@ -271,7 +274,7 @@ _TEXTS: Final = {
     "http": ("url",),
     "dagster": ("partition",),
 }
-"""Which keys of a source hold texts with placeholders."""
+"""The keys of each source that hold texts with placeholders."""
 
 
 def _texts(kind: str, source: Any) -> Iterator[str]:

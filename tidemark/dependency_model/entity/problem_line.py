@@ -1,4 +1,4 @@
-"""The line of a problem that was found between entities, looked up only when someone wants to read it."""
+"""Finds the line of a problem between entities. It is looked up only when a person reads the problem."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def put_line(problem: EntityError, text: str) -> None:
-    """Put the line into `problem.where`, where the text of that file still holds the problem's word."""
+    """Adds the line to `problem.where`, if the file's text still contains the problem's word."""
     if problem.word is None or problem.where is None:
         return
     try:
@@ -24,7 +24,7 @@ def put_line(problem: EntityError, text: str) -> None:
 
 
 def _values(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    """Dependencies first: a word that also stands elsewhere is looked for there."""
+    """Dependencies first: a word that is also elsewhere is most likely meant there."""
     if isinstance(value, dict):
         for key in sorted(value, key=lambda key: key not in ("depends_on", "states")):
             yield from _values(value[key], (*path, key))

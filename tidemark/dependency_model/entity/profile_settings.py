@@ -1,4 +1,4 @@
-"""What a declaration says of profiles: which columns they have, and what an anomaly means."""
+"""The declared settings of profiles: which columns they have, and the effect of an anomaly."""
 
 from enum import Enum
 from typing import Annotated
@@ -21,9 +21,9 @@ class Anomalies(Enum):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class ProfileSettings:
-    """Which columns of a table are profiled: the first `max_columns` of `columns`, or of all but those of `exclude`.
+    """The profiled columns: the first `max_columns` of `columns`, or of all except `exclude`.
 
-    `off` is short for no columns: nothing is measured, not even rows.
+    `off` is short for no columns: then not even rows are counted.
     """
 
     columns: tuple[ColumnField, ...] = ()
@@ -39,11 +39,11 @@ class ProfileSettings:
 
     @property
     def is_off(self) -> bool:
-        """Nothing is measured."""
+        """Whether nothing is measured."""
         return self.max_columns == 0
 
     def of(self, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """The columns of a table that are profiled, in the table's order."""
+        """The profiled columns of a table, in the table's order."""
         wanted = [name for name in columns if name not in self.exclude and (not self.columns or name in self.columns)]
         return tuple(wanted[: self.max_columns])
 
@@ -53,4 +53,4 @@ def _off(given: object) -> object:
 
 
 ProfileField = Annotated[ProfileSettings | None, BeforeValidator(_off)]
-"""`off`, or which columns."""
+"""`off`, or the columns."""

@@ -1,7 +1,7 @@
-"""Quality rules: one class a rule. YAML names a rule by its key: `not_null: [course_id]`.
+"""Quality rules, one class each. YAML names a rule by its key: `not_null: [course_id]`.
 
-A new rule is a class with a `NAME`, listed in `RULES`; its fields are validated like everything else that is declared.
-A rule that is about single rows (`OF_ROWS`) can keep those that break it in quarantine.
+A new rule is a class with a `NAME` that is listed in `RULES`. Its fields are validated like all declared values. A rule
+about single rows (`OF_ROWS`) can quarantine the rows that break it.
 """
 
 import re
@@ -24,17 +24,17 @@ Bound = int | float | str
 Accepted = str | int | float | bool
 Share = Annotated[float, Field(gt=0)]
 SLICE_ROWS = "slice_rows"
-"""What a rule's query calls the rows of the slice."""
-# What Java's regular expressions refuse, too; what only Python's refuse is let through.
+"""The name of the slice's rows in a rule's query."""
+# Errors that Java's regular expressions have, too. A pattern that only Python refuses is accepted.
 _NO_PATTERN = re.compile(r"unterminated|unbalanced|missing|nothing to repeat|multiple repeat")
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class QualityRule:
-    """A rule that a slice's rows must keep: all of them, or those for which `where` (an SQL condition) holds.
+    """A rule for all rows of a slice, or for the rows that fulfil `where` (an SQL condition).
 
-    A broken one keeps the slice from being published; with the severity `warn` it is told and nothing else.
-    `quarantine`: rows that break it are kept, with its name.
+    A broken rule blocks the slice; with the severity `warn` it is only reported. `quarantine` keeps the rows that break
+    it, with the rule's name.
     """
 
     NAME: ClassVar[str] = ""
@@ -55,7 +55,7 @@ class QualityRule:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class NotNull(QualityRule):
-    """No row lacks a value in these columns."""
+    """These columns are not NULL in any row."""
 
     NAME: ClassVar[str] = "not_null"
     OF_ROWS: ClassVar[bool] = True
@@ -73,10 +73,10 @@ class Unique(QualityRule):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class RowCount(QualityRule):
-    """The number of rows lies in this band, and near those of other slices.
+    """The number of rows is within limits and close to that of other slices.
 
-    `growth` is how far it may be from that of the slice before, `same_weekday` from the median of the same time one to
-    four weeks before, both as a share. Slices that are not there are not compared with.
+    `growth` is the largest change relative to the previous slice. `same_weekday` is the largest change relative to the
+    median of the same time one to four weeks before. Both are shares. Missing slices are left out.
     """
 
     NAME: ClassVar[str] = "row_count"
@@ -101,9 +101,9 @@ class RowCount(QualityRule):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class AcceptedValues(QualityRule):
-    """A column holds these values only, as SQL's IN compares them: 10 is 10.00. NULL passes.
+    """A column has only these values, compared as by SQL's IN: 10 equals 10.00. NULL passes.
 
-    Where one of them is a text all are texts, to which other columns than texts are compared as SQL does, too.
+    If one of them is a text, all are texts, and SQL compares other types with texts.
     """
 
     NAME: ClassVar[str] = "accepted_values"
@@ -114,7 +114,7 @@ class AcceptedValues(QualityRule):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class WithinRange(QualityRule):
-    """A column lies between two bounds, which belong to it: numbers, or dates and times as text. NULL passes."""
+    """A column is between two bounds (inclusive): numbers, or dates and times as text. NULL passes."""
 
     NAME: ClassVar[str] = "range"
     OF_ROWS: ClassVar[bool] = True
@@ -137,7 +137,7 @@ class WithinRange(QualityRule):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Pattern(QualityRule):
-    """A regular expression is found in each text of a column; `^` and `$` tie it to the ends. NULL passes."""
+    """A regular expression is found in each text of a column; `^` and `$` anchor it. NULL passes."""
 
     NAME: ClassVar[str] = "pattern"
     OF_ROWS: ClassVar[bool] = True
@@ -156,7 +156,7 @@ class Pattern(QualityRule):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Referential(QualityRule):
-    """Each row's columns are the `key` of a row of another entity, in the slices that this one reads. NULL passes."""
+    """Each row's columns exist as `key` of another entity, in the slices that this slice reads. NULL passes."""
 
     NAME: ClassVar[str] = "referential"
     OF_ROWS: ClassVar[bool] = True
@@ -166,7 +166,7 @@ class Referential(QualityRule):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns of the other entity; of the same names where none are given."""
+        """The columns of the other entity, by default with the same names."""
         return self.key or self.columns
 
     @model_validator(mode="after")
@@ -178,9 +178,9 @@ class Referential(QualityRule):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Freshness(QualityRule):
-    """The newest time of a column is not longer before the slice's end than `within`.
+    """The newest time of a column is at most `within` before the slice's end.
 
-    A time without a zone (TIMESTAMP_NTZ, DATE, a text) is one of the entity's clock.
+    A time without a zone (TIMESTAMP_NTZ, DATE, a text) is on the entity's clock.
     """
 
     NAME: ClassVar[str] = "freshness"
@@ -190,9 +190,10 @@ class Freshness(QualityRule):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Drift(QualityRule):
-    """A column's distribution is no farther than `at_most` (0 to 1) from that of other slices, beyond chance.
+    """The distance of a column's distribution from that of other slices is at most `at_most` (0 to 1), beyond chance.
 
-    They are those of the same weekday of the four weeks before; of weeks and longer periods, the four before.
+    The other slices are those of the same weekday in the four weeks before. With weeks and longer periods they are the
+    four slices before.
     """
 
     NAME: ClassVar[str] = "drift"
@@ -203,7 +204,7 @@ class Drift(QualityRule):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Expression(QualityRule):
-    """An SQL condition holds for each row; where it is NULL the row passes, as in a CHECK constraint."""
+    """An SQL condition holds for each row. NULL passes, as in a CHECK constraint."""
 
     NAME: ClassVar[str] = "expression"
     OF_ROWS: ClassVar[bool] = True
@@ -212,7 +213,7 @@ class Expression(QualityRule):
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class NoRows(QualityRule):
-    """A query over `slice_rows`, the rows of the slice, and over its inputs gives no row."""
+    """A query over `slice_rows` (the slice's rows) and its inputs returns no rows."""
 
     NAME: ClassVar[str] = "query"
     HAS_WHERE: ClassVar[bool] = False
@@ -223,7 +224,7 @@ class NoRows(QualityRule):
 class Reconcile(QualityRule):
     """An expression over the slice's rows equals a query over its inputs, within a relative tolerance.
 
-    Spark compares: NULL equals NULL, and NaN equals NaN.
+    Spark compares them: NULL equals NULL, and NaN equals NaN.
     """
 
     NAME: ClassVar[str] = "reconcile"
@@ -256,7 +257,7 @@ _OF_NO_CLOCK: Final = (NotNull, Unique, RowCount, Pattern, Referential, Drift)
 
 
 def goes_by_clock(rule: QualityRule) -> bool:
-    """Whether a rule may judge the same rows otherwise on another clock."""
+    """Whether the result of a rule may depend on the clock."""
     return rule.where is not None or not isinstance(rule, _OF_NO_CLOCK)
 
 
@@ -283,13 +284,13 @@ def _rule(value: object) -> object:
 
 @lru_cache(maxsize=4096)
 def _over_columns(name: str, columns: tuple[str, ...]) -> QualityRule:
-    """A list is short for the rule's columns; the same rule over the same columns is one value."""
+    """The rule for a list of columns. Cached: equal rules share one value."""
     arguments: dict[str, Any] = {"columns": columns}
     return RULES[name](**arguments)
 
 
 def check_names(rules: Sequence[QualityRule]) -> tuple[str, ...]:
-    """One name a rule; a second rule of the same type gets a number."""
+    """A unique name for each rule; repeated types get a number."""
     seen: Counter[str] = Counter()
     names = []
     for rule in rules:

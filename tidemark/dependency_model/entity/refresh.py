@@ -1,7 +1,8 @@
-"""What was made of an entity's slices somewhere else, and is refreshed slice by slice (seed capability C7).
+"""Objects in other systems that are made from an entity's slices and refreshed slice by slice (C7).
 
-`target` is a name of the setting `refresh_targets`. Texts with placeholders (`slice_text.py`) name what was made of one
-slice: `{key}`, the hour, day, month, quarter and year that it lies in, `{region}` of its part.
+`target` is a name of the setting `refresh_targets`. Texts with placeholders (`slice_text.py`) name the object of one
+slice: `{key}`, the `{hour}`, `{day}`, `{month}`, `{quarter}` and `{year}` that contain it, `{region}` of its
+sub-partition.
 """
 
 from collections.abc import Iterator
@@ -20,14 +21,14 @@ _Words = Annotated[tuple[_Word, ...], Field(max_length=100)]
 _Paths = Annotated[tuple[Annotated[_Word, StringConstraints(pattern=r"^/")], ...], Field(max_length=100)]
 _Relation = Annotated[str, StringConstraints(min_length=1, max_length=63)]
 REFRESHED: Final = ("table", "view", "keys", "tags", "paths")
-"""What a target refreshes; of a webhook none."""
+"""Keys of objects that a target refreshes; a webhook uses none of them."""
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Refresh:
-    """`table` holds the slices' rows, `view` is materialized from tables of the target; `keys` and `tags` of a cache.
+    """A `table` has the slices' rows, a `view` is materialized in the target; `keys` and `tags` are of a cache.
 
-    Of an invalid slice the rows of the table are removed, unless they are to `keep`.
+    When a slice is invalid, its rows are removed from the table, unless `when_invalid` is `keep`.
     """
 
     target: RefreshTargetField
@@ -39,7 +40,7 @@ class Refresh:
     when_invalid: Literal["remove", "keep"] = "remove"
 
     def texts(self) -> Iterator[str]:
-        """All that name what was made of a slice."""
+        """All texts that name objects of a slice."""
         yield from (*self.keys, *self.tags, *self.paths)
 
     def named(self) -> set[str]:
@@ -47,5 +48,5 @@ class Refresh:
         return {name for text in self.texts() for name, _ in placeholders(text)}
 
     def used(self) -> list[str]:
-        """Which of its keys say what is refreshed."""
+        """The keys that are set, of all that name refreshed objects."""
         return [key for key in REFRESHED if getattr(self, key)]

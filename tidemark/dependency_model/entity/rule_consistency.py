@@ -1,4 +1,4 @@
-"""Quality rules that an entity cannot have: there is nothing to compare with, or nobody who counts."""
+"""Quality rules that an entity cannot have: no slices to compare with, or a source that cannot count."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity.quality_rules import QualityRule
 
 Broken = Iterator[tuple[str | tuple[str | int, ...], EntityError]]
-"""A key, or the way to it, and what is wrong there."""
+"""A key or its path, and the problem there."""
 
 
 def wrong_rules(entity: Entity) -> Broken:
@@ -35,7 +35,7 @@ def wrong_rules(entity: Entity) -> Broken:
 
 
 def _of_times(entity: Entity) -> Broken:
-    """A rule that compares times needs slices of time."""
+    """Rules that compare times need an entity with a period."""
     for at, rule in enumerate(entity.quality):
         place = ("quality", at)
         if isinstance(rule, Freshness) and entity.period is None:
@@ -50,7 +50,7 @@ def _of_times(entity: Entity) -> Broken:
 
 
 def _drift(entity: Entity) -> Broken:
-    """A distribution is compared by the profile, which each slice of the past has, too."""
+    """Drift compares profiles, so the column must be profiled."""
     rules = [("quality", at, rule) for at, rule in enumerate(entity.quality)]
     rules += [("quality_on_anomaly", at, rule) for at, rule in enumerate(entity.quality_on_anomaly)]
     for key, at, rule in rules:
@@ -84,14 +84,14 @@ def _anomalies(entity: Entity) -> Broken:
 
 
 _COUNTING_SOURCES: Final = frozenset({"sql", "delta", "files", "partitions"})
-"""Probes that can count what breaks a rule, where the rows are."""
+"""Probes whose source can count the rows that break a rule."""
 _COUNTED_BY_SOURCE: Final = tuple(
     rule.NAME for rule in (RowCount, NotNull, Unique, AcceptedValues, WithinRange, Freshness)
 )
 
 
 def uncountable_rules(entity: Entity, probe: Probe) -> Broken:
-    """What the source of an external entity cannot count."""
+    """Rules that the source of an external entity cannot count."""
     counted = _COUNTED_BY_SOURCE if probe.kind in _COUNTING_SOURCES else (RowCount.NAME,)
     others = sorted({_in_short(rule) for rule in entity.quality} - set(counted))
     if others:
@@ -104,7 +104,7 @@ def uncountable_rules(entity: Entity, probe: Probe) -> Broken:
 
 
 def _in_short(rule: QualityRule) -> str:
-    """A rule's name, with what needs more than a number of rows."""
+    """A rule's name, with the keys that need more than a number of rows."""
     needs = tuple(name for name in ("where", "quarantine") if getattr(rule, name))
     if isinstance(rule, RowCount):
         needs += tuple(name for name in ("growth", "same_weekday") if getattr(rule, name) is not None)

@@ -1,4 +1,4 @@
-"""A quality rule as text: the same for rules that ask for the same, and nothing of what is left to its default."""
+"""A quality rule as text. Equal rules have equal texts, because defaults are left out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOLD_ELSEWHERE = ("severity", "quarantine")
 
 
 def rule_text(rule: QualityRule) -> str:
-    """`range: {"column": "amount", "min": 0}`; what becomes of a broken one is not in it."""
+    """`range: {"column": "amount", "min": 0}`. The text leaves out severity and quarantine."""
     told = {
         field.name: getattr(rule, field.name)
         for field in fields(rule)

@@ -1,6 +1,6 @@
-"""Texts that name a slice: `{key}`, `{start:%Y-%m-%d}`, `{end:%H}` on the entity's clock, `{region}` of its part.
+"""Texts that name a slice: `{key}`, `{start:%Y-%m-%d}`, `{end:%H}` on the entity's clock, `{region}` (a sub-partition).
 
-`{hour}`, `{day}`, `{month}`, `{quarter}` and `{year}` are the keys of the longer periods that it lies in.
+`{hour}`, `{day}`, `{month}`, `{quarter}` and `{year}` are the keys of the longer periods that contain it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ KEY: Final = "key"
 LEVELS: Final = {
     period.value: period for period in (Period.HOUR, Period.DAY, Period.MONTH, Period.QUARTER, Period.YEAR)
 }
-"""Periods of which each holds whole slices of those before it; weeks lie in two months."""
+"""Periods that contain only whole shorter ones. Weeks are left out, because a week can be in two months."""
 
 
 def placeholders(text: str) -> tuple[tuple[str, str], ...]:
-    """(name, format) of each placeholder. Raises ValueError for a form that there is not."""
+    """(name, format) of each placeholder. Raises ValueError for an invalid placeholder."""
     return tuple(_read(inside) for inside in _PLACEHOLDER.findall(text))
 
 
@@ -40,7 +40,7 @@ def slice_text(
     sub: Mapping[str, str],
     escape: Callable[[str], str] = str,
 ) -> str:
-    """The text for one slice; times are in `time_zone`, and `escape` is applied to each value.
+    """The text for one slice. Times are in `time_zone`; `escape` is applied to each value.
 
     Raises ValueError for a name that the slice does not have.
     """

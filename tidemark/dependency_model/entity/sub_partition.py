@@ -1,7 +1,4 @@
-"""Sub-partitions: a slice by region, business unit or partner, each filled at its own pace.
-
-Source: seed capability C5.
-"""
+"""Sub-partitions: a slice by region, business unit or partner, each filled at its own pace (seed capability C5)."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -15,18 +12,18 @@ from tidemark.dependency_model.entity.field_types import STRICT, NameField, Star
 Sub = tuple[tuple[str, str], ...]
 
 WHOLE: Sub = ()
-"""The sub-partition of a slice without sub-partitions, and of all of them together."""
+"""The sub-partition of a slice without sub-partitions, and of all sub-partitions together."""
 
 SUB_PARTITION_LIMIT = 1_000
-"""How many sub-partitions one slice may have."""
+"""The most sub-partitions of one slice."""
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class SubPartitionValue:
-    """One value of a dimension; its own time zone gives it its own midnight.
+    """One value of a dimension. With its own time zone it has its own midnight.
 
-    It has slices from the one that `start` lies in, without it as long as the entity. It is combined with no other
-    value of another dimension than the one that it lies `within`: a country within its region.
+    Its first slice contains `start` (default: the entity's). It is combined only with the value of another dimension
+    that it is `within`: a country with its region.
     """
 
     time_zone: TimeZoneField | None = None
@@ -51,7 +48,7 @@ SubPartitionsField = dict[NameField, SubPartitionValuesField]
 
 
 def combinations(sub_partitions: dict[str, dict[str, SubPartitionValue]]) -> Iterator[Sub]:
-    """Every sub-partition of a slice, dimensions in order of name, values as declared, each within its own."""
+    """Every sub-partition of a slice: dimensions sorted by name, values as declared, `within` respected."""
     dimensions = sorted(sub_partitions)
     around = {
         (name, value): settings.within
@@ -66,7 +63,7 @@ def combinations(sub_partitions: dict[str, dict[str, SubPartitionValue]]) -> Ite
 
 
 def finest_first(sub_partitions: dict[str, dict[str, SubPartitionValue]], sub: Sub) -> list[SubPartitionValue]:
-    """What is declared of the values of a sub-partition, a country before the region that it lies within."""
+    """The declarations of a sub-partition's values; a country comes before the region that it is within."""
     by_value = {value: sub_partitions[dimension][value] for dimension, value in sub}
     return sorted(by_value.values(), key=lambda declared: -_depth(declared, by_value))
 

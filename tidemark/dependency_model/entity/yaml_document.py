@@ -1,8 +1,8 @@
-"""From the text of a YAML file to plain values, with the line of each.
+"""Parses a YAML file to plain values, with the line of each value.
 
-YAML's safe subset, made stricter: one document, no anchors, aliases or tags, no key twice, limits on size, depth and
-number of values. Only `true`, `false`, `null`, whole numbers and decimal fractions are more than texts: `10:30` and
-`2026-03-29` stay what they look like (YAML 1.1 makes 630 and a date object of them).
+It is stricter than YAML's safe subset: one document, no anchors, aliases, tags or duplicate keys, and limits on size,
+depth and number of values. Only `true`, `false`, `null`, whole numbers and decimal fractions become other types than
+texts. `10:30` and `2026-03-29` stay texts (YAML 1.1 makes them 630 and a date).
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class Document:
     lines: dict[Path, int] = field(default_factory=dict)
 
     def line(self, path: Path) -> int:
-        """The line of the nearest value on the way to a path."""
+        """The line of the nearest known value on a path."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
 
 
 def read_document(text: str, file: str) -> Document:
-    """The one document of a text. Raises EntityError with file and line."""
+    """The only document of a text. Raises EntityError with file and line."""
     if len(text) > SIZE_LIMIT:
         raise EntityError("file too long", expected=f"at most {SIZE_LIMIT} characters", where=file)
     lines: dict[Path, int] = {}
@@ -54,14 +54,14 @@ def read_document(text: str, file: str) -> Document:
         events = _content(yaml.parse(text, Loader=_LOADER), file)
         first = next(events, None)
         values = None if first is None else _Builder(events, lines, file).value(first, ())
-        next(events, None)  # a second document is refused when it begins
+        next(events, None)  # refuses a second document
     except (yaml.YAMLError, UnicodeError) as error:
         raise _unreadable(error, file) from error
     return Document(values, lines)
 
 
 def scalar(text: str) -> str | int | float | bool | None:
-    """What an unquoted text stands for."""
+    """The value of an unquoted text."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _NUMERIC:
@@ -72,7 +72,7 @@ def scalar(text: str) -> str | int | float | bool | None:
 
 
 def _content(events: Iterator[yaml.Event], file: str) -> Iterator[yaml.Event]:
-    """The events of the one document, with what is not allowed refused."""
+    """The events of the document. Raises EntityError for what is not allowed."""
     documents = depth = 0
     for count, event in enumerate(events):
         documents += isinstance(event, yaml.DocumentStartEvent)

@@ -1,4 +1,4 @@
-"""The graph of entities, asked slice by slice."""
+"""The graph of entities, which answers for each slice."""
 
 from tidemark.dependency_model.graph.graph import DependencyGraph
 from tidemark.dependency_model.graph.requirement import Requirement

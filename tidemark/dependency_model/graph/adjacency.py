@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Adjacency:
-    """`upstream` and `downstream` have an entry for each entity, in one order: that in which they were added."""
+    """`upstream` and `downstream` have an entry for each entity, in the order in which entities were added."""
 
     __slots__ = ("downstream", "upstream")
 
@@ -20,24 +20,24 @@ class Adjacency:
         self.downstream: dict[str, list[Edge]] = {}
 
     def add(self, name: str) -> None:
-        """An entity that has no edges yet."""
+        """Adds an entity without edges."""
         self.upstream[name] = ()
         self.downstream[name] = []
 
     def remove(self, name: str) -> list[str]:
-        """Forget an entity; the names of those that had edges to it."""
+        """Removes an entity. Returns the names of the entities that depended on it."""
         self.disconnect(name)
         del self.upstream[name]
         return [edge.down.name for edge in self.downstream.pop(name)]
 
     def connect(self, name: str, edges: Sequence[Edge]) -> None:
-        """Let an entity depend on others."""
+        """Sets the edges by which an entity depends on others."""
         self.upstream[name] = tuple(edges)
         for edge in edges:
             self.downstream[edge.up.name].append(edge)
 
     def disconnect(self, name: str) -> None:
-        """Let an entity depend on nothing."""
+        """Removes the edges by which an entity depends on others."""
         for edge in self.upstream[name]:
             downstream = self.downstream.get(edge.up.name)
             if downstream:

@@ -1,8 +1,8 @@
-"""Cycles: a slice that needs itself, or its own future, however long the way round.
+"""Cycles: a slice that needs itself or its own future, over any number of steps.
 
-A cycle of entities alone is nothing wrong: day T that needs day T-1 leads back in time and ends at the start. It is
-wrong where some way round comes back to the same slice or a later one. Every mapping is monotone, so following the
-*latest* slice that each dependency needs finds such a way if there is one.
+A cycle of entities is not always an error: if day T needs day T-1, the chain goes back in time and ends at the start.
+It is an error if a chain of dependencies returns to the same slice or a later one. Every mapping is monotone, so the
+search follows the *latest* slice that each dependency needs, and finds such a chain if there is one.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
 _EARLIEST = 64
-"""So many of an entity's first slices are tried for a way round that a person can look up."""
+"""The number of an entity's first slices that are tried, so that the reported cycle has existing, early slices."""
 _WORK = 400_000
-"""How many steps to spend on one knot of entities that the quick proof does not clear."""
+"""The limit of steps for one group of entities that the quick proof does not clear."""
 
 
 class _CycleStep(NamedTuple):
-    """A slice reached, and from where."""
+    """A slice of a chain, and the step before it."""
 
     node: Node
     ordinal: int
@@ -37,9 +37,9 @@ class _CycleStep(NamedTuple):
 
 
 def cycles(nodes: Mapping[str, Node], edges: Adjacency) -> Iterator[tuple[Slice, ...]]:
-    """A way round for each knot of entities that has one: from a slice to itself, or to a later one of its entity.
+    """One cycle for each group of entities that has one: from a slice to itself or to a later one of its entity.
 
-    The same for the same entities, in whatever order they came.
+    The result does not depend on the order of the entities.
     """
     for name, node in nodes.items():
         own = [edge for edge in edges.upstream[name] if edge.up is node]
@@ -54,7 +54,7 @@ def cycles(nodes: Mapping[str, Node], edges: Adjacency) -> Iterator[tuple[Slice,
 
 
 def _leads_back(edges: list[Edge], size: int) -> bool:
-    """Whether every way round surely leads back in time: no cycle of reaches >= 0 (Bellman and Ford, longest ways)."""
+    """Whether every cycle goes back in time: there is no cycle of reaches >= 0 (Bellman and Ford, longest paths)."""
     weights = [(edge.down.name, edge.up.name, latest_reach(edge) * (size + 1) + 1) for edge in edges]
     far = dict.fromkeys((down for down, _, _ in weights), 0)
     for _ in range(size + 1):
@@ -69,7 +69,7 @@ def _leads_back(edges: list[Edge], size: int) -> bool:
 
 
 def _find_cycles(inside: Mapping[str, Node], edges: list[Edge]) -> Iterator[tuple[Slice, ...]]:
-    """The first way round through entities that no reported way has touched."""
+    """The first cycle through entities that are not in a reported cycle yet."""
     seen: set[str] = set()
     for node in inside.values():
         if node.name not in seen:
@@ -90,7 +90,7 @@ def _way_round(start: Node, inside: Mapping[str, Node], edges: list[Edge]) -> tu
 
 
 def _existing_way(start: Node, edges: list[Edge], rounds: int) -> _CycleStep | None:
-    """A way round through slices that there are, soon after the entity's start; None where it takes other ones."""
+    """A cycle through existing slices, soon after the entity's start; None if a cycle needs other slices."""
     for ordinal in start.existing[:_EARLIEST]:
         way = _follow(_CycleStep(start, ordinal, None), edges, rounds)
         last = _again(way, edges, rounds) if way else None
@@ -100,12 +100,12 @@ def _existing_way(start: Node, edges: list[Edge], rounds: int) -> _CycleStep | N
 
 
 def _again(way: _CycleStep, edges: list[Edge], rounds: int) -> _CycleStep:
-    """The way round from where one came back to: its first steps may have led there from elsewhere."""
+    """The cycle from the slice that was reached again: the first steps of `way` may come from outside the cycle."""
     return _follow(_CycleStep(way.node, way.ordinal, None), edges, rounds) or way
 
 
 def _follow(start: _CycleStep, edges: list[Edge], rounds: int) -> _CycleStep | None:
-    """The latest slices reached from one, until its own entity is reached at the same time or later."""
+    """Follows the latest slices until the start's entity is reached at the same time or later; None if it never is."""
     best = {start.node.name: start}
     for _ in range(rounds):
         moved = False
@@ -146,5 +146,5 @@ def _path(last: _CycleStep) -> tuple[Slice, ...]:
 
 
 def format_cycle(way: Iterable[Slice]) -> str:
-    """A way round as one line."""
+    """A cycle as one line."""
     return " -> ".join(str(slice_) for slice_ in way)

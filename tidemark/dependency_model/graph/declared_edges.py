@@ -1,6 +1,6 @@
-"""The edges between declared entities, kept right while entities come, change and go.
+"""The edges between declared entities, updated as entities are added, changed and removed.
 
-A change draws again only what it touches: the edges of the entity itself, and of those that name it.
+A change recomputes only the edges of the entity and of the entities that name it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class DeclaredEdges:
-    """`declared` are the entities as they are written, `nodes` what stands for them (a project stands for two).
+    """`declared` are the entities as declared, `nodes` their nodes in the graph (a project has two).
 
-    `_unmet` holds, by the name they ask for, those with a dependency that could not be drawn: a change may repair it.
+    `_unmet` maps a requested name to the entities whose dependency on it has no edge: a change may repair it.
     """
 
     def __init__(self, entities: Iterable[Entity]) -> None:
@@ -41,7 +41,7 @@ class DeclaredEdges:
             self._connect(node)
 
     def put(self, entity: Entity) -> None:
-        """Add an entity, or replace the one of its name."""
+        """Adds an entity, or replaces the entity with its name."""
         touched = self._remove(entity.name)
         self._declare(entity)
         self._stand(entity)
@@ -50,16 +50,16 @@ class DeclaredEdges:
             self._redraw(name)
 
     def remove(self, name: str) -> None:
-        """Take an entity away; who depends on it then depends on an unknown entity."""
+        """Removes an entity. Its readers then depend on an unknown entity."""
         for touched in sorted(self._remove(name)):
             self._redraw(touched)
 
     def series(self, name: str) -> list[str]:
-        """The entities of a series, in order of name."""
+        """The entities of a series, sorted by name."""
         return sorted(entity.name for entity in self.declared.values() if entity.series == name)
 
     def _remove(self, name: str) -> set[str]:
-        """Forget an entity; the names of those whose edges have to be drawn again."""
+        """Removes an entity. Returns the names of entities whose edges must be recomputed."""
         entity = self.declared.pop(name, None)
         if entity is None:
             return set()
@@ -73,7 +73,7 @@ class DeclaredEdges:
         return touched
 
     def _neighbours(self, entity: Entity) -> set[str]:
-        """Who has edges that hang on this entity's being there."""
+        """The entities whose edges depend on whether this entity exists."""
         touched = {name for stand in _standing_for(entity) for name in self._unmet.get(stand, ())}
         touched |= {*_standing_for(entity)}
         if entity.is_project:
@@ -110,7 +110,7 @@ class DeclaredEdges:
         self.adjacency.connect(node.name, [edge for edge in drawn if edge])
 
     def _dependencies(self, node: Node) -> Iterator[tuple[str, Dependency]]:
-        """State and dependency of everything that an entity needs: what it declares, and what its project adds."""
+        """The state and dependency of everything that an entity needs, by its declaration and by its project."""
         entity = node.entity
         if entity.is_project:
             if node.name in self.declared:
@@ -146,7 +146,7 @@ class DeclaredEdges:
 
 
 def with_place(problem: EntityError, entity: Entity, word: str) -> EntityError:
-    """The problem with the place where it can be corrected."""
+    """The problem with the file and the word to correct."""
     problem.where = entity.file or entity.name
     problem.word = word
     return problem

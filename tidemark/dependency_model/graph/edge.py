@@ -1,4 +1,4 @@
-"""A dependency between two entities, ready to be asked in both directions."""
+"""A dependency between two entities, which answers in both directions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _mapping = lru_cache(maxsize=65_536)(mapping_between)
 
 
 class Edge:
-    """One dependency of one state. All edges with the same periods and offset share one mapping."""
+    """One dependency of one state. Edges with the same periods and offset share one mapping."""
 
     __slots__ = (
         "_asks_by_time",
@@ -61,13 +61,16 @@ class Edge:
             raise EntityError(message, expected=expected, found=error.found, hint=error.hint) from error
         self._needed = needed_keys(self._mapping, up.grid) if self._mapping and up.grid else None
         self.is_bounded = self._by_sub_partition or down is up or self._mapping is None
-        """Whether the downstream entities of all edges of its shape have the same slices."""
+        """Whether the downstream entities of all edges of this shape have the same existing slices."""
         existing = down.existing if self.is_bounded else None
         self.shape = object() if self._by_sub_partition else _shape(self._mapping, down.grid, existing)
-        """Edges of one shape have the same downstream slices, by number, if all of these exist."""
+        """Edges of one shape have the same downstream slices, by number, as far as these exist."""
 
     def mappings(self) -> Iterator[tuple[Mapping, Grid, Grid]]:
-        """Each different mapping between sub-partitions of the two, with its grids; none if the upstream is static."""
+        """Each different mapping between sub-partitions of the two entities, with its grids;
+
+        none if the upstream is static.
+        """
         between = {}
         for sub, upstream_sub in self.sub_pairs():
             mapping, down, up = self._between(sub, upstream_sub), self.down.grid_of(sub), self.up.grid_of(upstream_sub)
@@ -76,7 +79,10 @@ class Edge:
         yield from between.values()
 
     def requirements(self, ordinal: int, sub: Sub) -> tuple[Requirement, ...]:
-        """What a slice asks for: one clause, or one a business time where a quorum of the upstream's parts suffices."""
+        """The requirements of a slice:
+
+        one, or one for each business time if a quorum of the upstream's parts suffices.
+        """
         slices = self.expand(ordinal, sub)
         if not self._asks_by_time or len(self._upstream_subs(sub)) < len(self.up.subs):
             return (Requirement(self.dependency, slices, self.is_latest),)
@@ -87,7 +93,7 @@ class Edge:
         return tuple([Requirement(dependency, tuple(parts), self.is_latest) for parts in by_time.values()])
 
     def expand(self, ordinal: int, sub: Sub) -> tuple[Slice, ...]:
-        """The upstream slices that a slice needs, in order of time, one sub-partition after the other."""
+        """The upstream slices that a slice needs, by sub-partition and then in order of time."""
         if self._needed is None:
             return tuple(Slice(self.up.name, STATIC_KEY, upstream_sub) for upstream_sub in self._upstream_subs(sub))
         if not self._by_sub_partition:
@@ -101,7 +107,10 @@ class Edge:
         return tuple(slices)
 
     def _existing_slices(self, needed: NeededKeys, ordinal: int, existing: range, sub: Sub) -> tuple[Slice, ...]:
-        """What the offset names and exists; of an upstream that has ended, its last slice stays the newest."""
+        """The existing slices that the offset names.
+
+        With `last_available`, the last slice of an ended upstream stays the newest.
+        """
         ordinals, keys = needed.of(ordinal)
         if not ordinals:
             return ()
@@ -113,7 +122,7 @@ class Edge:
         return slices_of(self.up.name, keys, sub)
 
     def inverse(self, ordinal: int, sub: Sub, until: int | None) -> Iterator[tuple[int, Sub]]:
-        """The downstream slices that need an upstream slice; `until` (seconds) ends what has no end of its own."""
+        """The downstream slices that need an upstream slice. `until` (seconds) limits endless ones."""
         if not self._by_sub_partition:
             existing = self.down.existing
             yield from [
@@ -130,11 +139,11 @@ class Edge:
                 )
 
     def sub_pairs(self) -> Iterator[tuple[Sub, Sub]]:
-        """Each sub-partition of the downstream with each one of the upstream that it reads."""
+        """Each downstream sub-partition with each upstream sub-partition that it reads."""
         return ((sub, upstream_sub) for sub in self.down.subs for upstream_sub in self._upstream_subs(sub))
 
     def downstream_numbers(self, ordinal: int, sub: Sub, down_sub: Sub, until: int | None) -> Sequence[int]:
-        """What of a downstream sub-partition needs an upstream slice of one that it reads; some may not exist."""
+        """The numbers of a downstream sub-partition's slices that need an upstream slice; some may not exist."""
         mapping = self._between(down_sub, sub) if self._by_sub_partition else self._mapping
         grid = self.down.grid_of(down_sub)
         if grid is None:
@@ -154,7 +163,7 @@ class Edge:
         return self.dependency.offset is not None and self.dependency.offset.goes_on
 
     def _upstream_subs(self, sub: Sub) -> Sequence[Sub]:
-        """The sub-partitions of the upstream: those chosen, else the same values, else all of them."""
+        """The upstream's sub-partitions: by the dependency's choice, else with the same values, else all of them."""
         if self.up.subs == (WHOLE,):
             return (WHOLE,)
         chosen = {dimension: (value,) for dimension, value in sub} | (self.dependency.sub or {})
@@ -176,12 +185,12 @@ class Edge:
 
 @lru_cache(maxsize=65_536)
 def _shape(_mapping: Mapping | None, _grid: Grid | None, _existing: range | None) -> object:
-    """One object for all edges that are alike in these."""
+    """One object for all edges with equal arguments."""
     return object()
 
 
 def _resolve(dependency: Dependency, down: Entity, up: Entity) -> Dependency:
-    """The dependency with its offset filled in. Raises EntityError where the offset has no meaning between the two."""
+    """The dependency with its offset filled in. Raises EntityError if the offset has no meaning between the two."""
     natural = natural_offset(down.period, up.period)
     offset = dependency.offset or natural
     if offset.kind is OffsetKind.TO_DATE and offset.within is None:

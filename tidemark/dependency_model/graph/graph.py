@@ -1,4 +1,4 @@
-"""The graph: which slices a slice needs, which need it, and how it changes entity by entity."""
+"""The graph: which slices a slice needs and which need it. It changes entity by entity."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Side = Literal["inside", "around"]
 
 
 class DependencyGraph:
-    """Built once, changed entity by entity. Questions about an unknown entity raise UnknownEntityError."""
+    """Built once, then changed entity by entity. Methods raise UnknownEntityError for an unknown entity."""
 
     def __init__(self, edges: DeclaredEdges) -> None:
         self._declared_edges = edges
@@ -42,22 +42,22 @@ class DependencyGraph:
 
     @classmethod
     def build(cls, entities: Iterable[Entity] | Mapping[str, Entity]) -> DependencyGraph:
-        """The graph of these entities. What is wrong with it, `problems()` says."""
+        """The graph of these entities. `problems()` has the errors in it."""
         return cls(DeclaredEdges(entities if not hasattr(entities, "values") else entities.values()))
 
     def put(self, entity: Entity) -> None:
-        """Add an entity, or replace the one of its name; the graph is then as if built so."""
+        """Adds an entity, or replaces the entity with its name. The graph is then as if it was built so."""
         self._declared_edges.put(entity)
         self._kept.clear()
 
     def remove(self, name: str) -> None:
-        """Take an entity away; the graph is then as if built without it."""
+        """Removes an entity. The graph is then as if it was built without it."""
         self._node(name)
         self._declared_edges.remove(name)
         self._kept.clear()
 
     def kept(self, work_out: Callable[[DeclaredEdges], _Result]) -> _Result:
-        """What is worked out of all edges: once, until the graph changes."""
+        """A value computed from all edges, cached until the graph changes."""
         if work_out not in self._kept:
             self._kept[work_out] = work_out(self._declared_edges)
         return cast("_Result", self._kept[work_out])
@@ -76,19 +76,19 @@ class DependencyGraph:
         return self._node(name).entity
 
     def node(self, name: str) -> Node:
-        """An entity with its slices numbered, for who goes through very many of them."""
+        """An entity with numbered slices, for callers that process many slices."""
         return self._node(name)
 
     def upstream_edges(self, name: str) -> tuple[Edge, ...]:
-        """What an entity depends on, in all its states, in the order of its declaration."""
+        """The dependencies of an entity in all its states, in the order of its declaration."""
         return self._edges.upstream[self._node(name).name]
 
     def downstream_edges(self, name: str) -> Sequence[Edge]:
-        """What depends on an entity, in no order."""
+        """The dependencies on an entity, in no order."""
         return self._edges.downstream[self._node(name).name]
 
     def requirements(self, slice_: Slice, state: str = COMPLETED) -> tuple[Requirement, ...]:
-        """Clause by clause, the exact upstream slices that a slice needs to reach a state."""
+        """The exact upstream slices that a slice needs to reach a state, one requirement for each clause."""
         node = self._node(slice_.entity)
         ordinal = node.ordinal(slice_)
         if slice_.sub == WHOLE and node.subs != (WHOLE,):
@@ -107,8 +107,8 @@ class DependencyGraph:
     def downstream(self, slice_: Slice, until: datetime | None = None) -> tuple[Slice, ...]:
         """Every slice that needs this one, in order of entity, time and sub-partition.
 
-        Downstream slices without an end of their own (of a static slice; those that would take this slice as an older
-        `last_available`, or read everything since a day) are named up to `until`; without it, the first of them.
+        Some sets have no end: slices that read a static slice, or everything since a day, or take this slice as an
+        older `last_available`. They are listed up to `until`; without it, only their first slice is.
         """
         node = self._node(slice_.entity)
         ordinal, limit = node.ordinal(slice_), checked_seconds(until) if until else None
@@ -120,29 +120,29 @@ class DependencyGraph:
             for down, sub in edge.inverse(ordinal, own_sub, limit)
         }
         if slice_.sub != WHOLE and ordinal in node.existing_of(WHOLE):
-            nodes[slice_.entity, ordinal, WHOLE] = node  # the whole is there once its sub-partitions are
+            nodes[slice_.entity, ordinal, WHOLE] = node  # the whole slice is complete with its sub-partitions
         return tuple([nodes[place].slice(place[1], place[2]) for place in sorted(nodes)])
 
     def window(self, slice_: Slice) -> Window:
-        """The stretch of time of a slice; of a static one, all of it."""
+        """The window of a slice; all of time for a static one."""
         node = self._node(slice_.entity)
         grid, ordinal = node.grid_of(slice_.sub), node.ordinal(slice_)
         return grid.window(ordinal) if grid else Window.of_seconds(0, LAST_DAY * DAY_SECONDS)
 
     def exists(self, slice_: Slice) -> bool:
-        """Whether the slice lies between its entity's start and end. Raises ParseError for a key that is none."""
+        """Whether the slice is between its entity's start and end. Raises ParseError for an invalid key."""
         node = self._node(slice_.entity)
         return node.ordinal(slice_) in node.existing_of(slice_.sub)
 
     def has(self, slice_: Slice) -> bool:
-        """The same of a slice that was stored, perhaps by declarations that have changed since."""
+        """Like `exists`, but False for a stored slice that the present declarations do not allow."""
         try:
             return self.exists(slice_)
         except (ParseError, UnknownEntityError):
             return False
 
     def slices(self, entity: str, until: datetime) -> Iterator[Slice]:
-        """Every slice whose window ended by an instant, in order of time, one sub-partition after the other."""
+        """Every slice whose window ended by an instant, by sub-partition and then in order of time."""
         node, limit = self._node(entity), seconds_of(until)
         for own_sub in node.subs:
             grid = node.grid_of(own_sub)
@@ -152,14 +152,14 @@ class DependencyGraph:
                 yield node.slice(ordinal, own_sub)
 
     def series_of(self, name: str) -> tuple[str, ...]:
-        """The other entities of an entity's series, in order of name."""
+        """The other entities of an entity's series, sorted by name."""
         series = self._node(name).entity.series
         return tuple(other for other in self._declared_edges.series(series) if other != name) if series else ()
 
     def series_slices(self, slice_: Slice, side: Side) -> Iterator[Slice]:
         """The slices of its series by finer periods inside its window, or by coarser ones around it.
 
-        Those of the same window by another entity lie inside of it.
+        A slice with the same window counts as inside.
         """
         period = self.entity(slice_.entity).period
         for name in self.series_of(slice_.entity):
@@ -170,10 +170,10 @@ class DependencyGraph:
                 yield from self.slices_within(name, self.window(slice_), slice_.sub)
 
     def forgiven_flags(self, slice_: Slice) -> frozenset[Slice]:
-        """Whose failed quality does not keep it from being computed though its inputs carry the flag.
+        """Slices whose failed quality does not stop this slice from being computed.
 
-        Its own and that of the slices around it, or of the same window, that are made of it: they are wrong in what
-        they hold of it, and can be right again only once it was computed.
+        These are the slice itself, the slices of its series around it, and slices with the same window that are made
+        from it. They are wrong because of this slice, and can only become right after it is computed.
         """
         entity = self.entity(slice_.entity)
         if not entity.series:
@@ -185,7 +185,7 @@ class DependencyGraph:
         return frozenset([slice_, *self.series_slices(slice_, "around"), *own])
 
     def _made_of(self, name: str) -> frozenset[str]:
-        """The entities that an entity is an input of, in any number of steps."""
+        """The entities downstream of an entity, over any number of steps."""
         readers, waiting = set[str](), [name]
         while waiting:
             new = {edge.down.name for edge in self.downstream_edges(waiting.pop())} - readers
@@ -194,7 +194,7 @@ class DependencyGraph:
         return frozenset(readers)
 
     def slices_within(self, name: str, window: Window, sub: Sub = WHOLE) -> tuple[Slice, ...]:
-        """An entity's existing slices that share time with a window: of one sub-partition, where the entity has it."""
+        """An entity's existing slices that overlap a window, of one sub-partition if the entity has it."""
         node = self._node(name)
         slices: list[Slice] = []
         for own_sub in node.subs if sub not in node.subs else (sub,):
@@ -206,17 +206,17 @@ class DependencyGraph:
         return tuple(slices)
 
     def slice_at(self, entity: str, instant: datetime, sub: Sub = WHOLE) -> Slice:
-        """The slice that an instant lies in."""
+        """The slice that contains an instant."""
         node = self._node(entity)
         grid = node.grid_of(sub)
         return node.slice(grid.at(checked_seconds(instant)) if grid else 0, sub)
 
     def problems(self) -> tuple[EntityError, ...]:
-        """Everything that is wrong between the entities."""
+        """All errors between the entities."""
         return tuple(problems_of(self._declared_edges))
 
     def topological(self) -> tuple[str, ...]:
-        """The names of all entities, each after those whose slices of the same time it needs."""
+        """The names of all entities, each after the entities whose slices of the same time it needs."""
         return topological_order(self._edges)
 
     def _node(self, name: str) -> Node:
@@ -227,7 +227,7 @@ class DependencyGraph:
 
 
 def _roll_up(node: Node, ordinal: int) -> Requirement:
-    """The whole of a slice with sub-partitions: there once all of them are."""
+    """The requirement of a whole slice: all of its sub-partitions, or a quorum of them."""
     slices = tuple(node.slice(ordinal, own_sub) for own_sub in node.subs if ordinal in node.existing_of(own_sub))
     quorum = node.entity.quorum
     return Requirement(Dependency(node.name, SAME, weak=Weak(at_least=quorum) if quorum else None), slices)

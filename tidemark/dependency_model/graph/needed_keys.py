@@ -1,4 +1,4 @@
-"""What an offset names of an upstream, with its keys: of one day, all entities with this offset ask for the same."""
+"""The upstream slices of an offset, with their keys. Cached, because many entities have the same offset."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MEMORY = 100_000
 
 
 class NeededKeys:
-    """Remembers up to 100,000 keys of one mapping."""
+    """Caches up to 100,000 keys of one mapping."""
 
     __slots__ = ("_held", "_mapping", "_remembered", "upstream")
 
@@ -25,9 +25,9 @@ class NeededKeys:
         self._held = 0
 
     def of(self, ordinal: int) -> tuple[Sequence[int], Sequence[str]]:
-        """What a downstream slice needs, by number in order of time, and the key of each.
+        """The numbers, in order of time, and the keys of the slices that a downstream slice needs.
 
-        Some may not exist: nobody here knows where an entity starts.
+        Some may not exist, because the start of the entity is not known here.
         """
         needed = self._remembered.get(ordinal)
         if needed is None:
@@ -42,4 +42,4 @@ class NeededKeys:
 
 
 needed_keys = lru_cache(maxsize=65_536)(NeededKeys)
-"""The same object for the same mapping and grid."""
+"""Returns the same object for the same mapping and grid."""

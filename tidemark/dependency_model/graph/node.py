@@ -1,4 +1,4 @@
-"""An entity in the graph, with its slices numbered."""
+"""An entity in the graph, with numbered slices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Node:
-    """`grid` is None for a static entity. Slices are numbers of the grid; `existing` are those that there are."""
+    """`grid` is None for a static entity. Slices are numbers in the grid; `existing` is the range that exists."""
 
     __slots__ = ("entity", "existing", "grid", "name", "started", "states", "subs", "zoned")
 
@@ -44,7 +44,7 @@ class Node:
         return self.entity.period
 
     def calendar_of(self, sub: Sub) -> Calendar:
-        """The clock of a sub-partition: its own where it has one."""
+        """The clock of a sub-partition, by default the entity's."""
         return (self.zoned and self.zoned.get(sub)) or self.entity.calendar
 
     def grid_of(self, sub: Sub) -> Grid | None:
@@ -64,7 +64,7 @@ class Node:
         return range(first, max(first, existing.stop))
 
     def ordinal(self, slice_: Slice) -> int:
-        """The number of a slice. Raises NoSuchSliceError or ParseError for a key or sub-partition that there is not."""
+        """The number of a slice. Raises NoSuchSliceError or ParseError for an invalid key or sub-partition."""
         if slice_.sub and slice_.sub not in self.subs:
             declared = "; ".join(",".join(f"{d}={v}" for d, v in sub) for sub in self.subs[:8])
             raise NoSuchSliceError(
@@ -80,20 +80,20 @@ class Node:
         return 0
 
     def slice(self, ordinal: int, sub: Sub = WHOLE) -> Slice:
-        """The slice of a number."""
+        """The slice with a number."""
         grid = self.grid_of(sub)
         return Slice(self.name, grid.key(ordinal) if grid else STATIC_KEY, sub)
 
 
 @lru_cache(maxsize=4096)
 def _state_set(names: tuple[str, ...]) -> frozenset[str]:
-    """One set for all entities with the same states."""
+    """One shared set for all entities with the same states."""
     return frozenset(names)
 
 
 @lru_cache(maxsize=4096)
 def _existing(start: str | None, end: str | None, grid: Grid) -> range:
-    """From the slice that the declared start lies in to the last that is over at the declared end."""
+    """From the slice that contains the declared start to the last slice that ends by the declared end."""
     first = grid.first if start is None else grid.at(_seconds(start, grid))
     stop = grid.last + 1 if end is None else grid.at(_seconds(end, grid))
     return range(first, max(first, stop))
@@ -114,6 +114,6 @@ def _calendars(entity: Entity, subs: tuple[Sub, ...]) -> dict[Sub, Calendar]:
 
 
 def _starts(entity: Entity, subs: tuple[Sub, ...]) -> dict[Sub, str]:
-    """The latest of the starts of each sub-partition's values: a country is not there before its region."""
+    """The latest start of each sub-partition's values: a country does not exist before its region."""
     starts = ((sub, [value.start for value in finest_first(entity.sub_partitions, sub) if value.start]) for sub in subs)
     return {sub: max(given) for sub, given in starts if given}

@@ -1,8 +1,8 @@
-"""Projects as tasks: a root that all members follow, and an end that follows all members (seed capability A1).
+"""Projects as nodes: a root that all members wait for, and an end that waits for all members (seed capability A1).
 
-A project that depends on another then is a root that depends on an end, and every project-level dependency has become
-task-level ones that release the same slices. The end carries the project's own name, so that "depends on the project"
-and "depends on the project's end" are the same words.
+If a project depends on another one, its root depends on the other's end. So a dependency between projects becomes
+dependencies between nodes that release the same slices. The end has the project's own name: "depends on the project"
+means "depends on the project's end".
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ def root_name(project: str) -> str:
 
 
 def root_of(project: Entity) -> Entity:
-    """The node that marks the project's start: it waits for what the project waits for, and nobody is promised it."""
+    """The node of the project's start. It waits for the project's dependencies and has no promise."""
     return replace(
         project, name=root_name(project.name), description=f"Start of the project {project.name}", ready_by=None
     )
 
 
 def end_of(project: Entity, members: Iterable[str]) -> Entity:
-    """The node that marks the project's end: it waits for all members (and for the root, where there are none)."""
+    """The node of the project's end. It waits for the root and for all members."""
     needed = [root_name(project.name), *members]
     state = EntityState(entity_state=COMPLETED, depends_on=tuple(Dependency(entity=name) for name in needed))
     return replace(project, states=(state,))
 
 
 def member_of(entity: Entity) -> Entity:
-    """A member waits for its project's root, in every state; a static one has no time to wait for."""
+    """A member that waits for its project's root in every state. A static member is unchanged: it has no time."""
     if entity.is_static:
         return entity
     root = Dependency(entity=root_name(entity.project or ""))

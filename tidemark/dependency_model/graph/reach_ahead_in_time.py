@@ -1,4 +1,4 @@
-"""How far ahead in time a dependency can reach: what tells a cycle in time from a spiral back through it."""
+"""How far ahead in time a dependency can reach. This distinguishes a cycle in time from a chain that goes back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def latest_reach(edge: Edge) -> int:
-    """At most so many seconds after a slice's end its last upstream slice ends; below zero it leads back in time."""
+    """The most seconds between the end of a slice and the end of its last upstream slice. Negative:
+
+    it goes back in time.
+    """
     pairs = list(edge.mappings())
     return max((_reach(mapping, down, up) for mapping, down, up in pairs), default=0)
 

@@ -1,4 +1,4 @@
-"""What one clause of a declaration asks for, for one slice."""
+"""The requirement of one clause of a declaration, for one slice."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ if TYPE_CHECKING:
 class Requirement(NamedTuple):
     """The exact upstream slices of one dependency. `dependency.offset` is never None here.
 
-    Slices that do not exist (before the upstream's start, an hour that spring skips) are not among them, and so not
-    waited for; slices that lie ahead are. With `or_older` (`last_available`) the one slice that is named is the newest
-    candidate, and any earlier slice of that entity will do in its place. Flags that slices in `forgives` raised keep
-    none of them back.
+    Slices that do not exist (before the upstream's start, an hour that spring skips) are left out and not waited for.
+    Future slices are included. With `or_older` (`last_available`) `slices` has the newest candidate, and any earlier
+    slice of that entity also suffices. Quality flags that slices in `forgives` raised do not block.
     """
 
     dependency: Dependency

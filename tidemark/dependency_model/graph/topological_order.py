@@ -1,4 +1,4 @@
-"""The order in which entities can be computed, and what is left over where they go in cycles."""
+"""The order in which entities can be computed, and the entities in cycles."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def topological_order(edges: Adjacency) -> tuple[str, ...]:
-    """Each entity after those that it needs; cycles that lead back in time are cut where they do.
+    """Each entity after the entities that it needs. Cycles that go back in time are cut there.
 
-    What goes in a true cycle (a problem that validation reports) comes last, as declared.
+    Entities in an invalid cycle (validation reports it) come last, as declared.
     """
     order = _order(edges, lambda edge: edge.up is not edge.down)
     if len(order) < len(edges.upstream):
@@ -27,7 +27,7 @@ def topological_order(edges: Adjacency) -> tuple[str, ...]:
 
 
 def on_or_between_cycles(edges: Adjacency) -> dict[str, list[str]]:
-    """The entities on a cycle or between two cycles, each with its upstream ones among them; none without a cycle."""
+    """The entities on or between cycles, each with its upstream entities in this set. Empty without cycles."""
     before = set(_order(edges, lambda edge: edge.up is not edge.down))
     left = {name for name in edges.upstream if name not in before}
     downstream = {name: sum(edge.down.name in left for edge in edges.downstream[name]) for name in left}
@@ -96,7 +96,7 @@ class _Tarjan:
 
 
 def _order(edges: Adjacency, counts: Callable[[Edge], bool]) -> list[str]:
-    """Kahn's order over the edges that count, by name of declaration where several are free."""
+    """Kahn's order over the edges that `counts` accepts. Ties keep the order of declaration."""
     waiting = {name: sum(map(counts, upstream)) for name, upstream in edges.upstream.items()}
     order = [name for name, needed in waiting.items() if not needed]
     for name in order:

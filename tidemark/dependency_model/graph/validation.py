@@ -1,4 +1,4 @@
-"""Everything that is wrong between entities."""
+"""All errors between entities."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph.node import Node
 
 HINT_LIMIT = 50
-"""For so many unknown names the nearest known one is looked up."""
+"""The most unknown names for which the nearest known one is searched."""
 
 
 def problems_of(edges: DeclaredEdges) -> Iterator[EntityError]:
-    """Unknown names, offsets without meaning, states that nobody reaches, sub-partitions that nobody has, cycles."""
+    """Unknown names, meaningless offsets, unknown states, unknown sub-partitions, cycles."""
     hints = 0
     for name in edges.nodes:
         for problem in edges.broken.get(name, ()):

@@ -1,4 +1,4 @@
-"""A part of the graph to look at: around one entity, or of some tags and layers (seed capability D7)."""
+"""A part of the graph to show: around one entity, or of some tags and layers (seed capability D7)."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Names in the order of computation, and the arrows between them."""
+    """Names in the order of computation, and the dependencies between them."""
 
     entities: tuple[str, ...]
     arrows: tuple[Arrow, ...]
 
 
 def neighbourhood(graph: DependencyGraph, name: str, up: int, down: int) -> set[str]:
-    """An entity with all that it needs, and all that needs it, so many steps away."""
+    """An entity with the entities `up` steps upstream and `down` steps downstream."""
     return _reach(graph, name, up, upwards=True) | _reach(graph, name, down, upwards=False)
 
 
 def tagged_entities(graph: DependencyGraph, tags: Mapping[str, str], layers: Iterable[str]) -> set[str]:
-    """The entities that carry all of these tags and lie in one of these layers (any, where none is named)."""
+    """The entities with all of these tags, in one of these layers (in any layer if none is given)."""
     wanted = set(layers)
     entities = (graph.entity(name) for name in graph)
     return {e.name for e in entities if tags.items() <= e.tags.items() and (not wanted or e.layer in wanted)}

@@ -1,4 +1,4 @@
-"""What a wrong slice touched, and what may have made it wrong (seed capabilities D4 and D5)."""
+"""The slices that a wrong slice affected, and the slices that may have made it wrong (seed capabilities D4 and D5)."""
 
 from tidemark.dependency_model.impact.bounded_closure import bounded_closure
 from tidemark.dependency_model.impact.closure import Closure, downstream_closure

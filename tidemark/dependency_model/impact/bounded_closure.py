@@ -1,4 +1,4 @@
-"""All slices downstream of some, unless they are more than whoever asks can be answered with."""
+"""All slices downstream of some slices, up to a limit of the answer's size."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def bounded_closure(
     graph: DependencyGraph, slices: Iterable[Slice], until: datetime, most: int | None = None
 ) -> Closure:
-    """As `downstream_closure`; counted before they are made. Raises ParseError for more than `most`, too."""
+    """Like `downstream_closure`, but counts the slices first. Also raises ParseError for more than `most` slices."""
     reached = downstream_closure(graph, slices, until)
     if most is not None and len(reached) > most:
         raise ParseError(

@@ -1,8 +1,8 @@
 """The exact slices downstream of some slices, over all periods and any number of steps (seed capability D4).
 
-Entity by entity, level by level: what a change reaches in one step is worked out once for all edges with the same
-periods and offset, so that the price is one of entities and not of slices. A slice that is reached again, by another
-way, goes no further a second time; so cycles between entities end, too.
+The search goes level by level. One step is computed once for all edges with the same periods and offset, so the cost
+grows with entities, not with slices. A slice that is reached again is not followed again, so cycles between entities
+end.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Closure:
         return sum(len(part) for slices in self.reached.values() for _, numbers in slices for part in numbers)
 
     def __iter__(self) -> Iterator[Slice]:
-        """Every slice: of one entity and sub-partition in order of time."""
+        """Every slice, by entity, then by sub-partition, then in order of time."""
         for name, slices in self.reached.items():
             node = self._graph.node(name)
             for sub, numbers in slices:
@@ -54,11 +54,10 @@ class Closure:
 def downstream_closure(
     graph: DependencyGraph, slices: Iterable[Slice], until: datetime, follows: Follows | None = None
 ) -> Closure:
-    """All slices that were, or will be, computed from these, the slices themselves left out.
+    """All slices that were or will be computed from these, without the slices themselves.
 
-    Only those that begin by `until` (aware): a slice that follows the one before it would have no end otherwise.
-    `follows` says of an edge whether it is taken; all are, where it is left out. Raises UnknownEntityError and
-    ParseError for a slice that there is not.
+    Only slices that begin by `until` (aware), because a chain of slices would have no end otherwise. `follows` chooses
+    edges (default: all). Raises UnknownEntityError and ParseError for an invalid slice.
     """
     parts: dict[str, dict[Sub, list[range]]] = {}
     for slice_ in slices:
@@ -78,9 +77,9 @@ def downstream_closure(
 
 
 class _Spreading:
-    """Goes from entities to those that depend on them, all of a level at once.
+    """Goes from entities to their readers, all entities of a level at once.
 
-    A set of slices is a number of `steps.sets`; `_reached` has that of each entity.
+    A set of slices is represented by its number in `steps.sets`; `_reached` has one number for each entity.
     """
 
     def __init__(self, edges: NumberedEdges, steps: SliceSteps, follows: Follows | None) -> None:
@@ -90,7 +89,7 @@ class _Spreading:
         self._order: list[Numbers] = []
 
     def reached_from(self, seeds: Mapping[Node, SliceSet]) -> dict[str, SliceSet]:
-        """The slices of entities with all that is downstream of them, in the order in which entities are reached."""
+        """The slices of `seeds` and everything downstream, in the order in which entities are reached."""
         entities = np.array([self._edges.numbers[node] for node in seeds], np.int64)
         new = np.array([self._steps.sets.number(own) for own in seeds.values()], np.int64)
         entities, new = self._merged(entities, new)
@@ -101,7 +100,7 @@ class _Spreading:
         return dict(zip(names, map(self._steps.sets.by_number.__getitem__, self._reached[order].tolist()), strict=True))
 
     def _chained(self, entities: Numbers, new: Numbers) -> Numbers:
-        """What an entity's own slices make of each other is followed to its end before anything goes on."""
+        """Adds the slices that follow through an entity's dependency on its own slices; other edges come later."""
         chains = self._edges.chains[entities]
         at = np.flatnonzero(chains != NO_EDGE)
         at = at[self._taken(chains[at])]
@@ -111,7 +110,7 @@ class _Spreading:
         return new
 
     def _stepped(self, entities: Numbers, new: Numbers) -> tuple[Numbers, Numbers]:
-        """One step along all edges: entities, some more than once, and what is reached of them."""
+        """One step along all edges: the reached entities (with repeats), and the slices reached through each edge."""
         down = self._edges.down
         places, _ = down.places(entities)
         new = np.repeat(new, down.sizes(entities))
@@ -131,7 +130,7 @@ class _Spreading:
         return np.flatnonzero([self._follows(self._edges.edges[edge]) for edge in edges.tolist()])
 
     def _merged(self, entities: Numbers, slices: Numbers) -> tuple[Numbers, Numbers]:
-        """Note what is reached: the entities of which that is more than before, and by how much."""
+        """Records the reached slices. Returns the entities with new slices, and the new slices of each."""
         different = entities[self._is_first(entities)]
         before = self._reached[different]
         while len(entities):
@@ -143,7 +142,7 @@ class _Spreading:
         return different[grown], self._steps.difference.of(self._reached[different[grown]], before[grown])
 
     def _is_first(self, entities: Numbers) -> npt.NDArray[np.bool_]:
-        """Of each whether it did not come before; no sorting."""
+        """Whether each entity occurs for the first time, without sorting."""
         places = np.arange(len(entities))
         self._place[entities[::-1]] = places[::-1]
         is_first: npt.NDArray[np.bool_] = self._place[entities] == places

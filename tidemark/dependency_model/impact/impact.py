@@ -1,4 +1,4 @@
-"""What has to happen to each slice downstream of some slices: `impact ENTITY SLICES` (seed capability D4)."""
+"""The need of each slice downstream of some slices: `impact ENTITY SLICES` (seed capability D4)."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _ENDED: Final = frozenset({RunState.FAILED, RunState.ABSENT})
 
 
 class Need(Enum):
-    """What a slice needs once its inputs are good again."""
+    """The action that a slice needs once its inputs are good again."""
 
     CLEAR = "clear"
-    """It holds, or is about to hold, what was computed from them: cleared and computed again."""
+    """It has, or a run computes, data from the wrong inputs. It must be cleared and computed again."""
     START = "start"
-    """It holds nothing, and does not start by itself: started."""
+    """It has no data and does not start by itself. It must be started."""
     NOTHING = "nothing"
-    """It takes the inputs as they are when it starts, or is kept as it is."""
+    """It reads its inputs when it starts, or its data is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImpactedSlice:
-    """A slice with its status, what it needs, and in a word why."""
+    """A slice with its status, its need, and a short reason."""
 
     slice: Slice
     status: SliceStatus
@@ -44,7 +44,7 @@ class ImpactedSlice:
 
 
 def impacts_of(graph: DependencyGraph, slices: Iterable[Slice], known: KnownStatuses) -> list[ImpactedSlice]:
-    """What each of the slices downstream of something needs, in their order (`downstream_closure`)."""
+    """The need of each slice, in their order (`downstream_closure`)."""
     return [_impacted(graph, slice_, known.get(slice_) or _UNKNOWN) for slice_ in slices]
 
 

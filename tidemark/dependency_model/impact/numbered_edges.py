@@ -1,4 +1,4 @@
-"""Entities and dependencies as numbers: 80,000 entities lie in two megabytes, and not all over the memory."""
+"""Entities and dependencies as numbers: 80,000 entities take two megabytes in adjacent memory."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ NO_EDGE: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class NumberedEdges:
-    """`first` and `stop` bound the slices that exist of each entity. `down` leads to those that depend on it.
+    """`first` and `stop` bound the existing slices of each entity. `down` leads to the readers of an entity.
 
-    Edges of a shape have the same downstream slices, by number, if all of these exist: `shapes` are of each edge,
-    `edge_of` has an edge of each shape. What an entity needs of its own slices is no edge of `down`: the edge is
+    Edges of one shape have the same downstream slices, by number, as far as these exist. `shapes` has the shape of each
+    edge, `edge_of` an edge of each shape. A dependency of an entity on its own slices is not in `down`: it is
     `chains[entity]`, or `NO_EDGE`.
     """
 
@@ -43,7 +43,7 @@ class NumberedEdges:
 
     @classmethod
     def of(cls, declared: DeclaredEdges) -> Self:
-        """As they are now."""
+        """The present edges as numbers."""
         count = len(declared.nodes)
         numbers = dict(zip(declared.nodes.values(), range(count), strict=True))
         upstream = declared.adjacency.upstream.values()
@@ -63,7 +63,7 @@ class NumberedEdges:
 
 
 def _by_shape(edges: Sequence[Edge]) -> tuple[Numbers, Sequence[Edge]]:
-    """The number of the shape of each edge, and an edge of each shape."""
+    """The shape's number of each edge, and an edge of each shape."""
     shapes = list(map(attrgetter("shape"), edges))
     edge_of = dict(zip(shapes, edges, strict=True))
     number = dict(zip(edge_of, range(len(edge_of)), strict=True))

@@ -1,4 +1,4 @@
-"""Sets of the slices of an entity, each under a number: of very many entities only a few different ones are reached."""
+"""Sets of an entity's slices, each with a number. Even with many entities, only a few different sets are reached."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph.edge_stretches import Numbers
 
     SliceSet = tuple[tuple[Sub, Stretches], ...]
-    """By sub-partition, in order, the whole after its parts; those without slices are left out."""
+    """By sub-partition, in order, the whole after its parts. Sub-partitions without slices are left out."""
 
 EMPTY: Final = 0
 _BITS: Final = 32
@@ -33,13 +33,13 @@ def _after_its_parts(sub: Sub) -> tuple[bool, Sub]:
 
 
 def united(left: SliceSet, right: SliceSet) -> SliceSet:
-    """The slices of both."""
+    """The slices in either set."""
     by_sub = dict(left)
     return slice_set(by_sub | {sub: union((*by_sub.get(sub, ()), *numbers)) for sub, numbers in right})
 
 
 def without(left: SliceSet, right: SliceSet) -> SliceSet:
-    """The slices of the first that the second does not have."""
+    """The slices in the first set that are not in the second."""
     by_sub = dict(right)
     return slice_set({sub: difference(numbers, by_sub.get(sub, ())) for sub, numbers in left})
 
@@ -50,7 +50,7 @@ def has_parts(slices: SliceSet) -> bool:
 
 
 class SliceSets:
-    """Every set so far by its number; that of the empty one is `EMPTY`."""
+    """Every set so far by its number. The empty set has the number `EMPTY`."""
 
     def __init__(self) -> None:
         self.by_number: list[SliceSet] = []
@@ -69,19 +69,22 @@ class SliceSets:
         return number
 
     def bounds(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
-        """Between which slices sets lie; between none those that are empty or of sub-partitions."""
+        """The first and the stop number of each set's slices.
+
+        The bounds of an empty set or a set of sub-partitions are empty.
+        """
         return np.array(self._first)[numbers], np.array(self._stop)[numbers]
 
 
 class ByPair(dict[int, int]):
-    """What becomes of two numbers: worked out once for each pair."""
+    """A function of two numbers, computed once for each pair."""
 
     def __init__(self, work: Callable[[int, int], int]) -> None:
         super().__init__()
         self._work = work
 
     def of(self, first: Numbers, second: Numbers) -> Numbers:
-        """Of each of n pairs."""
+        """The results for n pairs."""
         pairs = first << _BITS | second
         return np.fromiter(map(self.__getitem__, pairs.tolist()), np.int64, len(pairs))
 

@@ -1,4 +1,4 @@
-"""From sets of slices to sets of slices, each worked out once for all entities that are alike."""
+"""Operations on sets of slices. Each is computed once for all entities that are alike."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 
 class SliceSteps:
-    """What becomes of the numbers of `sets`.
+    """Operations on the set numbers of `sets`.
 
-    `named`: of a shape of edges and a set of the upstream, the slices that read it and begin by `until` (seconds).
-    Some of them may not exist; `existing`, of an entity without sub-partitions and a set, are those that do.
-    `chain_end`: of the shape of an entity's edge to itself and a set, the set with all that follows.
-    `union` and `difference`: of two sets.
+    `named` (shape of edges, upstream set): the slices that read the set and begin by `until` (seconds); some may not
+    exist. `existing` (entity without sub-partitions, set): the slices that exist. `chain_end` (shape of an entity's
+    edge to itself, set): the set and all slices that follow from it. `union` and `difference` (set, set).
     """
 
     def __init__(self, edges: NumberedEdges, until: int) -> None:
@@ -56,7 +55,7 @@ class SliceSteps:
         return self.sets.number(without(self.sets.by_number[left], self.sets.by_number[right]))
 
     def _one_step(self, edge: Edge, slices: SliceSet) -> SliceSet:
-        """The slices that an edge names; a whole stands for all of its parts that exist."""
+        """The slices that an edge leads to. A whole slice counts as all of its parts that exist."""
         by_sub = dict(slices)
         whole = by_sub.get(WHOLE, ())
         parts: dict[Sub, list[range]] = {}
@@ -73,13 +72,16 @@ class SliceSteps:
 
 
 def with_whole(node: Node, slices: SliceSet, until: int) -> SliceSet:
-    """The whole is there once its parts are; who needs the entity needs its parts: nothing goes on from the whole."""
+    """Adds the whole slices of the parts.
+
+    They are not followed further, because readers of the entity read its parts.
+    """
     parts = union(part for sub, numbers in slices if sub != WHOLE for part in numbers)
     return united(slices, slice_set({WHOLE: clipped(parts, _existing_until(node, WHOLE, until))}))
 
 
 def _bounds(edge: Edge, sub: Sub, until: int) -> range:
-    """The downstream slices that begin by an instant; those that exist, where the edge's shape tells which do."""
+    """The downstream slices that begin by an instant. They may not exist, unless the edge is bounded."""
     grid = edge.down.grid_of(sub)
     if grid is None or edge.is_bounded:
         return _existing_until(edge.down, sub, until)

@@ -1,4 +1,4 @@
-"""Sets of slice numbers as stretches: ranges in order that neither touch nor overlap."""
+"""Sets of slice numbers as sorted ranges that neither touch nor overlap."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Stretches = tuple[range, ...]
 
 
 def stretches_of(numbers: Sequence[int]) -> Iterator[range]:
-    """A range as it is, any other numbers one by one."""
+    """A range unchanged, any other numbers one by one."""
     if isinstance(numbers, range) and numbers.step == 1:
         yield numbers
     else:
@@ -19,7 +19,7 @@ def stretches_of(numbers: Sequence[int]) -> Iterator[range]:
 
 
 def union(parts: Iterable[range]) -> Stretches:
-    """All numbers of ranges of step 1, in any order."""
+    """All numbers of ranges with step 1, in any order."""
     merged: list[range] = []
     for part in sorted((part for part in parts if part), key=lambda part: part.start):
         if merged and part.start <= merged[-1].stop:
@@ -30,7 +30,7 @@ def union(parts: Iterable[range]) -> Stretches:
 
 
 def difference(numbers: Stretches, without: Stretches) -> Stretches:
-    """The numbers of the first that the second does not have."""
+    """The numbers in the first set that are not in the second."""
     if not without or not numbers:
         return numbers
     left = list(numbers)
@@ -40,7 +40,7 @@ def difference(numbers: Stretches, without: Stretches) -> Stretches:
 
 
 def clipped(numbers: Stretches, within: range) -> Stretches:
-    """The numbers that lie in a range."""
+    """The numbers inside a range."""
     if not numbers or (within.start <= numbers[0].start and numbers[-1].stop <= within.stop):
         return numbers
     parts = (range(max(part.start, within.start), min(part.stop, within.stop)) for part in numbers)

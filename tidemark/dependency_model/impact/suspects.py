@@ -1,7 +1,7 @@
-"""Backwards from a wrong slice: which of the slices that it was computed from may have made it so, likeliest first.
+"""The slices upstream that may have made a slice wrong, most likely first.
 
-What was read is taken from the manifests of the runs where there are any, and from the declared graph where there are
-none. Source: seed capability D5 (from a wrong dashboard up to the slice that was tainted).
+Inputs come from the manifests of the runs. Without a manifest they come from the declared graph. Source: seed
+capability D5 (from a wrong dashboard up to the slice that was tainted).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UNKNOWN: Final = SliceStatus()
 
 
 class Ground(Enum):
-    """Why a slice is suspected, the strongest first."""
+    """The reason to suspect a slice, the strongest first."""
 
     INVALID = "invalid: its rules failed"
     FLAGGED = "invalid: a slice of its series is"
@@ -44,7 +44,10 @@ _STRENGTH: Final = {reason: place for place, reason in enumerate(Ground)}
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A slice that was read, in so many steps; `read` says how it was then (version empty where nobody told it)."""
+    """A slice that was read, `steps` steps upstream.
+
+    `read` has its generation and version then (empty if not recorded).
+    """
 
     slice: Slice
     status: SliceStatus
@@ -55,9 +58,9 @@ class Suspect:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known beside statuses: `version` now of a slice's table, and whether its code is another one now.
+    """Facts besides statuses: the present `version` of a slice's table, and whether its code has changed since.
 
-    `is_snapshot` says of an entity whether its slices are versions of a captured table: another one is a late change.
+    `is_snapshot` says whether an entity's slices are versions of a captured table: a new version is a late change.
     """
 
     reads: Reads
@@ -69,9 +72,9 @@ class Evidence:
 def suspects_of(
     graph: DependencyGraph, slice_: Slice, known: KnownStatuses, evidence: Evidence, most: int = 10_000
 ) -> tuple[Suspect, ...]:
-    """Every slice upstream that has a reason, the strongest and nearest first; at most so many slices are looked at.
+    """Every slice upstream with a reason, the strongest and nearest first. At most `most` slices are examined.
 
-    Raises UnknownEntityError and ParseError for a slice that there is not.
+    Raises UnknownEntityError and ParseError for an invalid slice.
     """
     suspects = []
     for read, steps in _upstream(graph, slice_, evidence.reads, most):
@@ -83,7 +86,7 @@ def suspects_of(
 
 
 def _upstream(graph: DependencyGraph, slice_: Slice, reads: Reads, most: int) -> Iterator[tuple[UsedSlice, int]]:
-    """What a slice was computed from, over any number of steps, nearest first."""
+    """The slices that a slice was computed from, over any number of steps, nearest first."""
     graph.window(slice_)
     seen, waiting = {slice_}, deque([(slice_, 0)])
     while waiting:
@@ -125,7 +128,7 @@ def _reasons(read: UsedSlice, status: SliceStatus, evidence: Evidence) -> Iterat
 
 
 def _has_changed(read: UsedSlice, status: SliceStatus, evidence: Evidence) -> bool:
-    """Whether it is another generation now, or another version of its table."""
+    """Whether the generation or the version of its table has changed."""
     if read.generation and status.generation > read.generation:
         return True
     return bool(read.version) and evidence.version(read.slice) not in ("", read.version)

@@ -1,8 +1,7 @@
-"""Which slices a taint marks: some slices, and all that was built from them in the generation that they have now.
+"""The slices that a taint marks: some slices, and everything built from their present generation.
 
-What was read is told by the manifests of the runs (seed capability D5). A slice that read an earlier generation was not
-built from what is wrong, and one whose run left the slice out was not either: both are left alone. Where no run told
-what it read, the declared graph says it.
+The manifests of the runs say which inputs were read (seed capability D5). A slice that read an earlier generation, or
+whose run left the slice out, is not marked. Without a manifest the declared graph counts.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ _UNKNOWN: Final = SliceStatus()
 
 @dataclass(frozen=True, slots=True)
 class TaintPlan:
-    """`marked` are to be tainted, each with the slice that it read and that made it so (itself, for a cause).
+    """`marked` slices are to be tainted, each with the input that is the reason (a cause has itself).
 
-    `known` are tainted already; `absent` hold nothing that could be wrong, or are being computed; `left_alone` are
-    downstream in the graph, and were built from something else.
+    `known` are tainted already. `absent` have no data that could be wrong, or are being computed. `left_alone` are
+    downstream in the graph, but were built from something else.
     """
 
     marked: Mapping[Slice, Slice]
@@ -50,8 +49,8 @@ def taint_plan(
 ) -> TaintPlan:
     """The plan for causes and all slices downstream of them in the graph.
 
-    `reads` holds, by slice, what its last run read with the generation it had then; None, or no entry, where nobody
-    told it.
+    `reads` has the inputs and generations that each slice's last run read; None, or no entry, if they were not
+    recorded.
     """
     readers = _readers(graph, causes, downstream, reads)
     because = {cause: cause for cause in causes}
@@ -72,7 +71,7 @@ def _readers(
     downstream: Sequence[Slice],
     reads: Mapping[Slice, Sequence[Read] | None],
 ) -> Mapping[Slice, Sequence[tuple[Slice, int | None]]]:
-    """By slice who read it, and in which generation; None where only the graph says so."""
+    """The readers of each slice and the generation that they read; None if only the graph says so."""
     readers: dict[Slice, list[tuple[Slice, int | None]]] = defaultdict(list)
     concerned: dict[Place, list[Slice]] = defaultdict(list)
     for slice_ in dict.fromkeys((*causes, *downstream)):
@@ -89,7 +88,7 @@ def _readers(
 
 
 def _declared(graph: DependencyGraph, slice_: Slice, concerned: Mapping[Place, Sequence[Slice]]) -> Iterator[Slice]:
-    """What the graph says that a slice read; of those that may be older than the one named, all that are concerned."""
+    """The inputs that the graph declares. With `or_older` also all older slices in `concerned`."""
     for requirement in graph.requirements(slice_):
         for needed in requirement.slices:
             yield needed

@@ -1,4 +1,4 @@
-"""`all` and `to_date`: every upstream slice in a stretch of time."""
+"""`all` and `to_date`: every upstream slice in a range of time."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _OWN: Runs = ((0, 0),)
 
 
 class All:
-    """Every upstream slice that shares time with the enclosing slice, with those around it, or with the window itself.
+    """Every upstream slice that overlaps the window, its enclosing slice, or enclosing slices around it.
 
-    `runs` counts enclosing slices from the one that the window begins in.
+    `runs` counts enclosing slices from the one in which the window begins.
     """
 
     def __init__(self, down: Grid, up: Grid, enclosing: Grid, runs: Runs = _OWN) -> None:
@@ -32,7 +32,7 @@ class All:
         return union([self._inside(around + first, around + last) for first, last in self._runs])
 
     def _inside(self, first: int, last: int) -> range:
-        """The upstream slices of a stretch of enclosing ones."""
+        """The upstream slices in a range of enclosing slices."""
         first, last = max(first, self._first), min(last, self._last)
         if first > last:
             return range(0)
@@ -43,11 +43,11 @@ class All:
         earliest, latest = (
             around.start,
             around.stop - 1,
-        )  # of a day that the enclosing zone skipped: after it, before it
+        )  # for a skipped day: the slices after and before it
         return union([self._beginning_in(earliest - last, latest - first) for first, last in reversed(self._runs)])
 
     def _beginning_in(self, first: int, last: int) -> range:
-        """The downstream slices that begin in a stretch of enclosing ones."""
+        """The downstream slices that begin in a range of enclosing slices."""
         if self._is_window:
             return range(first, last + 1)
         return range(self._down.from_(self._enclosing.start(first)), self._down.from_(self._enclosing.start(last + 1)))

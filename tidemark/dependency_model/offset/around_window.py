@@ -1,4 +1,4 @@
-"""`first of month -1` and its like: an offset that goes by periods around the window as if they were the window."""
+"""`first of month -1` and similar: an offset applied to periods around the window instead of the window."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class AroundWindow:
-    """`inner` maps enclosing slices to upstream ones.
+    """`inner` maps enclosing slices to upstream slices.
 
-    `runs` counts enclosing slices from the one that the window begins in.
+    `runs` counts enclosing slices from the one in which the window begins.
     """
 
     def __init__(self, inner: Mapping, down: Grid, enclosing: Grid, runs: Runs) -> None:
@@ -39,14 +39,14 @@ class AroundWindow:
         )
 
     def _beginning_in(self, first: int, last: int) -> range:
-        """The downstream slices that begin in a stretch of enclosing ones."""
+        """The downstream slices that begin in a range of enclosing slices."""
         if self._is_window:
             return range(first, last + 1)
         return range(self._down.from_(self._enclosing.start(first)), self._down.from_(self._enclosing.start(last + 1)))
 
 
 class LastInside:
-    """The last upstream slice that shares time with the window."""
+    """The last upstream slice that overlaps the window."""
 
     def __init__(self, down: Grid, up: Grid) -> None:
         self._down, self._up = sides(down, up)
@@ -56,6 +56,9 @@ class LastInside:
 
     def inverse(self, up: int) -> Sequence[int]:
         """The downstream slices that end in the upstream slice."""
-        start, end = self._up.start(up), self._up.start(up + 1)  # a day that the zone skipped may lie before the next
+        start, end = (
+            self._up.start(up),
+            self._up.start(up + 1),
+        )  # a skipped day may follow
         first, last = self._down.at(start), self._down.at(end - 1)
         return range(first, last + 1 if self._down.end(last) <= end else last)

@@ -1,4 +1,4 @@
-"""`Set` and `Range` where counting is all there is to it."""
+"""`Set` and `Range` in grids where counting is enough."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Counted:
-    """From the upstream slice that the window begins in, so many slices on or back."""
+    """Counts slices from the upstream slice in which the window begins."""
 
     def __init__(self, runs: Runs, down: Grid, up: Grid) -> None:
         self._runs = runs
@@ -35,7 +35,7 @@ class Counted:
         return ordinals
 
     def _beginning_in(self, first: int, last: int) -> range:
-        """The downstream slices that begin in a stretch of upstream slices."""
+        """The downstream slices that begin in a range of upstream slices."""
         if self._same:
             return range(first, last + 1)
         return range(self._down.from_(self._up.start(first)), self._down.from_(self._up.start(last + 1)))

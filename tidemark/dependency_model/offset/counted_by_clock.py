@@ -1,8 +1,8 @@
-"""`Set` and `Range` inside a window that the local clock, or the calendar, does not fill evenly.
+"""`Set` and `Range` where the local clock or the calendar does not fill the window evenly.
 
-Inside the window an offset names a stretch of the downstream's local clock: `5` of a day by hours is what the clock
-calls 05, whether the day has 23, 24 or 25 hours. The hour that spring skips names nothing, the one that autumn repeats
-names two slices, and `0..23` is always the whole day. Before the window and past its end one counts slices.
+Inside the window an offset names a time on the downstream's local clock: in a day by hours, `5` is the hour 05, whether
+the day has 23, 24 or 25 hours. The hour that spring skips has no slice, the hour that autumn repeats has two, and
+`0..23` is always the whole day. Before and after the window, slices are counted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _REMEMBERED = 4_096
 
 
 class CountedInside(ABC):
-    """Counting before and after the window, names inside it."""
+    """Counts slices before and after the window, and uses clock names inside it."""
 
     def __init__(self, runs: Runs, down: Grid, up: Grid) -> None:
         self._runs = runs
@@ -37,11 +37,11 @@ class CountedInside(ABC):
 
     @abstractmethod
     def _is_even(self, down: int, anchor: int) -> bool:
-        """Whether the window is filled evenly, so that counting is all there is to it."""
+        """Whether the window is filled evenly, so that counting is enough."""
 
     @abstractmethod
     def _length(self, down: int) -> int:
-        """How many names the window has."""
+        """The number of names in the window."""
 
     @abstractmethod
     def _named(self, down: int, first: int, last: int) -> Iterable[int]:
@@ -50,7 +50,7 @@ class CountedInside(ABC):
     @property
     @abstractmethod
     def _slack(self) -> int:
-        """By how many slices counting and naming can differ, at most."""
+        """The largest difference between counting and naming, in slices."""
 
     def expand(self, down: int) -> Sequence[int]:
         return self._expanded(down)
@@ -152,7 +152,7 @@ class CountedByClock(CountedInside):
                 yield from self._up.overlapping(left, right)
 
     def _zero(self, down: int) -> int:
-        """What the downstream's local clock shows where its names begin."""
+        """The local time of the downstream's clock at which its names begin, in seconds."""
         if isinstance(self._window, ClockGrid):
             return self._window.local(down)
         return self._days(down)[0] * DAY_SECONDS

@@ -1,4 +1,4 @@
-"""The offset of a dependency that names none."""
+"""The offset of a dependency that declares none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 def natural_offset(down: Period | None, up: Period | None) -> Offset:
-    """All upstream slices in the window, or the one that contains it; of an upstream without periods its one slice."""
+    """All upstream slices in the window, or the one that contains it.
+
+    For an upstream without periods, its only slice.
+    """
     if up is None:
         return STATIC
     return ALL if down is not None and up.is_finer_than(down) else SAME

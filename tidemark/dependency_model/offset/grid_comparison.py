@@ -1,7 +1,7 @@
-"""Where two grids meet: two calendars compare dates, everything else compares instants.
+"""The axis on which grids are compared: dates for two calendars, instants otherwise.
 
-A day is a *batch date*: the day of Shanghai and the day of Paris with the same date belong together, though they are
-different stretches of time (seed capability C5). Slices shorter than a day are compared by the time that they cover.
+A day is a *batch date*: the days of Shanghai and Paris with the same date correspond, though they are different ranges
+of time (seed capability C5). Slices shorter than a day are compared by the time that they cover.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One grid on the axis: where slices begin and end on it, and which slice a point of it lies in."""
+    """A grid on the axis: where slices begin and end, and which slice contains a point."""
 
     start: Callable[[int], int]
     end: Callable[[int], int]
     at: Callable[[int], int]
 
     def from_(self, point: int) -> int:
-        """The first slice that begins at a point or later."""
+        """The first slice that begins at or after a point."""
         ordinal = self.at(point)
         return ordinal if self.start(ordinal) >= point else ordinal + 1
 
     def overlapping(self, start: int, end: int) -> range:
-        """The slices that share something with `[start, end)`."""
+        """The slices that overlap `[start, end)`."""
         return range(self.at(start), self.from_(end))
 
 
 def sides(*grids: Grid) -> tuple[Side, ...]:
-    """The grids on their common axis: days where all of them are calendars, else seconds."""
+    """The grids on their common axis: days if all of them are calendars, else seconds."""
     if all(isinstance(grid, DateGrid) for grid in grids):
         return tuple(_by_dates(grid) for grid in grids if isinstance(grid, DateGrid))
     return tuple(_by_instants(grid) for grid in grids)

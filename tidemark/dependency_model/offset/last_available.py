@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Latest:
-    """Names the newest candidate; where it is missing, any older slice will do (which one, only the state can say)."""
+    """The newest candidate. If it is missing, any older slice suffices; only the state says which one."""
 
     def __init__(self, down: Grid, up: Grid) -> None:
         self._down, self._up = sides(down, up)
@@ -22,14 +22,14 @@ class Latest:
         return (self._up.at(self._down.end(down)) - 1,)
 
     def inverse(self, up: int) -> Sequence[int]:
-        """The downstream slices whose newest candidate this is."""
+        """The downstream slices whose newest candidate is this slice."""
         return range(self.first_user(up), self.first_user(up + 1))
 
     def first_user(self, up: int) -> int:
-        """The first downstream slice that takes this one, where no newer one is there; all that follow would, too."""
+        """The first downstream slice that can take this one if newer ones are missing; all later ones can, too."""
         return self._ending_from(self._up.end(up))
 
     def _ending_from(self, point: int) -> int:
-        """The first downstream slice that ends at a point or later."""
+        """The first downstream slice that ends at or after a point."""
         down = self._down.at(point - 1)
         return down if self._down.end(down) >= point else down + 1

@@ -1,4 +1,4 @@
-"""An offset put between two grids: from a slice to what it needs, and from a slice to what uses it."""
+"""An offset applied to two grids: from a slice to its inputs, and from a slice to its readers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WORKDAY_KINDS = frozenset([OffsetKind.WORKDAY, OffsetKind.FIRST_WORKDAY, Offset
 
 
 def mapping_between(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> Mapping:
-    """The mapping of an offset (not `static`) between two grids. Raises ParseError where it has no meaning."""
+    """The mapping of an offset (not `static`) between two grids. Raises ParseError if it has no meaning."""
     if offset.once:
         return _once(offset, down, up)
     calendar, period = down
@@ -59,7 +59,7 @@ def _once(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> Mapping:
 
 
 def _by_window(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> Mapping:
-    """Slices told by the window, or by periods around it."""
+    """Offsets relative to the window, or to periods around it."""
     calendar, period = down
     grid, within = calendar.grid(period), _enclosing(offset, period)
     enclosing = calendar.grid(within) if within else grid
@@ -75,7 +75,7 @@ def _by_window(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> Mappi
 
 
 def _workday(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> Mapping:
-    """Raises ParseError where the downstream names no calendar of holidays."""
+    """Raises ParseError if the downstream has no calendar of holidays."""
     calendar, period = down
     if not calendar.holidays:
         raise ParseError(
@@ -98,7 +98,7 @@ def _workday(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> Mapping
 
 
 def _first(offset: Offset, up: Grid) -> int:
-    """The first slice that is named: of a day, the one that it begins in."""
+    """The first slice that is named; for a day, the slice in which it begins."""
     return up.first if offset.since == START else up.at(up.zone.midnight(day_of(offset.since)))
 
 

@@ -1,4 +1,4 @@
-"""What a mapping between two grids offers, whatever its offset."""
+"""The interface of a mapping between two grids."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 class Mapping(Protocol):
-    """Both directions in slice numbers; neither knows where an entity starts."""
+    """Both directions work on slice numbers. The start of an entity is not considered."""
 
     def __hash__(self) -> int:
-        """One object for one offset between two grids: mappings are compared by identity."""
+        """There is one object for one offset between two grids, so mappings are compared by identity."""
 
     def expand(self, down: int) -> Sequence[int]:
         """The upstream slices that a downstream slice needs, in order of time."""

@@ -1,24 +1,24 @@
-"""The value of an offset, and its one text form.
+"""The value of an offset, and its text form.
 
-    Set -7,-1         counted in the upstream's periods, from the first one of the downstream's window
-    Range -6..0       the same, a whole stretch (`Range 0-23` reads too)
-    Set 2 once        without the slices that the clock shows for the second time: hour = '02' reads no 02+01:00
-    all               every upstream period in the window
-    all week          every upstream period in the enclosing week (`all_week` reads too)
-    to_date month     from the start of the enclosing month to the window's end (`month_to_date` reads too)
-    to_date           the same, with the downstream's granularity as the enclosing period
-    all day -1        every upstream period of the day before (`hours of day -1` reads too)
-    all day -6..0     of seven days
-    first of month    the first upstream period of the enclosing month
-    last of month -1  the last upstream period of the month before
-    Set 14 of month   counted from the first upstream period of the enclosing month
-    to_date month -1  the same of the month before: up to the window's end a month ago
-    date -1 year      the same date a year ago, for the downstream's window
-    workday -1        the last workday before the window's date, by the entity's calendar of `holidays`; 0 is that date
-    last workday of month  the last workday of the enclosing month; `first workday of month -1`
-    since start       from the upstream's start to the window's end; `since 2024-01-01` from that day on
-    last_available    the newest upstream slice that ended by the window's end and is there
-    static            the one slice of an upstream without periods
+    Set -7,-1         counted in the upstream's periods, from the first one of the downstream's window.
+    Range -6..0       the same for a range (`Range 0-23` is allowed, too).
+    Set 2 once        without the slices that the clock shows for the second time: hour = '02' does not read 02+01:00.
+    all               every upstream period in the window.
+    all week          every upstream period in the enclosing week (`all_week` is allowed, too).
+    to_date month     from the start of the enclosing month to the window's end (`month_to_date` is allowed, too).
+    to_date           the same, with the downstream's granularity as the enclosing period.
+    all day -1        every upstream period of the day before (`hours of day -1` is allowed, too).
+    all day -6..0     every upstream period of seven days.
+    first of month    the first upstream period of the enclosing month.
+    last of month -1  the last upstream period of the month before.
+    Set 14 of month   counted from the first upstream period of the enclosing month.
+    to_date month -1  the same for the month before: up to the window's end a month ago.
+    date -1 year      the same date a year ago, for the downstream's window.
+    workday -1        the last workday before the window's date, by the entity's calendar of `holidays`; 0 is that date.
+    last workday of month  the last workday of the enclosing month; also `first workday of month -1`.
+    since start       from the upstream's start to the window's end; `since 2024-01-01` from that day on.
+    last_available    the newest existing upstream slice that ended by the window's end.
+    static            the only slice of an upstream without periods.
 
 Source: seed capability A3.
 """
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class OffsetKind(Enum):
-    """How an offset names slices."""
+    """The way in which an offset names slices."""
 
     COUNTED = "counted"
     ALL = "all"
@@ -55,29 +55,29 @@ class OffsetKind(Enum):
     LAST_AVAILABLE = "last_available"
     STATIC = "static"
 
-    __hash__ = object.__hash__  # members are single objects; Enum's own hash goes through Python
+    __hash__ = object.__hash__  # members are singletons; Enum's own hash is written in Python
 
 
 COUNT_LIMIT = 200_000
-"""How far an offset may count: nearly two years of five minutes."""
+"""The largest count of an offset: nearly two years of five minutes."""
 LIST_LIMIT = 1_000
-"""How many single counts a `Set` may list."""
+"""The most single counts in a `Set`."""
 PERIODS_LIMIT = 4_000
-"""How many periods away `all day -1` and its like may look, and how many they may name."""
+"""The most periods that `all day -1` and similar offsets may look away, and the most that they may name."""
 START = "start"
 
 Runs = tuple[tuple[int, int], ...]
-"""Counted stretches, first and last inclusive, in order and apart from each other."""
+"""Counted ranges, both ends inclusive, in order and not adjacent."""
 _OWN: Runs = ((0, 0),)
 
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """Which upstream slices a slice needs. Equal texts are equal offsets: `Set 0,1,2` is `Range 0..2`.
+    """The upstream slices that a slice needs. Equal meanings are equal values: `Set 0,1,2` equals `Range 0..2`.
 
-    `runs` counts upstream slices; of kind DATE, shifts of the date by `within`; of kind WORKDAY, workdays. `periods`
-    counts periods `within` from the enclosing one; empty stands for that one itself. `since` is a date, or `start`.
-    `once` leaves out what the clock shows for the second time.
+    `runs` counts upstream slices; for DATE, shifts of the date by `within`; for WORKDAY, workdays. `periods` counts
+    periods `within` from the enclosing one; empty means the enclosing one. `since` is a date, or `start`. `once` leaves
+    out the slices that the clock shows for the second time.
     """
 
     kind: OffsetKind
@@ -89,17 +89,17 @@ class Offset:
 
     @classmethod
     def parse(cls, text: str) -> Offset:
-        """The offset of a text. Raises ParseError, which says where and what is allowed."""
+        """Parses an offset. Raises ParseError with the place and the allowed forms."""
         return _parse(text)
 
     @classmethod
     def of_counts(cls, counts: Iterable[int]) -> Offset:
-        """`Set`: single counts in any order. Raises ParseError where there are none."""
+        """`Set`: single counts in any order. Raises ParseError if there are none."""
         return cls._of_runs(runs_of(counts))
 
     @classmethod
     def range(cls, first: int, last: int) -> Offset:
-        """`Range`: a stretch, both ends included. Raises ParseError where it is empty."""
+        """`Range`: both ends included. Raises ParseError if it is empty."""
         return cls._of_runs(((first, last),))
 
     @classmethod
@@ -107,7 +107,7 @@ class Offset:
         return cls(OffsetKind.COUNTED, checked_runs(runs, COUNT_LIMIT))
 
     def of_periods(self, within: Period, periods: Runs = _OWN) -> Offset:
-        """The same, as if periods around the window were the window. Raises ParseError."""
+        """The same offset, applied to periods around the window. Raises ParseError."""
         checked = checked_runs(periods, PERIODS_LIMIT)
         return replace(self, within=within, periods=() if checked == _OWN else checked)
 
@@ -118,12 +118,12 @@ class Offset:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it names fixed slices; `last_available` takes an older one where the newest is missing."""
+        """Whether it names fixed slices. `last_available` takes an older slice if the newest is missing."""
         return self.kind is not OffsetKind.LAST_AVAILABLE
 
     @property
     def goes_on(self) -> bool:
-        """Whether an upstream slice is needed by all later slices, too."""
+        """Whether all later slices also need the same upstream slice."""
         return self.kind is OffsetKind.SINCE
 
     def __str__(self) -> str:
@@ -155,7 +155,7 @@ class Offset:
 
 
 def runs_of(counts: Iterable[int]) -> Runs:
-    """Counts in any order as stretches."""
+    """Counts in any order as ranges."""
     runs: list[tuple[int, int]] = []
     for count in sorted(set(counts)):
         if runs and runs[-1][1] == count - 1:
@@ -166,7 +166,7 @@ def runs_of(counts: Iterable[int]) -> Runs:
 
 
 def checked_runs(runs: Runs, limit: int) -> Runs:
-    """The same runs. Raises ParseError where they name nothing, or count farther than allowed."""
+    """The same runs. Raises ParseError if they are empty or count too far."""
     if not runs or any(first > last for first, last in runs):
         raise ParseError("this offset names no slice", hint="a range goes from the lower count to the higher one")
     if max(-runs[0][0], runs[-1][1]) > limit:
@@ -175,7 +175,7 @@ def checked_runs(runs: Runs, limit: int) -> Runs:
 
 
 def _counts_text(runs: Runs) -> str:
-    """`-6..0` of one long stretch, else all counts with commas."""
+    """`-6..0` for one range of more than two counts, else all counts with commas."""
     if len(runs) == 1 and runs[0][1] - runs[0][0] > 1:
         return f"{runs[0][0]}..{runs[0][1]}"
     return ",".join(str(count) for first, last in runs for count in range(first, last + 1))
@@ -202,12 +202,12 @@ _TO_DATE = re.compile(r"to_date (\w+) (.+)", re.IGNORECASE)
 _WORKDAY = re.compile(r"workdays? (.+)", re.IGNORECASE)
 _SINCE = re.compile(r"since (\d{4}-\d{2}-\d{2})", re.ASCII | re.IGNORECASE)
 _DASHES = str.maketrans({"\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2212": "-"})
-"""Hyphens and minus signs that word processors put where a keyboard has `-`."""
+"""Hyphens and minus signs that word processors use instead of `-`."""
 
 _ENCLOSING = (Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH, Period.QUARTER, Period.YEAR)
 _DATE_UNITS = _ENCLOSING[1:]
 _ALL_OF = frozenset(("all", "slices", "minutes", *(f"{period}s" for period in _ENCLOSING)))
-"""`hours of day -1`: the upstream's period is its own affair."""
+"""`hours of day -1`: the word for the slices does not matter, because the upstream has its own period."""
 
 _NAMED = {
     "all": ALL,
@@ -257,7 +257,7 @@ def _once(plain: str, text: str) -> Offset:
 
 
 def _of_period(match: re.Match[str], text: str) -> Offset | None:
-    """`first of month -1`, `all day -6..0`; None where no period stands in its place."""
+    """`first of month -1`, `all day -6..0`; None if there is no period."""
     within = _unit(match[3], _ENCLOSING)
     if within is None:
         return None
@@ -284,7 +284,7 @@ def _date(match: re.Match[str], text: str) -> Offset:
 
 
 def _of_other_periods(match: re.Match[str], text: str) -> Offset | None:
-    """`to_date month -1`; None where no period stands in its place."""
+    """`to_date month -1`; None if there is no period."""
     within = _unit(match[1], _DATE_UNITS)
     return TO_DATE.of_periods(within, _runs(match[2], text)) if within else None
 

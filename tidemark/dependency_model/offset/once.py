@@ -1,6 +1,6 @@
-"""`Set 2 once`: of the hours that a clock shows twice in autumn, the first alone.
+"""`Set 2 once`: only the first of the hours that a clock shows twice in autumn.
 
-The text `hour` of the second is `02+01:00`, so that `hour = '02'` reads the first, where `Set 2` names both.
+The text `hour` of the second is `02+01:00`. So `hour = '02'` reads only the first, while `Set 2` names both.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Once:
-    """`inner`, without the slices whose key names an offset to UTC."""
+    """`inner` without the slices whose key has an offset to UTC."""
 
     def __init__(self, inner: Mapping, up: ClockGrid) -> None:
         self._inner, self._up = inner, up

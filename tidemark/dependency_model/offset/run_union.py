@@ -1,4 +1,4 @@
-"""Stretches of slices put together."""
+"""Unions of slice ranges."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
 
 def union(parts: Sequence[Sequence[int]]) -> Sequence[int]:
-    """All slices of stretches that are each in order, in order and without repeats; a single stretch as it is.
+    """All slices of sorted parts, sorted and without repeats; a single part is returned unchanged.
 
-    Stretches without gaps that touch or overlap become one, without a look at their slices: an hour of minutes has 60.
+    Ranges that touch or overlap are merged without looking at their slices.
     """
     if len(parts) == 1:
         return parts[0]
@@ -23,7 +23,7 @@ def union(parts: Sequence[Sequence[int]]) -> Sequence[int]:
 
 
 def _joined(ranges: Sequence[range]) -> list[range]:
-    """Disjoint ranges that hold the same numbers, in order."""
+    """Disjoint ranges with the same numbers, in order."""
     joined: list[range] = []
     for part in sorted((part for part in ranges if part), key=lambda part: part.start):
         if joined and part.start <= joined[-1].stop:

@@ -1,10 +1,10 @@
 """`date -1 year`: the same date of another year, month or week, for the window of a slice.
 
-A window by day or longer is moved by its dates; upstream slices of a shorter period are all those in the moved window,
-of a longer one the one that it begins in. A slice by the clock means the slices of the moved date whose partition
-columns show the same hour and minute: what `dt = date_sub(:biz_date, 7) AND hour = :biz_hour` reads. The hour that
-spring skips names nothing there, and of the two that autumn repeats each means its own. A date that the zone skipped
-names no day: `dt = date_sub(:biz_date, 1)` reads none there.
+A window of a day or longer is moved by its dates. Shorter upstream slices are all slices in the moved window; a longer
+upstream slice is the one in which it begins. A slice shorter than a day means the slices of the moved date whose
+partition columns show the same hour and minute, as in `dt = date_sub(:biz_date, 7) AND hour = :biz_hour`. The hour that
+spring skips has no slice there; each of the two that autumn repeats has its own. A date that the zone skipped has no
+day: `dt = date_sub(:biz_date, 1)` reads none.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _REMEMBERED: Final = 4_096
 _SLACK: Final = {Period.DAY: 1, Period.WEEK: 1}
 _MONTHS_SLACK: Final = 4
-"""Days by which moving a date back and forth can miss it: a day that the zone skipped, short months."""
+"""Days by which a date may be missed when it is moved and moved back: a skipped day, short months."""
 
 
 def shifted_date(runs: Runs, unit: Period, down: Grid, up: Grid) -> Mapping:
@@ -53,7 +53,7 @@ def shifted_date(runs: Runs, unit: Period, down: Grid, up: Grid) -> Mapping:
 
 
 class _Shifted(ABC):
-    """What is common to windows of dates and of the clock."""
+    """The base for windows of dates and of the clock."""
 
     def __init__(self, runs: Runs, unit: Period, down: Grid, up: Grid) -> None:
         self._runs, self._unit = runs, unit
@@ -69,7 +69,7 @@ class _Shifted(ABC):
 
     @abstractmethod
     def _of_dates(self, first: int, last: int) -> range:
-        """The downstream slices that share something with a stretch of dates."""
+        """The downstream slices that overlap a range of dates."""
 
     def inverse(self, up: int) -> Sequence[int]:
         first, last = self._upstream_dates(up)
@@ -81,7 +81,7 @@ class _Shifted(ABC):
         return [down for down in union(near) if up in self.expand(down)]
 
     def _upstream_dates(self, up: int) -> tuple[int, int]:
-        """The first and the last date of an upstream slice, as the downstream's calendar has it."""
+        """The first and last date of an upstream slice in the downstream's calendar."""
         if isinstance(self._upstream, DateGrid) and self._compares_dates:
             return self._upstream.first_day(up), self._upstream.end_day(up) - 1
         return self._zone.day_at(self._upstream.start(up)), self._zone.day_at(self._upstream.start(up + 1) - 1)
@@ -89,7 +89,7 @@ class _Shifted(ABC):
     @property
     @abstractmethod
     def _compares_dates(self) -> bool:
-        """Whether an upstream by dates is compared by them, and not by instants."""
+        """Whether an upstream by dates is compared by dates and not by instants."""
 
 
 class ShiftedDates(_Shifted):
@@ -111,7 +111,7 @@ class ShiftedDates(_Shifted):
         return union([self._moved(down, count, count) for count in _counts(self._runs)])
 
     def _moved(self, down: int, first: int, last: int) -> Sequence[int]:
-        """The upstream slices of the window moved by a stretch of counts."""
+        """The upstream slices of the window, moved by a range of counts."""
         start, end = self._dates.first_day(down), self._dates.end_day(down)
         begins = self._point(shift_day(start, self._unit, first))
         if not self._is_finer and first == last:
@@ -121,7 +121,7 @@ class ShiftedDates(_Shifted):
         return self._up.overlapping(begins, self._point(shift_day(end - 1, self._unit, last) + 1))
 
     def _point(self, day: int) -> int:
-        """Where a date begins on the axis on which the two are compared."""
+        """The point at which a date begins on the common axis."""
         return day if isinstance(self._upstream, DateGrid) else self._zone.midnight(day)
 
     def _of_dates(self, first: int, last: int) -> range:
@@ -129,7 +129,7 @@ class ShiftedDates(_Shifted):
 
 
 class ShiftedClock(_Shifted):
-    """Slices by the clock: the same hour and minute of other dates."""
+    """Slices shorter than a day: the same hour and minute of other dates."""
 
     def __init__(self, runs: Runs, unit: Period, down: ClockGrid, up: Grid) -> None:
         super().__init__(runs, unit, down, up)
@@ -165,12 +165,12 @@ class ShiftedClock(_Shifted):
 
 
 def _is_skipped(grid: Grid, point: int) -> bool:
-    """Whether a point is a date that the days of a zone leave out."""
+    """Whether a point is a date that the zone skipped."""
     return isinstance(grid, DayGrid) and point in grid.skipped
 
 
 def _shows_the_same(values: tuple[str, ...], wanted: tuple[str, ...], step: int) -> bool:
-    """Whether hours are equal, and minutes lie in the same step of the longer period (in minutes)."""
+    """Whether the hours are equal and the minutes are in the same step of the longer period (in minutes)."""
     if values[1] != wanted[1]:
         return False
     return len(values) < 3 or len(wanted) < 3 or int(values[2]) // step == int(wanted[2]) // step

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Since:
-    """`first` is the first upstream slice that is named; the upstream's own start may leave out more."""
+    """`first` is the first named slice. Slices before the upstream's own start do not exist."""
 
     def __init__(self, down: Grid, up: Grid, first: int) -> None:
         self._down, self._up = sides(down, up)
@@ -23,5 +23,5 @@ class Since:
         return range(self._first, self._up.from_(self._down.end(down)))
 
     def inverse(self, up: int) -> Sequence[int]:
-        """The downstream slice in which the upstream one begins, and all that follow."""
+        """The downstream slice in which the upstream slice begins, and all later ones."""
         return range(self._down.at(self._up.start(up)), self._end) if up >= self._first else range(0)

@@ -1,7 +1,6 @@
-"""`to_date month -1`: of the month before, what `to_date month` is of this one.
+"""`to_date month -1`: as `to_date month`, for the month before.
 
-From the start of the period so many before to the window's end moved by as many periods, as `date -1 month` moves it:
-for March 31st all of February.
+It goes from the start of that period to the window's end, moved as by `date -1 month`: for March 31st, all of February.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _REMEMBERED: Final = 4_096
 
 
 def to_date_of_periods(runs: Runs, within: Period, down: tuple[Calendar, Period], up: Grid) -> Mapping:
-    """The mapping between two grids. Raises ParseError for a downstream by the clock."""
+    """The mapping between two grids. Raises ParseError for a downstream shorter than a day."""
     calendar, period = down
     grid, enclosing = calendar.grid(period), calendar.grid(within)
     if not isinstance(grid, DateGrid) or not isinstance(enclosing, DateGrid):
@@ -42,7 +41,7 @@ def to_date_of_periods(runs: Runs, within: Period, down: tuple[Calendar, Period]
 
 
 class ToDateOfPeriods:
-    """`runs` counts enclosing slices from the one that the window begins in."""
+    """`runs` counts enclosing slices from the one in which the window begins."""
 
     def __init__(self, runs: Runs, down: DateGrid, up: Grid, enclosing: DateGrid) -> None:
         self._dates, self._enclosing, self._counts = down, enclosing, tuple(_counts(runs))
@@ -62,26 +61,26 @@ class ToDateOfPeriods:
         return self._up.overlapping(self._point(start), self._point(self._end_day(down, count)))
 
     def _end_day(self, down: int, count: int) -> int:
-        """The date after the window's last one, moved: of windows of months this date itself, else the last one."""
+        """The day after the moved window. Windows of months move this day; other windows move their last day."""
         end, unit = self._dates.end_day(down), self._enclosing.period
         if isinstance(self._dates, MonthsGrid):
             return shift_day(end, unit, count)
         return shift_day(end - 1, unit, count) + 1
 
     def _point(self, day: int) -> int:
-        """Where a date begins on the axis on which the two are compared."""
+        """The point at which a date begins on the common axis."""
         return day if self._by_dates else self._dates.zone.midnight(day)
 
     def inverse(self, up: int) -> Sequence[int]:
         used = self._around.overlapping(self._up.start(up), self._up.end(up))
         if not used:
             return used
-        reached = range(used[0] - 1, used[-1] + 1)  # a week's end lies in the next month: its stretch goes on there
+        reached = range(used[0] - 1, used[-1] + 1)  # a week's end is in the next month: its range continues there
         downs = union([self._beginning_in(around - count) for around in reached for count in self._counts])
         return [down for down in downs if up in self.expand(down)]
 
     def _beginning_in(self, enclosing: int) -> range:
-        """The downstream slices that begin in an enclosing one."""
+        """The downstream slices that begin in an enclosing slice."""
         first, end = (self._enclosing.first_day(ordinal) for ordinal in (enclosing, enclosing + 1))
         return range(self._from_day(first), self._from_day(end))
 

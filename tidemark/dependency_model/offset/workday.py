@@ -1,6 +1,6 @@
-"""`workday -1`, `first workday of month`: days that a calendar of holidays tells (`time/workdays.py`).
+"""`workday -1`, `first workday of month`: workdays of a calendar of holidays (`time/workdays.py`).
 
-A workday means what `natural_offset` means of a day: all upstream slices inside it, or the one that holds it.
+A workday means the same as a day in `natural_offset`: all upstream slices inside it, or the one that contains it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class CountedWorkdays:
-    """So many workdays before or after the date that the window begins on; count 0 is that date, if it is one.
+    """Workdays counted from the date on which the window begins; 0 is that date, if it is a workday.
 
     `inner` maps days to upstream slices.
     """
@@ -41,13 +41,13 @@ class CountedWorkdays:
         return union([self._beginning_on(*dates) for dates in reached if dates])
 
     def _beginning_on(self, first: int, last: int) -> range:
-        """The downstream slices that begin on a stretch of dates."""
+        """The downstream slices that begin in a range of dates."""
         first, end = self._dates.at_day(first), self._dates.at_day(last + 1)
         return range(self._down.from_(self._days.start(first)), self._down.from_(self._days.start(end)))
 
 
 class WorkdayInside:
-    """The first or the last workday of an enclosing slice, as `chosen` says; `inner` maps days to upstream slices."""
+    """The first or last workday of an enclosing slice (`chosen`). `inner` maps days to upstream slices."""
 
     def __init__(self, chosen: slice, workdays: Workdays, inner: Mapping, down: DateGrid, days: DayGrid) -> None:
         self._place, self._workdays, self._inner, self._down, self._days = chosen, workdays, inner, down, days
@@ -64,6 +64,6 @@ class WorkdayInside:
 
 
 def _slices(chosen: Sequence[int], inner: Mapping, days: DayGrid) -> Sequence[int]:
-    """The upstream slices of days; one that the zone skipped has none."""
+    """The upstream slices of these days. A day that the zone skipped has none."""
     ordinals = [ordinal for day in chosen if days.first_day(ordinal := days.at_day(day)) == day]
     return union([inner.expand(ordinal) for ordinal in ordinals])
