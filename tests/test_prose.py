@@ -58,6 +58,7 @@ REWRITTEN: Final = (
             "completeness",
             "graph",
             "impact",
+            "refresh",
         )
     ),
 )

@@ -1,1 +1,1 @@
-"""What a slice's rows look like (seed story of C9): in a form that merges, in figures, and against history."""
+"""Profiles of a slice's rows (seed story of C9): in a form that merges, as figures, and compared with history."""

@@ -1,7 +1,8 @@
-"""A slice's figures against those of its past: what is not as it should be (the first stage of C9's seed story).
+"""Compares a slice's figures with its history and reports anomalies (the first stage of C9's seed story).
 
-History alone cannot see what is smaller than a day's noise: a hundredth of the rows gone is within it. It shows in
-the rows for a row of an input, in the gaps of a key, in the share of a shard, or against the source's counts.
+History alone cannot show a change that is smaller than the noise of a day, such as a hundredth of the rows missing.
+Such a change shows in the rows per row of an input, in the gaps of a key, in the share of a shard, or in the source's
+counts.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.window import Window
 
 LIMIT: Final = 5.0
-"""Standard deviations from what is expected: some fifty measures a slice, and spreads that are estimated."""
+"""The limit in standard deviations. It is high because a slice has about fifty measures, and spreads are estimates."""
 _WIDER: Final = {History.SHORT: 2.0, History.CHANGED: 1.5}
 _SPECIAL_WIDER: Final = 2.0
 _SPECIAL_SPREAD: Final = 0.35
-"""Of the rows of a holiday: they may be an eighth of the usual."""
+"""The least spread for the rows of a holiday, which may be an eighth of the usual rows."""
 _PRESENT: Final = 0.7
 _SHOWN: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Anomaly:
-    """A measure that is not as expected, in words and figures; `score` is how many standard deviations it is off."""
+    """An unusual measure, with texts of both figures; `score` is its distance in standard deviations."""
 
     measure: str
     actual: str
@@ -53,7 +54,7 @@ class Anomaly:
 
 @dataclass(frozen=True, slots=True)
 class HistoryComparison:
-    """How much history there was, how many measures were compared, and what is off, the worst first."""
+    """The length of the history, the number of compared measures, and the anomalies, the worst first."""
 
     history: History
     compared: int
@@ -64,7 +65,10 @@ NOT_COMPARED: Final = HistoryComparison(History.NONE, 0)
 
 
 class DatedFigures(NamedTuple):
-    """The figures of a slice: `ago` slices before the one in question; special is a holiday, or a day next to one."""
+    """The figures of a slice, `ago` slices before the present one.
+
+    A special slice is a holiday, or a day next to one.
+    """
 
     ago: int
     figures: SliceFigures
@@ -73,9 +77,9 @@ class DatedFigures(NamedTuple):
 
 
 def compare(now: DatedFigures, past: Sequence[DatedFigures], season: int) -> HistoryComparison:
-    """Compare a slice with those before it; `season` is how many slices a week has, or 1.
+    """Compares a slice with earlier ones. `season` is the number of slices in a week, or 1.
 
-    Past holidays tell nothing of usual days. Of a holiday itself the band is wider.
+    Past holidays are left out. For a holiday itself the limits are wider.
     """
     usual = [dated for dated in past if not dated.is_special]
     by_ago = {dated.ago: _all_measures(dated, now.figures, usual) for dated in usual}
@@ -100,14 +104,14 @@ def _all_measures(
 
 
 def _often_frequent(usual: Sequence[DatedFigures]) -> set[ProfileMeasure]:
-    """Values that were frequent most recently: one that is missing now is told, too."""
+    """Values that were frequent in recent slices, because a missing value is an anomaly, too."""
     return set[ProfileMeasure]().union(*(frequent_in(dated.figures) for dated in usual[:3]))
 
 
 def _prediction(
     measure: ProfileMeasure, by_ago: Mapping[int, Mapping[ProfileMeasure, Measured]], season: int
 ) -> Prediction | None:
-    """None where too few slices have the measure: a column is new, or is a key on some days only."""
+    """None if too few slices have the measure: the column is new, or is a key only on some days."""
     values = {ago: measures[measure].value for ago, measures in by_ago.items() if measure in measures}
     return predict(values, season) if len(values) >= _PRESENT * len(by_ago) else None
 

@@ -1,11 +1,12 @@
-"""How far the distribution of a column is from that of other slices, by the sketches of their profiles.
+"""The distance of a column's distribution from that of other slices, from the sketches of their profiles.
 
-Numbers, and times by their place in the slice's window: the greatest difference of cumulative shares (Kolmogorov and
-Smirnov). Texts and flags: half of the sum of the differences of shares (total variation). Both are 0 for the same and 1
-for no value in common. Of several past slices the median counts, so that a wrong one moves nothing.
+Numbers, and times relative to the slice's window: the largest difference of cumulative shares (Kolmogorov and Smirnov).
+Texts and flags: half of the sum of the differences of shares (total variation). Both are 0 for equal distributions and
+1 without common values. The result is the median over past slices, so that one wrong slice has no effect.
 
-What chance alone gives is taken off: 99 % of slices of the same distribution lie below (Dvoretzky, Kiefer, Wolfowitz;
-McDiarmid), so that few rows are no drift. NULLs are not looked at: `nulls` of the profile are compared with history.
+The distance that chance explains is subtracted: 99 % of slices with the same distribution are below it (Dvoretzky,
+Kiefer, Wolfowitz; McDiarmid), so that few rows are not drift. NULLs are ignored here: the profile's `nulls` are
+compared with history.
 """
 
 from __future__ import annotations
@@ -37,23 +38,23 @@ _MICROS: Final = 1_000_000
 
 
 class Dated(NamedTuple):
-    """The profile of a slice whose window starts so many seconds after 1970-01-01T00:00Z."""
+    """The profile of a slice whose window starts `start` seconds after 1970-01-01T00:00Z."""
 
     profile: SliceProfile
     start: float = 0.0
 
 
 class DriftDistance(NamedTuple):
-    """A distance from 0 to 1 beyond that of chance, and of how many past slices it is the median."""
+    """The distance from 0 to 1 beyond chance: a median over `compared` past slices."""
 
     distance: float
     compared: int
 
 
 def drift(column: str, now: Dated, past: Sequence[Dated]) -> DriftDistance | None:
-    """None where there is nothing to compare: no past slice with values, or no values now.
+    """None if there are no values now, or no past slice with values.
 
-    Raises EntityError for a column whose distribution the profile does not tell.
+    Raises EntityError for a column without a known distribution.
     """
     own = _told_column(column, now.profile)
     others = [(other, dated.start) for dated in past if (other := _of(column, dated.profile)) is not None]
@@ -106,7 +107,7 @@ def _beyond_chance(own: ColumnProfile, other: ColumnProfile, moved: float) -> fl
 
 
 def _total_variation(own: ColumnProfile, other: ColumnProfile) -> tuple[float, int]:
-    """The distance, and of how many values."""
+    """The distance, and the number of different values."""
     shares = [_shares(own), _shares(other)]
     values = shares[0].keys() | shares[1].keys()
     return sum(abs(shares[0].get(value, 0.0) - shares[1].get(value, 0.0)) for value in values) / 2, len(values)
@@ -118,7 +119,10 @@ def _shares(column: ColumnProfile) -> dict[str, float]:
 
 
 def _greatest_difference(own: ColumnProfile, other: ColumnProfile, moved: float) -> float:
-    """`moved` is how much later the values of the one are than those of the other, as they should be."""
+    """The largest difference of cumulative shares.
+
+    `moved` is the expected shift from the past values to the present ones.
+    """
     mine, theirs = own.quantiles or b"", other.quantiles or b""
     at = {*quantiles(mine, _RANKS), *(value + moved for value in quantiles(theirs, _RANKS))}
     points = sorted(value for value in at if math.isfinite(value))

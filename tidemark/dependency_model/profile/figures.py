@@ -1,4 +1,4 @@
-"""What people and the comparison with history read of a profile: figures, without its sketches."""
+"""The figures of a profile, without its sketches: for people and for the comparison with history."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ SHOWN_FREQUENT: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class ColumnFigures:
-    """`values` are rows with one; `distinct` is an estimate, `quantiles` are at RANKS; None and empty: not measured."""
+    """`values` counts rows that are not NULL, `distinct` is an estimate, `quantiles` are at RANKS.
+
+    None or empty: not measured.
+    """
 
     kind: ColumnKind
     values: int
@@ -32,14 +35,14 @@ class ColumnFigures:
 
 @dataclass(frozen=True, slots=True)
 class SliceFigures:
-    """The figures of a slice; `inputs` are the rows of what it was computed from, by entity."""
+    """The figures of a slice. `inputs` has the rows of its inputs, by entity."""
 
     rows: int
     columns: Mapping[str, ColumnFigures] = field(default_factory=dict)
     inputs: Mapping[str, int] = field(default_factory=dict)
 
     def nulls(self, column: str) -> float:
-        """The share of rows without a value, 0 to 1."""
+        """The share of rows that are NULL, 0 to 1."""
         return 1 - self.columns[column].values / self.rows if self.rows else 0.0
 
 
@@ -62,7 +65,7 @@ def _column_figures(column: ColumnProfile) -> ColumnFigures:
 
 
 def figures_as_data(figures: SliceFigures) -> dict[str, Any]:
-    """For JSON; what is not measured is left out."""
+    """The figures as values for JSON, without what was not measured."""
     columns = {
         name: {key: value for key, value in asdict(column).items() if value not in (None, ())}
         | {"kind": column.kind.value}
@@ -72,7 +75,7 @@ def figures_as_data(figures: SliceFigures) -> dict[str, Any]:
 
 
 def figures_from_data(data: Mapping[str, Any]) -> SliceFigures:
-    """What `figures_as_data` made."""
+    """The inverse of `figures_as_data`."""
     columns = {
         name: ColumnFigures(
             ColumnKind(column["kind"]),

@@ -1,7 +1,7 @@
-"""Which slices a slice is compared with, and which days are special.
+"""The slices to compare a slice with, and special days.
 
-Of days the 84 days before; of hours and minutes the same time of day on these days: the rhythm is that of the week. Of
-weeks, months and longer the slices before, without a rhythm.
+For days: the 84 days before. For hours and minutes: the same time on these days. Both have a weekly rhythm. For weeks
+and longer: the slices before, without a rhythm.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _SATURDAY: Final = 5
 
 
 class PastSlice(NamedTuple):
-    """A slice by its key, and so many steps (days, or longer periods) before the one in question."""
+    """A slice by its key, `ago` steps (days, or longer periods) before the present one."""
 
     ago: int
     key: str
 
 
 def season_of(period: Period) -> int:
-    """How many steps a week has."""
+    """The number of steps in a week, 1 without a weekly rhythm."""
     return DAYS_OF_WEEK if period is Period.DAY or period.is_clock else 1
 
 
 def past_slices(calendar: Calendar, period: Period, key: str) -> list[PastSlice]:
-    """The slices to compare with, the last one first."""
+    """The slices to compare with, the most recent first."""
     grid = calendar.grid(period)
     here = grid.ordinal(key)
     if not period.is_clock:
@@ -49,9 +49,9 @@ def past_slices(calendar: Calendar, period: Period, key: str) -> list[PastSlice]
 
 @lru_cache(maxsize=4096)
 def is_special_day(calendar: str, day: date) -> bool:
-    """Whether a day, or one next to it, is no workday though it is Monday to Friday, by a calendar of holidays.
+    """Whether a day or a neighbour of it is a holiday from Monday to Friday.
 
-    Without a calendar no day is special.
+    Without a calendar of holidays no day is special.
     """
     return bool(calendar) and any(_is_holiday(calendar, day + timedelta(days=step)) for step in (-1, 0, 1))
 

@@ -1,7 +1,7 @@
-"""What of a slice is compared with its history: numbers on scales on which noise is even, each with its own error.
+"""The measures of a slice that are compared with its history, on scales with even noise, each with its error.
 
-Counts by their logarithm; shares by the arcsine of their root (their noise is then 1/sqrt(n), whatever the share);
-quantiles of numbers by a logarithm of both signs, of times by their place in the slice's window.
+Counts: the logarithm. Shares: the arcsine of the root (its noise is 1/sqrt(n) for any share). Quantiles of numbers: a
+logarithm for both signs. Quantiles of times: their place in the slice's window.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.window import Window
 
 _STANDARD_RANK_ERROR: Final = RANK_ERROR / 2.6
-"""Stated at 99 % confidence."""
+"""RANK_ERROR is stated at 99 % confidence."""
 _FEW: Final = 100
 _OF_A_KEY: Final = 0.9
 _COMPARED_SHARES: Final = 6
 _MICROS: Final = 1_000_000
 _WITH_NEIGHBOURS: Final = ((0.5, 0.25, 0.75), (0.95, 0.75, 0.99))
-"""A rank, and the ranks that tell how dense values lie around it."""
+"""A rank, and two ranks that show the density of values around it."""
 
 
 class ProfileMeasure(NamedTuple):
-    """What is compared: of the slice, of a column, or of a value of a column."""
+    """A measure of the slice, of a column, or of a value of a column."""
 
     name: str
     column: str = ""
@@ -45,7 +45,7 @@ class ProfileMeasure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A figure on its scale; `error` is the standard error that sketches and the number of rows alone give it."""
+    """A value on its scale. `error` is its standard error from the sketches and the number of rows alone."""
 
     value: float
     error: float
@@ -57,13 +57,13 @@ SHARE: Final = "share"
 MEDIAN: Final = "median"
 HIGH_QUANTILE: Final = "95 % quantile"
 MIX: Final = frozenset({SHARE, MEDIAN, HIGH_QUANTILE})
-"""Who buys what: another one on holidays."""
+"""Measures of the mix of values, which changes on holidays."""
 DISTINCT: Final = "distinct values for a value"
-"""Falls as rows grow, where values repeat: it tells little of a day with other rows than usual."""
+"""If values repeat, this falls as rows grow. It says little about a day with an unusual number of rows."""
 
 
 def measures_of(figures: SliceFigures, window: Window | None) -> dict[ProfileMeasure, Measured]:
-    """All that is compared of a slice but shares of values, which go by what is frequent in its history."""
+    """All measures of a slice except the shares of values, which depend on the values in its history."""
     told = {ROWS: Measured(math.log1p(figures.rows), 1 / math.sqrt(figures.rows + 1), log)}
     for entity, rows in figures.inputs.items():
         if rows and figures.rows:
@@ -77,7 +77,10 @@ def measures_of(figures: SliceFigures, window: Window | None) -> dict[ProfileMea
 
 
 def _ratio(rows: int, of: int) -> Measured:
-    """Where a row is made of each row, or of a part of them, the noise is the part's; of sums history tells it."""
+    """Rows per row of an input. The error assumes that each row comes from one row of it;
+
+    history shows the noise of sums.
+    """
     ratio = rows / of
     return Measured(math.log(ratio), math.sqrt(abs(1 - ratio) / rows) + 1 / of, numbers(math.exp, 4))
 
@@ -99,7 +102,7 @@ def _of_values(name: str, column: ColumnFigures, window: Window | None) -> Itera
 
 
 def _key_density(name: str, column: ColumnFigures) -> Iterator[tuple[ProfileMeasure, Measured]]:
-    """Of whole numbers that are keys: values for a number between the least and the greatest; a gap lowers it."""
+    """For a key of whole numbers: values per number between the least and the greatest. A gap lowers it."""
     if column.kind is not ColumnKind.NUMBER or (column.distinct or 0) < _OF_A_KEY * column.values:
         return
     low, high = column.minimum or "", column.maximum or ""
@@ -129,7 +132,7 @@ _UNIT: Final = 1e-3
 
 
 def _both_signs(value: float) -> float:
-    """The logarithm of a number, also of a negative one; about linear below a thousandth."""
+    """A logarithm that also works for negative numbers, and is about linear below a thousandth."""
     return math.asinh(value / _UNIT)
 
 
@@ -142,7 +145,7 @@ def _are_whole(column: ColumnFigures) -> bool:
 
 
 def frequent_in(figures: SliceFigures) -> set[ProfileMeasure]:
-    """The values whose shares are compared: of columns with so few that each was counted exactly."""
+    """The values whose shares are compared: in columns with exact counts, which have few values."""
     return {
         ProfileMeasure(SHARE, name, frequent.value)
         for name, column in figures.columns.items()
@@ -152,12 +155,12 @@ def frequent_in(figures: SliceFigures) -> set[ProfileMeasure]:
 
 
 def is_counted_exactly(column: ColumnFigures) -> bool:
-    """Whether the frequent values have exact counts: there are no more than were tracked."""
+    """Whether the counts of frequent values are exact, because all values were tracked."""
     return column.distinct is not None and column.distinct <= TRACKED_VALUES and column.values >= _FEW
 
 
 def share_in(figures: SliceFigures, measure: ProfileMeasure) -> Measured | None:
-    """The share of a value; of one that is not among those shown at most the share of the last one shown."""
+    """The share of a value. For a value that is not shown, at most the share of the last one shown."""
     column = figures.columns.get(measure.column)
     if column is None or not is_counted_exactly(column) or not column.frequent:
         return None

@@ -1,8 +1,8 @@
-"""What a number should be, by its past: robust, with a weekly rhythm and growth where it has them.
+"""A robust prediction of a number from its past, with a weekly rhythm and growth.
 
-Two ways to predict are tried on the past itself: the level of the same weekday (the median of up to six weeks, moved on
-by the median growth of a week), and the level of the last four weeks. The one whose errors were smaller is believed,
-and these errors are the spread: nothing is assumed about the noise. A few faults in the past do not move a median.
+Two methods are tested on the past itself. One is the level of the same weekday: the median of up to six weeks, moved by
+the median weekly growth. The other is the level of the last four weeks. The method with smaller errors is used, and its
+errors are the spread: no distribution of the noise is assumed. A few wrong slices do not move a median.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 PAST: Final = 84
-"""How many slices back are looked at: six weeks for a prediction, tried on each of the last six weeks."""
+"""The number of past slices: six weeks for a prediction, tested on each of the last six weeks."""
 _TRIED: Final = 42
 _SEASONS: Final = 6
 _FLAT: Final = 28
@@ -28,11 +28,11 @@ _MOVED_FOR: Final = 4
 _MOVED_BY: Final = 3.0
 _TINY: Final = 1e-9
 _OF_NORMAL: Final = ((0.5, 1.4826), (0.8, 0.7803), (0.9, 0.6080))
-"""A quantile of absolute errors, and what makes a standard deviation of it where they are normal."""
+"""A quantile of absolute errors, and its factor to a standard deviation for normal errors."""
 
 
 class History(Enum):
-    """How much is known: `short` history gets a wide band, a level that has `changed` is followed."""
+    """The amount of history. A `short` history has wider limits. After a `changed` level, the new level is expected."""
 
     NONE = "none"
     SHORT = "short"
@@ -42,7 +42,7 @@ class History(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What is expected, with a standard deviation."""
+    """The expected value, with a standard deviation."""
 
     value: float
     spread: float
@@ -50,9 +50,9 @@ class Prediction:
 
 
 def predict(past: Mapping[int, float], season: int) -> Prediction | None:
-    """The number after a past, by how many slices ago (1 is the last). None where there is too little to go by.
+    """The next number after a past, by how many slices ago (1 is the last). None if the past is too short.
 
-    `season` is how many slices a week has (7 of days, 1 where there is no rhythm).
+    `season` is the number of slices in a week (7 for days, 1 without a rhythm).
     """
     ways = [_seasonal(past, season), _flat(past)]
     tried = [(way(0), _errors(past, way)) for way in ways]
@@ -76,7 +76,10 @@ def _with_level(value: float, errors: Mapping[int, float]) -> Prediction:
 
 
 def _moved(errors: Mapping[int, float]) -> dict[int, float]:
-    """The last errors without a gap that are large, and all of one sign: the level is another one since."""
+    """The last consecutive errors that are large and have the same sign:
+
+    the level has changed since the first of them.
+    """
     typical = median(map(abs, errors.values())) * _OF_NORMAL[0][1]
     moved: dict[int, float] = {}
     for ago in sorted(errors):
@@ -88,7 +91,7 @@ def _moved(errors: Mapping[int, float]) -> dict[int, float]:
 
 
 def _seasonal(past: Mapping[int, float], season: int) -> Callable[[int], float | None]:
-    """What the same weekdays before say of the slice so long ago."""
+    """A prediction from the same weekdays before, for the slice `ago` slices ago."""
 
     def at(ago: int) -> float | None:
         before = {count: past[ago + count * season] for count in range(1, _SEASONS + 1) if ago + count * season in past}
@@ -111,12 +114,12 @@ def _flat(past: Mapping[int, float]) -> Callable[[int], float | None]:
 
 
 def _errors(past: Mapping[int, float], way: Callable[[int], float | None]) -> dict[int, float]:
-    """By how long ago: what came less what the way would have said."""
+    """The actual value minus the predicted value, by how long ago."""
     told = {ago: way(ago) for ago in sorted(past) if ago <= _TRIED}
     return {ago: past[ago] - value for ago, value in told.items() if value is not None}
 
 
 def _spread(errors: Mapping[int, float]) -> float:
-    """A standard deviation that a few outliers do not widen, and heavy tails do."""
+    """A standard deviation that a few outliers do not widen, but heavy tails do."""
     sizes = sorted(map(abs, errors.values()))
     return max(sizes[min(int(rank * len(sizes)), len(sizes) - 1)] * factor for rank, factor in _OF_NORMAL)

@@ -1,4 +1,4 @@
-"""A profile as bytes and back: JSON, sketches in base64, compressed."""
+"""Profiles as bytes and back: compressed JSON with sketches in base64."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def encode_profile(profile: SliceProfile) -> bytes:
-    """Some hundred bytes and its sketches."""
+    """A few hundred bytes and the sketches."""
     columns = [
         [
             column.name,
@@ -31,7 +31,7 @@ def encode_profile(profile: SliceProfile) -> bytes:
 
 
 def decode_profile(encoded: bytes) -> SliceProfile:
-    """What `encode_profile` made."""
+    """The inverse of `encode_profile`."""
     data: Mapping[str, Any] = json.loads(zlib.decompress(encoded))
     columns = (
         ColumnProfile(name, ColumnKind(kind), values, low, high, *map(_bytes, sketches))

@@ -1,4 +1,4 @@
-"""How a compared number reads to people."""
+"""How a compared value is shown to people."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """`shown` makes text of a number on the scale."""
+    """`shown` formats a value on the scale."""
 
     shown: Callable[[float], str]
 
@@ -24,7 +24,7 @@ share = Scale(lambda value: f"{math.sin(min(max(value, 0.0), math.pi) / 2) ** 2:
 
 @cache
 def numbers(back: Callable[[float], float], digits: int) -> Scale:
-    """Of numbers that `back` brings from the scale, with so many significant digits."""
+    """A scale whose values `back` converts to numbers, shown with `digits` significant digits."""
 
     def shown(value: float) -> str:
         try:

@@ -1,8 +1,8 @@
-"""Sketches as bytes, in the format of Apache DataSketches: what Spark's own functions write is merged here.
+"""Sketches as bytes, in the format of Apache DataSketches, which Spark's own functions write.
 
-Each has a stated error. Distinct values (HyperLogLog, 2^11 registers): a standard error of 2.3 %. Quantiles (KLL,
-k = 128): the rank of a value is off by at most 2.1 % at 99 % confidence. Frequent values (2^6 counters): a count is off
-by at most 1/18 of all values, and each value more frequent than that is there.
+Each has a known error. Distinct values (HyperLogLog, 2^11 registers): a standard error of 2.3 %. Quantiles (KLL, k =
+128): the rank of a value is off by at most 2.1 % at 99 % confidence. Frequent values (2^6 counters): a count is off by
+at most 1/18 of all values, and each value more frequent than that is included.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def _library() -> Any:
 
 
 class FrequentValue(NamedTuple):
-    """A value as text with about so many rows."""
+    """A value as text, with its approximate number of rows."""
 
     value: str
     rows: int
 
 
 def merge_distinct(parts: Iterable[bytes]) -> bytes:
-    """One sketch of the values in any of the parts."""
+    """The union of distinct values."""
     union = _library().hll_union(LOG_REGISTERS)
     for part in parts:
         union.update(_library().hll_sketch.deserialize(part))
@@ -47,7 +47,7 @@ def merge_distinct(parts: Iterable[bytes]) -> bytes:
 
 
 def distinct_of_few(hashes: Iterable[int]) -> bytes:
-    """A sketch of hashes, whole numbers of 64 bits with a sign."""
+    """A sketch of hashes, signed whole numbers of 64 bits."""
     sketch = _library().hll_sketch(LOG_REGISTERS, _library().HLL_4)
     for value in hashes:
         sketch.update(value)
@@ -55,7 +55,7 @@ def distinct_of_few(hashes: Iterable[int]) -> bytes:
 
 
 def distinct_values(sketch: bytes) -> float:
-    """How many different values there are, about."""
+    """The approximate number of different values."""
     return float(_library().hll_sketch.deserialize(sketch).get_estimate())
 
 
@@ -68,44 +68,44 @@ def merge_quantiles(parts: Iterable[bytes]) -> bytes:
 
 
 def quantiles(sketch: bytes, ranks: Sequence[float]) -> tuple[float, ...]:
-    """The values at these ranks (0 to 1); nothing of no values."""
+    """The values at these ranks (0 to 1); empty without values."""
     whole = _library().kll_doubles_sketch.deserialize(sketch)
     return () if whole.is_empty() else tuple(float(value) for value in whole.get_quantiles(list(ranks)))
 
 
 class QuantileSketch:
-    """Takes numbers; NaN is left out."""
+    """Collects numbers; NaN is ignored."""
 
     def __init__(self) -> None:
         self._sketch = _library().kll_doubles_sketch(QUANTILE_K)
 
     def add(self, numbers: NDArray[np.float64]) -> None:
-        """Each as often as it comes."""
+        """Adds numbers, repeats included."""
         self._sketch.update(numbers)
 
     def serialized(self) -> bytes:
-        """In the format that `merge_quantiles` takes and makes."""
+        """In the format of `merge_quantiles`."""
         return bytes(self._sketch.serialize())
 
 
 class FrequentSketch:
-    """Takes texts, each with its rows."""
+    """Collects texts, each with its rows."""
 
     def __init__(self) -> None:
         self._sketch = _library().frequent_strings_sketch(LOG_COUNTERS)
 
     def add(self, counted: Iterable[tuple[str, int]]) -> None:
-        """A text that comes twice is counted twice."""
+        """Adds texts; the rows of a repeated text are summed."""
         for text, rows in counted:
             self._sketch.update(text, rows)
 
     def serialized(self) -> bytes:
-        """In the format that `merge_frequent` takes and makes."""
+        """In the format of `merge_frequent`."""
         return bytes(self._sketch.serialize())
 
 
 def cumulative_shares(sketch: bytes, values: Sequence[float]) -> tuple[float, ...]:
-    """By each of these values, which rise: what share of all values is at most as great. Of a sketch with values."""
+    """The share of all values that are at most each of these ascending values. The sketch must not be empty."""
     whole = _library().kll_doubles_sketch.deserialize(sketch)
     return tuple(float(whole.get_rank(value, True)) for value in values)  # noqa: FBT003 - inclusive
 
@@ -119,7 +119,7 @@ def merge_frequent(parts: Iterable[bytes]) -> bytes:
 
 
 def frequent_values(sketch: bytes, most: int) -> tuple[FrequentValue, ...]:
-    """The most frequent values, the most frequent first; a tie goes by the text."""
+    """The most frequent values, the most frequent first; ties are sorted by text."""
     whole = _library().frequent_strings_sketch.deserialize(sketch)
     items = whole.get_frequent_items(_library().frequent_items_error_type.NO_FALSE_POSITIVES)
     ordered = sorted(

@@ -1,7 +1,7 @@
 """The profile of a slice in a form that merges: the profiles of a day's hours make the day's profile.
 
-Counts, nulls, minimum and maximum are exact; distinct values, quantiles and frequent values within the stated errors of
-their sketches. A column that a part does not have is NULL in all its rows, as Delta reads it.
+Counts, nulls, minimum and maximum are exact. Distinct values, quantiles and frequent values have the errors of their
+sketches. A column that a part does not have is NULL in all its rows, as Delta reads it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ColumnKind(Enum):
-    """What can be told of a column: of numbers and times their order as numbers, of others their frequent values."""
+    """The kind of a column: numbers and times have quantiles, texts and flags have frequent values."""
 
     NUMBER = "number"
     TIME = "time"
@@ -29,10 +29,10 @@ class ColumnKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ColumnProfile:
-    """One column: `values` are the rows that have one, both ends are texts, sketches are bytes.
+    """One column: `values` counts the rows that are not NULL, both ends are texts, sketches are bytes.
 
-    Quantiles of times are of microseconds since 1970-01-01T00:00 (UTC). None where there are no values, where it is not
-    measured for the kind, or where the sizes allowed have been used up.
+    Quantiles of times are microseconds since 1970-01-01T00:00 (UTC). A field is None if there are no values, if the
+    kind does not have it, or if the size limit was reached.
     """
 
     name: str
@@ -47,14 +47,14 @@ class ColumnProfile:
 
 @dataclass(frozen=True, slots=True)
 class SliceProfile:
-    """All of a slice: its number of rows, and its columns in their order."""
+    """The number of rows of a slice, and its columns in order."""
 
     rows: int
     columns: tuple[ColumnProfile, ...] = ()
 
 
 def merge(parts: Sequence[SliceProfile]) -> SliceProfile:
-    """The profile of all rows of the parts; in any order, and in any grouping, the same within the stated errors."""
+    """The profile of all rows of the parts. Order and grouping change it only within the sketches' errors."""
     names = dict.fromkeys(column.name for part in parts for column in part.columns)
     by_part = [{column.name: column for column in part.columns} for part in parts]
     columns = tuple(_merge_columns([part[name] for part in by_part if name in part]) for name in names)
@@ -81,7 +81,7 @@ def _merge_columns(parts: Sequence[ColumnProfile]) -> ColumnProfile:
 
 
 def _merged(sketches: Sequence[bytes | None], merged: Callable[[list[bytes]], bytes]) -> bytes | None:
-    """Nothing where one of the parts has none: it would be told as the whole."""
+    """None if any part has no sketch: the result would only describe some parts."""
     known = [sketch for sketch in sketches if sketch is not None]
     return merged(known) if known and len(known) == len(sketches) else None
 
@@ -91,7 +91,7 @@ def _order(kind: ColumnKind) -> Callable[[str], tuple[int, Decimal | str]]:
 
 
 def _by_time(text: str) -> tuple[int, str]:
-    """Years before 0 and after 9999 have a sign, and not four digits."""
+    """Years before 0 and after 9999 have a sign and not four digits."""
     year_end = text.index("-", 1)
     return int(text[:year_end]), text[year_end:]
 
@@ -112,13 +112,13 @@ _ORDERS: Final[Mapping[ColumnKind, Callable[[str], tuple[int, Decimal | str]]]] 
 
 
 def sizes(profile: SliceProfile) -> int:
-    """How many bytes its sketches have."""
+    """The size of its sketches in bytes."""
     sketches = chain.from_iterable((column.distinct, column.quantiles, column.frequent) for column in profile.columns)
     return sum(len(sketch) for sketch in sketches if sketch)
 
 
 def without_sketches_over(profile: SliceProfile, most: int) -> SliceProfile:
-    """The same with the sketches of its first columns only, so many as have at most `most` bytes together."""
+    """The same profile with the sketches of its first columns only, at most `most` bytes in all."""
     left, columns = most, []
     for column in profile.columns:
         left -= sizes(SliceProfile(0, (column,)))

@@ -1,4 +1,4 @@
-"""What a readiness index asks to have written down, so that the next one need not go through the past."""
+"""The state that a readiness index asks to store, so that the next start need not process the past."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """One part of it: these slices wait, though nothing has happened to them; of this the schedules were made.
+    """One part of the state: slices that wait without any event, and the schedules that were processed.
 
-    `schedules` are texts by entity, the empty one where there is no schedule. Once the last part is written down, all
-    slices whose time came by `until` (seconds) are known, and schedules go on from there.
+    `schedules` are texts by entity, empty without a schedule. Once the last part is stored, all slices with an earliest
+    time up to `until` (seconds) are stored, and schedules go on from there.
     """
 
     until: int

@@ -1,7 +1,7 @@
-"""Where slices are known that are not in memory: what an index that starts again leaves where it is.
+"""The interface to slices that are not in memory, so that a restart need not load them.
 
-Keys are times as text, so that one text divides them: what sorts at or after `floor` is in memory, with all that is
-open, however old; what sorts before it is asked for when somebody needs it.
+Keys are times as text, so one text divides them. Slices whose keys sort at or after `floor` are in memory, and so are
+all open slices. Older ones are read when they are needed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class KnownSlice(NamedTuple):
-    """A slice's status after its transition number `version`; 0 where nothing has happened but waiting."""
+    """A slice's status after its transition number `version`; 0 if it only waits."""
 
     slice: Slice
     status: SliceStatus
@@ -25,21 +25,21 @@ class KnownSlice(NamedTuple):
 
 
 class Archive(Protocol):
-    """All slices that anything is known of."""
+    """All known slices."""
 
     @property
     def floor(self) -> str:
-        """The key from which on everything is in memory; the empty text where all is."""
+        """The key from which on all slices are in memory; empty if all slices are."""
 
     def fetch(self, slices: Collection[Slice]) -> Iterable[KnownSlice]:
-        """Those of the slices that anything is known of."""
+        """The known slices among these."""
 
     def older(self, places: Collection[tuple[str, Sub]], before: str, limit: int) -> Iterable[KnownSlice]:
-        """Of each entity and sub-partition the last slices whose keys sort before a text, at most `limit` of each."""
+        """The last slices of each entity and sub-partition whose keys sort before a text, at most `limit` each."""
 
 
 class EmptyArchive:
-    """Where all is in memory."""
+    """The archive of an index with all slices in memory."""
 
     floor = ""
 

@@ -1,4 +1,4 @@
-"""Which counters count on which slice: what a status that changes has to touch, and nothing else."""
+"""The counters that depend on each slice, so that a changed status updates only these."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ V = TypeVar("V")
 
 
 class LatestInput:
-    """An input that an older slice may stand in for: any of its entity and sub-partition up to `ordinal` will do."""
+    """An input that an older slice can replace: any of its entity and sub-partition up to `ordinal` suffices."""
 
     __slots__ = ("counter", "is_there", "ordinal", "slice")
 
@@ -31,10 +31,10 @@ class LatestInput:
 
 
 class Registrations:
-    """The inputs of all slices that are counted.
+    """The inputs of all waiting slices.
 
-    `work` is how often an input was counted so far: where a slice begins to wait and it is there, and where it comes or
-    goes later. An engine that looks at each input once, when it matters, has as much of it as there are edges.
+    `work` is the number of counted inputs: an input is counted if it is there when a slice begins to wait, and when it
+    appears or disappears later. With the least work each input is counted once, so `work` is then the number of edges.
     """
 
     def __init__(self, graph: DependencyGraph, statuses: StatusTable) -> None:
@@ -46,7 +46,7 @@ class Registrations:
         self.work = 0
 
     def add(self, counter: Counter) -> int:
-        """Count on the inputs of a clause; returns how many of them are there."""
+        """Registers the inputs of a clause. Returns the number of inputs that are there."""
         known = self._statuses.get
         there = sum([counter.accepts(known(slice_)) for slice_ in counter.inputs])
         for slice_ in counter.inputs:
@@ -55,21 +55,21 @@ class Registrations:
         return there
 
     def add_latest(self, counter: Counter) -> int:
-        """The same for inputs that older ones may stand in for."""
+        """Registers inputs that older slices can replace. Returns the number of inputs that are there."""
         inputs = self._of_counter[counter] = [self._latest_input(counter, slice_) for slice_ in counter.inputs]
         there = sum(latest.is_there for latest in inputs)
         self.work += there
         return there
 
     def remove(self, counter: Counter) -> None:
-        """Count no more."""
+        """Removes the inputs of a clause."""
         for latest in self._of_counter.pop(counter, ()):
             _discard(self._latest, _place(latest.slice), latest)
         for slice_ in counter.inputs:
             _discard(self._exact, slice_, counter)
 
     def tell(self, slice_: Slice, before: SliceStatus | None, after: SliceStatus) -> Iterator[WaitingSlice]:
-        """Let all counters know; the slices for which that changed what a clause says."""
+        """Updates all counters of a slice. Yields the waiting slices with a clause whose result changed."""
         for counter in self._exact.get(slice_, ()):
             self.work += 1
             change = counter.accepts(after) - counter.accepts(before)

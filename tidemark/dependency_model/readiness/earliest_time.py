@@ -1,4 +1,4 @@
-"""The times that a declaration gives a slice, as instants in UTC."""
+"""The times in a declaration as instants in UTC, for one slice."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def earliest(entity: Entity, window: Window) -> datetime:
-    """Before this a slice does not start: its window's end, or the first time of its cron text not before it.
+    """The earliest start of a slice: its window's end, or the first time of its cron text at or after it.
 
-    A static one may start at any time.
+    A static slice may start at any time.
     """
     if entity.is_static:
         return window.start
@@ -28,7 +28,7 @@ def earliest(entity: Entity, window: Window) -> datetime:
 
 
 def ready_by(entity: Entity, window: Window) -> datetime | None:
-    """When a slice is promised: the first time the local clock shows `ready_by` at or after the window's end."""
+    """The promised time of a slice: the first `ready_by` on the local clock at or after the window's end."""
     if entity.ready_by is None:
         return None
     hour, minute = entity.ready_by.split(":")

@@ -1,4 +1,4 @@
-"""Why a slice is where it is: clause by clause, slice by slice, as deep as someone wants to look."""
+"""Why a slice is in its state: by clause and by slice, to any depth."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One dependency: what it asks for; where the state is known, how it stands, and why what is missing is missing."""
+    """One dependency: its requirement, and, with known statuses, the verdict and explanations of the missing slices."""
 
     requirement: Requirement
     verdict: Verdict | None
@@ -31,7 +31,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One slice. Without known states there are no `status`, `release` and verdicts: only what the declaration says."""
+    """The explanation of one slice. Without known statuses, `status`, `release` and the verdicts are None."""
 
     slice: Slice
     window: Window
@@ -52,7 +52,7 @@ def explain(
     now: datetime | None = None,
     depth: int = 1,
 ) -> Explanation:
-    """What a slice waits for, and what waits for it. Raises ParseError and UnknownEntityError.
+    """Explains what a slice waits for and what waits for it. Raises ParseError and UnknownEntityError.
 
     With `known` and `now` the clauses are judged, and each missing slice is explained in turn, `depth` levels down.
     """

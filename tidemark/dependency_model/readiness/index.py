@@ -1,18 +1,16 @@
-"""The readiness index: which slices may start, kept up to date with work proportional to the edges an event touches.
+"""The readiness index: which slices may start. Its work is proportional to the edges that an event touches.
 
-It holds the status of every known slice, and for those that are not launched yet a counter a clause
-(`missing_inputs_counter`). A status that changes reaches, through the slices registered for it, exactly the counters
-that it matters for. The clock is a value that is passed in; what time alone changes (earliest times, time-outs) lies in
-a heap.
+It holds the status of every known slice, and a counter for each clause of each slice that is not launched yet
+(`missing_inputs_counter`). A changed status updates exactly the counters that depend on it. The time is passed in.
+Changes by time alone (earliest times, timeouts) are in a heap.
 
-The index compares what a slice is with what it may be: `decide` names the slices that are to be released, and those
-that were released and have to wait again (an input was tainted, failed its rules, or was asked for again). Statuses are
-told by number: one that is told twice, or after a later one, changes nothing.
+`decide` names the slices to release, and the released slices that must wait again because an input was tainted, failed
+its rules or was requested again. Statuses are numbered: one that is observed twice, or after a later one, has no
+effect.
 
-Which slices it looks at: those of scheduled entities that lie in or after `since`, and older ones that someone asked
-for (generation 2 and on). A start costs what is open and what is near in time, however long the past is: the rest stays
-in the archive, and `checkpoint` says what has to be noted for the schedule to begin where it was. Source: seed
-capabilities A6, A8.
+It covers the slices of scheduled entities in or after `since`, and older slices that were requested (generation 2 and
+later). The cost of a start depends on open and recent slices, not on the whole past. Other slices stay in the archive,
+and `checkpoint` says what to store so that the next start goes on from there. Source: seed capabilities A6, A8.
 """
 
 from __future__ import annotations
@@ -54,7 +52,7 @@ _AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ReadinessDecision:
-    """A slice is to be `released` for a state (`partial`: without something that it asked for), or `withdrawn`."""
+    """A slice to be `released` for a state (`partial`: without some inputs), or to be `withdrawn`."""
 
     slice: Slice
     event: Event
@@ -63,7 +61,7 @@ class ReadinessDecision:
 
 
 class ReadinessIndex:
-    """`since` and `now` are aware instants; slices that ended before `since` start only where someone asks for them."""
+    """`since` and `now` are aware instants. Slices that ended before `since` start only if they are requested."""
 
     def __init__(
         self,
@@ -87,16 +85,16 @@ class ReadinessIndex:
 
     @property
     def work(self) -> int:
-        """How often an input was counted (`Registrations`)."""
+        """The number of counted inputs (`Registrations`)."""
         return self._registered.work
 
     @property
     def statuses(self) -> StatusTable:
-        """Every known slice; those in memory, where one goes through them."""
+        """Every known slice; iteration covers only the slices in memory."""
         return self._statuses
 
     def waiting_since(self, instant: datetime, most: int) -> tuple[int, list[Slice]]:
-        """How many slices wait for inputs though their earliest time came by then, and the newest of them, so many."""
+        """The number of slices that wait for inputs since before an instant, and the newest `most` of them."""
         limit = seconds_of(instant)
         held = [waiting for waiting in self._waiting.values() if waiting.unmet and waiting.not_before <= limit]
         newest = heapq.nlargest(most, held, key=lambda waiting: waiting.not_before)
@@ -104,12 +102,12 @@ class ReadinessIndex:
 
     @property
     def next_time(self) -> datetime | None:
-        """When time alone may change something; None where it never does."""
+        """The next time at which time alone may change something; None if there is none."""
         times = [time for time in (self._schedule.next_time, self._due[0][0] if self._due else None) if time]
         return datetime.fromtimestamp(min(times), UTC) if times else None
 
     def status(self, slice_: Slice) -> SliceStatus:
-        """The status of a slice; one that nothing is known of waits."""
+        """The status of a slice; an unknown slice waits."""
         return self._statuses.get(slice_) or _UNKNOWN
 
     def newest(self, slice_: Slice, accepts: Callable[[SliceStatus], bool]) -> Slice | None:
@@ -117,18 +115,18 @@ class ReadinessIndex:
         return self._registered.newest.find(slice_, accepts)
 
     def load(self, known: Iterable[KnownSlice]) -> None:
-        """What was known before a restart, in any order; for an index that has not been told anything."""
+        """Loads known statuses after a restart, in any order. The index must be new."""
         for slice_, status, version in known:
             self._statuses.set(slice_, status, version)
         newest = self._registered.newest
         for slice_ in self._statuses:
             if slice_.entity in newest:
-                with suppress(ParseError):  # of another period
+                with suppress(ParseError):  # its entity has another period now
                     newest.add(slice_)
         self._follow_all([slice_ for slice_ in self._statuses if self.status(slice_).run_state in _NOT_LAUNCHED])
 
     def observe(self, slice_: Slice, status: SliceStatus, version: int) -> None:
-        """A slice's status after its transition number `version`."""
+        """Records a slice's status after its transition number `version`."""
         if slice_.entity not in self._graph:
             return
         before = self._statuses.get(slice_)
@@ -143,7 +141,10 @@ class ReadinessIndex:
         self._follow(slice_, status)
 
     def advance(self, now: datetime, limit: int | None = None) -> bool:
-        """Move the clock on (never back); whether all whose time has come was looked at, with at most `limit` of it."""
+        """Advances the clock (never back) and processes at most `limit` due items.
+
+        Returns whether all were processed.
+        """
         self._now = max(self._now, seconds_of(now))
         room = _ALL if limit is None else limit
         room -= self._take_scheduled(self._now, room)
@@ -152,7 +153,7 @@ class ReadinessIndex:
         return room > 0
 
     def prepare(self, until: datetime, limit: int) -> bool:
-        """Count slices whose time comes by `until` beforehand, at most `limit`; whether there are no more of them."""
+        """Counts at most `limit` slices that come due by `until` in advance. Returns whether there are no more."""
         return self._take_scheduled(seconds_of(until), limit) < limit
 
     def has_to_prepare(self, until: datetime) -> bool:
@@ -161,9 +162,9 @@ class ReadinessIndex:
         return time is not None and time <= seconds_of(until)
 
     def checkpoint(self, until: datetime, most: int) -> Checkpoint | None:
-        """What has to be noted so that the schedule may begin after `until`, or where it is, if that is earlier.
+        """The state to store so that the schedule may continue after `until`, or after its present time if earlier.
 
-        At most so many slices and schedules; None while a schedule that is new has not come to where others were noted.
+        At most `most` slices and schedules. None while a changed schedule has not caught up with the stored ones.
         """
         upcoming = self._schedule.next_time
         limit = min([seconds_of(until), self._now, *([upcoming - 1] if upcoming is not None else [])])
@@ -175,7 +176,10 @@ class ReadinessIndex:
         return Checkpoint(limit, waiting, schedules, is_last=len(waiting) + len(schedules) < most)
 
     def _to_note(self, limit: int, most: int) -> list[Slice]:
-        """Slices that wait since then and are not written down; the same again, unless `note_checkpoint` was called."""
+        """Waiting slices that are not stored yet.
+
+        The same ones are returned again until `note_checkpoint` is called.
+        """
         self._noting = [waiting for waiting in self._noting if self._is_unnoted(waiting)]
         while len(self._noting) < most and self._unnoted and self._unnoted[0][0] <= limit:
             _, _, waiting = heapq.heappop(self._unnoted)
@@ -187,7 +191,7 @@ class ReadinessIndex:
         return self._waiting.get(waiting.slice) is waiting and self._statuses.version(waiting.slice) is None
 
     def note_checkpoint(self, checkpoint: Checkpoint) -> None:
-        """A checkpoint is written down."""
+        """Records that a checkpoint was stored."""
         for slice_ in checkpoint.waiting:
             self._statuses.add(slice_, _UNKNOWN, 0)
         for name in checkpoint.schedules:
@@ -196,18 +200,18 @@ class ReadinessIndex:
             self._schedule.until = checkpoint.until
 
     def let_go(self) -> None:
-        """The index is not needed any more: leave no cycles for the garbage collector."""
+        """Removes cycles for the garbage collector, before the index is dropped."""
         for waiting in self._waiting.values():
             waiting.counters = ()
 
     def decide(self) -> list[ReadinessDecision]:
-        """What has to change, in the order in which it came up; each is to be told back by `observe`."""
+        """The decisions, in the order in which they came up. The caller reports each result with `observe`."""
         undecided, self._undecided = self._undecided, {}
         decisions = (self._decision(slice_) for slice_ in undecided)
         return [decision for decision in decisions if decision]
 
     def refresh(self, names: Iterable[str]) -> None:
-        """These entities came, changed or went in the graph, or what they depend on did."""
+        """Updates entities that were added, changed or removed in the graph, or whose dependencies were."""
         gone = set(names)
         for slice_ in [slice_ for slice_ in self._waiting if slice_.entity in gone]:
             self._forget(slice_)
@@ -215,12 +219,12 @@ class ReadinessIndex:
             self._schedule.refresh(name)
         self._registered.newest.refresh(gone)
         for slice_ in [slice_ for slice_ in self._statuses if slice_.entity in gone]:
-            with suppress(UnknownEntityError):  # gone
+            with suppress(UnknownEntityError):  # the entity is gone
                 self._follow(slice_, self.status(slice_))
         self.advance(datetime.fromtimestamp(self._now, UTC))
 
     def _take_scheduled(self, until: int, limit: int) -> int:
-        """Count slices whose time comes by then, at most `limit`; how many there were."""
+        """Counts at most `limit` slices that come due by an instant. Returns their number."""
         taken = 0
         scheduled = iter(lambda: self._schedule.take(until), None)
         while slices := list(islice(scheduled, min(limit - taken, _AT_ONCE))):
@@ -240,7 +244,7 @@ class ReadinessIndex:
         return True
 
     def _follow_all(self, slices: Sequence[Slice]) -> None:
-        """The same for many, whose inputs the archive is asked for together."""
+        """Follows many slices, whose inputs are read from the archive together."""
         if not self._statuses.is_whole:
             for start in range(0, len(slices), _AT_ONCE):
                 self._fetch_inputs(slices[start : start + _AT_ONCE])
@@ -262,7 +266,7 @@ class ReadinessIndex:
         self._registered.newest.fetch(places)
 
     def _follow(self, slice_: Slice, status: SliceStatus) -> None:
-        """Count for a slice that is not launched; stop counting for one that is."""
+        """Begins to count for a slice that is not launched, or ends it for another one."""
         state = self._wanted_state(slice_, status)
         waiting = self._waiting.get(slice_)
         if waiting and state != waiting.state:
@@ -275,7 +279,7 @@ class ReadinessIndex:
         self._undecided[slice_] = None
 
     def _wanted_state(self, slice_: Slice, status: SliceStatus) -> str | None:
-        """The state that a slice is to reach by itself; None where it is under way, done, or not to start."""
+        """The state that a slice is to reach by itself; None if it is under way, done, or not to start."""
         if status.run_state not in _NOT_LAUNCHED:
             return None
         node = self._graph.node(slice_.entity)
@@ -284,7 +288,7 @@ class ReadinessIndex:
         first = self._schedule.first(slice_.entity, slice_.sub)
         try:
             ordinal = node.ordinal(slice_)
-        except ParseError:  # of another period, from before the entity was changed
+        except ParseError:  # a key of another period, from before the entity was changed
             return None
         is_scheduled_one = first is not None and ordinal >= first
         if ordinal not in node.existing_of(slice_.sub) or not (is_scheduled_one or status.generation > 1):
@@ -316,7 +320,7 @@ class ReadinessIndex:
         waiting = self._waiting.pop(slice_)
         for counter in waiting.counters:
             self._registered.remove(counter)
-        waiting.counters = ()  # no cycle is left for the garbage collector
+        waiting.counters = ()  # leaves no cycle for the garbage collector
 
     def _decision(self, slice_: Slice) -> ReadinessDecision | None:
         waiting = self._waiting.get(slice_)
@@ -331,7 +335,7 @@ class ReadinessIndex:
 
 
 def _look_alike(status: SliceStatus, other: SliceStatus) -> bool:
-    """Whether two statuses are the same to everyone who may use the slice."""
+    """Whether two statuses are the same for all readers of the slice."""
     return (
         status.states == other.states
         and status.quality is other.quality

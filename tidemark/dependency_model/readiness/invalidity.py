@@ -1,4 +1,4 @@
-"""Why a slice is not valid, or is held: whose broken rules reach it, or reach what it waits for (C9)."""
+"""Why a slice is not valid or is held: the slices whose broken rules affect it or its inputs (C9)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Invalidity:
 
 
 def invalidity(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now: datetime) -> Invalidity | None:
-    """None of a slice that is valid, or that waits for nothing that is not, or whose time has not come.
+    """None for a slice that is valid, does not wait for an invalid one, or whose earliest time has not come.
 
     Raises ParseError and UnknownEntityError.
     """

@@ -1,4 +1,4 @@
-"""What is known of slices when one asks whether another may start."""
+"""The statuses by which another slice's readiness is judged."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class KnownSlices(Protocol):
-    """The statuses of slices, from wherever they are kept."""
+    """The statuses of slices, from any source."""
 
     def status(self, slice_: Slice) -> SliceStatus:
-        """The status of a slice; one that nothing is known of waits."""
+        """The status of a slice; an unknown slice waits."""
 
     def newest(self, slice_: Slice, accepts: Accepts) -> Slice | None:
         """The newest slice up to this one, of the same entity and sub-partition, whose status is accepted."""

@@ -1,6 +1,6 @@
-"""What a waiting slice still lacks, kept as counters: an input that comes or goes changes one number.
+"""Counters of the inputs that a waiting slice lacks: a changed input changes one number.
 
-The meaning of a clause is `release`; here is the same by counting, and the tests compare the two.
+`release` defines the meaning of a clause. This module computes the same by counting, and tests compare the two.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class WaitingSlice:
-    """A slice that is not launched yet. `unmet` counts its clauses, `is_open` says that its earliest time has come."""
+    """A slice that is not launched yet. `unmet` counts unmet clauses; `is_open`: its earliest time has come."""
 
     __slots__ = ("counters", "is_open", "not_before", "slice", "state", "unmet")
 
@@ -32,12 +32,15 @@ class WaitingSlice:
 
     @property
     def is_partial(self) -> bool:
-        """Whether it goes on without something that it asked for."""
+        """Whether it starts without some of its inputs."""
         return any(counter.there < counter.total for counter in self.counters)
 
 
 class Counter:
-    """One clause: `there` of `total` inputs, `needed` of which suffice; at `due` (seconds), if ever, waiting ends."""
+    """One clause: `there` of `total` inputs are there, and `needed` suffice.
+
+    At `due` (seconds), if any, it is met anyway.
+    """
 
     __slots__ = ("dependency", "due", "forgives", "inputs", "is_due", "is_met", "needed", "there", "total", "waiting")
 
@@ -52,23 +55,23 @@ class Counter:
         self.is_due = self.is_met = False
 
     def accepts(self, status: SliceStatus | None) -> bool:
-        """Whether an input will do as it is."""
+        """Whether an input is accepted with this status."""
         return status is not None and accepts(self.dependency, status, self.forgives)
 
     def begin(self, there: int, now: int) -> None:
-        """Count for the first time."""
+        """Sets the first count."""
         self.there = there
         self.is_due = self.due is not None and now >= self.due
         self.is_met = self.is_due or there >= self.needed
         self.waiting.unmet += not self.is_met
 
     def add(self, change: int) -> bool:
-        """One input more or less; whether that changed what the clause says."""
+        """Adds a change of the count. Returns whether the clause's result changed."""
         self.there += change
         return self._judge()
 
     def come_due(self, now: int) -> bool:
-        """The time is `now`; whether that changed what the clause says."""
+        """Sets the time. Returns whether the clause's result changed."""
         self.is_due = self.is_due or (self.due is not None and now >= self.due)
         return self._judge()
 

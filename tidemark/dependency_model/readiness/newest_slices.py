@@ -1,7 +1,7 @@
-"""The known slices of each entity and sub-partition in order of time, for clauses that take the newest one there is.
+"""The known slices of each entity and sub-partition in order of time, for clauses that take the newest slice.
 
-What lies before a place's boundary is read from the archive page by page, when a search comes that far. Within a day
-the repeated hours of a clock do not sort as text as they follow each other in time, so pages of clocks end with days.
+Slices before a place's boundary are read from the archive in pages, when a search reaches them. The repeated hours of a
+day do not sort as text in their order of time, so pages of hours and minutes end at days.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 _PAGE = 4
 _CLOCK_PAGE = 400
-"""More than any day has slices."""
+"""More than the slices of any day."""
 
 
 class NewestSlices:
-    """Keeps order only for entities that someone takes the newest slice of."""
+    """Only entities with a reader of their newest slice are kept in order."""
 
     def __init__(self, graph: DependencyGraph, statuses: StatusTable) -> None:
         self._graph, self._statuses = graph, statuses
@@ -40,7 +40,10 @@ class NewestSlices:
         return entity in self._entities
 
     def refresh(self, names: Iterable[str]) -> None:
-        """These entities, or what they depend on, have changed: others may take their newest slice, or they others'."""
+        """Updates entities whose declaration or dependencies changed:
+
+        the set of entities with such readers may change.
+        """
         ups = {edge.up.name for name in names if name in self._graph for edge in self._graph.upstream_edges(name)}
         changed = {*names, *ups}
         wanted = {name for name in changed if name in self._graph and _has_latest_downstream(self._graph, name)}
@@ -49,11 +52,11 @@ class NewestSlices:
         self._boundaries = {place: text for place, text in self._boundaries.items() if place[0] not in changed}
         self._entities = (self._entities - changed) | wanted
         for slice_ in [slice_ for slice_ in self._statuses if slice_.entity in wanted]:
-            with suppress(ParseError):  # of another period
+            with suppress(ParseError):  # its entity has another period now
                 self.add(slice_)
 
     def add(self, slice_: Slice) -> None:
-        """A slice of one of the entities has become known."""
+        """Adds a known slice of one of the entities."""
         ordinals = self._ordered.setdefault((slice_.entity, slice_.sub), [])
         ordinal = self._graph.node(slice_.entity).ordinal(slice_)
         at = bisect_right(ordinals, ordinal)
@@ -61,7 +64,7 @@ class NewestSlices:
             insort(ordinals, ordinal)
 
     def fetch(self, places: Iterable[Place]) -> None:
-        """Read the first page of all of these that were not read from yet."""
+        """Reads the first page of each place that has none yet."""
         archive = self._statuses.archive
         new = [place for place in places if place not in self._boundaries] if archive.floor else []
         for limit in (_PAGE, _CLOCK_PAGE):
@@ -92,12 +95,12 @@ class NewestSlices:
         return _CLOCK_PAGE if period is not None and period.is_clock else _PAGE
 
     def _read(self, places: Collection[Place], before: str, limit: int) -> None:
-        """One page of each place; what sorts before the boundary that it leaves has not been read wholly."""
+        """Reads one page of each place, and moves the boundary before which slices are not completely read."""
         pages: dict[Place, list[str]] = {place: [] for place in places}
         for known_slice in self._statuses.archive.older(places, before, limit):
             self._statuses.add(*known_slice)
             pages[known_slice.slice.entity, known_slice.slice.sub].append(known_slice.slice.key)
-            with suppress(ParseError):  # of another period
+            with suppress(ParseError):  # its entity has another period now
                 self.add(known_slice.slice)
         for place, keys in pages.items():
             lowest = min(keys, default="")

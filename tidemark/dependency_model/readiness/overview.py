@@ -1,6 +1,6 @@
-"""How the slices of every entity stand at one time: late, failed, invalid, under way, or waiting, and for what.
+"""The slices of every entity at one time: late, failed, invalid, under way, or waiting, and for what.
 
-Which slices there should be follows from the declarations and the time; how each stands from what is known of it.
+The declarations and the time say which slices should exist; their statuses say the rest.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _DEEPEST: Final = 64
 
 @dataclass(slots=True)
 class EntityOverview:
-    """The slices of one entity whose time has come, oldest first; `late` ones are among those that are not there.
+    """The slices of one entity whose earliest time has come, oldest first. `late` slices are missing ones.
 
-    A failed quality reaches `invalid` ones, an input of `tainted` ones was found wrong, `incomplete` ones went without
-    some inputs; the data of `absent` ones is gone, that of `foreign` ones was changed by another program. The stored
-    profile of `anomalous` ones is unusual, which their status does not show.
+    `invalid`: flagged by a failed rule. `tainted`: an input was found wrong. `incomplete`: computed without some
+    inputs. `absent`: the data is gone. `foreign`: another program changed the data. `anomalous`: the stored profile is
+    unusual, which the status does not show.
     """
 
     entity: str
@@ -54,13 +54,13 @@ class EntityOverview:
 
 
 class SlicesInMemory:
-    """Statuses in memory as readiness asks for them."""
+    """Statuses in memory, with the interface that readiness needs."""
 
     def __init__(self, graph: DependencyGraph, statuses: Mapping[Slice, SliceStatus]) -> None:
         self._graph, self._statuses = graph, statuses
 
     def status(self, slice_: Slice) -> SliceStatus:
-        """The status of a slice; one that nothing is known of waits."""
+        """The status of a slice; an unknown slice waits."""
         return self._statuses.get(slice_, _UNKNOWN)
 
     def newest(self, slice_: Slice, accepts: Accepts) -> Slice | None:
@@ -76,7 +76,7 @@ class SlicesInMemory:
 
 
 def overview(graph: DependencyGraph, statuses: Mapping[Slice, SliceStatus], now: datetime) -> list[EntityOverview]:
-    """One entry an entity, upstream before downstream; a project's root and end and static entities are left out."""
+    """One entry for each entity, upstream first. Roots and ends of projects and static entities are left out."""
     return [
         _entity_overview(graph.node(name), statuses, now)
         for name in graph.topological()
@@ -85,7 +85,7 @@ def overview(graph: DependencyGraph, statuses: Mapping[Slice, SliceStatus], now:
 
 
 class ChainLink(NamedTuple):
-    """A slice that waits, how many inputs it asks for, and which of them it lacks; none of the cause itself."""
+    """A waiting slice, the number of its inputs, and the missing ones; the cause itself has none."""
 
     slice: Slice
     inputs: int
@@ -93,9 +93,9 @@ class ChainLink(NamedTuple):
 
 
 def waiting_chain(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now: datetime) -> list[ChainLink]:
-    """From a waiting slice to the slice furthest upstream that it waits for; itself alone where nothing is missing.
+    """From a waiting slice to the furthest upstream slice that it waits for; only the slice if nothing is missing.
 
-    Where that is invalid by the flag of another slice, it is the other slice that is waited for.
+    If that one is invalid by the flag of another slice, the chain ends with the other slice.
     """
     chain, seen = [_link(graph, slice_, known, now)], {slice_}
     for _ in range(_DEEPEST):
@@ -111,12 +111,12 @@ def waiting_chain(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now
 
 
 def root_cause(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now: datetime) -> Slice:
-    """The end of its chain."""
+    """The end of the slice's chain."""
     return waiting_chain(graph, slice_, known, now)[-1].slice
 
 
 def missing_inputs(graph: DependencyGraph, slice_: Slice, known: KnownSlices, now: datetime) -> tuple[Slice, ...]:
-    """What the clauses that are not met lack; nothing for a slice that does not wait, or that arrives from outside."""
+    """The missing inputs of unmet clauses; empty for a slice that does not wait, or that arrives from outside."""
     return _link(graph, slice_, known, now).missing
 
 
@@ -165,7 +165,7 @@ def _note_flaws(told: EntityOverview, slice_: Slice, status: SliceStatus) -> Non
 
 
 def _come(node: Node, now: datetime) -> Iterator[tuple[Slice, datetime, datetime | None]]:
-    """Each slice whose window is over, with its earliest time and when it is promised."""
+    """Each slice whose window is over, with its earliest time and its promised time."""
     for sub in node.subs:
         grid = node.grid_of(sub)
         if grid is None:

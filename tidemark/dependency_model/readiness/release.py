@@ -1,8 +1,8 @@
-"""Whether the clauses of a declaration release a slice - a pure function of what is known and the time.
+"""Whether the clauses of a declaration release a slice, as a pure function of known statuses and the time.
 
-A strong clause is met by all of its slices. A weak one (seed capability A8) is met, too, by `any_of` them, by
-`at_least` a number or share of them, or by a `timeout` after the slice's earliest time; the slice is then partial, and
-what was missing is said. Quality and taint count unless the clause ignores them.
+A strong clause needs all of its slices. A weak one (seed capability A8) is also met by `any_of` them, by `at_least` a
+number or share of them, or by a `timeout` after the slice's earliest time. The slice is then partial, and the missing
+slices are reported. Quality and taint count unless the clause ignores them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Reason(Enum):
-    """Why a clause is met, or that it is not."""
+    """Why a clause is met or not."""
 
     ALL = "all there"
     OLDER = "an older one is there"
@@ -40,7 +40,10 @@ class Reason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One clause: met and why, with what, and without what. `due` is when a timeout would meet it."""
+    """One clause: its result with the reason, the used slices and the missing ones.
+
+    At `due` a timeout would meet it.
+    """
 
     requirement: Requirement
     reason: Reason
@@ -55,7 +58,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """All clauses of a slice. It is partial where it goes on without something that it asked for."""
+    """All clauses of a slice. The slice is partial if it starts without some of its inputs."""
 
     verdicts: tuple[Verdict, ...]
     not_before: datetime
@@ -63,7 +66,7 @@ class Release:
 
     @property
     def is_released(self) -> bool:
-        """Its earliest time has come, and each clause is met."""
+        """Whether its earliest time has come and each clause is met."""
         return self.now >= self.not_before and all(verdict.is_met for verdict in self.verdicts)
 
     @property
@@ -72,12 +75,12 @@ class Release:
 
     @property
     def missing(self) -> tuple[Slice, ...]:
-        """What is not there, clause by clause."""
+        """The missing slices of all clauses."""
         return tuple(slice_ for verdict in self.verdicts for slice_ in verdict.missing)
 
     @property
     def due(self) -> datetime | None:
-        """When to look again even if nothing happens; None where time alone changes nothing."""
+        """The next time at which the result may change without an event; None if there is none."""
         times = [self.not_before, *(verdict.due for verdict in self.verdicts if verdict.due and not verdict.is_met)]
         return min((time for time in times if time > self.now), default=None)
 
@@ -89,7 +92,7 @@ def release(requirements: Iterable[Requirement], known: KnownSlices, not_before:
 
 
 def accepts(dependency: Dependency, status: SliceStatus, forgives: AbstractSet[Slice] = frozenset()) -> bool:
-    """Whether a clause takes an upstream slice as it is; flags of the slices in `forgives` do not count."""
+    """Whether a clause accepts an upstream slice with this status. Flags of slices in `forgives` do not count."""
     if not status.states.intersection(dependency.states):
         return False
     if dependency.quality == "ignore":
@@ -118,7 +121,7 @@ def _of_all(requirement: Requirement, used: list[Slice]) -> Reason:
 
 
 def _reason(weak: Weak | None, used: int, wanted: int, due: datetime | None, now: datetime) -> Reason:
-    """Why a clause is met though something is missing."""
+    """Why a clause with missing slices is met, or that it waits."""
     quorum = weak.quorum if weak else None
     if weak and quorum and used >= quorum.required_count(wanted):
         return Reason.ANY_OF if weak.any_of else Reason.AT_LEAST

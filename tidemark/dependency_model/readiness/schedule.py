@@ -1,7 +1,7 @@
-"""When which slice's time comes: one entry an entity and sub-partition, which moves on slice by slice.
+"""When each slice's earliest time comes: one entry for each entity and sub-partition, which advances slice by slice.
 
-So that a start does not go through the past again, it is noted up to when everything has been scheduled, and of what an
-entity's schedule was made then: one that is new, or is cut or timed otherwise since, is scheduled from the beginning.
+A start must not process the whole past again. So the schedule stores the time up to which everything was scheduled, and
+a text for each entity's schedule. An entity with a new or changed schedule starts from its first slice.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 def not_before(entity: Entity, grid: Grid | None, ordinal: int) -> int:
-    """The earliest time of a slice, in seconds since 1970: its end, or the first time of its cron text after that.
+    """The earliest time of a slice, in seconds since 1970: its end, or the first time of its cron text after it.
 
-    Of a static one, which has no grid, any time.
+    A static slice, which has no grid, may start at any time.
     """
     if grid is None:
         return 0
@@ -39,16 +39,16 @@ def not_before(entity: Entity, grid: Grid | None, ordinal: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleProgress:
-    """Scheduled are all slices of entities with these schedules whose earliest time is `until` (seconds) or before."""
+    """All slices of entities with these schedules and an earliest time up to `until` (seconds) were scheduled."""
 
     until: int = 0
     schedules: Mapping[str, str] = field(default_factory=dict)
 
 
 class Schedule:
-    """Yields every slice of every scheduled entity once, from the one of `since` (seconds) on, as time goes on.
+    """Yields every slice of every scheduled entity once, from the one at `since` (seconds) on, as time advances.
 
-    What `progress` says was scheduled is passed over.
+    Slices that were scheduled according to `progress` are skipped.
     """
 
     def __init__(self, graph: DependencyGraph, since: int, progress: ScheduleProgress) -> None:
@@ -56,23 +56,23 @@ class Schedule:
         self.until, self._noted = progress.until, dict(progress.schedules)
         self._first: dict[tuple[str, Sub], int] = {}
         self.unnoted: dict[str, None] = {name: None for name in self._noted if name not in graph}
-        """Entities whose schedule is not the one that was noted."""
+        """Entities whose present schedule is not stored."""
         self._heap: list[tuple[int, str, Sub, int, Node]] = []
         for name in graph:
             self._heap += self._entries(name)
         heapq.heapify(self._heap)
 
     def first(self, entity: str, sub: Sub) -> int | None:
-        """The first slice that the schedule names; None where it names none of them."""
+        """The first scheduled slice; None if the entity has no schedule."""
         return self._first.get((entity, sub))
 
     @property
     def next_time(self) -> int | None:
-        """When the next slice's time comes."""
+        """The earliest time of the next slice."""
         return self._heap[0][0] if self._heap else None
 
     def take(self, until: int) -> Slice | None:
-        """The next slice whose time comes by `until` (seconds)."""
+        """The next slice whose earliest time is at or before `until` (seconds)."""
         while self._heap and self._heap[0][0] <= until:
             time, name, sub, ordinal, node = self._heap[0]
             if name not in self._graph or self._graph.node(name) is not node:
@@ -88,7 +88,7 @@ class Schedule:
         return None
 
     def refresh(self, entity: str) -> None:
-        """The entity came, changed or went; its slices are scheduled anew from the first one."""
+        """Schedules an entity again from its first slice, after it was added, changed or removed."""
         for key in [key for key in self._first if key[0] == entity]:
             del self._first[key]
         self._heap = [entry for entry in self._heap if entry[1] != entity]
@@ -99,7 +99,7 @@ class Schedule:
         heapq.heapify(self._heap)
 
     def text_of(self, entity: str) -> str:
-        """What decides which slices an entity's schedule names and when; empty where it names none."""
+        """A text of everything that an entity's schedule depends on; empty without a schedule."""
         if entity not in self._graph:
             return ""
         node = self._graph.node(entity)

@@ -1,4 +1,4 @@
-"""Which slices start by themselves, and which wait for a word from outside."""
+"""The slices that start by themselves, and the slices that arrive from outside."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def is_scheduled(entity: Entity) -> bool:
     """Whether time and inputs release its slices; external data and snapshots of captured tables arrive instead.
 
-    A static entity is computed once where something here computes it.
+    A static entity is computed once, if this project computes it.
     """
     if entity.is_static:
         return entity.computed or entity.own_asset
@@ -26,27 +26,27 @@ def is_scheduled(entity: Entity) -> bool:
 
 
 def is_released(node: Node, sub: Sub) -> bool:
-    """Whether time and inputs release an entity's slices of a sub-partition: also the whole of external parts."""
+    """Whether time and inputs release the slices of a sub-partition. This includes the whole of external parts."""
     return is_scheduled(node.entity) or (sub == WHOLE and node.is_parted and node.entity.kind is EntityKind.VIRTUAL)
 
 
 def is_marker(node: Node, slice_: Slice) -> bool:
-    """Whether nothing computes the slice: a project's root or end, or a whole whose sub-partitions are all there."""
+    """Whether no run computes the slice: a project's root or end, or the whole of sub-partitions."""
     return node.entity.is_project or (slice_.sub == WHOLE and node.subs != (WHOLE,))
 
 
 def is_run_here(node: Node, slice_: Slice) -> bool:
-    """Whether a run of this project makes the slice, or judges it: any other is never launched or tried again."""
+    """Whether a run of this project makes or judges the slice. Other slices are never launched or retried."""
     entity = node.entity
     is_captured = bool(entity.source or entity.snapshot_of)
     return (is_scheduled(entity) or is_captured) and not is_marker(node, slice_)
 
 
 def next_state(entity: Entity, status: SliceStatus) -> str | None:
-    """The state that a slice has to reach next: the first one declared that it has not; None where it has all."""
+    """The next state of a slice: the first declared one that it has not reached; None if it has reached all."""
     return next((state for state in entity.state_names if state not in status.states), None)
 
 
 def is_computed_here(graph: DependencyGraph, slice_: Slice) -> bool:
-    """The same of a slice that was stored: whether the graph has it still, too."""
+    """Whether the graph still has a stored slice and a run of this project makes it."""
     return graph.has(slice_) and is_run_here(graph.node(slice_.entity), slice_)

@@ -1,7 +1,7 @@
-"""What one run of a slice opens: decided once, where the slice is launched, and kept with the launch.
+"""The inputs of one run of a slice: decided once at the launch, and stored with it.
 
-The run does not judge again. It opens the slices that were used in the decision, in the versions that they had then,
-and tells in its metadata what was missing and why it went on all the same.
+The run does not decide again. It opens the slices of the decision in the versions of that time. Its metadata has the
+missing slices and the reason why it started without them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class UsedSlice(NamedTuple):
-    """An input as it was decided upon; `version` of its table is empty where nobody told it.
+    """An input of the decision. The `version` of its table is empty if not known.
 
-    `state` is what it had reached before its last state (`estimated`), empty where that is reached.
+    `state` is the state that it had reached before its last one (`estimated`); empty if it had reached the last.
     """
 
     slice: Slice
@@ -38,7 +38,7 @@ class UsedSlice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ManifestClause:
-    """One dependency of a run: what it opens, what it goes without, and why it may."""
+    """One dependency of a run: the slices that it opens, the missing ones, and why it may start without them."""
 
     entity: str
     reason: Reason
@@ -48,9 +48,9 @@ class ManifestClause:
 
 @dataclass(frozen=True, slots=True)
 class SliceManifest:
-    """The inputs of one run of a slice towards `state`; `forced` is why somebody launched it whatever is missing.
+    """The inputs of one run of a slice towards `state`. `forced` is the reason of a person who launched it anyway.
 
-    One that `is_judged` was decided by the run itself: no launch of the center holds it.
+    With `is_judged` the run itself decided, and no launch of the center has this manifest.
     """
 
     slice: Slice
@@ -61,7 +61,7 @@ class SliceManifest:
 
     @property
     def used_slices(self) -> dict[str, tuple[UsedSlice, ...]]:
-        """By upstream the slices to open, over all clauses, in order of time."""
+        """The slices to open by upstream, over all clauses, in order of time."""
         merged: dict[str, dict[Slice, UsedSlice]] = {}
         for clause in self.clauses:
             merged.setdefault(clause.entity, {}).update((used.slice, used) for used in clause.used)
@@ -71,12 +71,12 @@ class SliceManifest:
 
     @property
     def missing(self) -> tuple[Slice, ...]:
-        """What the declaration asks for and the run goes without, once each."""
+        """The missing slices, each once."""
         return tuple(dict.fromkeys(slice_ for clause in self.clauses for slice_ in clause.missing))
 
     @property
     def is_partial(self) -> bool:
-        """Whether it goes on without something that it asked for."""
+        """Whether it starts without some of its inputs."""
         return bool(self.missing)
 
     @property
@@ -85,12 +85,12 @@ class SliceManifest:
         return tuple(clause for clause in self.clauses if clause.reason is Reason.WAITING)
 
     def reads(self, generation: int) -> Iterator[InputRead]:
-        """What its run read for this generation of the slice."""
+        """The inputs of this generation of the slice."""
         for used in (used for clause in self.clauses for used in clause.used):
             yield InputRead(self.slice, generation, used.slice, used.generation, used.state)
 
     def to_json(self) -> str:
-        """As the state store keeps it: inputs alike in entity, part, generation and version in one row."""
+        """The form of the state store. Inputs with equal entity, part, generation, version and state share a row."""
         clauses = [
             [clause.entity, clause.reason.name, _rows(clause.used), [*map(str, clause.missing)]]
             for clause in self.clauses
@@ -102,7 +102,7 @@ class SliceManifest:
 
     @classmethod
     def of_json(cls, text: str) -> SliceManifest:
-        """The inverse. Raises ValueError, KeyError, TypeError and ParseError for what is none."""
+        """The inverse of `to_json`. Raises ValueError, KeyError, TypeError and ParseError for an invalid text."""
         values = json.loads(text)
         clauses = tuple(
             ManifestClause(entity, Reason[reason], tuple(_used(rows)), tuple(map(Slice.parse, missing)))
@@ -114,7 +114,7 @@ class SliceManifest:
 def manifest_of(
     slice_: Slice, state: str, release: Release, known: KnownSlices, versions: Mapping[Slice, str], forced: str = ""
 ) -> SliceManifest:
-    """The manifest of a decision. A forced run opens what it finds of the inputs that nobody would take, too."""
+    """The manifest of a decision. A forced run also opens existing inputs that its clauses do not accept."""
     clauses = tuple([_clause(verdict, known, versions, is_forced=bool(forced)) for verdict in release.verdicts])
     return SliceManifest(slice_, state, clauses, forced)
 

@@ -1,4 +1,4 @@
-"""The statuses of slices: those in memory, and behind them an archive that is asked for a slice once."""
+"""The statuses of slices in memory, and an archive that is asked for each other slice once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class StatusTable:
-    """Iterates over what is in memory."""
+    """Iteration covers the slices in memory."""
 
     def __init__(self, archive: Archive) -> None:
         self.archive = archive
@@ -33,11 +33,11 @@ class StatusTable:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all there is lies in memory."""
+        """Whether all slices are in memory."""
         return not self._floor
 
     def get(self, slice_: Slice, /) -> SliceStatus | None:
-        """The status of a slice; None where nothing is known of it."""
+        """The status of a slice; None if it is unknown."""
         status = self._statuses.get(slice_)
         if status is None and slice_.key < self._floor and slice_ not in self._asked:
             self.fetch((slice_,))
@@ -45,20 +45,20 @@ class StatusTable:
         return status
 
     def version(self, slice_: Slice) -> int | None:
-        """The number of the transition that a status in memory is of."""
+        """The number of the transition of a status in memory."""
         return self._versions.get(slice_)
 
     def set(self, slice_: Slice, status: SliceStatus, version: int) -> None:
-        """What a slice is now."""
+        """Sets the status of a slice."""
         self._statuses[slice_], self._versions[slice_] = status, version
 
     def add(self, slice_: Slice, status: SliceStatus, version: int) -> None:
-        """What the archive says of a slice; memory knows better."""
+        """Adds a status from the archive, unless memory has a status of the slice."""
         if slice_ not in self._statuses:
             self.set(slice_, status, version)
 
     def fetch(self, slices: Iterable[Slice]) -> None:
-        """Ask the archive at once for all of these that may be there."""
+        """Asks the archive for all of these that it may have, with one call."""
         floor, known, asked = self._floor, self._statuses, self._asked
         wanted = {slice_ for slice_ in slices if slice_.key < floor and slice_ not in known and slice_ not in asked}
         if wanted:

@@ -1,6 +1,6 @@
-"""What a slice cannot go without as it is declared now, and was not read for it: declarations change after it was made.
+"""The required inputs of a slice's present declaration that its run did not read: a declaration may have changed.
 
-Weak clauses ask for nothing that a slice cannot go without. Of `last_available` any slice will do.
+Inputs of weak clauses are not required. With `last_available` any slice suffices.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def unread_needs(
     graph: DependencyGraph, slice_: Slice, read: Iterable[Slice], state: str = COMPLETED
 ) -> tuple[Slice, ...]:
-    """The slices that it needs to reach a state and that are not among those `read`, each once."""
+    """The slices that it requires to reach a state and that are not among `read`, each once."""
     return tuple(dict.fromkeys(_unread(graph, slice_, frozenset(read), state)))
 
 

@@ -1,1 +1,1 @@
-"""What has to be told to caches and materialized views, and when (seed capability C7)."""
+"""Updates of caches and materialized views after changes of slices: which ones, and when (seed capability C7)."""

@@ -1,8 +1,8 @@
-"""What one slice asks of one target: to refresh what was made of it, or to invalidate it.
+"""A delivery: what one slice asks of one target, to refresh the objects made from it or to invalidate them.
 
-A delivery is planned where the slice stands otherwise than when it was planned last, and stays open until the target
-has taken it. What is superseded while it is open is not delivered: the target gets how the slice stands now. So each
-target has one delivery a slice at most, however long it is down.
+A delivery is planned when the slice's standing has changed since the last plan. It stays open until the target has
+taken it. An open delivery is replaced by a newer one, so the target only gets the present standing. So each target has
+at most one delivery a slice, however long the target is down.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _LONGEST_REASON = 2_000
 
 
 class RefreshAction(Enum):
-    """What becomes of what was made of a slice."""
+    """The action on the objects that were made from a slice."""
 
     REFRESH = "refresh"
     INVALIDATE = "invalidate"
 
 
 class RefreshState(Enum):
-    """How far the newest delivery of a slice is."""
+    """The state of the newest delivery of a slice."""
 
     PLANNED = "planned"
     FAILED = "failed"
@@ -41,9 +41,9 @@ class RefreshState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SliceStanding:
-    """What readers are to see of a slice: `version` of its table, as transition `seq` left it.
+    """The content of a slice for readers: the `version` of its table after transition `seq`.
 
-    The version is empty where nobody told one.
+    The version is empty if it is not known.
     """
 
     action: RefreshAction
@@ -52,13 +52,13 @@ class SliceStanding:
     seq: int
 
     def is_as(self, other: SliceStanding) -> bool:
-        """Whether there is nothing new for a reader."""
+        """Whether nothing has changed for a reader."""
         return (self.action, self.generation, self.version) == (other.action, other.generation, other.version)
 
 
 @dataclass(frozen=True, slots=True)
 class SliceDelivery:
-    """`taken` is the standing that the target took last, at `taken_at`; of what failed `reason` says why."""
+    """`taken` is the standing that the target took last, at `taken_at`. `reason` is the reason of a failure."""
 
     slice: Slice
     standing: SliceStanding
@@ -75,27 +75,27 @@ class SliceDelivery:
 
     @property
     def state(self) -> RefreshState:
-        """For people."""
+        """The state, for people."""
         if not self.is_open:
             return RefreshState.DELIVERED
         return RefreshState.FAILED if self.reason else RefreshState.PLANNED
 
     def failed(self, reason: str, now: datetime) -> SliceDelivery:
-        """Tried again after a wait, which doubles each time."""
+        """The delivery after a failure. The wait before the next try doubles each time."""
         due_at = now + retry_wait(self.attempts)
         return replace(self, due_at=due_at, attempts=self.attempts + 1, reason=reason[:_LONGEST_REASON])
 
     def done(self, now: datetime) -> SliceDelivery:
-        """The target has taken it."""
+        """The delivery after the target has taken it."""
         return replace(self, attempts=0, reason="", taken=self.standing, taken_at=now)
 
 
 def planned_delivery(
     slice_: Slice, standing: SliceStanding | None, before: SliceDelivery | None, now: datetime
 ) -> SliceDelivery | None:
-    """None where nothing new is to be delivered.
+    """The new delivery, or None if nothing has changed.
 
-    Nothing was made of a slice that never was fit for use: there is nothing to invalidate.
+    A slice that never was valid has no objects to invalidate.
     """
     if standing is None or (before is None and standing.action is RefreshAction.INVALIDATE):
         return None
@@ -107,9 +107,9 @@ def planned_delivery(
 
 
 def action_of(slice_: Slice, status: SliceStatus) -> RefreshAction | None:
-    """None while the slice is on its way to be the one or the other: what was made of it stays as it is.
+    """The action for a status; None while the slice is between both, and its objects stay unchanged.
 
-    The rows of a run that failed for its rules were never published: what is there is what was there before.
+    Rows that a run refused for its rules were never published, so the objects still match the earlier rows.
     """
     own = {slice_} if status.run_state is RunState.FAILED else set()
     if status.tainted or status.issues - own or FOREIGN in status.states or status.run_state is RunState.ABSENT:
@@ -119,6 +119,6 @@ def action_of(slice_: Slice, status: SliceStatus) -> RefreshAction | None:
 
 
 def due_deliveries(deliveries: Iterable[SliceDelivery], now: datetime) -> list[SliceDelivery]:
-    """Those that are open and due, in the order in which their slices changed."""
+    """Open deliveries whose time has come, in the order in which their slices changed."""
     due = (delivery for delivery in deliveries if delivery.is_open and delivery.due_at <= now)
     return sorted(due, key=lambda delivery: (delivery.standing.seq, delivery.slice))

@@ -1,4 +1,4 @@
-"""A slice's status, the table of what may happen to it, and how trouble spreads and is cleared."""
+"""A slice's status, the table of transitions, and how faults spread and are cleared."""
 
 from tidemark.dependency_model.status.consequence import consequences
 from tidemark.dependency_model.status.slice_status import Quality, RunState, SliceStatus

@@ -1,4 +1,4 @@
-"""What follows from one event, for all slices that it reaches - worked out from the tables, changing nothing."""
+"""The effects of one event on all slices that it reaches, computed from the tables without changing anything."""
 
 from __future__ import annotations
 
@@ -29,15 +29,18 @@ _LIFTED = (Event.CLEARED, Event.KEPT)
 
 
 class KnownStatuses(Protocol):
-    """The statuses before: a mapping will do."""
+    """The statuses before the event; a mapping has this interface."""
 
     def get(self, slice_: Slice, /) -> SliceStatus | None:
-        """The status of a slice; None where nothing is known of it."""
+        """The status of a slice; None if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """An event for a slice; `cause` is the slice whose quality it is about, `asks` whether a taint is a question."""
+    """An event of a slice. `cause` is the slice whose quality it is about; `asks`:
+
+    the taint needs a person's decision.
+    """
 
     slice: Slice
     event: Event
@@ -47,7 +50,7 @@ class Consequence:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One consequence that changed something, with the slice's status after it."""
+    """A consequence that changed something, with the slice's new status."""
 
     slice: Slice
     event: Event
@@ -56,15 +59,15 @@ class Step:
 
 
 def borne_flags(graph: DependencyGraph, slice_: Slice, known: KnownStatuses) -> frozenset[Slice]:
-    """Flags of inputs that do not taint a slice: it carries them itself, or they were raised about what it is part of.
+    """Flags of inputs that do not taint a slice: flags that it has itself, and forgiven ones (`forgiven_flags`).
 
-    They go from it as from its inputs, and what was computed again by then asks it what it does.
+    Such a flag is removed from the slice together with its inputs.
     """
     return (known.get(slice_) or _UNKNOWN).issues | graph.forgiven_flags(slice_)
 
 
 def has_bad_inputs(graph: DependencyGraph, slice_: Slice, known: KnownStatuses) -> bool:
-    """Whether a slice asks for one that is tainted, foreign, or invalid by a flag that it does not bear itself."""
+    """Whether an input is tainted, foreign, or invalid by a flag that is not in `borne_flags`."""
     borne = borne_flags(graph, slice_, known)
     return any((known.get(upstream) or _UNKNOWN).is_flawed_beyond(borne) for upstream in _inputs(graph, slice_))
 
@@ -84,9 +87,9 @@ def consequences(
 ) -> dict[Slice, SliceStatus]:
     """The new status of every slice that an event changes, the slice itself first.
 
-    `known` holds the statuses before (a slice that is not in it waits), `until` is how far slices downstream of static
-    ones are looked for, `changed` whether a backfill brought other content. Raises TransitionError where the event
-    itself is not possible; what follows from it passes over slices in whose run state it cannot happen.
+    `known` has the statuses before (other slices wait). `until` limits the slices downstream of static ones. `changed`:
+    whether a backfill changed the content. Raises TransitionError if the event itself is not allowed; slices that
+    cannot have a following event are skipped.
     """
     return {step.slice: step.status for step in steps(graph, known, slice_, event, until, changed=changed)}
 
@@ -106,14 +109,13 @@ def steps(
     reads: Container[InputRead] = frozenset(),
     asks: bool = False,
 ) -> list[Step]:
-    """The same one by one, in the order in which they follow.
+    """The effects one by one, in the order in which they follow.
 
-    `tainted` names the entities with tainted or partial slices, where that is known: it spares looking for slices to
-    ask.
-    `state` is the state that a run reached, `before` what is restored. `decides` says of a slice and one downstream of
-    it whether a backfill of both decides what becomes of the latter: no policy does, then. `reads` holds what was read
-    before it is announced, as far as that is known: who did so is not asked. `asks` says that a taint is a question.
-    Rows that are the same as before count as changed where those before were never announced.
+    `tainted` names the entities with tainted or partial slices, if known: other entities are then not searched. `state`
+    is the state that a run reached, `before` the status to restore. `decides` says whether a backfill of both slices,
+    and not a policy, decides about the downstream one. `reads` has recorded reads: a reader that has already read the
+    new rows is not asked. `asks`: the taint needs a person's decision. Unchanged rows count as changed if the earlier
+    rows were never announced.
     """
     changed = changed or (known.get(slice_) or _UNKNOWN).unannounced
     walk = _Walk(graph, known, until, changed=changed, tainted=tainted, decides=decides, reads=reads)
@@ -150,7 +152,7 @@ class _Walk:
         return self.get(slice_) or _UNKNOWN
 
     def take(self, step: Consequence, state: str | None = None, restored: SliceStatus | None = None) -> None:
-        """Apply one event; what changes nothing goes no further."""
+        """Applies one event. An event that changes nothing has no further effects."""
         before = self.status(step.slice)
         cause, changed, asks = step.cause, self.changed, step.asks
         after = apply(before, step.event, cause=cause, state=state, before=restored, changed=changed, asks=asks)
@@ -172,7 +174,7 @@ class _Walk:
                     yield Consequence(target, event, step.cause, asks)
 
     def _was_refused(self, step: Consequence) -> bool:
-        """Whether the rows that broke a rule were never published: the table is as it was."""
+        """Whether the rows that broke a rule were never published, so that the table is unchanged."""
         return step.event is Event.QUALITY_FAILED and self.status(step.slice).run_state is RunState.FAILED
 
     def _event(self, spread: Spread, step: Consequence, target: Slice) -> Event | None:
@@ -187,7 +189,7 @@ class _Walk:
         return None if event is Event.KEPT and self._stays_in_doubt(step.slice, target) else event
 
     def _stays_in_doubt(self, slice_: Slice, target: Slice) -> bool:
-        """Whether an input is still bad, or somebody is still to decide about one that was computed again."""
+        """Whether an input is still bad, or a person still has to decide about an input that was computed again."""
         if self.status(target).asked or has_bad_inputs(self.graph, target, self):
             return True
         return self.graph.entity(target.entity).reprocess is Reprocess.ASK and any(
@@ -195,9 +197,10 @@ class _Walk:
         )
 
     def _asks(self, step: Consequence, target: Slice) -> bool:
-        """Whether a slice that is good again matters to one downstream.
+        """Whether a valid slice matters to a downstream slice.
 
-        A flag or taint that is lifted brings no rows: it matters to who was held by it, once the slice is there.
+        Removing a flag or taint brings no rows. It only matters to slices that were held by it, once the slice is
+        completed.
         """
         slice_, status = step.slice, self.status(step.slice)
         is_asking = self.status(target).tainted or PARTIAL in self.status(target).states
@@ -208,15 +211,15 @@ class _Walk:
         return BACKFILLED in status.states or self._was_read_before(slice_, target)
 
     def _has_read(self, slice_: Slice, target: Slice) -> bool:
-        """Whether the target was computed from just what the slice holds now."""
+        """Whether the target was computed from the slice's present rows."""
         status, reader = self.status(slice_), self.status(target)
         read = InputRead(target, reader.generation, slice_, status.generation, status.unfinished_state)
         return reader.run_state is RunState.COMPLETED and read in self.reads
 
     def _brings_change(self, step: Consequence, target: Slice) -> bool:
-        """Whether the target may hold other rows once it is computed again.
+        """Whether the target may get other rows if it is computed again.
 
-        What was told of content is about the slice that was computed, not about those whose flags went with its own.
+        `changed` is about the computed slice, not about slices whose flags were removed with its flag.
         """
         if PARTIAL in self.status(target).states:
             return True
@@ -225,14 +228,17 @@ class _Walk:
         return self.changed
 
     def _has_to_ask(self, slice_: Slice) -> bool:
-        """Whether a policy downstream can matter: the slice has other content than before, or someone below asks."""
+        """Whether a policy downstream can matter:
+
+        the slice's content has changed, or a downstream entity waits for it.
+        """
         has_changed = BACKFILLED in self.status(slice_).states or self._earlier_states(slice_)
         if self.tainted is None or has_changed or len(self.after) > 1:
             return True
         return any(edge.down.name in self.tainted for edge in self.graph.downstream_edges(slice_.entity))
 
     def _was_read_before(self, slice_: Slice, target: Slice) -> bool:
-        """Whether the target takes the slice in a state before the one that it has reached now."""
+        """Whether the target reads the slice in an earlier state than the present one."""
         earlier = self._earlier_states(slice_)
         edges = self.graph.downstream_edges(slice_.entity) if earlier else ()
         return any(edge.down.name == target.entity and earlier & {*edge.dependency.states} for edge in edges)

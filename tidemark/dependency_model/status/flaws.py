@@ -1,4 +1,4 @@
-"""Why nobody takes a slice that is there, in words."""
+"""Why readers do not accept a completed slice, in words."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.status.slice_status import SliceStatus
 
 VALIDITY_CHECK: Final = "valid"
-"""The check by which Dagster shows whether anything is known against a slice."""
+"""The name of the check by which Dagster shows whether a slice is valid."""
 VALID: Final = "nothing is known against it"
 _SHOWN: Final = 3
 
 
 def flaws(slice_: Slice, status: SliceStatus) -> list[str]:
-    """One sentence a reason; none for a slice that is good, or that is simply not there."""
+    """One sentence for each reason; none for a slice that is valid, or that has no data."""
     is_unchecked = status.run_state is RunState.COMPLETED and status.quality is Quality.UNKNOWN
     told = {
         "its rules are broken": slice_ in status.issues,

@@ -1,7 +1,7 @@
-"""What a slice was computed from, and who may have read a slice before its rows were announced.
+"""The inputs that slices read, and the readers of a slice whose rows were not announced yet.
 
-Most readers wait until their inputs have passed their rules, and are told of it once. One that ignores quality may have
-read these rows before: it has no reason to be computed again.
+Most readers wait until their inputs have passed their rules, and the rows are then announced to them once. A reader
+that ignores quality may have read these rows before, so it need not be computed again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class InputRead(NamedTuple):
     """A generation of a reader was computed from a generation of an input.
 
-    `state` is what the input had reached before its last state (`estimated`), empty where that was reached.
+    `state` is the state that the input had reached before its last one (`estimated`); empty if it had reached the last.
     """
 
     reader: Slice
@@ -31,9 +31,9 @@ class InputRead(NamedTuple):
 
 
 def early_readers(graph: DependencyGraph, slice_: Slice, status: SliceStatus, until: datetime) -> Iterator[Slice]:
-    """The downstream slices that ignore the quality of a slice which is about to be announced, up to `until`.
+    """The downstream slices up to `until` that ignore the quality of a slice, whose rows are about to be announced.
 
-    None of a slice that is there for the first time: nobody is told of its rows as of other ones.
+    None for the first rows of a slice, because these are not announced as changed.
     """
     if len(status.states) > 1:
         names = {

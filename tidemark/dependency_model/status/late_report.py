@@ -1,7 +1,7 @@
-"""Whether a report of a slice comes late, by its time and by what was reported of the slice before.
+"""Whether a report of a slice comes late, by its time and by earlier reports of the slice.
 
-Reports come in any order. The newest one says what the slice is, whichever came last: of two runs the one that reported
-later has the slice, and of one run its end comes after its start.
+Reports come in any order. The newest one decides, not the last one received: of two runs, the run that reported later
+has the slice, and the end of a run comes after its start.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _ARRIVALS: Final = _FINISHED | {Event.OBSERVED}
 
 
 class ReportBefore(NamedTuple):
-    """One report: `time` is when it happened (aware), `run` is None where it names no run.
+    """One report. `time` is when it happened (aware); `run` is None without a run.
 
-    `is_of_dagster` says that Dagster's event log held it.
+    `is_of_dagster`: the report was in Dagster's event log.
     """
 
     run: str | None

@@ -1,8 +1,8 @@
-"""Where an event goes on from a slice: to the slices of its series inside and around its window, and downstream.
+"""How an event spreads from a slice: to its series inside and around its window, and downstream.
 
-Entities of one `series` hold the same data by different periods: the five minutes, the ten minutes, the hour, the day.
-A failed hour invalidates the windows inside it and the aggregates around it (seed capability C9). A flag carries the
-slice that raised it, so it is lifted everywhere, and only there, when that slice is good again.
+Entities of one `series` hold the same data by different periods: 5 minutes, 10 minutes, hour, day. A failed hour
+invalidates the windows inside it and the aggregates around it (seed capability C9). A flag names the slice that raised
+it. It is removed everywhere when that slice is valid again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class To(Enum):
-    """Which slices an event reaches."""
+    """The slices that an event reaches."""
 
     INSIDE = "the slices of its series inside its window"
     AROUND = "the slices of its series around its window"
@@ -31,13 +31,13 @@ class To(Enum):
 
 
 BY_POLICY = "by policy"
-"""What `reprocess` says: for tainted and partial downstream slices, all of a backfilled slice's, and all that took a
-slice in a state before the one that it has reached."""
+"""The effect depends on `reprocess`. It applies to tainted and partial downstream slices, to all downstream slices of a
+backfilled slice, and to all that read a slice in an earlier state than the present one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """An event there for an event here."""
+    """An event of other slices that follows from an event of a slice."""
 
     to: To
     event: str
@@ -45,7 +45,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class ReprocessPolicy:
-    """The event for a downstream slice once its input is good again: with changed content, and with unchanged."""
+    """The event of a downstream slice once its input is valid again, with changed and with unchanged content."""
 
     changed: str
     unchanged: str
@@ -63,7 +63,7 @@ REPROCESS: dict[Reprocess, ReprocessPolicy] = {
 
 
 def targets(graph: DependencyGraph, slice_: Slice, to: To, until: datetime) -> Iterator[Slice]:
-    """The slices that a spread reaches; downstream only as far as `until`."""
+    """The slices that a spread reaches; downstream only up to `until`."""
     if to is To.DOWNSTREAM:
         yield from graph.downstream(slice_, until)
     elif to is To.USERS:

@@ -1,9 +1,10 @@
-"""From what somebody reports to events of the table: reports come twice, out of order, and from runs by hand.
+"""Turns reports into events of the table: reports may repeat, come out of order, or come from manual runs.
 
-A report that tells nothing new is no event. One that has overtaken others implies them: a run that completed had
-started, and one that nobody asked for was launched by hand. Which reports are late `late_report` says before.
+A report without news is not an event. A report that overtook others implies them: a completed run had started, and a
+run without a request was launched by hand. `late_report` has removed late reports before.
 
-What other systems make is there once they say so, whatever they said before; nobody here launches it or tries it again.
+A slice of another system is there once that system reports it, whatever was reported before. It is never launched or
+retried here.
 """
 
 from __future__ import annotations
@@ -54,21 +55,22 @@ _QUALITY: Final = {
 
 
 class Source(Enum):
-    """Which run a report is of, beside the one that the slice last had."""
+    """The run of a report, relative to the slice's last run."""
 
     OF_ITS_RUN = "of its run"
-    """Of the slice's last run, or of no run by name."""
+    """The slice's last run, or a report without a run."""
     OF_ANOTHER = "of another run"
-    """It says nothing of the slice as long as the slice's run goes on, but that it brought rows."""
+    """While the slice's run goes on, only the news that it brought rows counts."""
     OF_THE_NEXT = "of the next run"
-    """Nothing but reports says that the slice's run goes on, and a slice has one run at a time: that one is over."""
+    """The next run: a slice has one run at a time, and only reports say that the earlier one goes on. So that one is
+    over."""
 
 
 _OF_ITS_RUN: Final = Source.OF_ITS_RUN
 
 
 def events_of(report: Event, status: SliceStatus, source: Source = _OF_ITS_RUN) -> tuple[Event, ...]:
-    """The events that a report amounts to for a slice as it is; the table may still refuse them."""
+    """The events that a report implies for a slice with this status. The table may still refuse them."""
     is_known = source is Source.OF_ITS_RUN
     if source is Source.OF_THE_NEXT and report in _WITHOUT_ROWS and status.run_state in _UNDER_WAY:
         ready = with_values(status, run_state=RunState.READY)
@@ -102,11 +104,11 @@ def _other(report: Event, status: SliceStatus, *, of_known_run: bool) -> tuple[E
 def events_of_others(
     report: Event, status: SliceStatus, source: Source = _OF_ITS_RUN, *, replaces: bool = False
 ) -> tuple[Event, ...]:
-    """The same for a slice that other systems make: what arrives there once more is a new generation of it.
+    """The events of a report for a slice of another system. Data that arrives again is a new generation of it.
 
-    That is data which was gone, and data that `replaces` what was there; otherwise it repeats what is known.
-
-    A run of theirs that ended in vain has failed, as nobody here launches another one. They need not name their runs.
+    This is data that was gone, and data that `replaces` earlier data; other arrivals repeat what is known. A run of
+    another system that did not succeed counts as failed, because it is not launched again here. Reports may have no
+    run.
     """
     if report in _ONLY_OF_OURS:
         return ()
@@ -129,7 +131,7 @@ def _arrived(report: Event, status: SliceStatus, source: Source, *, replaces: bo
 
 
 def _failed_elsewhere(status: SliceStatus, source: Source) -> tuple[Event, ...]:
-    """`failed`, also where nobody said that a run began."""
+    """`failed`, also if no start of the run was reported."""
     if source is not Source.OF_ITS_RUN:
         return events_of(Event.FAILED, status, source)
     if status.run_state in _UNDER_WAY:
@@ -148,13 +150,13 @@ def _started(status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
 
 
 def _failed(report: Event, status: SliceStatus) -> tuple[Event, ...]:
-    """The end of a run whose start is reported later, if at all; nothing while another run has the slice."""
+    """The failure of a run whose start may be reported later; no events while another run has the slice."""
     begun = _started(status, of_known_run=False)
     return () if status.run_state in _UNDER_WAY else (*begun, report)
 
 
 def _finished(status: SliceStatus, *, of_known_run: bool) -> tuple[Event, ...]:
-    """`backfilled` where it is not the first generation; data that is replaced begins one."""
+    """`backfilled` in a later generation than the first. Data that replaces a completed slice's begins a generation."""
     if status.run_state in (RunState.COMPLETED, RunState.ABSENT):
         if of_known_run:
             return ()

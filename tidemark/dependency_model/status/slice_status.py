@@ -1,4 +1,4 @@
-"""What is known of one slice at one time (seed capability D2)."""
+"""The status of one slice at one time (seed capability D2)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 BACKFILLED = "backfilled"
 """The state of a slice that was computed again."""
 PARTIAL = "partial"
-"""The state of a slice that was computed without all of its inputs."""
+"""The state of a slice that was computed without some of its inputs."""
 
 
 FOREIGN = "foreign"
-"""The state of a slice whose data somebody else has changed in storage."""
+"""The state of a slice whose data another program changed in storage."""
 
 
 class RunState(Enum):
-    """Where a slice is on the way from 'not yet' to 'there'."""
+    """The progress of a slice towards completion."""
 
     WAITING = "waiting"
     READY = "ready"
@@ -36,7 +36,7 @@ class RunState(Enum):
 
 
 class Quality(Enum):
-    """What the rules said about a slice's rows. Without rules a completed slice has passed."""
+    """The result of the rules for a slice's rows. Without rules a completed slice has passed."""
 
     UNKNOWN = "unknown"
     PASSED = "passed"
@@ -49,11 +49,11 @@ _NO_FLAGS: frozenset[Slice] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class SliceStatus:
-    """`issues` holds the slices whose failed quality reaches this one, itself among them where its own rules failed.
+    """`issues` are the slices whose failed quality affects this one; itself, if its own rules failed.
 
-    `states` are not exclusive: estimated *and* partial. `generation` counts how often the slice was asked for.
-    `unannounced` are rows that came after its rules last held: nobody downstream was told that they are others.
-    `asked` is a taint that is a question of `reprocess: ask`: only a person's answer, or new rows, lift it.
+    `states` are not exclusive: estimated *and* partial. `generation` counts the requests for the slice. `unannounced`:
+    it has new rows whose rules have not passed, so the change was not reported downstream. `asked`: its taint is a
+    question of `reprocess: ask`, and only a person's decision or new rows remove it.
     """
 
     run_state: RunState = RunState.WAITING
@@ -67,19 +67,22 @@ class SliceStatus:
 
     @property
     def valid(self) -> bool:
-        """There, and fit for use."""
+        """Whether it is completed and without a known fault."""
         return COMPLETED in self.states and not self.is_flawed
 
     @property
     def is_flawed(self) -> bool:
-        """A failed quality reaches it, an input of it was found wrong, or somebody else has changed its data."""
+        """Whether a failed quality affects it, an input was found wrong, or another program changed its data."""
         return self.is_flawed_beyond(_NO_FLAGS)
 
     def is_flawed_beyond(self, flags: AbstractSet[Slice]) -> bool:
-        """The same, but for flags that these slices raised."""
+        """Like `is_flawed`, but without the flags that these slices raised."""
         return not self.issues <= flags or self.tainted or FOREIGN in self.states
 
     @property
     def unfinished_state(self) -> str:
-        """What it has reached before its last state, such as `estimated`; empty where that is reached, or nothing."""
+        """The states that it has reached before its last one, such as `estimated`;
+
+        empty if it reached the last or none.
+        """
         return "" if COMPLETED in self.states else ",".join(sorted(self.states - {PARTIAL, BACKFILLED, FOREIGN}))

@@ -1,4 +1,4 @@
-"""The table of everything that may happen to a slice, as data, and the one function that reads it.
+"""The table of everything that may happen to a slice, as data, and the function that reads it.
 
 docs/transitions.md is written from this table. Sources: seed capabilities C1 (order of waiting), C9 (failed quality and
 backfill), D2 and D5 (states, taint), D8 (data deleted from storage).
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Event(Enum):
-    """What happens to a slice."""
+    """An event of a slice."""
 
     REQUESTED = "requested"
     RELEASED = "released"
@@ -57,9 +57,9 @@ class Event(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TransitionRule:
-    """One row: an event, in which run states it may come, and what it changes. None leaves a field as it is.
+    """One row: an event, the run states in which it may come, and its changes. None leaves a field unchanged.
 
-    `adds_states_again` are states that it adds in every generation but the first.
+    `adds_states_again` are states that it adds in every generation except the first.
     """
 
     event: Event
@@ -79,7 +79,7 @@ class TransitionRule:
     new_generation: bool = False
     restores: bool = False
     is_noted: bool = False
-    """It is written down also where the status stays as it is."""
+    """It is stored even if the status does not change."""
     spreads: tuple[Spread, ...] = ()
 
 
@@ -90,7 +90,7 @@ _DONE = frozenset({COMPLETED})
 _LACKS = frozenset({PARTIAL})
 _FOREIGN = frozenset({FOREIGN})
 _REACHED = _THERE | {RunState.WAITING}
-"""Slices that hold rows: of a state before the last one, too."""
+"""Slices that have rows, also the rows of a state before the last one."""
 
 
 def _row(
@@ -337,10 +337,9 @@ def apply(
 ) -> SliceStatus:
     """The status after an event.
 
-    `cause` is the slice whose quality failed or is good again (for quality events the slice itself); `state` the state
-    that a run reached; `before` what the slice was before it was asked for, where that is restored; `changed` whether
-    a run brought other rows; `asks` whether a taint is a question of `reprocess: ask`. Raises TransitionError where the
-    table does not have the event in this run state.
+    `cause` is the slice whose quality failed or is good again (for quality events the slice itself). `state` is the
+    state that a run reached, `before` the status to restore. `changed`: a run brought other rows. `asks`: the taint is
+    a question of `reprocess: ask`. Raises TransitionError if the table does not allow the event in this run state.
     """
     row = _BY_EVENT[event]
     if status.run_state not in row.run_states:
@@ -359,7 +358,7 @@ def apply(
 
 
 def _restored(status: SliceStatus, before: SliceStatus | None) -> SliceStatus:
-    """What it was before it was asked for; flags that came or went since are as they are."""
+    """The status from before the request, with the present flags and taint."""
     if before is None or before.generation >= status.generation:
         raise TransitionError("what is restored has to be known", expected="a status of an earlier generation")
     return replace(

@@ -67,7 +67,7 @@ quality and has already read this generation.
 
 
 def render() -> str:
-    """The page."""
+    """The text of the page."""
     return "".join([_HEAD, *_diagram(), _MIDDLE, *map(_row, TRANSITIONS), _SPREAD, *_spreads(), _POLICY, *_policies()])
 
 

@@ -1,4 +1,4 @@
-"""Subjects: slices named by conditions, the way that schedulers and catalogs speak of them (seed capability A4)."""
+"""Subjects: slices named by conditions, as schedulers and catalogs do (seed capability A4)."""
 
 from tidemark.dependency_model.subject.request_limit import MAX_SLICES, Allowance
 from tidemark.dependency_model.subject.resolution import no_slice_then, resolve, slices_of

@@ -1,4 +1,4 @@
-"""The dates of conditions: `20220101`, `2022010103`, `2022-01-01T03`, `202201` - as stretches of a local clock."""
+"""Dates in conditions: `20220101`, `2022010103`, `2022-01-01T03`, `202201`, as ranges of a local clock."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FORMS = (
 
 
 def stretches(text: str, calendar: Calendar) -> tuple[Stretch, ...]:
-    """The times of a date text. A short hour is both hours of an autumn night, and no hour of a spring night.
+    """The time ranges of a date text. A short hour may mean two hours of an autumn night, or no hour of a spring night.
 
     Raises ParseError.
     """
@@ -53,7 +53,7 @@ def stretches(text: str, calendar: Calendar) -> tuple[Stretch, ...]:
 
 
 def hours_of(day: str, hour: str, calendar: Calendar) -> tuple[Stretch, ...]:
-    """The hours of a day that the local clock calls so. Raises ParseError."""
+    """The ranges of a day that the local clock shows as this hour. Raises ParseError."""
     if not re.fullmatch(r"[01]\d|2[0-3]", hour, re.ASCII):
         raise ParseError("this is no hour", expected="00 to 23", found=quote_value(hour))
     days, hours = calendar.grid(Period.DAY), calendar.grid(Period.HOUR)

@@ -1,4 +1,4 @@
-"""How much one request may ask for: counted by arithmetic, before anything is expanded."""
+"""The limits of one request, counted before anything is expanded."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final
 from tidemark.errors import ParseError
 
 MAX_SLICES: Final = 1_000
-"""So many slices, and so many dates, one request stands for without anybody's yes; all of its subjects together."""
+"""The most slices, and the most dates, that all subjects of a request may have together."""
 
 
 @dataclass(slots=True)
 class Allowance:
-    """What is left of `most`; one object goes through all subjects of a request."""
+    """The remaining slices and dates of `most`. All subjects of a request share one object."""
 
     most: int = MAX_SLICES
     slices: int = field(init=False)
@@ -23,13 +23,13 @@ class Allowance:
         self.slices = self.dates = self.most
 
     def take_slices(self, count: int) -> None:
-        """So many more slices are going to be made. Raises ParseError where they are too many."""
+        """Takes `count` slices from the rest. Raises ParseError if too few are left."""
         if count > self.slices:
             raise _too_many("slices", count, self.slices, self.most)
         self.slices -= count
 
     def take_dates(self, count: int) -> None:
-        """So many more dates or hours are going to be read. Raises ParseError where they are too many."""
+        """Takes `count` dates or hours from the rest. Raises ParseError if too few are left."""
         if count > self.dates:
             raise _too_many("dates", count, self.dates, self.most)
         self.dates -= count

@@ -1,4 +1,4 @@
-"""From a subject, or the text of one, to the slices that it stands for."""
+"""From a subject or its text to its slices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def slices_of(text: str, graph: DependencyGraph, allowance: Allowance | None = None) -> tuple[Slice, ...]:
-    """The slices of a subject id (`table=ods_orders&&dt=20260329`), or the one of a slice (`ods_orders@2026-03-29`).
+    """The slices of a subject id (`table=ods_orders&&dt=20260329`) or of a slice's text (`ods_orders@2026-03-29`).
 
     Raises ParseError and UnknownEntityError.
     """
@@ -41,11 +41,11 @@ def resolve(
     tasks: Mapping[str, str] | None = None,
     allowance: Allowance | None = None,
 ) -> tuple[Slice, ...]:
-    """The slices, in order of time, sub-partition by sub-partition.
+    """The slices, in order of time and then of sub-partition.
 
-    A date stands for every slice inside it, or for the one that it lies in; slices before the entity's start are left
-    out. `tasks` translates a scheduler's task ids to entities. Raises UnknownEntityError, and ParseError for a date or
-    partition that there is not, and for more slices than the allowance has.
+    A date means every slice inside it, or the slice that contains it. Slices before the entity's start are left out.
+    `tasks` maps a scheduler's task ids to entities. Raises UnknownEntityError, and ParseError for an invalid date or
+    partition and for more slices than the allowance has.
     """
     allowance = allowance or Allowance()
     node = graph.node(subject.entity(tasks))
@@ -61,14 +61,14 @@ def resolve(
 
 
 def no_slice_then(graph: DependencyGraph, entity: str, named: str) -> NoSuchSliceError:
-    """What is told who names a time at which an entity has no slice. Raises UnknownEntityError."""
+    """The error for a time at which an entity has no slice. Raises UnknownEntityError."""
     declared = graph.entity(entity)
     ends = f", ends at {declared.end}" if declared.end else ""
     return NoSuchSliceError(f"{entity} has no slice then", expected=f"it starts at {declared.start}{ends}", found=named)
 
 
 def _existing_within(node: Node, sub: Sub, window: Stretch) -> range:
-    """The numbers of the existing slices that share time with a window."""
+    """The numbers of the existing slices that overlap a window."""
     grid, existing = node.grid_of(sub), node.existing_of(sub)
     if grid is None:
         return range(0)
@@ -113,7 +113,7 @@ def _dates(dates: ConditionValues, calendar: Calendar) -> list[Stretch]:
 def _hours_of_days(
     dates: ConditionValues, hours: ConditionValues, calendar: Calendar, allowance: Allowance
 ) -> Iterator[Stretch]:
-    """These hours of each day that the dates stand for."""
+    """These hours of each day in the dates."""
     grid, names = calendar.grid(Period.DAY), _hours(hours)
     days = [range(grid.at(start), grid.at(end - 1) + 1) for start, end in _dates(dates, calendar)]
     allowance.take_dates(sum(map(len, days)) * len(names))

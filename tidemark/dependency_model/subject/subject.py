@@ -1,4 +1,4 @@
-"""What a subject id stands for: a project, a job or a table, at some times, in some partitions, of some instance."""
+"""The meaning of a subject id: a project, a job or a table, with times, partitions and an instance."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SubjectKind(Enum):
-    """What is named; the value is the condition that names it."""
+    """The kind of a subject. The value is the name of its condition."""
 
     PROJECT = "project"
     TASK = "taskId"
@@ -26,7 +26,7 @@ class SubjectKind(Enum):
 
 
 class Instance(Enum):
-    """Who asked for the slices."""
+    """The origin of a request for slices."""
 
     SCHEDULED = "scheduled"
     MANUAL = "manual"
@@ -38,7 +38,7 @@ _OWN = (*(kind.value for kind in SubjectKind), *_TIMES, "instance")
 
 @dataclass(frozen=True, slots=True)
 class DependencySubject:
-    """`dates` None stands for all times; `partitions` holds the values of each sub-partition that is named."""
+    """`dates` None means all times. `partitions` has the values of each named sub-partition."""
 
     kind: SubjectKind
     name: str
@@ -49,7 +49,7 @@ class DependencySubject:
 
     @classmethod
     def of(cls, subject_id: DependencySubjectId) -> DependencySubject:
-        """The subject of an id. Raises ParseError where the conditions name none, or more than one."""
+        """The subject of an id. Raises ParseError unless exactly one condition names it."""
         values = dict(subject_id.conditions)
         kinds = [kind for kind in SubjectKind if kind.value in values]
         if len(kinds) != 1:
@@ -72,13 +72,13 @@ class DependencySubject:
 
     @classmethod
     def of_slice(cls, slice_: Slice, kind: SubjectKind = SubjectKind.JOB) -> DependencySubject:
-        """The subject that stands for one slice."""
+        """The subject of one slice."""
         partitions = {dimension: ConditionValues.of([value]) for dimension, value in slice_.sub}
         return cls(kind, slice_.entity, ConditionValues.of([slice_.key]), None, partitions)
 
     @property
     def id(self) -> DependencySubjectId:
-        """The id, with the date as `dt` for tables and `bizDate` for what runs."""
+        """The id. The date is `dt` for tables and `bizDate` for other kinds."""
         conditions = {self.kind.value: ConditionValues.of([self.name]), **self.partitions}
         if self.dates:
             conditions["dt" if self.kind is SubjectKind.TABLE else "bizDate"] = self.dates
@@ -89,7 +89,7 @@ class DependencySubject:
         return DependencySubjectId.of(**conditions)
 
     def entity(self, tasks: Mapping[str, str] | None = None) -> str:
-        """The entity behind the name; `tasks` translates a scheduler's ids, and what it does not have stays."""
+        """The entity of the name. `tasks` maps a scheduler's ids; other names are entities."""
         return (tasks or {}).get(self.name, self.name)
 
 

@@ -1,12 +1,12 @@
-"""`DependencySubjectId`: conditions joined by `&&`, the same id in whatever order they are written.
+"""`DependencySubjectId`: conditions joined by `&&`, the same id in any order.
 
     taskId=1234&&bizDate=20220101                   one date
     job=dwd_order&&bizDate=20220101..20220107       a range of dates, both ends included
     job=dwd_order&&bizDate=20220101,20220103        a set of dates
     table=dwd_order&&dt=20220101&&region=cn         a partition of a table
 
-A value is made of letters, digits and `_ - : + .`; all else, and dots at its ends or in a row, is percent-encoded.
-Printing is canonical: conditions in order of name, values of a set in order and once.
+A value has letters, digits and `_ - : + .`. Other characters, and dots at its ends or in a row, are percent-encoded.
+The text form is canonical: conditions sorted by name, values of a set sorted and without repeats.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ TEXT_LIMIT = 16_384
 _SAFE = ":+"
 _NAME_LIMIT = 64
 _DOTS = re.compile(r"^\.|\.$|\.(?=\.)|(?<=\.)\.")
-"""Dots that could be taken for those of a range."""
+"""Dots that could be read as those of a range."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class ConditionValues:
-    """A set of values (one or more, in order), or a range with both ends included."""
+    """A sorted set of at least one value, or a range with both ends included."""
 
     values: tuple[str, ...]
     is_range: bool = False
@@ -58,7 +58,7 @@ class DependencySubjectId:
 
     @classmethod
     def of(cls, **conditions: str | ConditionValues) -> DependencySubjectId:
-        """The id of these conditions, whatever their order."""
+        """The id of these conditions, in any order."""
         values = {
             name: value if isinstance(value, ConditionValues) else ConditionValues.of([value])
             for name, value in conditions.items()
@@ -67,7 +67,7 @@ class DependencySubjectId:
 
     @classmethod
     def parse(cls, text: str) -> DependencySubjectId:
-        """The id of a text; conditions may be in any order. Raises ParseError."""
+        """Parses an id; conditions may be in any order. Raises ParseError."""
         if not isinstance(text, str) or not text or len(text) > TEXT_LIMIT:
             raise _unreadable(text, "this is no subject id")
         conditions = list(_conditions(text))

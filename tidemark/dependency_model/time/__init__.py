@@ -1,4 +1,4 @@
-"""Business time: periods, time zones, and the windows that tile the time line."""
+"""Business time: periods, time zones, and the windows of slices."""
 
 from tidemark.dependency_model.time.local_calendar import Calendar
 from tidemark.dependency_model.time.period import Period

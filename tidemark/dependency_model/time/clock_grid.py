@@ -1,9 +1,9 @@
-"""Periods shorter than a day: the local clock cut into steps of 5, 10 or 60 minutes.
+"""Periods shorter than a day: the local clock in steps of 5, 10 or 60 minutes.
 
-A slice is a longest stretch of time on which the offset to UTC and the step that the local clock shows stay the same,
-within one local day. So the hour that a spring day lacks is no slice, the hour that an autumn day repeats is two, and
-a clock that moves by half an hour (Lord Howe) makes a slice of half an hour. Between changes all this is plain
-arithmetic; the few days with a change are kept in a table.
+A slice is the longest range of time, within one local day, in which the offset to UTC and the step on the local clock
+do not change. So the hour that spring skips is not a slice, the hour that autumn repeats is two, and a clock that moves
+by half an hour (Lord Howe) makes a slice of half an hour. Between changes this is arithmetic; the few days with a
+change are in a table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MINUTE_KEY = re.compile(r"(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):([0-5]\d)([+-]\d\
 
 
 class ChangeDaySlice(NamedTuple):
-    """A slice of a day with a change: when it begins, the clock step it shows (seconds), and its offset."""
+    """A slice of a day with a change: its start, the step on the local clock (seconds), and its offset."""
 
     start: int
     local: int
@@ -37,7 +37,7 @@ class ChangeDaySlice(NamedTuple):
 
 
 class ClockGrid(Grid):
-    """Slices of 5, 10 or 60 minutes of the local clock."""
+    """Slices of 5, 10 or 60 minutes on the local clock."""
 
     def __init__(self, period: Period, zone: Zone) -> None:
         super().__init__(period, zone)
@@ -62,11 +62,11 @@ class ClockGrid(Grid):
         return self.day_start(LAST_DAY) - 1
 
     def day_start(self, day: int) -> int:
-        """The first slice of a local day (of a skipped day: of the next one)."""
+        """The first slice of a local day; for a skipped day, of the next one."""
         return day * self.per_day + self.extra_slices[bisect_right(self.odd_days, day - 1)]
 
     def is_plain(self, first_day: int, end_day: int) -> bool:
-        """Whether each day of a range has its full count of slices, each in its place."""
+        """Whether each day of a range has the usual number of slices, each in its place."""
         index = bisect_right(self.odd_days, first_day - 1)
         return index == len(self.odd_days) or self.odd_days[index] >= end_day
 
@@ -84,7 +84,7 @@ class ClockGrid(Grid):
         return self.day_start(day) + bisect_right(starts, instant) - 1
 
     def place(self, ordinal: int) -> tuple[int, int]:
-        """The local day of a slice, and its index among the slices of that day."""
+        """The local day of a slice, and its index in that day."""
         before = bisect_right(self._odd_firsts, ordinal) - 1
         if before < 0:
             return divmod(ordinal, self.per_day)
@@ -95,14 +95,14 @@ class ClockGrid(Grid):
         return self.odd_days[before] + 1 + days, index
 
     def local(self, ordinal: int) -> int:
-        """The local clock reading (seconds since 1970-01-01T00:00 local) that names a slice."""
+        """The local time that names a slice, in seconds since 1970-01-01T00:00 local."""
         day, index = self.place(ordinal)
         if self.is_plain(day, day + 1):
             return day * DAY_SECONDS + index * self.step
         return self.change_day_slices(day)[index].local
 
     def is_repeat(self, ordinal: int) -> bool:
-        """Whether the clock showed this slice's step before on its day: its key then names its offset to UTC."""
+        """Whether the clock showed this slice's step earlier that day. Its key then has the offset to UTC."""
         day, index = self.place(ordinal)
         return not self.is_plain(day, day + 1) and self._is_repeat(self.change_day_slices(day)[index])
 
@@ -114,7 +114,7 @@ class ClockGrid(Grid):
         return self._label(slice_.local) + (offset_text(slice_.offset) if self._is_repeat(slice_) else "")
 
     def _print_all(self, ordinals: range) -> list[str]:
-        """Of a stretch of plain days without a look at each slice."""
+        """The keys of a range; days without a change are not processed slice by slice."""
         keys: list[str] = []
         ordinal, stop = ordinals.start, ordinals.stop
         while ordinal < stop:
@@ -151,7 +151,7 @@ class ClockGrid(Grid):
         return ordinal
 
     def _named(self, key: str) -> int | None:
-        """The slice of a key that names its offset: such slices are on days with a change only."""
+        """The slice of a key with an offset. Only days with a change have such slices."""
         day = day_of(key[:10])
         for near in (day - 1, day, day + 1):
             if not self.is_plain(near, near + 1):
@@ -167,7 +167,7 @@ class ClockGrid(Grid):
         return first < slice_.start and (first + self.zone.offset_at(first)) < slice_.local + self.step
 
     def _stretches(self, day: int) -> list[tuple[int, int, int]]:
-        """(start, end, offset) of the stretches of a day with one offset."""
+        """(start, end, offset) of the ranges of a day with one offset."""
         start, end = self.zone.midnight(day), self.zone.midnight(day + 1)
         cuts = [start, *self.zone.changes_within(start, end), end]
         return [(low, high, self.zone.offset_at(low)) for low, high in pairwise(cuts) if low < high]
@@ -195,7 +195,7 @@ class ClockGrid(Grid):
 
 
 def offset_text(offset: int) -> str:
-    """An offset to UTC as ISO 8601 has it: `+01:00`."""
+    """An offset to UTC in ISO 8601: `+01:00`."""
     hours, rest = divmod(abs(offset), 3600)
     minutes, seconds = divmod(rest, 60)
     text = f"{'-' if offset < 0 else '+'}{hours:02}:{minutes:02}"

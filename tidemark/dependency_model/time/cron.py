@@ -1,7 +1,7 @@
-"""The earliest time of a slice, written as cron: minute, hour, day of month, month, day of week.
+"""The earliest time of a slice as a cron text: minute, hour, day of month, month, day of week.
 
-`*`, lists, ranges, steps and names (`mon`, `jan`) as in Vixie cron; a day matches if its date *or* its weekday does,
-where both are given; `?` reads as `*`. A time that the local clock skips is taken right after the gap.
+`*`, lists, ranges, steps and names (`mon`, `jan`) as in Vixie cron. If date and weekday are both given, a day matches
+by either; `?` means `*`. A time that the local clock skips is right after the gap.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _PART = re.compile(r"(\*|\?|\w{1,3})(?:-(\w{1,3}))?(?:/(\d{1,2}))?", re.ASCII)
 _LIMIT = 200
 _LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _DAYS_AHEAD = 366 * 8 + 3
-"""The longest wait that a cron text can ask for: from one 29 February over a century to the next."""
+"""The longest possible wait in days: from one 29 February to the next over a century without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """Which minutes of the local clock a cron text names."""
+    """The minutes of the local clock that a cron text names."""
 
     text: str
     minutes: frozenset[int]
@@ -41,13 +41,13 @@ class Cron:
 
     @classmethod
     def parse(cls, text: str) -> Cron:
-        """The meaning of a cron text. Raises ParseError, also where no date ever matches."""
+        """Parses a cron text. Raises ParseError, also if no date ever matches."""
         return _parse(text)
 
     def next(self, instant: int, zone: Zone) -> int:
-        """The first instant (seconds) not before `instant` that the local clock of `zone` shows a time of this text.
+        """The first instant (seconds) at or after `instant` at which the clock of `zone` shows a time of this text.
 
-        Of an hour that comes twice, each time counts.
+        In a repeated hour, each time counts.
         """
         day = zone.day_at(instant)
         for ahead in range(_DAYS_AHEAD):

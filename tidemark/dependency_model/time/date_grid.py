@@ -19,7 +19,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 class DateGrid(Grid):
-    """Slices that are ranges of dates. Days are counted since 1970-01-01."""
+    """Slices of whole dates. Days are counted since 1970-01-01."""
 
     @abstractmethod
     def first_day(self, ordinal: int) -> int:
@@ -27,10 +27,10 @@ class DateGrid(Grid):
 
     @abstractmethod
     def at_day(self, day: int) -> int:
-        """The slice that a local day lies in (of a day that the zone skips: the next one)."""
+        """The slice that contains a local day; for a day that the zone skips, the next slice."""
 
     def end_day(self, ordinal: int) -> int:
-        """The local day after the last one of a slice."""
+        """The local day after the slice's last one."""
         return self.first_day(ordinal + 1)
 
     def start(self, ordinal: int) -> int:
@@ -49,7 +49,7 @@ class DateGrid(Grid):
 
 
 class DayGrid(DateGrid):
-    """Local days; a day that the zone skipped (Apia, 2011-12-30) is not counted."""
+    """Local days. A day that the zone skipped (Apia, 2011-12-30) is not counted."""
 
     def __init__(self, zone: Zone) -> None:
         super().__init__(Period.DAY, zone)
@@ -78,7 +78,7 @@ class DayGrid(DateGrid):
 
 
 class WeekGrid(DateGrid):
-    """Weeks of seven dates that begin on a chosen day; the key is the first date."""
+    """Weeks that begin on a chosen day. The key is the first date."""
 
     def __init__(self, zone: Zone, week_start: str) -> None:
         super().__init__(Period.WEEK, zone)

@@ -1,4 +1,4 @@
-"""Dates moved by units of the calendar."""
+"""Moves dates by units of the calendar."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MONTHS: Final = {Period.MONTH: 1, Period.QUARTER: 3, Period.YEAR: 12}
 
 
 def shift_day(day: int, unit: Period, count: int) -> int:
-    """A day since 1970-01-01 moved by a count of days, weeks, months, quarters or years.
+    """A day since 1970-01-01, moved by a count of days, weeks, months, quarters or years.
 
-    Of a month that is too short the last day, as Spark's `add_months` has it: a year before 2024-02-29 is 2023-02-28.
-    Raises ValueError, OverflowError past the calendar's ends.
+    In a shorter month it is the last day, as in Spark's `add_months`: a year before 2024-02-29 is 2023-02-28. Raises
+    ValueError and OverflowError past the calendar's ends.
     """
     days = _DAYS.get(unit)
     if days is not None:
@@ -29,6 +29,6 @@ def shift_day(day: int, unit: Period, count: int) -> int:
 
 
 def months_between(day: int, other: int) -> int:
-    """How many months after the month of a day the other one lies."""
+    """The number of months from the month of `day` to the month of `other`."""
     first, second = date.fromordinal(day + EPOCH_ORDINAL), date.fromordinal(other + EPOCH_ORDINAL)
     return (second.year - first.year) * 12 + second.month - first.month

@@ -1,4 +1,4 @@
-"""What every tiling of the time line offers: slices numbered without gaps, so that counting is arithmetic."""
+"""The interface of all grids: slices are numbered without gaps, so that counting is arithmetic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STRETCH = 4
 
 
 class Grid(ABC):
-    """The slices of one period on one local clock. `start(n + 1)` is where slice `n` ends: no gap, no overlap.
+    """The slices of one period on one local clock. `start(n + 1)` is the end of slice `n`: no gap, no overlap.
 
     Ordinals are whole numbers; instants are seconds since 1970-01-01T00:00Z.
     """
@@ -38,7 +38,7 @@ class Grid(ABC):
 
     @abstractmethod
     def at(self, instant: int) -> int:
-        """The slice that an instant lies in."""
+        """The slice that contains an instant."""
 
     @abstractmethod
     def _print(self, ordinal: int) -> str:
@@ -46,20 +46,20 @@ class Grid(ABC):
 
     @abstractmethod
     def _parse(self, key: str) -> int:
-        """The slice of a key. Raises ParseError, NoSuchSliceError."""
+        """The slice of a key. Raises ParseError and NoSuchSliceError."""
 
     @property
     @abstractmethod
     def first(self) -> int:
-        """The first slice there is: the one that 1970-01-01 begins in."""
+        """The first slice: the one in which 1970-01-01 begins."""
 
     @property
     @abstractmethod
     def last(self) -> int:
-        """The last slice there is."""
+        """The last slice, in 2199."""
 
     def window(self, ordinal: int) -> Window:
-        """The stretch of time of a slice."""
+        """The window of a slice."""
         return Window.of_seconds(self.start(ordinal), self.start(ordinal + 1))
 
     def key(self, ordinal: int) -> str:
@@ -79,11 +79,11 @@ class Grid(ABC):
         return self._print_all(ordinals)
 
     def _print_all(self, ordinals: range) -> list[str]:
-        """The keys of a stretch of slices."""
+        """The keys of a range of slices."""
         return [self.key(ordinal) for ordinal in ordinals]
 
     def ordinal(self, key: str) -> int:
-        """The number of the slice with this key; only the canonical form is a key. Raises ParseError."""
+        """The number of the slice with this key, which must be in canonical form. Raises ParseError."""
         ordinal = self._ordinals.get(key)
         if ordinal is None:
             ordinal = self._check(key)

@@ -1,4 +1,4 @@
-"""A local clock and a first day of the week: what turns business time into windows."""
+"""A local clock and a first day of the week, which cut business time into windows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """A time zone (IANA name, or a fixed offset such as `UTC+8`), the first day of the week, and who tells workdays."""
+    """A time zone (IANA name, or a fixed offset such as `UTC+8`), the first day of the week, a calendar of holidays."""
 
     time_zone: str = "UTC"
     week_start: str = "monday"
@@ -40,23 +40,23 @@ class Calendar:
             )
 
     def grid(self, period: Period) -> Grid:
-        """The numbered slices of a period on this clock; the same object for the same question."""
+        """The numbered slices of a period on this clock. Equal arguments give the same object."""
         return _grid(period, self.time_zone, self.week_start if period is Period.WEEK else "monday")
 
     def window(self, period: Period, slice_time: str | datetime) -> Window:
-        """The window of a key, or of the slice that an aware instant lies in. Raises ParseError, CalendarError."""
+        """The window of a key, or of the slice that contains an aware instant. Raises ParseError, CalendarError."""
         return self.grid(period).window(self._ordinal(period, slice_time))
 
     def start_of(self, text: str) -> datetime:
-        """When a day (`2026-03-29`) or an hour (`2026-03-29T03`) begins. Raises ParseError, NoSuchSliceError."""
+        """The start of a day (`2026-03-29`) or an hour (`2026-03-29T03`). Raises ParseError, NoSuchSliceError."""
         return self.window(Period.HOUR if "T" in text else Period.DAY, text).start
 
     def key(self, period: Period, instant: datetime) -> str:
-        """The key of the slice that an aware instant lies in. Raises CalendarError."""
+        """The key of the slice that contains an aware instant. Raises CalendarError."""
         return self.grid(period).key(self._ordinal(period, instant))
 
     def shift(self, period: Period, slice_time: str | datetime, count: int) -> str:
-        """The key of the slice that many slices later (earlier, where negative). Raises CalendarError past the ends."""
+        """The key of the slice `count` slices later (negative: earlier). Raises CalendarError past the ends."""
         grid = self.grid(period)
         shifted = self._ordinal(period, slice_time) + count
         if not grid.first <= shifted <= grid.last:
@@ -77,7 +77,7 @@ class Calendar:
 
 
 def checked_seconds(instant: datetime) -> int:
-    """Seconds since 1970-01-01T00:00Z of an aware instant that calendars know. Raises CalendarError."""
+    """Seconds since 1970-01-01T00:00Z of an aware instant. Raises CalendarError outside 1970 to 2199."""
     if instant.tzinfo is None:
         raise CalendarError("an instant needs a time zone", expected="an aware datetime", found=quote_value(instant))
     seconds = seconds_of(instant)

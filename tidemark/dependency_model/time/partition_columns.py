@@ -1,10 +1,10 @@
 """The partition columns of a slice's rows.
 
-`dt` is the local date that the slice starts on; slices shorter than a day have `hour`, and `minute`, as text. The hour
-that an autumn day repeats keeps its offset (`02+01:00`), so that both are partitions of their own and
-`hour BETWEEN '00' AND '23'` still takes the whole day.
+`dt` is the local date on which the slice starts. Slices shorter than a day have `hour`, and `minute`, as text. The hour
+that autumn repeats keeps its offset (`02+01:00`), so that both are partitions and `hour BETWEEN '00' AND '23'` still
+includes the whole day.
 
-An entity or a project may declare others, which show the same: a text such as 20260329, a number, several keys.
+An entity or a project may declare other columns with the same content: a text such as 20260329, a number, several keys.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PARTITION_COLUMNS: Final = ("dt", "hour", "minute")
 """The default columns, from the longest unit to the shortest."""
 UNITS: Final = ("yyyy", "MM", "dd", "HH", "mm")
-"""What a pattern shows, from the longest to the shortest."""
+"""The units in a pattern, from the longest to the shortest."""
 
 PartitionValue = date | str | int
 
@@ -38,7 +38,7 @@ _FORMS: Final = "date, yyyyMMdd, yyyy-MM-dd, int yyyyMMdd, HH, and the like of y
 
 @dataclass(frozen=True, slots=True)
 class PartitionColumn:
-    """`type` is Spark's (`date`, `string`, `int`); `pattern` is how the others show the slice's start."""
+    """`type` is Spark's (`date`, `string`, `int`). `pattern` is the form of the slice's start for string and int."""
 
     name: str
     type: str
@@ -59,7 +59,7 @@ class PartitionColumn:
         return column
 
     def _require_order(self, declared: str) -> None:
-        """Raise ParseError where its values would not rise with time, or would be no numbers."""
+        """Raises ParseError if values would not rise with time, or would not be numbers."""
         places = [UNITS.index(unit) for unit in self.units]
         if not places or places != list(range(places[0], places[-1] + 1)):
             raise ParseError(
@@ -77,7 +77,7 @@ class PartitionColumn:
 
     @property
     def units(self) -> tuple[str, ...]:
-        """What of the slice's start it tells."""
+        """The units of the slice's start that it has."""
         return UNITS[:3] if self.type == "date" else _units_in(self.pattern)
 
     @property
@@ -86,7 +86,7 @@ class PartitionColumn:
         return " ".join(part for part in (self.type if self.type != "string" else "", self.pattern) if part)
 
     def value(self, day: date, hour: str = "", minute: str = "") -> PartitionValue:
-        """What it is on the slice that starts on a local day at an hour (`02`, or `02+01:00`) and minute."""
+        """The value for the slice that starts on a local day at an hour (`02`, or `02+01:00`) and minute."""
         if self.type == "date":
             return day
         text = self.text((f"{day.year:04}", f"{day.month:02}", f"{day.day:02}", hour[:2] or "00", minute or "00"))
@@ -95,7 +95,7 @@ class PartitionColumn:
         return text if self.type == "string" else int(text)
 
     def text(self, shown: Sequence[str]) -> str:
-        """The pattern with what is shown of year, month, day, hour and minute."""
+        """The pattern with the texts of year, month, day, hour and minute."""
         return _template(self.pattern).format(*shown)
 
 
@@ -106,7 +106,7 @@ def _units_in(pattern: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _template(pattern: str) -> str:
-    """The pattern with the number of each unit in its place: `{0}-{1}-{2}`."""
+    """The pattern with the index of each unit: `{0}-{1}-{2}`."""
     return _UNIT.sub(lambda match: f"{{{UNITS.index(match[0])}}}", pattern)
 
 
@@ -123,7 +123,7 @@ def parse_partition_columns(declared: Mapping[str, str]) -> tuple[PartitionColum
 
 
 def units_of(period: Period) -> tuple[str, ...]:
-    """What it takes to tell slices of a period apart."""
+    """The units that distinguish slices of a period."""
     if period.is_clock:
         return UNITS[:4] if period.minutes == 60 else UNITS
     return _OF_PERIOD.get(period, UNITS[:3])
@@ -131,7 +131,7 @@ def units_of(period: Period) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def time_columns(period: Period | None, declared: tuple[PartitionColumn, ...] = ()) -> tuple[PartitionColumn, ...]:
-    """The columns that tell the slice of a row: of those that are declared, all that the period has units of."""
+    """The columns that hold the slice of a row: all declared ones with a unit of the period."""
     if period is None:
         return ()
     wanted = {*units_of(period)}
@@ -139,19 +139,19 @@ def time_columns(period: Period | None, declared: tuple[PartitionColumn, ...] = 
 
 
 def are_as_by_default(columns: Sequence[PartitionColumn]) -> bool:
-    """Whether columns show date, hour and minute as those by default do, whatever their names."""
+    """Whether columns have the default forms of date, hour and minute, under any names."""
     return [(column.type, column.pattern) for column in columns] == [
         (column.type, column.pattern) for column in _DEFAULT[: len(columns)]
     ]
 
 
 def partition_columns(period: Period | None) -> tuple[str, ...]:
-    """The names of the columns that tell the slice of a row, where nothing else is declared."""
+    """The default names of the columns that hold the slice of a row."""
     return tuple(column.name for column in time_columns(period))
 
 
 def clock_values(key: str) -> tuple[str, ...]:
-    """Date, hour and, if any, minute, as text, of the key of a slice shorter than a day."""
+    """Date, hour and, if any, minute of the key of a slice shorter than a day, as text."""
     day, _, clock = key.partition("T")
     if clock[2:3] != ":":
         return day, clock

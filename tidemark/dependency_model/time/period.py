@@ -1,4 +1,4 @@
-"""The periods that business time is cut into."""
+"""The periods of business time."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Period(Enum):
     rank: int
     minutes: int | None
 
-    __hash__ = object.__hash__  # members are single objects; Enum's own hash goes through Python
+    __hash__ = object.__hash__  # members are singletons; Enum's own hash is written in Python
 
     @classmethod
     def parse(cls, text: str) -> Period:
-        """The period that a text names: `day`, or a synonym such as `daily`.
+        """The period of a name: `day`, or a synonym such as `daily`.
 
         Raises ParseError.
         """
@@ -43,7 +43,7 @@ class Period(Enum):
 
     @property
     def is_clock(self) -> bool:
-        """Shorter than a day: its slices are counted by the clock, not by dates."""
+        """Whether it is shorter than a day, so that its slices follow the clock and not dates."""
         return self.minutes is not None
 
     def is_finer_than(self, other: Period) -> bool:

@@ -1,7 +1,8 @@
-"""The slices at which a calendar can make a difference: what holds at these is taken to hold at all.
+"""Sample slices at which a calendar can make a difference: what is true for them is assumed for all slices.
 
-Turns of months and years, leap days, days of 23 and 25 hours, every day of the week. Few of them where each costs the
-evaluation of a query or a plan by Spark (`sparse_slices`), many where each is arithmetic (`dense_slices`).
+Turns of months and years, leap days, days of 23 and 25 hours, every day of the week. `sparse_slices` are few, for
+samples that cost an evaluation of a query or a plan by Spark. `dense_slices` are many, for samples that cost
+arithmetic.
 """
 
 from __future__ import annotations
@@ -22,28 +23,31 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.local_calendar import Calendar
 
 _YEARS: Final = 5
-"""From the entity's start on: every length of month and year, week numbers of 52 and 53."""
+"""Years from the entity's start: all lengths of months and years, week numbers of 52 and 53."""
 _YEARS_OF_WEEKS: Final = 28
-"""Then weeks begin on the same dates again: where a query tells them apart."""
+"""The years after which weeks begin on the same dates again, for queries that distinguish dates."""
 _DAY_RANK: Final = Period.DAY.rank
 _FAR_YEARS: Final = (6, 8, 11, 16, 24, 40, 80)
-"""What was long ago at first may exist one day."""
+"""Years that may be far from the entity's start some day."""
 _DEFAULT_START: Final = date(2024, 1, 1)
 _CLOSE_LOOK: Final = 31
-"""Days looked at hour by hour where conditions are more than shifted dates."""
+"""Days with a sample of every slice, for conditions that are more than shifted dates."""
 _YEAR: Final = 366
-"""Days of which two slices are looked at besides, others on each day."""
+"""Days with two more samples each, at a different time each day."""
 _DENSE_FIRST: Final = day_of("2023-12-01")
 _DENSE_END: Final = day_of("2026-01-01")
-"""Two years hold a leap day, four changes of the clock by rule and every length of month."""
+"""Two years include a leap day, four regular clock changes and every length of month."""
 _WEEK: Final = 7
 _NEAR_MIDNIGHT: Final = 30
-"""So many slices of a day after midnight, and before the next one, are looked at."""
+"""The sampled slices after midnight, and before the next one."""
 
 
 @lru_cache(maxsize=1024)
 def dense_slices(grid: Grid) -> tuple[int, ...]:
-    """All slices of two years by day and longer; by the clock the ends of each day, and all of the days that differ."""
+    """All slices of two years by day and longer.
+
+    For shorter periods the ends of each day, and whole days with changes.
+    """
     first, end = (grid.at(grid.zone.midnight(day)) for day in (_DENSE_FIRST, _DENSE_END))
     if not isinstance(grid, ClockGrid):
         return tuple(range(first, end))
@@ -56,12 +60,15 @@ def dense_slices(grid: Grid) -> tuple[int, ...]:
 
 
 def _ends(grid: ClockGrid, day: int) -> tuple[int, int]:
-    """The first and the last slice of a day: on any day an offset by the calendar may leave what it read until then."""
+    """The first and the last slice of a day: an offset by the calendar may change its inputs on any day."""
     return grid.day_start(day), grid.day_start(day + 1) - 1
 
 
 def _near_turns(grid: ClockGrid, day: int) -> Iterable[int]:
-    """The slices of a day near midnight, and the first and last ones of each hour; all of a day with a change."""
+    """The slices of a day near midnight, and the first and last ones of each hour;
+
+    all slices of a day with a change.
+    """
     every = _whole_day(grid, day)
     if not grid.is_plain(day, day + 1):
         return every
@@ -78,7 +85,7 @@ def _month_turns(first: int, end: int) -> Iterator[int]:
 
 @lru_cache(maxsize=512)
 def sparse_slices(calendar: Calendar, period: Period, start: str | None, *, closely: bool) -> tuple[int, ...]:
-    """Few slices from an entity's start on. `closely` where a query can tell single days apart: all days then."""
+    """Few slices from an entity's start. `closely`: all days, for a query that can distinguish single days."""
     grid = calendar.grid(period)
     first = day_of(start[:10]) if start else _DEFAULT_START.toordinal() - EPOCH_ORDINAL
     years = _YEARS_OF_WEEKS if closely and period.rank > _DAY_RANK else _YEARS
@@ -95,7 +102,7 @@ def sparse_slices(calendar: Calendar, period: Period, start: str | None, *, clos
 
 
 def _days(grid: Grid, first: int, end: int) -> Iterator[int]:
-    """Two weeks, the turns of months and years, leap days, days of 23 and 25 hours, and a few of all others."""
+    """Two weeks, turns of months and years, leap days, days of 23 and 25 hours, and a few other days."""
     yield from range(first, first + 3)
     yield from range(first + 17, first + 32)
     yield from range(first + 40, end, 59)
@@ -137,7 +144,7 @@ def _clock_slices(grid: ClockGrid, day: int) -> Iterable[int]:
 
 
 def _close_look(grid: ClockGrid, first: int) -> Iterator[int]:
-    """Every slice of a month and of the days that are odd, some of every day of a year."""
+    """Every slice of a month and of unusual days, and some slices of every day of a year."""
     for day in (*range(first + 40, first + 40 + _CLOSE_LOOK), *_turns(grid, first, first + 800)):
         yield from _whole_day(grid, day)
     half = grid.per_day // 2

@@ -1,4 +1,4 @@
-"""The stretch of the time line that a slice covers."""
+"""The range of time that a slice covers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Window:
 
     @property
     def duration(self) -> timedelta:
-        """How long it really lasts: a spring day in Paris lasts 23 hours."""
+        """The real duration: a spring day in Paris lasts 23 hours."""
         return self.end - self.start
 
     def __contains__(self, instant: object) -> bool:

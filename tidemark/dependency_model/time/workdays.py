@@ -1,8 +1,8 @@
 """Workdays: dates that are neither weekend nor holiday, by a calendar of the `holidays` library.
 
-`FR`, `FR-57` (a region), `XNYS` (a market), or `weekdays` (Monday to Friday, no holidays). Working Saturdays and
-weekends other than Saturday and Sunday are those of the library. Of years that it does not know yet only weekends are
-left out: a release of the library may name other days.
+`FR`, `FR-57` (a region), `XNYS` (a market), or `weekdays` (Monday to Friday, no holidays). Working Saturdays and other
+weekends come from the library. In years that it does not know yet, only weekends are left out; a new release of the
+library may change them.
 
 Source: seed capability A3.
 """
@@ -41,7 +41,7 @@ class Workdays:
                 self._days.append(ordinal - EPOCH_ORDINAL)
 
     def before(self, day: int) -> int:
-        """How many workdays lie before a day: the number of the first one from that day on."""
+        """The number of workdays before a day, which is also the number of the first workday from that day on."""
         return self._before[day] if 0 <= day < len(self._before) else len(self._days) * (day > 0)
 
     def is_workday(self, day: int) -> bool:
@@ -50,14 +50,14 @@ class Workdays:
         return number < len(self._days) and self._days[number] == day
 
     def counted(self, day: int, first: int, last: int) -> list[int]:
-        """The workdays so many before (negative) to so many after a day, which is count 0 where it is one itself."""
+        """The workdays with the counts `first..last` from a day. The day itself is count 0, if it is a workday."""
         here = self.before(day)
         low = here + (first if first <= 0 else first - 1 + self.is_workday(day))
         high = here + (last if last < 0 else last - 1 + self.is_workday(day))
         return self._days[max(0, low) : max(0, high + 1)]
 
     def counting(self, day: int, first: int, last: int) -> tuple[int, int] | None:
-        """The first and the last day that count a workday within `first..last`; None of a day that is none."""
+        """The first and the last day from which a workday has a count in `first..last`. None if it is not a workday."""
         if not self.is_workday(day):
             return None
         number = self.before(day)
@@ -69,19 +69,19 @@ class Workdays:
         return self._days[min(max(0, number), len(self._days) - 1)]
 
     def inside(self, first_day: int, end_day: int) -> list[int]:
-        """The workdays of `[first_day, end_day)`."""
+        """The workdays in `[first_day, end_day)`."""
         return self._days[self.before(first_day) : self.before(end_day)]
 
 
 @lru_cache(maxsize=64)
 def workdays(calendar: str) -> Workdays:
-    """The workdays of a calendar. Raises CalendarError where there is no such calendar."""
+    """The workdays of a calendar. Raises CalendarError for an unknown calendar."""
     return Workdays(calendar)
 
 
 @cache
 def known_workdays(calendar: str) -> str:
-    """The name of a calendar. Raises CalendarError with the nearest name."""
+    """The name of a known calendar. Raises CalendarError with the nearest name."""
     if calendar == WEEKDAYS:
         return calendar
     import holidays  # noqa: PLC0415 (many modules, of which most projects need none)

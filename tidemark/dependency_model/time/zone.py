@@ -1,4 +1,4 @@
-"""Time zones as tables: when the offset to UTC changes, and at which instant a local day begins."""
+"""Time zones as tables: the changes of the offset to UTC, and the instant at which a local day begins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LAST_DAY = date(LAST_YEAR + 1, 1, 1).toordinal() - EPOCH_ORDINAL
 
 _FOREVER = 1 << 60
 _SCAN_STEP = 6 * DAY_SECONDS
-"""No zone changes its offset twice within six days since 1970 (a test reads the whole database for it)."""
+"""No zone changes its offset twice within six days since 1970 (a test checks the whole database)."""
 WITHOUT_WHOLE_HOURS: Final = {
     (-9, -30): "Pacific/Marquesas",
     (4, 30): "Asia/Kabul",
@@ -30,7 +30,7 @@ WITHOUT_WHOLE_HOURS: Final = {
     (6, 30): "Asia/Yangon",
     (9, 30): "Australia/Darwin",
 }
-"""The zones of one offset since 1970 that is not of whole hours (a test reads the whole database for them)."""
+"""Zones that always had one offset since 1970, with minutes (a test checks the whole database)."""
 _FIXED = re.compile(r"UTC(?:([+-])(\d{1,2})(?::([0-5]\d))?)?")
 
 
@@ -38,8 +38,8 @@ _FIXED = re.compile(r"UTC(?:([+-])(\d{1,2})(?::([0-5]\d))?)?")
 class Zone:
     """The local clock of one time zone, 1970 to 2199. Instants are in seconds, days in days, both since 1970-01-01.
 
-    `changes[i]` is the instant from which `offsets[i]` (seconds east of UTC) holds; `local_ends[i]` the latest
-    local clock reading shown before `changes[i + 1]`.
+    `offsets[i]` (seconds east of UTC) begins at the instant `changes[i]`. `local_ends[i]` is the latest local time that
+    was shown before `changes[i + 1]`.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Zone:
     offsets: tuple[int, ...]
     local_ends: tuple[int, ...]
     unsettled_days: frozenset[int]
-    """Days in whose neighbourhood the offset changes; everywhere else arithmetic is plain."""
+    """Days with a change of the offset nearby. All other days follow plain arithmetic."""
 
     def offset_at(self, instant: int) -> int:
         """Seconds east of UTC."""
@@ -56,13 +56,13 @@ class Zone:
     def earliest(self, local: int) -> int:
         """The first instant at which the local clock shows `local` (seconds) or later.
 
-        In a gap this is the instant of the change; of an hour that comes twice, the first.
+        In a gap this is the instant of the change; in a repeated hour, the first time.
         """
         index = bisect_right(self.local_ends, local)
         return max(self.changes[index], local - self.offsets[index])
 
     def instants(self, local: int) -> tuple[int, ...]:
-        """Each instant at which the local clock shows `local` (seconds); of one in a gap, the end of the gap."""
+        """Each instant at which the local clock shows `local` (seconds); in a gap, the end of the gap."""
         index = bisect_right(self.local_ends, local)
         first = max(self.changes[index], local - self.offsets[index])
         later = range(index + 1, min(index + 2, len(self.changes)))
@@ -70,17 +70,17 @@ class Zone:
         return first, *repeats
 
     def offset_before(self, local: int) -> int:
-        """Seconds east of UTC at the first `local` reading; of one in a gap, what held before the gap."""
+        """Seconds east of UTC at the first `local` time; in a gap, the offset before the gap."""
         index = bisect_right(self.local_ends, local)
         in_gap = self.changes[index] > local - self.offsets[index]
         return self.offsets[index - 1 if in_gap else index]
 
     def midnight(self, day: int) -> int:
-        """The instant at which a local day begins; a day that the zone skips begins where the next one does."""
+        """The instant at which a local day begins. A day that the zone skips begins with the next day."""
         return self.earliest(day * DAY_SECONDS)
 
     def day_at(self, instant: int) -> int:
-        """The local day that an instant lies in."""
+        """The local day that contains an instant."""
         day = (instant + self.offset_at(instant)) // DAY_SECONDS
         if day in self.unsettled_days:
             while self.midnight(day) > instant:
@@ -103,15 +103,15 @@ class Zone:
 
 
 def zone_info(name: str) -> ZoneInfo:
-    """The same clock as `Zone.load` has, for datetimes. Raises CalendarError."""
+    """The clock of `Zone.load` for datetimes. Raises CalendarError."""
     return ZoneInfo(iana_name(name))
 
 
 @lru_cache(maxsize=1024)
 def iana_name(name: str) -> str:
-    """The database's name of a zone, by which any other system knows it. Raises CalendarError.
+    """The IANA name of a zone, which other systems know. Raises CalendarError.
 
-    A fixed offset has one where a zone of the database never had another offset since 1970.
+    A fixed offset has one if a zone of the database always had this offset since 1970.
     """
     fixed = _FIXED.fullmatch(name)
     if fixed:
@@ -156,7 +156,7 @@ def zone_names() -> frozenset[str]:
 
 
 def _scan(zone: ZoneInfo) -> list[tuple[int, int]]:
-    """(instant, offset from then on) of every change of the offset; the first instant stands for 'always before'."""
+    """(instant, offset from then on) of every change of the offset; the first instant means 'always before'."""
     start, end = -30 * DAY_SECONDS, (LAST_DAY + 30) * DAY_SECONDS
     changes = [(-_FOREVER, _offset(zone, start))]
     for instant in range(start, end, _SCAN_STEP):
