@@ -48,6 +48,7 @@ REWRITTEN: Final = (
     "tidemark/center/alerts",
     "tidemark/center/baseline",
     "tidemark/center/launchers",
+    "tidemark/compute/file_profile",
     *(
         f"tidemark/dependency_model/{name}"
         for name in (

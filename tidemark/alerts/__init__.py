@@ -1,8 +1,8 @@
-"""Alerts: people are told once of each cause of trouble, and once when it is over, on the channels of their choice.
+"""Alerts: one message for each cause of trouble, and one when it is over, on the channels that people choose.
 
-Who finds trouble out tells all the causes that there are now (`AlertBook.reconcile`): a new one is raised, one that is
-still there is not told again, one that is gone has recovered. What is to be told is written with the alert and sent
-later by a courier: at least once, and twice only where a process dies, or a receiver does not answer, in between.
+A source reports all present causes (`AlertBook.reconcile`). A new cause raises an alert, a present one is not sent
+again, and a cause that is gone has recovered. Messages are stored with the alert, and a courier sends them later: at
+least once, and twice only if a process dies or a receiver does not answer in between.
 """
 
 from tidemark.alerts.alert import Alert, AlertEvent, AlertKind, Trouble

@@ -1,4 +1,4 @@
-"""A cause of trouble that people are told of, from when it came up until it is over."""
+"""Alerts: causes of trouble from their start to their end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class AlertKind(Enum):
-    """What finds the trouble out."""
+    """The source of the trouble."""
 
     BASELINE = "baseline"
     RULE = "rule"
@@ -21,7 +21,7 @@ class AlertKind(Enum):
 
 
 class AlertEvent(Enum):
-    """What is told of an alert, each once."""
+    """The two messages of an alert, each sent once."""
 
     RAISED = "raised"
     RECOVERED = "recovered"
@@ -29,9 +29,9 @@ class AlertEvent(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Trouble that there is now. `cause` tells it from other trouble, and holds nothing that moves while it lasts.
+    """Present trouble. `cause` identifies it and must not change while the trouble lasts.
 
-    `message` is for people, with figures; `slices` are touched by it, `channels` are to be told.
+    `message` is for people, with figures. `slices` are affected, `channels` get the messages.
     """
 
     cause: str
@@ -42,7 +42,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """`slices` are all that it ever named; instants are in UTC, `recovered_at` is None while it is open."""
+    """`slices` are all slices that it ever named. Times are in UTC; `recovered_at` is None while it is open."""
 
     number: int
     kind: AlertKind
@@ -60,7 +60,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class AlertMessage:
-    """What a channel is told: `id` is the same however often it is sent."""
+    """A message to a channel. Its `id` is the same for each attempt to send it."""
 
     id: str
     event: AlertEvent
@@ -68,7 +68,7 @@ class AlertMessage:
 
     @classmethod
     def of(cls, alert: Alert, event: AlertEvent) -> AlertMessage:
-        """Of one alert."""
+        """The message for an event of an alert."""
         return cls(f"{alert.number}-{event.value}", event, alert)
 
     @property
@@ -84,7 +84,7 @@ class AlertMessage:
         return f"it is over; {', '.join(self.alert.slices)}"
 
     def as_data(self) -> dict[str, object]:
-        """The same for programs: what a webhook gets. Instants are in UTC."""
+        """The message as data for a webhook. Times are in UTC."""
         alert = self.alert
         return {
             "id": self.id,

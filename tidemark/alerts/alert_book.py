@@ -1,4 +1,4 @@
-"""The alerts in the state store: what is open, what was, and what is still to be told of it."""
+"""The alerts in the state store: open ones, past ones, and messages still to send."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from tidemark.state_store.fence import Fence
 
 NAMED: Final = 1_000
-"""So many slices an alert names."""
+"""The most slices that an alert names."""
 _OPEN: Final = 0
 
 
 class AlertBook:
-    """Writes only as long as `fence` (None: nobody else could) holds its lease: everything raises FencedError, else.
+    """Writes only while `fence` holds its lease (None: without a lease), else it raises FencedError.
 
     All methods raise StateStoreDownError.
     """
@@ -39,7 +39,7 @@ class AlertBook:
         self._database, self._fence = database, fence
 
     def open(self, kind: AlertKind | None = None) -> list[Alert]:
-        """What is open, oldest first."""
+        """Open alerts, oldest first."""
         query = select(ALERTS).where(ALERTS.c.recovered_at == _OPEN).order_by(ALERTS.c.number)
         if kind is not None:
             query = query.where(ALERTS.c.kind == kind.value)
@@ -47,23 +47,23 @@ class AlertBook:
             return [alert_of(row) for row in connection.execute(query)]
 
     def recent(self, most: int) -> list[Alert]:
-        """The newest that are over, newest first."""
+        """The newest alerts that are over, newest first."""
         query = select(ALERTS).where(ALERTS.c.recovered_at != _OPEN).order_by(ALERTS.c.number.desc()).limit(most)
         with self._database.reading() as connection:
             return [alert_of(row) for row in connection.execute(query)]
 
     def cursor(self, name: str) -> str | None:
-        """How far was read when `reconcile` was told last."""
+        """The position that was stored by the last `reconcile`."""
         with self._database.reading() as connection:
             return connection.execute(select(CURSORS.c.position).where(CURSORS.c.name == name)).scalar()
 
     def reconcile(
         self, kind: AlertKind, troubles: Sequence[Trouble], now: datetime, cursors: dict[str, str] | None = None
     ) -> None:
-        """`troubles` are all the causes of a kind that there are now, each once; in one transaction.
+        """Compares `troubles`, all present causes of a kind, with the open alerts, in one transaction.
 
-        One that is new is raised, one that is gone has recovered, and it is noted whom to tell. `cursors` say how far
-        was read for it.
+        A new cause raises an alert, a cause that is gone has recovered, and messages to their channels are stored.
+        `cursors` are the positions up to which the source has read.
         """
         if not troubles and not cursors and not self.open(kind):
             return
@@ -83,13 +83,13 @@ class AlertBook:
                 set_position(connection, name, position)
 
     def note(self, name: str, position: str) -> None:
-        """How far something was done."""
+        """Stores a position by name."""
         with self._database.writing() as connection:
             require_lease(connection, self._fence())
             set_position(connection, name, position)
 
     def forget(self, before: datetime) -> None:
-        """Those that were over before an instant."""
+        """Deletes alerts that ended before an instant."""
         over = (ALERTS.c.recovered_at != _OPEN) & (ALERTS.c.recovered_at < microseconds(before))
         with self._database.writing() as connection:
             require_lease(connection, self._fence())
@@ -135,7 +135,7 @@ def _update(connection: Connection, alert: Alert, trouble: Trouble) -> None:
 
 
 def _recover(connection: Connection, alert: Alert, now: datetime) -> None:
-    """Those are told who were told, or are to be, that it was raised."""
+    """Ends an alert, with a message to each channel that got, or will get, its first message."""
     connection.execute(
         ALERTS.update().where(ALERTS.c.number == alert.number).values(recovered_at=max(microseconds(now), 1))
     )
@@ -148,7 +148,7 @@ def _recover(connection: Connection, alert: Alert, now: datetime) -> None:
 def _note_deliveries(
     connection: Connection, number: int, event: AlertEvent, channels: Iterable[str], now: datetime
 ) -> None:
-    """Each channel once."""
+    """Stores one message for each channel that has none yet."""
     is_it = (ALERT_DELIVERIES.c.alert == number) & (ALERT_DELIVERIES.c.event == event.value)
     noted = set(connection.execute(select(ALERT_DELIVERIES.c.channel).where(is_it)).scalars())
     rows = [

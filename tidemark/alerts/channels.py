@@ -1,6 +1,6 @@
-"""How a message leaves: by the log, as JSON to a webhook, or by apprise to chats, mail and whatever else people read.
+"""Sends a message: to the log, as JSON to a webhook, or by apprise to chats, mail and other services.
 
-A channel is a name. Its address stands in an environment variable and nowhere else: it goes into no text that leaves.
+A channel is a name. Its address is only in an environment variable and is never part of a text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LOGGER: Final = logging.getLogger("tidemark.alerts")
 
 
 class Channels:
-    """The channels of one process; `env` holds their addresses."""
+    """The channels of one process; `env` has their addresses."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
@@ -89,7 +89,7 @@ def _notify(channel: str, address: str, message: AlertMessage) -> None:
 
 
 def _silence_logs() -> None:
-    """What apprise, and the client below it at DEBUG, write into logs may hold addresses."""
+    """Logs of apprise, and of its client at DEBUG, may contain addresses."""
     logging.getLogger("apprise").disabled = True
     client = logging.getLogger("urllib3")
     client.setLevel(max(client.level, logging.INFO))

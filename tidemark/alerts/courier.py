@@ -1,4 +1,4 @@
-"""Sends what is due, a thread a channel: a receiver that is slow or dead keeps nobody else waiting."""
+"""Sends due messages with one thread for each channel, so that a slow receiver does not delay other channels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Courier:
         self._lock, self._busy = Lock(), dict[str, Thread]()
 
     def dispatch(self) -> None:
-        """Have everything sent that is due; does not wait for it. Raises StateStoreDownError."""
+        """Starts sending all due messages and does not wait. Raises StateStoreDownError."""
         for channel in self._outbox.channels(self._clock()):
             with self._lock:
                 if channel in self._busy:
@@ -40,7 +40,7 @@ class Courier:
             thread.start()
 
     def join(self, seconds: float) -> None:
-        """Wait for what is being sent, so long a channel."""
+        """Waits for active threads, at most `seconds` for each channel."""
         with self._lock:
             threads = list(self._busy.values())
         for thread in threads:
@@ -50,14 +50,14 @@ class Courier:
         try:
             while self._deliver(channel):
                 pass
-        except TidemarkError as error:  # the store does not answer, or another center sends now: what is due stays
+        except TidemarkError as error:  # the store does not answer, or another center sends now: due messages stay
             _LOGGER.warning("alerts to %s wait: %s", channel, error)
         finally:
             with self._lock:
                 del self._busy[channel]
 
     def _deliver(self, channel: str) -> bool:
-        """Whether a message was sent: after one that was not, the others wait, too."""
+        """Sends the next message. Returns False without one or after a failure; later messages then wait, too."""
         delivery = self._outbox.next(channel, self._clock())
         if delivery is None:
             return False

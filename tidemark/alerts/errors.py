@@ -1,9 +1,9 @@
-"""What goes wrong with channels; no text here holds an address, which may be a secret as a whole.
+"""Errors of channels. No text here contains an address, because a whole address may be a secret.
 
 TransientError
-`-- ChannelError          a receiver did not take a message: it is sent again, later
+`-- ChannelError           a receiver did not take a message: it is sent again, later
 TerminalError
-`-- ChannelSettingError   a channel without an address, or with one that nobody understands
+`-- ChannelSettingError    a channel has no address, or an unknown form of address
 """
 
 from __future__ import annotations
@@ -16,4 +16,4 @@ class ChannelError(TransientError):
 
 
 class ChannelSettingError(TerminalError):
-    """A channel without an address, or with one that nobody understands."""
+    """A channel has no address, or an address of an unknown form."""

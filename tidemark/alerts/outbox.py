@@ -1,4 +1,4 @@
-"""What is still to be told: messages to channels, with their attempts; written with the alerts, sent by a courier."""
+"""Messages to send to channels, with their attempts. They are stored with the alerts and sent by a courier."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from tidemark.state_store.fence import Fence
 
 ATTEMPTS: Final = 20
-"""So often a message is sent before it is given up: for about three hours."""
+"""The most attempts to send a message, over about three hours."""
 _OF: Final = ALERT_DELIVERIES.c
 
 
 class DeliveryState(Enum):
-    """Of one message on one channel."""
+    """The state of one message on one channel."""
 
     PENDING = "pending"
     SENT = "sent"
@@ -48,24 +48,24 @@ class Delivery:
 
     @property
     def message(self) -> AlertMessage:
-        """What is told."""
+        """The text to send."""
         return AlertMessage.of(self.alert, self.event)
 
 
 class Outbox:
-    """Writes only as long as `fence` holds its lease; everything raises StateStoreDownError, writers FencedError."""
+    """Writes only while `fence` holds its lease. All methods raise StateStoreDownError, writers also FencedError."""
 
     def __init__(self, database: Database, fence: Callable[[], Fence | None] = lambda: None) -> None:
         self._database, self._fence = database, fence
 
     def channels(self, now: datetime) -> list[str]:
-        """Those for which something is due."""
+        """The channels with due messages."""
         query = select(_OF.channel).where(IS_TO_DELIVER, _OF.due_at <= microseconds(now)).distinct()
         with self._database.reading() as connection:
             return sorted(connection.execute(query).scalars())
 
     def next(self, channel: str, now: datetime) -> Delivery | None:
-        """The oldest that is due on a channel; a recovery comes after what it is the end of."""
+        """The oldest due message of a channel. The end of an alert is sent after its first message."""
         raised = ALERT_DELIVERIES.alias("raised")
         is_before = exists().where(
             raised.c.alert == _OF.alert,
@@ -81,22 +81,22 @@ class Outbox:
             return None if row is None else _delivery(row)
 
     def of(self, alerts: Iterable[Alert]) -> list[Delivery]:
-        """All of these alerts."""
+        """All deliveries of these alerts."""
         query = _deliveries().where(_OF.alert.in_([alert.number for alert in alerts]))
         with self._database.reading() as connection:
             return [_delivery(row) for row in connection.execute(query.order_by(_OF.alert, _OF.event, _OF.channel))]
 
     def begin(self, delivery: Delivery, now: datetime) -> None:
-        """Before it is sent: a process that dies on the way sends it again, after a while."""
+        """Records an attempt before it is made: if the process dies, the message is sent again after a wait."""
         due_at = microseconds(now + retry_wait(delivery.attempts))
         self._set(delivery, attempts=delivery.attempts + 1, due_at=due_at)
 
     def end(self, delivery: Delivery) -> None:
-        """It was sent."""
+        """Records that it was sent."""
         self._set(delivery, state=DeliveryState.SENT.value, problem="")
 
     def fail(self, delivery: Delivery, problem: str) -> None:
-        """It was not sent: it is tried again later, if it was not tried too often."""
+        """Records a failure. It is tried again later, at most `ATTEMPTS` times."""
         given_up = {"state": DeliveryState.GIVEN_UP.value} if delivery.attempts + 1 >= ATTEMPTS else {}
         self._set(delivery, problem=problem, **given_up)
 

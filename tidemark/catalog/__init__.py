@@ -1,1 +1,1 @@
-"""What is there now of each entity (C3), answered from the state store, and kept true by the tables' own logs (D8)."""
+"""The present data of each entity (C3), read from the state store and checked against the tables' logs (D8)."""

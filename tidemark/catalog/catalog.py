@@ -1,6 +1,6 @@
-"""The operational catalog (C3): what is there now of each entity, from the state store alone.
+"""The operational catalog (C3): the present data of each entity, from the state store alone.
 
-Sizes are those of the log as it was last reconciled; everything else is as of the question.
+Sizes of tables are from the last reconciliation. All other values are current.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 SHOWN_SLICES: Final = 50
 _CHUNK: Final = 500
 TO_COME: Final = ("waiting", "ready", "launched")
-"""How slices stand of which nothing is there yet, and nothing was."""
+"""Run states of slices that have no data yet and had none before."""
 _FAR: Final = "~"
 """Sorts behind every key."""
 
 
 @dataclass(frozen=True)
 class LastReader:
-    """The slice that was computed last from an entity, by which run, since when (UTC)."""
+    """The slice that most recently read an entity, with its run and time (UTC)."""
 
     slice: str
     run_id: str | None
@@ -54,7 +54,10 @@ class LastReader:
 
 @dataclass(frozen=True)
 class CatalogEntry:
-    """One entity. Its table is as it was last reconciled; None where it has none, or was not reconciled yet (UTC)."""
+    """One entity. Values of its table are from the last reconciliation; None without a table or a reconciliation.
+
+    Times are in UTC.
+    """
 
     entity: str
     layer: str
@@ -74,10 +77,12 @@ class CatalogEntry:
 
 @dataclass(frozen=True)
 class CatalogSlice:
-    """One slice: how it stands, and its data. `version` is the table's that it was told with, or its tag's.
+    """One slice: its status and its data.
 
-    `issues` are the slices whose failed quality reaches it, itself among them where its own rules failed. `untagged`
-    says why the version that a captured slice ends with is not its tag; empty where it is.
+    `version` is the table version of its tag, or else the one that its run reported.
+
+    `issues` are the slices whose failed quality affects it; itself, if its own rules failed. `untagged` is the reason
+    why the last version of a captured slice is not tagged; empty otherwise.
     """
 
     slice: Slice
@@ -99,7 +104,10 @@ class CatalogSlice:
 
 @dataclass(frozen=True)
 class CatalogPage:
-    """All of one entity: its entry, what its schema was from which version on, and its newest slices, newest first."""
+    """One entity:
+
+    its entry, its schemas with the versions from which they hold, and its newest slices, newest first.
+    """
 
     entry: CatalogEntry
     schemas: tuple[SchemaNote, ...]
@@ -107,9 +115,9 @@ class CatalogPage:
 
 
 class Catalog:
-    """Answers for the entities of a graph, also again; safe between threads.
+    """The catalog for the entities of a graph. It may be reused and is safe between threads.
 
-    Raises StateStoreDownError where the store does not answer.
+    Raises StateStoreDownError.
     """
 
     def __init__(self, graph: DependencyGraph, database: Database) -> None:
@@ -117,11 +125,11 @@ class Catalog:
         self._completeness = KnownCompleteness(graph, database)
 
     def entries(self) -> list[CatalogEntry]:
-        """One an entity, in the order of `listed`."""
+        """One entry for each entity, in the order of `listed`."""
         return self._entries(listed(self._graph))
 
     def page(self, entity: str, most: int = SHOWN_SLICES, before: str = "") -> CatalogPage:
-        """One entity with its newest `most` slices, of keys that sort before `before` where that is given.
+        """One entity with its newest `most` slices, with keys before `before` if given.
 
         Raises UnknownEntityError.
         """
@@ -178,14 +186,14 @@ class Catalog:
 
 
 def listed(graph: DependencyGraph) -> list[str]:
-    """The entities of a catalog, upstream before downstream; a project's root and end are none."""
+    """The entities of a catalog, upstream before downstream, without roots and ends of projects."""
     return [name for name in graph.topological() if not graph.entity(name).is_project]
 
 
 def last_readers(
     graph: DependencyGraph, database: Database, names: Iterable[str], counts: Mapping[str, SliceCounts]
 ) -> dict[str, LastReader]:
-    """Of each entity what was computed last of all that reads it."""
+    """The last run that read each entity."""
     last = {
         name: max(
             (counts[edge.down.name].last_run for edge in graph.downstream_edges(name) if edge.down.name in counts),
@@ -219,7 +227,7 @@ def _with_table(entry: CatalogEntry, note: TableNote | None) -> CatalogEntry:
 
 
 def _newest(entity: str, before: str, most: int) -> Select[Any]:
-    """Slices that are there, were there or should be, with what their partitions hold."""
+    """Slices that have or had data or should have it, with the sizes of their partitions."""
     slices, held = SLICES.c, CATALOG_PARTITIONS.c
     same = and_(held.entity == slices.entity, held.key == slices.key, held.sub == slices.sub)
     return (
@@ -239,12 +247,12 @@ def tags_of(entity: str) -> Select[Any]:
 def version_and_rows(
     slice_: Slice, told: Mapping[Slice, ToldData], tags: Mapping[str, tuple[int, int]]
 ) -> tuple[int | None, int | None]:
-    """Those of its tag, or else as its run told."""
+    """The version and rows of its tag, or else of its run's report."""
     return tags[slice_.key] if slice_.key in tags else told.get(slice_, NOTHING)
 
 
 def issues_of(status: SliceStatus) -> tuple[str, ...]:
-    """The slices whose failed quality reaches one, as text."""
+    """The slices whose failed quality affects this one, as text."""
     return tuple(sorted(map(str, status.issues)))
 
 

@@ -1,7 +1,7 @@
-"""What the working tree changes of what is in the lake: entities, outdated slices, and what was built of them.
+"""The effects of the working tree's changes on the lake: entities, outdated slices, and slices built from them.
 
-Slices that were computed by code that is not kept (before this was kept, or by others) are counted, no more. Downstream
-only such dependencies are followed as the changed columns go along, from each changed entity by itself.
+Slices without stored code (computed before code was stored, or by other programs) are only counted. Downstream, only
+dependencies that use changed columns are followed, from each changed entity separately.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class PlannedEntity:
     """A changed entity. `outdated` are its slices of older code, in order of time.
 
-    `touched` are slices downstream that are there, by entity: to be computed again after these. `untouched` read the
-    entity, but no column that has changed.
+    `touched` are existing slices downstream by entity, to be computed again after these. `untouched` entities read the
+    entity, but no changed column.
     """
 
     entity: str
@@ -44,33 +44,33 @@ class PlannedEntity:
 
 @dataclass(frozen=True)
 class CodePlan:
-    """`entities` upstream before downstream; `unknown` counts slices of unknown code by entity."""
+    """`entities` in order, upstream first. `unknown` counts slices of unknown code by entity."""
 
     entities: tuple[PlannedEntity, ...]
     unknown: Mapping[str, int]
 
     @property
     def slices(self) -> tuple[Slice, ...]:
-        """All that is to be computed again, each once: what is outdated, and what was built of it."""
+        """All slices to compute again, each once: outdated ones, and the ones that were built from them."""
         touched = (slice_ for planned in self.entities for slices in planned.touched.values() for slice_ in slices)
         return tuple(dict.fromkeys((*(slice_ for planned in self.entities for slice_ in planned.outdated), *touched)))
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """Slices of an entity that the same older code computed, and what that differs in from the code now."""
+    """Slices of an entity that the same older code computed, and its difference from the present code."""
 
     entity: str
     change: CodeChange
     slices: tuple[Slice, ...]
 
     def of(self, only: Container[Slice]) -> _Piece:
-        """The same of some slices."""
+        """The piece with only these slices."""
         return replace(self, slices=tuple(slice_ for slice_ in self.slices if slice_ in only))
 
 
 def _always(_entity: str) -> bool:
-    """Where nobody looks whether rows differ between two clocks."""
+    """Assumes that rows differ between two clocks."""
     return True
 
 
@@ -83,7 +83,7 @@ def code_plan(
     only: Container[Slice] | None = None,
     goes_by_clock: Callable[[str], bool] = _always,
 ) -> CodePlan:
-    """Of all entities, or of the chosen ones, as of `now` (aware); of outdated slices `only` some, where given.
+    """The plan for all entities, or for the chosen ones, at `now` (aware), with `only` these outdated slices if given.
 
     `goes_by_clock` says whether an entity's rows differ between UTC's clock and its own. Raises UnknownEntityError and
     StateStoreDownError.
@@ -103,7 +103,7 @@ def code_plan(
 def _planned(
     warehouse: Warehouse, read: StateReader, name: str, pieces: list[_Piece], now: datetime
 ) -> PlannedEntity | None:
-    """Of all codes that are not the entity's code now; None where no slice is left that one of them computed."""
+    """The plan for one entity; None if no slice of older code is left."""
     left = [piece for piece in pieces if piece.slices]
     if not left:
         return None
@@ -128,7 +128,7 @@ def _planned(
 
 
 def _reached(warehouse: Warehouse, piece: _Piece, now: datetime) -> Iterator[Slice]:
-    """The slices downstream of those of one code that use a column that it changes."""
+    """The slices downstream that use a column that this code change affects."""
     along = columns_reached(warehouse.graph, warehouse.columns, piece.entity, piece.change.columns)
 
     def follows(edge: Edge) -> bool:
@@ -151,7 +151,7 @@ def _merged(changes: list[CodeChange]) -> CodeChange:
 def _pieces(
     warehouse: Warehouse, registry: CodeRegistry, names: Iterable[str], goes_by_clock: Callable[[str], bool]
 ) -> dict[str, list[_Piece]]:
-    """By entity what its older codes differ in from its code now, with the slices that they computed."""
+    """The differences of each entity's older codes from its present code, with the slices that they computed."""
     outside = warehouse.columns.outside
     now = {name: entity_code(warehouse, warehouse.entities[name], outside) for name in names}
     older = [
@@ -186,7 +186,7 @@ def _change(
 
 
 def _is_slice(warehouse: Warehouse, slice_: Slice) -> bool:
-    """Not one of a period that the entity had before."""
+    """Whether the slice has the entity's present period."""
     try:
         warehouse.graph.node(slice_.entity).ordinal(slice_)
     except ParseError:

@@ -1,6 +1,6 @@
-"""Completeness of slices as it was counted last: what nothing was reported of since is not counted again (C4).
+"""Completeness of slices, cached: slices without new reports are not counted again (C4).
 
-A page of fifty days by five minutes adds up 144,000 counts, and most of its days are over: nothing of them changes.
+A page of fifty days by five minutes adds up 144,000 counts, but most of its days are over and do not change.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 _MOST_SLICES: Final = 10_000
 _MOST_REPORTS: Final = 20_000
-"""After more of them than this everything is counted anew."""
+"""After more new reports than this, everything is counted again."""
 
 
 @dataclass
 class _Known:
-    """As of report number `report` and the minute `final` up to which the source's counts were final."""
+    """The state after report number `report`, with the source's counts final up to the minute `final`."""
 
     report: int = -1
     final: int = 0
@@ -36,7 +36,7 @@ class _Known:
 
 
 class KnownCompleteness:
-    """Of the slices of a graph, in one database; safe between threads."""
+    """The completeness of slices of a graph, in one database; safe between threads."""
 
     def __init__(self, graph: DependencyGraph, database: Database) -> None:
         self._graph, self._database, self._counts = graph, database, RecordCounts(database)
@@ -44,7 +44,7 @@ class KnownCompleteness:
         self._lock = Lock()
 
     def of(self, slices: Sequence[Slice]) -> dict[Slice, SliceCompleteness]:
-        """Of slices of one entity; nothing where it is not counted. Raises StateStoreDownError."""
+        """The completeness of slices of one entity; empty if it is not counted. Raises StateStoreDownError."""
         declared = counted_by(self._graph.entity(slices[0].entity)) if slices else None
         if declared is None:
             return {}
@@ -61,7 +61,7 @@ class KnownCompleteness:
             return _there(known, slices)
 
     def _take_reports(self, known: _Known, name: str) -> None:
-        """Forget what reports since then are about; their number is read before anything is counted by them."""
+        """Drops slices that new reports are about. The newest report's number is read before anything is counted."""
         newest = self._counts.newest_report()
         if newest == known.report:
             return
@@ -83,7 +83,7 @@ class KnownCompleteness:
         known.report, known.final = newest, final
 
     def _is_after(self, slice_: Slice, until: int) -> bool:
-        """Whether no count of the slice can have been forgotten."""
+        """Whether none of the slice's counts were deleted from the store."""
         span = minutes_of(self._graph, slice_)
         return span is not None and span.first >= until
 

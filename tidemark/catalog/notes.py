@@ -43,7 +43,7 @@ _SCHEMA: Final = ("entity", "version", "changed_at", "columns")
 
 @dataclass(frozen=True)
 class TableNote:
-    """How far a table's log was read; `committed_at` is epoch ms, `verified_at` epoch seconds, `vacuumed` a version."""
+    """How far a table's log was read. `committed_at` is epoch ms, `verified_at` epoch seconds, `vacuumed` a version."""
 
     position: LogPosition
     table_id: str = ""
@@ -65,9 +65,9 @@ class SchemaNote(NamedTuple):
 
 @dataclass
 class TableUpdate:
-    """What a look at a table brought: `is_anew` where `partitions` are all there are, those before are forgotten.
+    """The result of a look at a table. With `is_anew`, `partitions` are complete and replace earlier notes.
 
-    `commits` is how many were read, `emptied` the versions of those without any action; `is_verified` where its files
+    `commits` is the number of commits read, `emptied` the versions of commits without actions. `is_verified`: its files
     were looked for on disk.
     """
 
@@ -82,7 +82,7 @@ class TableUpdate:
 
 
 class CatalogNotes:
-    """Reads and writes the notes. A note that is written twice is there once."""
+    """Reads and writes the notes. Writing a note twice has no further effect."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -94,7 +94,7 @@ class CatalogNotes:
             return {row[0]: _note(row) for row in rows}
 
     def partitions(self, entity: str, slices: Iterable[Slice] | None = None) -> dict[Slice, PartitionContents]:
-        """What these partitions held, those of which that is known; all of the entity's without `slices`."""
+        """The known contents of these partitions; of all partitions of the entity without `slices`."""
         columns = CATALOG_PARTITIONS.c
         query = select(columns.key, columns.sub, columns.contents).where(columns.entity == entity)
         with self._database.reading() as connection:
@@ -107,7 +107,7 @@ class CatalogNotes:
             return held
 
     def schemas(self, entity: str) -> list[SchemaNote]:
-        """Each schema that the table had, oldest first."""
+        """Each schema of the table, oldest first."""
         columns = CATALOG_SCHEMAS.c
         query = select(columns.version, columns.changed_at, columns.columns).where(columns.entity == entity)
         with self._database.reading() as connection:
@@ -115,7 +115,7 @@ class CatalogNotes:
         return [SchemaNote(version, at, json.loads(text)) for version, at, text in rows]
 
     def schema_sizes(self) -> dict[str, tuple[int, int]]:
-        """By entity the version that brought the newest schema, and how many columns that has."""
+        """By entity, the version that brought the newest schema, and its number of columns."""
         columns = CATALOG_SCHEMAS.c
         query = select(columns.entity, columns.version, columns.columns).order_by(columns.version)
         with self._database.reading() as connection:
@@ -123,7 +123,7 @@ class CatalogNotes:
         return {name: (version, len(json.loads(text))) for name, (version, text) in newest.items()}
 
     def suspects(self) -> dict[str, list[Slice]]:
-        """By entity the slices that may not be what they were written as."""
+        """By entity, the slices whose data may have been changed by other programs or lost."""
         columns = CATALOG_PARTITIONS.c
         query = select(columns.entity, columns.key, columns.sub).where(columns.is_suspect)
         suspects: dict[str, list[Slice]] = {}
@@ -133,7 +133,7 @@ class CatalogNotes:
         return suspects
 
     def write(self, update: TableUpdate) -> None:
-        """Write what a look brought, in one transaction; the table's sums are counted then."""
+        """Writes the result of a look in one transaction, in which the table's sums are computed."""
         key = ("entity", "key", "sub")
         rows = [_partition_row(slice_, contents) for slice_, contents in update.partitions.items()]
         schemas = [
@@ -185,5 +185,5 @@ def _contents(entity: str, rows: Iterable[Any]) -> dict[Slice, PartitionContents
 
 
 def unreadable_tables(database: Database) -> Notes:
-    """Why tables could not be read at the last look, by entity."""
+    """By entity, the reason why its table could not be read at the last look."""
     return Notes(database, "unreadable table")

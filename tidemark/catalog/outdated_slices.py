@@ -1,4 +1,4 @@
-"""Which slices are older than what computes them now: each is kept with the code that computed it."""
+"""Slices that an older version of their code computed. Each slice is stored with its code."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def outdated_slices(registry: CodeRegistry, declared: DeclaredCode, entities: Iterable[Entity]) -> dict[str, list[str]]:
-    """By entity the keys of the slices that other code computed, in order of time; entities without any are left out.
+    """By entity, the keys of slices of other code, in order of time, without entities that have none.
 
-    Slices of which nobody knows the code are passed over. Raises StateStoreDownError.
+    Slices of unknown code are skipped. Raises StateStoreDownError.
     """
     computed = {
         entity.name: entity
@@ -38,7 +38,7 @@ def outdated_slices(registry: CodeRegistry, declared: DeclaredCode, entities: It
 
 
 def version_of(stored: StoredCode) -> str:
-    """The version of a stored code; empty where it is not known what it is."""
+    """The version of a stored code; empty if the code is not known."""
     try:
         return EntityCode.of_json(stored.content).version if stored.content else ""
     except ValueError:

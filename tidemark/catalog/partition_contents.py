@@ -1,8 +1,8 @@
-"""What a partition held after each commit that changed it, and whether it still is what its slice was written as.
+"""The contents of a partition after each commit that changed it, and whether they are still what its run wrote.
 
-Contents have numbers. A commit of somebody else makes a new one, or one that was there before where it brings back the
-same files (RESTORE); one that only moves rows into other files (OPTIMIZE, clustering, compaction) keeps the number. The
-slice is sound while the number is that of our last write, or of the version that its run told, if that is later.
+Contents have numbers. A commit of another program makes a new number, or an earlier one if it restores the same files
+(RESTORE). A commit that only moves rows into other files (OPTIMIZE, clustering, compaction) keeps the number. The slice
+is sound while its number is that of our last write, or of the version that its run reported, whichever is later.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 _LOST: Final = "lost"
 _KEPT: Final = 32
-"""So many contents are remembered; of those before, the last one that is ours."""
+"""The most contents that are kept, besides the last one of our own."""
 
 
 class DataCondition(Enum):
-    """What became of a slice's data in storage."""
+    """The state of a slice's data in storage."""
 
     SOUND = "sound"
     FOREIGN = "foreign"
@@ -34,7 +34,7 @@ class DataCondition(Enum):
 
 
 class DataVerdict(NamedTuple):
-    """`version` is the last that changed the partition; `why` what happened, for people."""
+    """`version` is the last that changed the partition; `why` is for people."""
 
     condition: DataCondition
     version: int
@@ -42,14 +42,14 @@ class DataVerdict(NamedTuple):
 
 
 class ToldData(NamedTuple):
-    """What a slice's last run told of it: the version of its table, and rows; None where it did not."""
+    """The table version and the rows that a slice's last run reported; None if it did not."""
 
     version: int | None = None
     rows: int | None = None
 
 
 class HeldFile(NamedTuple):
-    """A live file: its rows (None: the log does not say), bytes, and what has to be on disk."""
+    """A live file: its rows (None if not in the log), its bytes, and its paths on disk."""
 
     rows: int | None
     size_bytes: int
@@ -57,7 +57,7 @@ class HeldFile(NamedTuple):
 
 
 class Content(NamedTuple):
-    """After commit `version` the files were those of `digest`; equal `number`, equal rows. `own` is by our own word."""
+    """The files after commit `version`, as `digest`. Equal `number` means equal rows. `own`: we wrote it."""
 
     version: int
     digest: str
@@ -68,9 +68,9 @@ class Content(NamedTuple):
 
 @dataclass(slots=True)
 class PartitionContents:
-    """Changed in place by `take`. `missing` is how many live files were not on disk when they were last looked for.
+    """`take` changes it in place. `missing` is the number of live files that were not on disk at the last check.
 
-    With `is_other_table` what runs told before is of a table that was at this place earlier, and means nothing here.
+    With `is_other_table`, versions that runs reported belong to an earlier table at this place and are ignored.
     """
 
     files: dict[str, HeldFile] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class PartitionContents:
 
     @property
     def rows(self) -> int:
-        """Rows that are not hidden, as far as the log says."""
+        """Rows that are not deleted, as far as the log says."""
         return sum(file.rows or 0 for file in self.files.values())
 
     @property
@@ -98,7 +98,7 @@ class PartitionContents:
         return sum(file.size_bytes for file in self.files.values())
 
     def begin(self, version: int, files: Iterable[TableFile]) -> None:
-        """What is live at a checkpoint, where nothing older is known: taken as it is."""
+        """Starts with the live files of a checkpoint. Earlier commits are not known."""
         self._hold(files)
         self.contents = [Content(version, self._digest(), 0, own=False, operation="")]
 
@@ -112,7 +112,7 @@ class PartitionContents:
         is_own: bool,
         operation: str,
     ) -> None:
-        """One commit that adds or removes files here."""
+        """Applies a commit that adds or removes files in this partition."""
         for file in removed:
             self.files.pop(file.identity, None)
         self._hold(added)
@@ -123,21 +123,21 @@ class PartitionContents:
         self._forget()
 
     def lose_all(self, operation: str) -> None:
-        """The table itself is gone, and no commit says so: no version that a run told is of what is there now."""
+        """Records that the table is gone without a commit: versions that runs reported no longer apply."""
         self.files, self.missing, self.is_other_table = {}, 0, True
         self.contents.append(Content(self.version + 1, "", self._number(""), own=False, operation=operation))
         self._forget()
 
     def lose_commit(self, version: int) -> None:
-        """The commit that a run told has lost its actions: what it wrote is not there."""
+        """Records that the commit that a run reported has lost its actions, so its files are not in the table."""
         lost = Content(version, _LOST, -1, own=True, operation=f"the emptied commit {version}")
         self.contents[-1:] = [lost, self.contents[-1]._replace(own=False)]
 
     def succeed(self, earlier: PartitionContents, *, is_other_table: bool) -> None:
-        """After the log was read anew: what was sound before has to be there, unless we wrote after it.
+        """Continues `earlier` after the log was read again: its sound content must be there, unless we wrote later.
 
-        A log that does not have it any more is that of an older copy, or lost a commit: its versions are not those that
-        runs told.
+        If the log does not have it, the log is an older copy or has lost a commit, so the versions that runs reported
+        no longer apply.
         """
         self.is_other_table = is_other_table or earlier.is_other_table
         anchor, own = earlier._sound(None), self._sound(None)
@@ -154,7 +154,7 @@ class PartitionContents:
         self.contents.insert(0, anchor._replace(number=number, own=True))
 
     def judge(self, told: ToldData, newest: int) -> DataVerdict:
-        """Whether the slice is what it was written as, by our own word and by what its last run told.
+        """Whether the data is still what the slice's run wrote, by our own commits and by the run's report.
 
         `newest` is the table's newest version.
         """
@@ -183,24 +183,24 @@ class PartitionContents:
         return DataVerdict(DataCondition.FOREIGN, now.version, why)
 
     def _beyond(self, told: int, newest: int) -> DataVerdict:
-        """The run told a version that the log does not have: it is that of an older copy, or gone."""
+        """The verdict if the log lacks the version that the run reported: it is an older copy, or gone."""
         condition = DataCondition.FOREIGN if self.files else DataCondition.ABSENT
         end = f"the log ends at version {newest}" if newest >= 0 else "the table has no log"
         return DataVerdict(condition, newest, f"its run wrote version {told}, and {end}")
 
     @property
     def is_suspect(self) -> bool:
-        """Whether it is not sound by our own word alone."""
+        """Whether our own commits alone do not prove it sound."""
         own = self._sound(None)
         return bool(self.missing) or own is None or own.number != self.contents[-1].number
 
     def vouch(self) -> None:
-        """What is there now is what its run told: from now on our own word."""
+        """Records that the present content is what its run reported, which counts as our own commit from now on."""
         last = self.contents[-1]
         self.contents[-1] = last._replace(own=True)
 
     def to_json(self) -> str:
-        """Text that `of_json` reads back."""
+        """Text for `of_json`."""
         return json_text([self.files, self.contents, self.missing, self.is_other_table], separators=(",", ":"))
 
     @classmethod
@@ -214,7 +214,7 @@ class PartitionContents:
         self.files.update((file.identity, HeldFile(file.rows, file.size_bytes, file.paths)) for file in files)
 
     def _sound(self, told: int | None) -> Content | None:
-        """The last content by our own word, or as it was at the version told, whichever is later; None for neither."""
+        """The later of our last own content and the content at the reported version; None without either."""
         own = next((content for content in reversed(self.contents) if content.own), None)
         if told is None or (own is not None and own.version >= told):
             return own
@@ -222,12 +222,12 @@ class PartitionContents:
         return next(before, self.contents[0])
 
     def _number(self, digest: str) -> int:
-        """That of an earlier content of the same files, or the next one."""
+        """The number of an earlier content with the same files, or the next number."""
         same = (content.number for content in reversed(self.contents) if content.digest == digest)
         return next(same, max((content.number for content in self.contents), default=-1) + 1)
 
     def _digest(self) -> str:
-        """Nothing for no files."""
+        """A hash of the files; empty without files."""
         return hashlib.blake2b("\n".join(sorted(self.files)).encode(), digest_size=9).hexdigest() if self.files else ""
 
     def _forget(self) -> None:

@@ -1,7 +1,7 @@
-"""The operational catalog as of a past instant (C3, D8): from the transitions that were recorded by then.
+"""The operational catalog at a past instant (C3, D8), from the transitions recorded by then.
 
-Of a slice rows, version and run are what its last run by then told. Sizes, files and schemas of tables are kept as they
-are now alone, and so are profiles and counts: they are None. Entities, layers, kinds and owners are today's.
+Rows, version and run of a slice are from its last run by then. Sizes, files, schemas, profiles and
+counts are only stored for the present, so they are None. Entities, layers, kinds and owners are the present ones.
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ _UNDER_WAY = frozenset({RunState.READY, RunState.LAUNCHED, RunState.RUNNING})
 
 
 class PastCatalog:
-    """Answers for the entities of a graph at an aware instant. Raises StateStoreDownError."""
+    """The catalog for the entities of a graph at an aware instant. Raises StateStoreDownError."""
 
     def __init__(self, graph: DependencyGraph, database: Database, when: datetime) -> None:
         self._graph, self._database, self._when = graph, database, when.astimezone(UTC)
 
     def entries(self) -> list[CatalogEntry]:
-        """One an entity, in the order of `listed`."""
+        """One entry for each entity, in the order of `listed`."""
         states = defaultdict[str, list["PastState"]](list)
         for state in states_at(self._database, self._when):
             states[state.slice.entity].append(state)
         return self._entries(listed(self._graph), states)
 
     def page(self, entity: str, most: int = SHOWN_SLICES, before: str = "") -> CatalogPage:
-        """One entity with its newest `most` slices, of keys that sort before `before` where that is given.
+        """One entity with its newest `most` slices, with keys before `before` if given.
 
-        It costs reads in proportion to the entity's own past, and its readers'. Raises UnknownEntityError.
+        The cost is proportional to the past of the entity and its readers. Raises UnknownEntityError.
         """
         self._graph.entity(entity)
         states = states_at(self._database, self._when, entity=entity)
@@ -85,7 +85,7 @@ class PastCatalog:
         states: Mapping[str, Sequence[PastState]],
         around: Collection[str] | None = None,
     ) -> list[CatalogEntry]:
-        """`around` are these entities and all that read them; all there are where it is left out."""
+        """`around` has these entities and their readers; all entities if it is None."""
         runs, tags = self._last_runs(around), self._tag_counts(around)
         counts = {name: SliceCounts(last_run=run) for name, run in runs.items()}
         counts.update((name, _counts(of_entity, runs.get(name, 0))) for name, of_entity in states.items())
@@ -104,14 +104,14 @@ class PastCatalog:
         ]
 
     def _last_runs(self, entities: Collection[str] | None) -> dict[str, int]:
-        """By entity the number of the last transition by then that a run told."""
+        """By entity, the number of its last transition by then that has a run."""
         columns = TRANSITIONS.c
         is_meant = columns.run_id.is_not(None) & (columns.record_time <= microseconds(self._when))
         query = select(columns.entity, func.max(columns.seq)).where(is_meant, _is_any_of(columns.entity, entities))
         return self._by_name(query.group_by(columns.entity))
 
     def _runs(self, entity: str, keys: Collection[str]) -> dict[Slice, str]:
-        """Of each slice with one of these keys the run that told something of it last."""
+        """The last run of each slice with one of these keys."""
         columns = TRANSITIONS.c
         is_meant = columns.run_id.is_not(None) & (columns.record_time <= microseconds(self._when))
         are_shown = (columns.entity == entity) & _is_any_of(columns.key, keys)
@@ -123,7 +123,7 @@ class PastCatalog:
             return {Slice(entity, key, sub_of(sub)): run_id for key, sub, run_id in connection.execute(query)}
 
     def _tags(self, entity: str) -> dict[str, tuple[int, int]]:
-        """Named by then; one that was restated since is not known any more as it was."""
+        """Tags by then. The earlier tag of a snapshot that was restated since is not known."""
         with self._database.reading() as connection:
             tags = connection.execute(tags_of(entity).where(SNAPSHOTS.c.tagged_at <= self._when.isoformat()))
             return {tag.slice: (tag.version, tag.rows) for tag in tags}
@@ -143,7 +143,7 @@ def _is_any_of(column: Any, names: Collection[str] | None) -> Any:
 
 
 def _newest(states: Iterable[PastState], before: str) -> list[PastState]:
-    """What was there, or should have been; the newest first, those of a time by their sub-partition."""
+    """Slices that had data or should have had it, newest first, then by sub-partition."""
     shown = [
         state for state in states if state.status.run_state not in _TO_COME and (not before or state.slice.key < before)
     ]

@@ -1,7 +1,7 @@
-"""Each table compared with what the state store says of its slices (D8): what is not what it was written as.
+"""Compares each table with its slices in the state store (D8) and finds changed or missing data.
 
-A captured table's slices are tagged versions: they are gone where a version cannot be read any more. Foreign writes to
-it stop the capture (`capture/commits/foreign_writes.py`); versions that are tagged already stay what they are.
+The slices of a captured table are tagged versions. They are absent once their version cannot be read. Writes by other
+programs stop the capture (`capture/commits/foreign_writes.py`); versions that are tagged already do not change.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ _IS_JUDGED: Final = frozenset({RunState.COMPLETED, RunState.ABSENT})
 
 @dataclass
 class Reconciled:
-    """`update`, if any, is to be noted once the `verdicts` are told; `looked` partitions were looked at."""
+    """`update`, if any, is to be noted after the `verdicts` are reported.
+
+    `looked` is the number of examined partitions.
+    """
 
     update: TableUpdate | None
     verdicts: list[tuple[Current, DataVerdict]] = field(default_factory=list)
@@ -43,7 +46,7 @@ class Reconciled:
 
 
 class Reconciliation:
-    """Reads the tables of a warehouse; writes nothing but the notes that `note` is given."""
+    """Reads the tables of a warehouse. It writes only notes, in `note`."""
 
     def __init__(self, warehouse: Warehouse, store: StateStore) -> None:
         self._warehouse, self._store = warehouse, store
@@ -60,11 +63,10 @@ class Reconciliation:
     def reconcile(
         self, table: LookedTable, note: TableNote | None, suspects: Iterable[Slice], now: int, *, verify: bool = False
     ) -> Reconciled | None:
-        """Compare one table; None where its writers are too quick just now. `now` is in epoch seconds.
+        """Compares one table. None if its writers commit faster than it can be read. `now` is in epoch seconds.
 
-        With `verify`, hourly, and after a VACUUM its files are looked for on disk too: after one by Spark as soon as
-        the same process looks again. Raises UnreadableLogError and
-        TableFeatureError.
+        Files are looked for on disk hourly, with `verify`, and after a VACUUM (a VACUUM of Spark is noticed at the same
+        process's next look). Raises UnreadableLogError and TableFeatureError.
         """
         for _ in range(_TRIES):
             update = look_at(table, note, self.notes) or self._without_log(table, note)
@@ -75,14 +77,14 @@ class Reconciliation:
         return None
 
     def note(self, update: TableUpdate) -> None:
-        """Write what a look brought, once it was told."""
+        """Writes the result of a look, after its verdicts were reported."""
         self.notes.write(update)
         self._vacuumed.discard(update.entity)
 
     def _beyond(self, entity: str, update: TableUpdate | None, note: TableNote | None) -> Iterable[Slice]:
-        """Slices whose run told a version that the log does not have, or whose commit is empty.
+        """Slices whose run reported a version that the log does not have, or whose commit is empty.
 
-        The log may be that of an older copy, or have lost what was in the file.
+        The log may be an older copy, or have lost the contents of the file.
         """
         self._told_to, told = versions_told_since(self._store.database, self._told_to)
         for slice_, version in told.items():
@@ -96,7 +98,7 @@ class Reconciliation:
         return [*suspects, *lost]
 
     def _without_log(self, table: LookedTable, note: TableNote | None) -> TableUpdate | None:
-        """A table that was never there."""
+        """The first update for a table that never existed."""
         is_new = note is None and not has_log(table.path)
         return TableUpdate(table.entity.name, TableNote(NO_LOG), is_anew=True) if is_new else None
 
@@ -116,9 +118,9 @@ class Reconciliation:
         return update
 
     def _lost_files(self, table: LookedTable) -> bool:
-        """Whether files of a captured table are gone since the last look: Spark's VACUUM says nothing in the log.
+        """Whether files of a captured table are gone since the last look: the log does not show Spark's VACUUM.
 
-        The files of a computed slice are live ones, which no VACUUM takes.
+        Files of a computed slice are live, so no VACUUM deletes them.
         """
         if table.is_computed:
             return False
@@ -129,7 +131,7 @@ class Reconciliation:
         return table.entity.name in self._vacuumed
 
     def _count_missing(self, table: LookedTable, update: TableUpdate) -> None:
-        """Of each partition how many files are not on disk; those of which that changed are judged."""
+        """Counts the missing files of each partition. Partitions whose count changed are judged."""
         on_disk = paths_on_disk(table.path)
         known = {} if update.is_anew else self.notes.partitions(table.entity.name)
         for slice_, contents in {**known, **update.partitions}.items():
@@ -166,7 +168,7 @@ class Reconciliation:
     def _with_suspects(
         self, table: LookedTable, update: TableUpdate | None, suspects: Iterable[Slice]
     ) -> TableUpdate | None:
-        """What was not sound is judged each time: its run may have ended by now, and told its version."""
+        """Slices that were not sound are judged each time: their run may have ended and reported its version."""
         if update is not None and update.is_anew:
             return update
         held = self.notes.partitions(table.entity.name, suspects)
@@ -178,7 +180,7 @@ class Reconciliation:
         return update
 
     def _currents(self, entity: str, update: TableUpdate) -> Mapping[Slice, Current]:
-        """The slices that can be judged: all that are there where the table was read anew, or is gone."""
+        """The slices to judge: all completed ones if the table was read from the start, or is gone."""
         read = self._store.read
         currents = read.currents(update.partitions)
         if update.is_anew or update.note.position == NO_LOG:
@@ -186,7 +188,7 @@ class Reconciliation:
         return {current.slice: current for current in currents if current.status.run_state in _IS_JUDGED}
 
     def _snapshots(self, table: LookedTable) -> list[tuple[Current, DataVerdict]]:
-        """Of each tag of a captured table whether its version can be read."""
+        """Whether the version of each tag of a captured table can be read."""
         readable = readable_versions(table.path)
         names = [name for name, other in self._warehouse.entities.items() if other.snapshot_of == table.entity.name]
         tags = {
@@ -204,7 +206,7 @@ class Reconciliation:
 
 
 def _has_moved(table: LookedTable, note: TableNote | None, update: TableUpdate | None) -> bool:
-    """Whether somebody committed after the log was read: what the store says may be of that commit."""
+    """Whether another commit followed after the log was read: the store's state may be of that commit."""
     newest = update.note if update else note
     if newest is None or newest.position == NO_LOG:
         return has_log(table.path)

@@ -1,8 +1,8 @@
-"""How a slice stood at a past instant, and which slices it had been computed from then, at which versions.
+"""The status of a slice at a past instant, and the slices and versions that it had been computed from then.
 
-Everything is from the transitions recorded by then, read by the slice's own index: however many others there are. Of
-what is older than `history_days` the last transition of a slice stays, and with it how it stood, but not what it read.
-Source: seed capability D8 (exact status at any past time).
+It uses the slice's transitions recorded by then, through the slice's index, so the total number does not matter.
+Transitions older than `history_days` are deleted, except each slice's last one: its status stays known, but not its
+inputs. Source: seed capability D8 (exact status at any past time).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _ASKED_FOR: Final = frozenset({Event.LAUNCHED, Event.FORCED})
 
 @dataclass(frozen=True, slots=True)
 class SliceAsOf:
-    """`status` is None where nothing had happened by `when` (aware); `written` is the last time that it was computed.
+    """`status` is None if nothing had happened by `when` (aware). `written` is its last computation.
 
-    `read` is what that run opened; None where nobody told it.
+    `read` has the inputs of that run; None if they were not recorded.
     """
 
     slice: Slice
@@ -40,14 +40,14 @@ class SliceAsOf:
 
 
 def slice_as_of(store: StateStore, slice_: Slice, when: datetime) -> SliceAsOf:
-    """The slice as it was recorded at an aware instant. Raises StateStoreDownError."""
+    """The slice as recorded by an aware instant. Raises StateStoreDownError."""
     history = [step for step in store.read.history(slice_) if step.record_time <= when]
     written = next((step for step in reversed(history) if step.event in _WRITTEN), None)
     return SliceAsOf(slice_, when, history[-1].status if history else None, written, _read(history, written))
 
 
 def _read(history: list[Transition], written: Transition | None) -> tuple[UsedSlice, ...] | None:
-    """What the run opened that had been asked for last before the slice was written."""
+    """The inputs in the last launch before the slice was written."""
     asked = [step for step in history if written and step.seq < written.seq and step.event in _ASKED_FOR]
     manifest = asked[-1].facts.manifest if asked else None
     return tuple(used for those in manifest.used_slices.values() for used in those) if manifest else None

@@ -1,7 +1,7 @@
-"""How many records of slices came, by the counts in the state store (C4): of all slices of a page in one query.
+"""The numbers of records of slices, from the counts in the state store (C4), with one query for a page.
 
-An entity is counted where its probe compares counts, or where it declares `completeness`. `tidemark completeness` says
-of one slice which slots are open.
+An entity is counted if its probe compares counts, or if it declares `completeness`. `tidemark completeness` shows the
+open slots of one slice.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MINUTE: Final = 60
 
 @dataclass(frozen=True)
 class SliceCompleteness:
-    """Records of all slots that share a minute with the slice; those are open that are not complete."""
+    """Records of all slots that overlap the slice. Slots that are not complete are open."""
 
     source: int
     lake: int
@@ -40,19 +40,19 @@ class SliceCompleteness:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every slot is."""
+        """Whether every slot is complete."""
         return not self.open_slots
 
 
 class Minutes(NamedTuple):
-    """`[first, end)`, on the grid of slots."""
+    """`[first, end)` in minutes since 1970, at bounds of slots."""
 
     first: int
     end: int
 
 
 def counted_by(entity: Entity) -> CountsProbe | None:
-    """By which counts, and what share of them, an entity is complete; None where it is not counted."""
+    """The counts, and the required share, for an entity's completeness; None if it is not counted."""
     if entity.probe is not None and entity.probe.counts is not None:
         return entity.probe.counts
     return CountsProbe(of=entity.name) if entity.completeness is not None else None
@@ -61,7 +61,7 @@ def counted_by(entity: Entity) -> CountsProbe | None:
 def slice_completeness(
     graph: DependencyGraph, database: Database, slices: Sequence[Slice]
 ) -> dict[Slice, SliceCompleteness]:
-    """Of slices of one entity; nothing where it is not counted. Raises StateStoreDownError."""
+    """The completeness of slices of one entity; empty if it is not counted. Raises StateStoreDownError."""
     declared = counted_by(graph.entity(slices[0].entity)) if slices else None
     if declared is None or graph.node(slices[0].entity).grid is None:
         return {}
@@ -77,7 +77,7 @@ def slice_completeness(
 
 
 def minutes_of(graph: DependencyGraph, slice_: Slice) -> Minutes | None:
-    """The minutes of all slots that a slice shares one with; None where it is not counted, or is of another period."""
+    """The minutes of all slots that overlap a slice; None if it is not counted or has another period."""
     declared = counted_by(graph.entity(slice_.entity))
     return None if declared is None else _minutes(graph, SlotGrid(declared.slot_minutes, declared.phase), slice_)
 
@@ -85,14 +85,14 @@ def minutes_of(graph: DependencyGraph, slice_: Slice) -> Minutes | None:
 def _minutes(graph: DependencyGraph, grid: SlotGrid, slice_: Slice) -> Minutes | None:
     try:
         window = graph.window(slice_)
-    except ParseError:  # of another period, from before the entity was changed
+    except ParseError:  # a key of another period, from before the entity was changed
         return None
     first = grid.slot(seconds_of(window.start) // _MINUTE)
     return Minutes(first.start, grid.slot(seconds_of(window.end) // _MINUTE - 1).end)
 
 
 def _judged(told: Sequence[Slot], span: Minutes, grid: SlotGrid, final: int, at_least: Fraction) -> SliceCompleteness:
-    """A slot is complete once its counts are final and the lake agrees; one that nobody told of held nothing."""
+    """A slot is complete once its counts are final and the lake agrees. A slot without counts had no records."""
     own = told[bisect_left(told, span.first, key=_start) : bisect_left(told, span.end, key=_start)]
     number = (span.end - span.first) // grid.minutes
     closed = min(max((final - span.first) // grid.minutes, 0), number)

@@ -1,6 +1,6 @@
-"""How many slices of each entity are how, counted again only for entities to which something has happened since.
+"""The numbers of slices by state for each entity, recounted only for entities with new transitions.
 
-Who asks reads the counts of before and counts the few entities anew that later transitions name.
+A reader loads the stored counts and recounts the few entities with later transitions.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
 
 _COUNTED_AT_ONCE: Final = 200
-"""More than so many entities changed: one pass over all slices is cheaper than one look each."""
+"""With more changed entities than this, one pass over all slices is cheaper than one query for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class SliceCounts:
-    """`completed` slices are there; `invalid`, `tainted`, `foreign` and `partial` (incomplete) ones are among them.
+    """`completed` slices include the `invalid`, `tainted`, `foreign` and `partial` (incomplete) ones.
 
-    `newest` is the key of the newest that is there; `changed` the number of the last transition of any, `last_run` that
-    of the last that a run told.
+    `newest` is the key of the newest completed one. `changed` is the number of the entity's last transition, `last_run`
+    that of its last transition with a run.
     """
 
     completed: int = 0
@@ -48,7 +48,7 @@ class SliceCounts:
 
 
 def slice_counts(database: Database, entities: Iterable[str] | None = None) -> dict[str, SliceCounts]:
-    """By entity, of these or of all, as of now."""
+    """The present counts by entity, for these entities or all."""
     with database.at_one_instant() as connection:
         noted, seq = _noted(connection)
         changed = _changed_since(connection, seq)
@@ -60,7 +60,7 @@ def slice_counts(database: Database, entities: Iterable[str] | None = None) -> d
 
 
 def note_counts(database: Database) -> int:
-    """Note the counts of what has changed since they were noted last; of how many entities that was."""
+    """Stores the counts of entities that changed since the last call. Returns the number of these entities."""
     with database.at_one_instant() as connection:
         noted, seq = _noted(connection)
         changed = _changed_since(connection, seq)
@@ -68,7 +68,7 @@ def note_counts(database: Database) -> int:
         last = connection.execute(select(func.max(TRANSITIONS.c.seq))).scalar() or 0
     if not counts:
         return 0
-    # The entity without a name holds up to where everything was counted.
+    # The entity without a name has the transition up to which everything was counted.
     rows = [(name, count.changed, json_text(asdict(count))) for name, count in counts.items()]
     with database.writing() as connection:
         Rows(CATALOG_COUNTS, ("entity", "seq", "counts"), [*rows, ("", last, "{}")], ("entity",)).write(connection)
@@ -94,7 +94,7 @@ def _changed_since(connection: Connection, seq: int) -> set[str]:
 
 
 def _last_runs(connection: Connection, seq: int) -> dict[str, int]:
-    """By entity the number of the last transition after `seq` that a run told."""
+    """By entity, the number of the last transition after `seq` that has a run."""
     columns = TRANSITIONS.c
     query = select(columns.entity, func.max(columns.seq)).where(columns.seq > seq, columns.run_id.is_not(None))
     return {row[0]: row[1] for row in connection.execute(query.group_by(columns.entity))}
@@ -103,7 +103,7 @@ def _last_runs(connection: Connection, seq: int) -> dict[str, int]:
 def _counted(
     connection: Connection, entities: set[str], noted: Mapping[str, SliceCounts], seq: int
 ) -> Mapping[str, SliceCounts]:
-    """These entities' counts; what runs told is known for what was `noted` after transition `seq`."""
+    """The counts of these entities. `noted` has the last runs up to transition `seq`."""
     slices = SLICES.c
     is_there = slices.life == "completed"
     query = select(

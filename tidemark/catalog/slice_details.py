@@ -1,6 +1,6 @@
-"""What is known of slices beside their data: what the rules said, how the rows looked, how many of them came.
+"""Details of slices besides their data: results of rules, profiles, and completeness of records.
 
-All of it is in the state store, written there by whoever judged, measured or counted: no row is looked at here.
+All of it was stored by the run, profile or count that made it; no rows are read here.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProfileSummary:
-    """The profile of a slice in brief; `anomalies` are the unusual figures, the worst first.
+    """A short form of a slice's profile. `anomalies` are the unusual figures, the worst first.
 
-    `is_published` is False where the rows that were measured broke a rule: they are not the slice's (UTC).
+    `is_published` is False if the measured rows broke a rule and were refused. `measured_at` is in UTC.
     """
 
     measured_at: datetime
@@ -41,7 +41,7 @@ class ProfileSummary:
 
 @dataclass(frozen=True)
 class SliceDetails:
-    """`rules` is what they said last, in words; `profile` and `completeness` are None where nothing is kept of them."""
+    """`rules` is their last result in words. `profile` and `completeness` are None if not stored."""
 
     rules: str = ""
     profile: ProfileSummary | None = None

@@ -1,4 +1,4 @@
-"""Which slice a partition of a computed table holds: the inverse of the partition columns."""
+"""The slice of a partition of a computed table: the inverse of the partition columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def slice_of_partition(entity: Entity, values: Mapping[str, str | None]) -> Slice | None:
-    """The slice of a partition's values as the log has them; None where they are none of the entity's."""
+    """The slice of a partition's values in the log; None if they do not belong to the entity."""
     times = partition_columns(entity.period)
     names = (*times, *sorted(entity.sub_partitions))
     texts = {name: text for name, text in values.items() if text}

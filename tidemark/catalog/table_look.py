@@ -1,6 +1,6 @@
-"""One look at a table: what its log tells after the commit that was seen last, as changes of the catalog's notes.
+"""One look at a table: the news in its log since the last seen commit, as changes of the catalog's notes.
 
-A captured table's partitions are no slices: theirs are noted under their values as text, only to be counted.
+Partitions of a captured table are not slices. They are noted under their values as text, only to be counted.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 _VACUUMED: Final = "VACUUM END"
 NO_LOG: Final = LogPosition(-1, "no log")
-"""Where a table that is not there was read up to."""
+"""The position of a table that does not exist."""
 _NOWHERE: Final = "0"
-"""The key of what is in no partition that is known."""
+"""The key for files whose partition is not known."""
 _DELETED: Final = "the table's deletion"
 
 
 @dataclass(frozen=True)
 class LookedTable:
-    """The table of an entity; `is_computed` where its partitions are slices."""
+    """The table of an entity. `is_computed`: its partitions are slices."""
 
     entity: Entity
     path: TableLocation
@@ -42,7 +42,7 @@ class LookedTable:
 
 
 def look_at(table: LookedTable, note: TableNote | None, notes: CatalogNotes) -> TableUpdate | None:
-    """What is new of a table; None where nothing is. Raises UnreadableLogError and TableFeatureError."""
+    """The news of a table; None without news. Raises UnreadableLogError and TableFeatureError."""
     if not has_log(table.path):
         return None if note is None or note.position == NO_LOG else _deleted(table, note, notes)
     seen = note.position if note is not None and note.position != NO_LOG else None
@@ -54,7 +54,7 @@ def look_at(table: LookedTable, note: TableNote | None, notes: CatalogNotes) -> 
 
 
 def _deleted(table: LookedTable, note: TableNote, notes: CatalogNotes) -> TableUpdate:
-    """All that was in it is gone."""
+    """The update for a deleted table: all of its data is gone."""
     partitions = notes.partitions(table.entity.name)
     for contents in partitions.values():
         contents.lose_all(_DELETED)
@@ -75,7 +75,7 @@ class _Look:
         self._commits, self._emptied = 0, set[int]()
 
     def take(self, commit: CommitChanges) -> None:
-        """One commit, in order."""
+        """Applies one commit, in order."""
         self.version = commit.version
         self._commits += 1
         if commit.is_empty:
@@ -105,7 +105,7 @@ class _Look:
             )
 
     def update(self) -> TableUpdate:
-        """The whole table."""
+        """The update after all commits."""
         position = position_at(self._table.path, self.version or 0)
         note = replace(self._note, position=position, committed_at=self._at, vacuumed=self._vacuumed)
         if self._is_anew:
@@ -117,13 +117,13 @@ class _Look:
         return update
 
     def _compare_with_before(self, *, is_other_table: bool) -> None:
-        """A table that was read again keeps what is known of before: which content was sound."""
+        """Carries over which earlier content was sound, after the table was read again from the start."""
         for slice_, before in self._before.items():
             now = self._partitions.setdefault(slice_, PartitionContents.empty())
             now.succeed(before, is_other_table=is_other_table)
 
     def _take_columns(self, schema: SchemaNote) -> None:
-        """A commit may repeat what the columns are, as RESTORE does."""
+        """Adds a schema if it changed. A commit may repeat the columns, as RESTORE does."""
         known = self._schemas if self._is_anew or self._schemas else self._notes.schemas(self._table.entity.name)
         if not known or dict(known[-1].columns) != dict(schema.columns):
             self._schemas.append(schema)
@@ -137,7 +137,7 @@ class _Look:
         return self._partitions
 
     def _holder_of(self, identity: str) -> Slice:
-        """Whose file it is, where the log leaves out the partition of what it removes."""
+        """The slice of a removed file whose partition is not in the log."""
         if not self._is_anew:
             self._partitions = {**self._notes.partitions(self._table.entity.name), **self._partitions}
         holders = (slice_ for slice_, contents in self._partitions.items() if identity in contents.files)

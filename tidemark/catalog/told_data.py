@@ -1,4 +1,4 @@
-"""What runs told of slices, as the state store has it: the version of the table, and the rows."""
+"""The table versions and rows that runs reported for slices, from the state store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOTHING: Final = ToldData()
 
 
 def versions_told_since(database: Database, seq: int) -> tuple[int, dict[Slice, int]]:
-    """The last transition, and the newest version that transitions after `seq` say of each slice."""
+    """The number of the last transition, and the newest version of each slice in transitions after `seq`."""
     columns, told, last = TRANSITIONS.c, dict[Slice, int](), seq
     query = select(columns.seq, columns.entity, columns.key, columns.sub, columns.snapshot_id)
     query = query.where(columns.seq > seq, columns.snapshot_id.is_not(None)).order_by(columns.seq)
@@ -35,7 +35,7 @@ def versions_told_since(database: Database, seq: int) -> tuple[int, dict[Slice, 
 
 
 def told_data(database: Database, slices: Iterable[Slice], until: datetime | None = None) -> dict[Slice, ToldData]:
-    """Of each of the slices what its last run told that told anything; recorded by then, where an instant is given."""
+    """The last reported version and rows of each slice, by `until` if given."""
     wanted = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in slices]
     columns, told = TRANSITIONS.c, dict[Slice, ToldData]()
     query = (

@@ -1,4 +1,4 @@
-"""What the rules said of slices last, as the state store has it: which one failed, and what was expected."""
+"""The last results of the rules for slices, from the state store: the failed rule and what was expected."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ _TOLD_BY: Final = {
 def told_rules(
     database: Database, statuses: Mapping[Slice, SliceStatus], until: datetime | None = None
 ) -> dict[Slice, str]:
-    """Of each slice why its quality is as it is; recorded by then, where an instant is given.
+    """The reason of each slice's quality, recorded by `until` if given.
 
-    Of a failed one whose quality nobody knows, why it failed: a rule may have crashed. Raises StateStoreDownError.
+    For a failed slice of unknown quality it is the reason of the failure, because a rule may have crashed. Raises
+    StateStoreDownError.
     """
     wanted = {slice_: event for slice_, status in statuses.items() if (event := _event_of(status)) is not None}
     keys = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in wanted]
@@ -54,7 +55,7 @@ def told_rules(
 
 
 def _event_of(status: SliceStatus) -> Event | None:
-    """The event that tells it; None where no rule has said anything."""
+    """The event with the reason; None if no rule has a result."""
     if status.quality is Quality.UNKNOWN:
         return Event.FAILED if status.run_state is RunState.FAILED else None
     return _TOLD_BY[status.quality]

@@ -1,1 +1,1 @@
-"""Computing slices: inputs as views, the query or function, one partition replaced, its rules checked."""
+"""Computes slices: inputs as views, the query or function, one replaced partition, quality rules."""

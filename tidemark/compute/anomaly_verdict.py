@@ -1,6 +1,6 @@
-"""What became of a slice's profile against its history, in the two stages of C9's seed story.
+"""The verdict on a slice's profile against its history, in the two stages of C9's seed story.
 
-An anomaly alone is a doubt: the deeper rules are run. The slice is held back only if one of them says so, or the
+An anomaly alone is a doubt: the deeper rules run. The slice is blocked only if one of them is broken, or by the
 declaration (`anomalies: block`).
 """
 
@@ -23,7 +23,7 @@ CHECK_NAME: Final = "anomaly"
 
 @dataclass(frozen=True)
 class AnomalyVerdict:
-    """One slice: `deeper` are the results of the rules that ran as there was an anomaly."""
+    """The verdict for one slice. `deeper` has the results of the rules that ran because of an anomaly."""
 
     comparison: HistoryComparison
     policy: Anomalies
@@ -31,12 +31,12 @@ class AnomalyVerdict:
 
     @property
     def passed(self) -> bool:
-        """Everything is as usual."""
+        """Whether there is no anomaly."""
         return not self.comparison.anomalies
 
     @property
     def broken(self) -> dict[str, str]:
-        """Why the slice is held back, by rule; empty where it is not."""
+        """The reasons to block the slice, by rule; empty if it is not blocked."""
         deeper = {check.name: check.reason for check in self.deeper if check.blocks}
         if not self.passed and self.policy is Anomalies.BLOCK:
             return {CHECK_NAME: self.reason, **deeper}
@@ -44,7 +44,7 @@ class AnomalyVerdict:
 
     @property
     def reason(self) -> str:
-        """What is not as expected, and what the deeper rules said to it."""
+        """The anomalies, and the results of the deeper rules."""
         if self.passed:
             compared, history = self.comparison.compared, self.comparison.history.value
             return f"as expected: {compared} measures compared, history: {history}"
@@ -53,7 +53,7 @@ class AnomalyVerdict:
 
     @property
     def figures(self) -> Mapping[str, Any]:
-        """Measured figures, for Dagster to plot."""
+        """The figures that Dagster plots."""
         worst = self.comparison.anomalies[0].score if self.comparison.anomalies else 0.0
         return {
             "history": self.comparison.history.value,

@@ -1,4 +1,4 @@
-"""Business time of a slice (A2): the partition it writes, the parameters of its SQL - never the clock of the run."""
+"""Business time of a slice (A2): its partition and the parameters of its SQL, never the clock of the run."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def partition_values(period: str, key: str) -> dict[str, dt.date | str]:
-    """When a slice starts on its local clock: `dt` as a date, `hour` and `minute` as text."""
+    """The start of a slice on its local clock: `dt` as a date, `hour` and `minute` as text."""
     names = partition_columns(Period.parse(period))
     day, *clock = clock_values(key) if len(names) > 1 else (dagster_key(period, key),)
     return {"dt": dt.date.fromisoformat(day), **dict(zip(names[1:], clock, strict=True))}
 
 
 def time_values(entity: Entity, slice_: Slice) -> dict[str, PartitionValue]:
-    """The values of the columns that name the business time of a slice's rows; empty for a static one."""
+    """The values of the columns with the business time of a slice's rows; empty for a static slice."""
     if entity.period is None:
         return {}
     day, *clock = partition_values(str(entity.period), slice_.key).values()
@@ -34,21 +34,21 @@ def time_values(entity: Entity, slice_: Slice) -> dict[str, PartitionValue]:
 
 
 def slice_values(entity: Entity, slice_: Slice) -> dict[str, PartitionValue]:
-    """The values of all partition columns of a slice's rows: of its time, then of its part."""
+    """The values of all partition columns of a slice's rows: its time, then its sub-partition."""
     return {**time_values(entity, slice_), **dict(slice_.sub)}
 
 
 def slice_column_types(entity: Entity) -> dict[str, str]:
-    """The types of the partition columns of an entity's table, by name, in Spark's words."""
+    """Spark's types of the partition columns of an entity's table, by name."""
     times = {column.name: column.type for column in entity.times}
     return {**times, **dict.fromkeys(sorted(entity.sub_partitions), "string")}
 
 
 def sql_parameters(graph: DependencyGraph, slice_: Slice) -> dict[str, dt.date | dt.datetime | str]:
-    """What `:biz_date`, `:biz_hour`, `:biz_minute`, `:period_start` and `:period_end` are for this slice.
+    """The values of `:biz_date`, `:biz_hour`, `:biz_minute`, `:period_start` and `:period_end` for this slice.
 
-    biz_date is the local date on which the slice starts; the two instants are aware and in UTC. A part has its
-    dimensions besides (`:region`); a static slice has no parameters.
+    biz_date is the local date on which the slice starts. The two instants are aware and in UTC. A slice with a
+    sub-partition also has its dimensions (`:region`). A static slice has no parameters.
     """
     if graph.entity(slice_.entity).is_static:
         return {}

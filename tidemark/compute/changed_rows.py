@@ -1,10 +1,10 @@
-"""Which rows of a captured version its rules have to look at: those of partitions that changed since they held.
+"""The rows of a captured version that its rules must read: the partitions that changed since they last passed.
 
-An hour of changes touches a few partitions of a table that has years of them. A rule of single rows that held on a
-version holds on a later one where it holds in the partitions that got rows in between; so does `unique`, where no key
-of theirs stands in another partition; rows are counted by the log. This is exact, not a sample: whatever is in doubt -
-another rule among them, another schema, a commit that the log has no more, an expression that another day or moment may
-judge otherwise - has the whole version read, in the one scan of always.
+An hour of changes affects few partitions of a table with years of them. A rule about single rows that held for an
+earlier version holds for a later one if it holds in the partitions with new rows. The same is true for `unique`, if no
+other partition has one of their keys; rows are counted by the log. This is exact, not a sample. In any doubt the whole
+version is read in one scan: other rules, another schema, a commit that is not in the log any more, an expression that
+depends on the time of evaluation.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import TableLocation
 
 MOST_PARTITIONS: Final = 200
-"""Of more the whole table is read: most of it changed."""
+"""With more partitions the whole table is read, because most of it changed."""
 _BY_ROW: Final = (NotNull, AcceptedValues, WithinRange, Pattern, Expression)
 _PLAIN: Final = (
     *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Neg, exp.Tuple),
@@ -53,14 +53,14 @@ _PLAIN: Final = (
     *(exp.Is, exp.In, exp.Between, exp.Like, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod),
     *(exp.Coalesce, exp.Abs, exp.Length, exp.Lower, exp.Upper, exp.Trim, exp.Case, exp.If),
 )
-"""What gives the same for the same row, whenever it is evaluated."""
+"""Expressions that give the same result for the same row at any time."""
 
 
 @dataclass(frozen=True)
 class ChangedRows:
-    """The rows of partitions that changed, business time last; `whole_rows` are how many the version has.
+    """The rows of partitions that changed, business time last; `whole_rows` is the number of rows of the version.
 
-    `elsewhere` are, by the rule's name, how many of the other partitions' rows have a key that changed ones have, too.
+    `elsewhere` has, by rule name, the number of rows in other partitions with a key of the changed ones.
     """
 
     rows: DataFrame
@@ -69,7 +69,7 @@ class ChangedRows:
 
 
 def can_be_narrowed(entity: Entity) -> bool:
-    """Whether all that is measured of an entity's versions can be told from the partitions that changed."""
+    """Whether the changed partitions alone decide all rules of an entity's versions."""
     if entity.profiled is not None or not entity.quality:
         return False
     times = {column.name.lower() for column in entity.times}
@@ -77,7 +77,7 @@ def can_be_narrowed(entity: Entity) -> bool:
 
 
 def judged_state(path: TableLocation, version: int, zone: str) -> str:
-    """A text that is another one where a rule may say otherwise of the same rows: of another table or another clock."""
+    """A text that changes whenever a rule may judge the same rows differently: another table or another clock."""
     state = table_state(path, version)
     return state if zone == SPARK_TIME_ZONE else f"{state} {zone}"
 
@@ -90,9 +90,9 @@ def changed_rows(
     names: Mapping[str, QualityRule],
     results: RuleResults,
 ) -> ChangedRows | None:
-    """What to look at of `whole`, the rows of the version; None where all of it has to be looked at.
+    """The rows to read of `whole`, the rows of the version; None to read all of it.
 
-    `judged` are the version and its `judged_state`, `names` the entity's rules by the names of their checks.
+    `judged` has the version and its `judged_state`, `names` the entity's rules by the names of their checks.
     """
     version, state = judged
     held = results.held_at(entity.name, state, version)
@@ -124,7 +124,7 @@ def _is_of_rows_alone(rule: QualityRule, times: Collection[str]) -> bool:
 
 
 def _is_plain(text: str, times: Collection[str]) -> bool:
-    """Whether an SQL condition depends on nothing but a row as the table has it."""
+    """Whether an SQL condition depends only on a row as stored in the table."""
     try:
         nodes = list(sqlglot.parse_one(text, read="spark").walk())
     except SqlglotError:
@@ -134,7 +134,7 @@ def _is_plain(text: str, times: Collection[str]) -> bool:
 
 
 def _is_in_any(partitions: Iterable[PartitionTexts], whole: DataFrame) -> Column:
-    """A predicate on partition columns that Delta prunes by, with each text read as the column's type."""
+    """A predicate on partition columns that Delta prunes by. Texts are cast to the columns' types."""
     types = {field.name: field.dataType for field in whole.schema}
     conditions = (
         functools.reduce(
@@ -147,7 +147,7 @@ def _is_in_any(partitions: Iterable[PartitionTexts], whole: DataFrame) -> Column
 
 
 def _keys_elsewhere(rule: Unique, changed: DataFrame, others: DataFrame) -> int:
-    """How many rows of other partitions have the key of a row that changed; keys of NULLs are equal, too."""
+    """The number of rows in other partitions with the key of a changed row; NULLs in keys are equal."""
     if rule.where is not None:
         changed, others = changed.where(rule.where), others.where(rule.where)
     names = [f"_key_{number}" for number in range(len(rule.columns))]

@@ -1,4 +1,4 @@
-"""What one rule says of one slice."""
+"""The result of one rule for one slice."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One rule's verdict on one slice; `reason` says what was expected and found, `figures` are what was measured.
+    """One rule's result for one slice. `reason` has the expected and the actual value, `figures` the measured values.
 
-    A rule that crashed is unknown, and has not passed.
+    A rule that crashed is unknown and has not passed.
     """
 
     name: str
@@ -27,5 +27,5 @@ class CheckResult:
 
     @property
     def blocks(self) -> bool:
-        """Whether it keeps the slice from being published."""
+        """Whether it blocks the slice."""
         return not self.passed and self.severity == "block"

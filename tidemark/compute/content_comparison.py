@@ -1,4 +1,4 @@
-"""Whether a rebuilt slice holds other rows than before: content is compared, not time (policy `if_changed`)."""
+"""Whether a rebuilt slice has other rows than before: content is compared, not time (policy `if_changed`)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COUNT = "__tidemark_count"
 
 
 def content_matters(graph: DependencyGraph, entity: str) -> bool:
-    """Whether somebody downstream goes by the content of an entity's slices, and not by that they were rebuilt."""
+    """Whether a downstream entity only needs a rebuild if the content of this entity's slices changed."""
     readers = {edge.down.name for edge in graph.downstream_edges(entity)}
     return any(graph.entity(name).reprocess in _BY_CONTENT for name in readers)
 
@@ -34,9 +34,9 @@ def content_matters(graph: DependencyGraph, entity: str) -> bool:
 def is_same_content(
     session: SparkSession, path: TableLocation, partition: Partition, before: str | None, now: int
 ) -> bool:
-    """Whether a partition holds the same rows, each as often, in two versions of its table.
+    """Whether a partition has the same rows, equally often, in two versions of its table.
 
-    It does not where nobody knows the version before, where its files are gone, or its columns are others.
+    False if the earlier version is not known, its files are gone, or the columns differ.
     """
     if before is None or not before.isdigit():
         return False
@@ -47,12 +47,12 @@ def is_same_content(
             read_table(session, path, version).where(partition_predicate(partition)) for version in (int(before), now)
         )
         return is_same(old.schema, new.schema) and _differences(old, new).isEmpty()
-    except (PySparkException, Py4JError):  # files that VACUUM took, columns that cannot be grouped by
+    except (PySparkException, Py4JError):  # files that VACUUM deleted, columns that cannot be grouped by
         return False
 
 
 def _differences(old: DataFrame, new: DataFrame) -> DataFrame:
-    """Rows that one has more often than the other: one pass over both."""
+    """Rows that one frame has more often than the other, with one pass over both."""
     counted = old.withColumn(_COUNT, sf.lit(-1)).unionAll(new.withColumn(_COUNT, sf.lit(1)))
     sums = counted.groupBy(*map(quote, old.columns)).agg(sf.sum(_COUNT).alias(_COUNT))
     return sums.where(sf.col(_COUNT) != 0)

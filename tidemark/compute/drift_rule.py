@@ -1,4 +1,4 @@
-"""The rule `drift`: the profile that was measured in the scan of all rules, against those of other slices."""
+"""The rule `drift`: the profile from the scan of all rules, compared with those of other slices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def judge_drift(rule: Drift, profile: SliceProfile | None, slice_: Slice, around: Surroundings) -> Judgement:
-    """One rule on one slice. Raises EntityError where no profile tells the distribution, StateStoreDownError."""
+    """The result of one rule for one slice.
+
+    Raises StateStoreDownError, and EntityError without a known distribution.
+    """
     if profile is None:
         raise EntityError("the profile of the slice could not be measured")
     past = around.profiles_of_same_weekday(slice_)

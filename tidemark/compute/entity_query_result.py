@@ -1,4 +1,4 @@
-"""What an entity's SQL or function makes of the views that are there, and its columns before there is any data."""
+"""The result of an entity's SQL or function over its views, and its columns before there is data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TYPES: Final = {"date": DateType(), "string": StringType(), "int": IntegerType(
 
 
 def query_result(session: SparkSession, warehouse: Warehouse, slice_: Slice) -> DataFrame:
-    """The entity's SQL or function over the views of a session, bound to the slice's business time."""
+    """The result of the entity's SQL or function over the views of a session, for the slice's business time."""
     parameters = sql_parameters(warehouse.graph, slice_)
     function = warehouse.functions.get(slice_.entity)
     if function is None:
@@ -33,7 +33,7 @@ def query_result(session: SparkSession, warehouse: Warehouse, slice_: Slice) -> 
 
 
 def schema_of(session: SparkSession, warehouse: Warehouse, name: str) -> StructType:
-    """Columns of an entity's table, also before its first write: then from what computes it over empty inputs.
+    """The columns of an entity's table. Before the first write they come from its code over empty inputs.
 
     Raises EntityError for a captured table before its first capture.
     """
@@ -60,7 +60,10 @@ def _result_schema(session: SparkSession, warehouse: Warehouse, name: str) -> St
 
 
 def _untyped(warehouse: Warehouse, name: str) -> StructType:
-    """The columns of a table that is not there yet, of the type of NULL: what else a query reads gives them theirs."""
+    """The columns of a table that does not exist yet, with NULL's type.
+
+    Other inputs of a query give them their types.
+    """
     columns = warehouse.columns.columns(name)
     if not columns or "*" in columns:
         raise EntityError(
@@ -74,7 +77,7 @@ def _untyped(warehouse: Warehouse, name: str) -> StructType:
 
 
 def _read_by(warehouse: Warehouse, name: str) -> list[str]:
-    """The upstreams that have columns."""
+    """The upstreams with columns."""
     upstreams = dict.fromkeys(
         dependency.entity for state in warehouse.entities[name].states for dependency in state.depends_on
     )
@@ -88,12 +91,12 @@ def _read_by(warehouse: Warehouse, name: str) -> list[str]:
 
 
 def has_columns(warehouse: Warehouse, name: str) -> bool:
-    """Whether external data has a table here, or somebody reads columns of it by their names."""
+    """Whether external data has a table here, or a query reads its columns by name."""
     return table_exists(warehouse.table_path(name)) or bool(warehouse.columns.columns(name))
 
 
 def empty(session: SparkSession, warehouse: Warehouse, name: str) -> DataFrame:
-    """No rows of an entity's table. Raises EntityError."""
+    """A frame with the columns of an entity's table and no rows. Raises EntityError."""
     return session.createDataFrame([], schema_of(session, warehouse, name))
 
 

@@ -5,13 +5,13 @@ TransientError
 |-- InputMissingError      input slices are not computed yet
 `-- SliceBusyError         another run is computing the slice
 TerminalError
-|-- UnreadFunctionError    nobody knows yet what the entity's Python function reads
+|-- UnreadFunctionError    the inputs of the entity's Python function are not known yet
 |-- RepairSourceError      it is not clear what to repair, or from what
-|-- SnapshotRestatedError  a single version was asked for, and a restated snapshot is none
-|-- RowsMissingError       what the state store says is there has no rows where they are read from
-|   `-- ExternalRowsError  the same of data of another system
-|-- ZoneRulesError         Java's rules of a time zone differ from those that slices go by
-`-- QualityError           a blocking check failed: the slice is not released, and its table is as it was
+|-- SnapshotRestatedError  a single version was requested, and a restated snapshot is not one
+|-- RowsMissingError       a slice is completed in the state store, but its rows are missing in storage
+|   `-- ExternalRowsError  the same for data of another system
+|-- ZoneRulesError         Java's rules of a time zone differ from the rules that slices follow
+`-- QualityError           a blocking check failed: the slice is not released, and its table is unchanged
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SHOWN = 5
 
 
 class RowsMissingError(TerminalError):
-    """What the state store says is there has no rows where they are read from: nothing is computed without them."""
+    """A slice is completed in the state store, but its rows are missing in storage. The run computes nothing."""
 
     @classmethod
     def of(cls, reader: Slice, name: str, slices: Sequence[Slice], where: str, found: str) -> Self:
@@ -129,7 +129,7 @@ class SnapshotMissingError(TransientError):
 
 
 class SnapshotRestatedError(TerminalError):
-    """A restated snapshot is a version and late changes: no single version of its table."""
+    """A restated snapshot is a version and late changes, not a single version of its table."""
 
     @classmethod
     def of(cls, slice_: Slice, version: int) -> Self:
@@ -142,7 +142,7 @@ class SnapshotRestatedError(TerminalError):
 
 
 class NothingThereThenError(TerminalError):
-    """At a past instant nobody had told a version of a slice."""
+    """No version of the slice was reported by a past instant."""
 
     @classmethod
     def of(cls, slice_: Slice, when: datetime, told: str) -> Self:
@@ -172,7 +172,7 @@ class InputMissingError(TransientError):
 
 
 class SliceBusyError(TransientError):
-    """Another run is computing the slice: it has one writer at a time."""
+    """Another run is computing the slice, which has one writer at a time."""
 
     @classmethod
     def of(cls, slice_: Slice, run_id: str) -> Self:
@@ -186,7 +186,7 @@ class SliceBusyError(TransientError):
 
 
 class UnreadFunctionError(TerminalError):
-    """Nobody knows yet what the entity's Python function reads."""
+    """The inputs of the entity's Python function are not known yet."""
 
     @classmethod
     def of(cls, entity: str, inputs: Sequence[str]) -> Self:
@@ -215,7 +215,7 @@ class QualityError(TerminalError):
 
 
 class ZoneRulesError(TerminalError):
-    """Java's rules of a time zone differ from those that slices go by, in the time of a slice."""
+    """In the time of a slice, Java's rules of a time zone differ from the rules that slices follow."""
 
     @classmethod
     def of(cls, slice_: Slice, zone: str) -> Self:

@@ -1,8 +1,8 @@
-"""The rows of external slices where their probe looks at them: a view of the very data that was seen.
+"""The rows of external slices at the place of their probe: a view of exactly the data that the probe saw.
 
 A Delta table is read at the version that the probe saw, a topic between the offsets, files by the columns that the
-probe's rules see, a database's table by the probe's own conditions with bound values. What a probe only counts or is
-told of has no rows here.
+probe's rules see, and a database table by the probe's conditions with bound values. Data that a probe only counts or
+gets reported has no rows here.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ class ExternalRows:
         self._session, self._warehouse, self._secrets = session_, warehouse, secrets
 
     def rows(self, name: str, used: Sequence[UsedSlice]) -> DataFrame:
-        """The rows of slices that are there, with the columns of their business time. Raises ExternalRowsError."""
+        """The rows of existing slices, with the columns of their business time. Raises ExternalRowsError."""
         probe = self._warehouse.entities[name].probe
         if probe is None or probe.kind not in READ:
             raise ExternalRowsError.nowhere(name, probe.kind if probe else "")
         return functools.reduce(_union, [self._slice(probe, input_) for input_ in used])
 
     def is_at(self, source: DeltaProbe, path: TableLocation) -> bool:
-        """Whether a probe's table is the one at a place of the warehouse."""
+        """Whether a probe's table is the one at a location of the warehouse."""
         return self._secrets.place(source.table) == str(path)
 
     def _slice(self, probe: Probe, used: UsedSlice) -> DataFrame:
@@ -95,7 +95,10 @@ class ExternalRows:
         }
 
     def _delta(self, source: DeltaProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
-        """At the version that was seen; the newest one where the log does not have that any more, or nobody told it."""
+        """The rows at the version that the probe saw;
+
+        at the newest one if that is not in the log any more, or not known.
+        """
         place = table_location(self._secrets.place(probed.text(source.table)))
         seen = int(used.version) if used.version.isdecimal() else None
         version = seen if seen is not None and is_readable(place, seen) else None
@@ -120,7 +123,7 @@ class ExternalRows:
         return self._read(folder.data(folder.files()), folder, used)
 
     def _read(self, files: Sequence[FileInfo], folder: Folder, used: UsedSlice) -> DataFrame:
-        """Files of one form."""
+        """The rows of files of one form."""
         if not files:
             raise ExternalRowsError.gone(used.slice, "no file of it")
         try:
@@ -130,7 +133,7 @@ class ExternalRows:
             raise ExternalRowsError.unreadable(used.slice, error) from error
 
     def _sql(self, source: SqlProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
-        """What the probe counted, as the database gives it: values are bound, the session cannot write."""
+        """The rows that the probe counted. Values are bound, and the session is read-only."""
         url = database_url(self._secrets.fill(source.url))
         query, values = slice_rows(source, probed, url.get_backend_name()).query([Figure("*")])
         try:
@@ -146,7 +149,7 @@ class ExternalRows:
         return self._session.createDataFrame(table)
 
     def _kafka(self, source: KafkaProbe, _: ProbedSlice, used: UsedSlice) -> DataFrame:
-        """The records between the offsets that were seen."""
+        """The records between the offsets that the probe saw."""
         offsets = offsets_of(used.version)
         if not offsets:
             raise ExternalRowsError.gone(used.slice, "nobody noted its offsets")
@@ -160,7 +163,7 @@ class ExternalRows:
 
 
 def _is_text(table: DataFrame, column: str, text: str) -> Any:
-    """Whole numbers are equal however many zeros stand before them, as the probe has it."""
+    """Compares a column with a text. Leading zeros of whole numbers are ignored, as in the probe."""
     type_ = table.schema[column].dataType.typeName()
     if type_ in ("byte", "short", "integer", "long"):
         return F.col(column) == F.lit(int(text))
@@ -168,14 +171,14 @@ def _is_text(table: DataFrame, column: str, text: str) -> Any:
 
 
 def _bound(column: StructField, instant: datetime, probed: ProbedSlice) -> Column:
-    """An instant in the form of a column: a time without a zone is one of the slice's clock."""
+    """An instant in the type of a column. A time without a zone is on the slice's clock."""
     kind = column.dataType.typeName()
     local = instant.astimezone(zone_info(probed.time_zone)).replace(tzinfo=None)
     return F.lit(instant) if kind == "timestamp" else F.lit(local.isoformat(" ")).cast(kind)
 
 
 def _with_columns(rows: DataFrame, entity: Entity) -> DataFrame:
-    """With the columns that are declared of documents that lack them, or of no rows at all."""
+    """Adds declared columns that documents lack, or that an empty result lacks."""
     probe = entity.probe
     if not entity.columns or probe is None or (rows.columns and probe.kind != "kafka"):
         return rows

@@ -1,6 +1,6 @@
-"""Dry runs of a Python function: Spark's analyzed plans of what it makes of empty inputs, slice by slice.
+"""Dry runs of a Python function: Spark's analyzed plans of its result over empty inputs, for each slice.
 
-Inputs have the columns of their tables and no row. Their columns pass by names that the plan can be searched for.
+Inputs have the columns of their tables and no rows. Their columns have names that can be found in the plan.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _LOOKS: Final = "it looks at rows (collect, count, toPandas, ...) before it retu
 
 
 def analyzed_plans(session: SparkSession, warehouse: Warehouse, name: str, ordinals: Iterable[int]) -> dict[int, str]:
-    """The plans of an entity's slices as JSON, by the slices' numbers. Runs nothing over data.
+    """The plans of an entity's slices as JSON, by slice number. Reads no data.
 
-    Raises EntityError where an input's columns are not known yet, or the function looks at rows before it returns;
-    whatever the function raises.
+    Raises EntityError if an input's columns are not known yet, or if the function reads rows before it returns. Also
+    raises the function's own errors.
     """
     entity = warehouse.entities[name]
     function = warehouse.functions[name]
@@ -48,13 +48,13 @@ def analyzed_plans(session: SparkSession, warehouse: Warehouse, name: str, ordin
     with _noted_jobs(inner) as has_run:
         for ordinal in ordinals:
             plans[ordinal] = _plan(query_result(inner, warehouse, Slice(name, grid.key(ordinal))))
-            if has_run():  # what that reads is in no plan
+            if has_run():  # such reads are not in any plan
                 raise EntityError(_LOOKS, where=function.where)
     return plans
 
 
 def empty_input(session: SparkSession, name: str, schema: StructType) -> DataFrame:
-    """An empty DataFrame of a schema whose columns are recognized in the plan of whatever is computed of it."""
+    """An empty frame whose columns can be recognized in the plan of everything that is computed from it."""
     marked = session.createDataFrame([], schema).toDF(*(f"{name}{MARK}{field.name}" for field in schema.fields))
     return marked.toDF(*schema.names)
 
@@ -65,7 +65,7 @@ def _plan(frame: DataFrame) -> str:
 
 @contextmanager
 def _noted_jobs(session: SparkSession) -> Iterator[Callable[[], bool]]:
-    """Whether anything was computed within."""
+    """Whether a Spark job ran inside the block."""
     context, group = session.sparkContext, f"dry run {uuid4()}"
     context.setJobGroup(group, "dry run of an entity's function")
     try:

@@ -1,7 +1,7 @@
-"""What Python functions read, found by dry runs of those that changed: `tidemark check` starts Spark for it, once.
+"""The inputs of Python functions, found by dry runs of changed functions: `tidemark check` starts Spark once for it.
 
-Loading definitions never starts Spark. It takes what the last check found of the current function; without
-that, a function's inputs hold at the natural offset, or at the one that YAML states.
+Loading definitions never starts Spark. It uses the last check's result for the current function. Without one, a
+function's inputs have the natural offset, or the one in YAML.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 
 def read_with_dry_runs(root: Path, settings: Settings) -> Declarations:
-    """The declarations of a folder, functions analysed; Spark starts only where one was not analysed before."""
+    """The declarations of a folder with analysed functions.
+
+    Spark starts only for a function without a stored analysis.
+    """
     first = read_declarations(root, settings)
     if first.problems or not first.unread:
         return first
@@ -51,14 +54,14 @@ def read_with_dry_runs(root: Path, settings: Settings) -> Declarations:
 
 @dataclass
 class _DryRuns:
-    """`plans` takes what functions read; `undecided` what could not be known of them with the tables of that time."""
+    """`plans` has the inputs of functions, `undecided` the inputs that were not found with the tables of that time."""
 
     warehouse: Warehouse
     plans: InferenceCache
     undecided: InferenceCache
 
     def analyse(self, name: str) -> EntityError | None:
-        """Put what a function reads into `plans`, for this process alone where it cannot be known."""
+        """Stores a function's inputs in `plans`; for this process only, if they cannot be found."""
         entity, function, entities = (
             self.warehouse.entities[name],
             self.warehouse.functions[name],
@@ -89,7 +92,7 @@ class _DryRuns:
 
     @cached_property
     def _tables(self) -> QueryText:
-        """What the columns of inputs are found by: which tables are there, and what computes the others."""
+        """Everything that decides an input's columns: the existing tables, and the code of the others."""
         there = [name for name in self.warehouse.entities if log_mark(self.warehouse.table_path(name))]
         computed = [function.text.text for function in self.warehouse.functions.values()]
         known = {name: self.warehouse.columns.columns(name) for name in self.warehouse.entities}
@@ -97,7 +100,7 @@ class _DryRuns:
 
 
 def _reads(session: SparkSession, warehouse: Warehouse, name: str) -> dict[str, Read]:
-    """What a function reads of its parameters. Raises EntityError, and what the function raises."""
+    """The inputs that a function reads through its parameters. Raises EntityError, and the function's own errors."""
     from tidemark.compute.function_dry_run import analyzed_plans  # noqa: PLC0415 - loads Spark
     from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession  # noqa: PLC0415
     from tidemark.dependency_model.lineage.spark_plan.function_reads import business_times, infer_reads  # noqa: PLC0415 - loads the SQL parser
@@ -116,7 +119,7 @@ def _reads(session: SparkSession, warehouse: Warehouse, name: str) -> dict[str, 
 
 
 def _function_error(error: Exception, function: PythonFunction) -> EntityError:
-    """What a function raised, at its line and column."""
+    """The error of a function, at its line and column."""
     own = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)

@@ -1,6 +1,6 @@
-"""What a slice may read: each upstream as a view of exactly the slices that the dependency graph grants.
+"""The inputs of a slice: each upstream is a view of exactly the slices that the dependency graph allows.
 
-A query cannot see a partition or a version it did not declare, so a wrong dependency shows as a wrong result in the
+A query cannot read a partition or version that it did not declare. So a wrong dependency shows as a wrong result in the
 first test, not as a race in production.
 """
 
@@ -58,27 +58,30 @@ class Inputs:
 
     @property
     def read_tables(self) -> frozenset[str]:
-        """The upstreams that have rows to offer since `forget`; the others are empty views."""
+        """The upstreams with rows since `forget`; the other views are empty."""
         return frozenset(self._read)
 
     def grant(self, manifests: Mapping[Slice, SliceManifest]) -> None:
-        """What these slices read from now on; any other one reads all that it declares, as it is now."""
+        """Sets the manifests that these slices read from now on.
+
+        Slices without one read their declared inputs, as they are now.
+        """
         self._manifests = manifests
 
     def judge(self, snapshots: Mapping[Slice, TaggedSnapshot]) -> None:
-        """What these slices of captured tables are from now on, tagged or not: for who judges them, and nobody else."""
+        """Sets the versions of captured slices, tagged or not, for the run that judges them."""
         self._judged = snapshots
 
     def forget(self) -> None:
-        """What is registered from now on sees the tables as they are then."""
+        """Drops views and versions: later views read the tables of that time."""
         self._views.clear()
         self._read.clear()
         self._newest_tables.clear()
 
     def register(self, slice_: Slice) -> None:
-        """Make every upstream of `slice_` a view under its own name. Raises SnapshotMissingError, RowsMissingError.
+        """Makes every upstream of `slice_` a view under its own name. Raises SnapshotMissingError, RowsMissingError.
 
-        Until `forget` a slice keeps its views: a reconciliation sees what the slice was made of.
+        A slice keeps its views until `forget`: a reconciliation reads the rows that the slice was made from.
         """
         if slice_ not in self._views:
             required = self._required(slice_).items()
@@ -87,7 +90,7 @@ class Inputs:
             view.createOrReplaceTempView(name)
 
     def written_rows(self, slices: Sequence[Slice]) -> int:
-        """About how many rows slices of one entity read, by the logs of their tables, each input counted once.
+        """The approximate rows that slices of one entity read, from their tables' logs, each input counted once.
 
         Raises SnapshotMissingError.
         """
@@ -107,14 +110,14 @@ class Inputs:
         return table.written_rows(() if entity.is_static else [slice_values(entity, slice_) for slice_ in slices])
 
     def _newest(self, path: TableLocation) -> NewestTable | None:
-        """A table as it was when it was first asked for since `forget`; None where there is none."""
+        """A table at its version of the first use since `forget`; None if it does not exist."""
         known = self._newest_tables
         if path not in known and (table := NewestTable.if_there(self._session, path)) is not None:
             known[path] = table
         return known.get(path)
 
     def _required(self, slice_: Slice) -> dict[str, Sequence[UsedSlice]]:
-        """By upstream with a table: the slices to read; none of those that other states of the slice read."""
+        """The slices to read, by upstream with a table; empty for upstreams of the slice's other states."""
         entity, manifest = self._warehouse.entities[slice_.entity], self._manifests.get(slice_)
         others = {dependency.entity: () for state in entity.states for dependency in state.depends_on}
         used: Mapping[str, Sequence[UsedSlice]] = manifest.used_slices if manifest else self._declared(slice_)
@@ -125,7 +128,7 @@ class Inputs:
         }
 
     def _names(self, reader: Slice, name: str) -> bool:
-        """Whether the reader's SQL, function or rules name an upstream: what is only waited for is not fetched."""
+        """Whether the reader's SQL, function or rules name an upstream. Other upstreams are not fetched."""
         function, entity = self._warehouse.functions.get(reader.entity), self._warehouse.entities[reader.entity]
         if function is not None and name in function.tables:
             return True
@@ -137,24 +140,24 @@ class Inputs:
         return {name: [UsedSlice(input_, 1) for input_ in slices] for name, slices in required.items()}
 
     def view(self, name: str, slice_: Slice) -> DataFrame:
-        """The rows of an upstream that the slice reads. Raises EntityError for one that it does not read."""
+        """The rows of an upstream that the slice reads. Raises EntityError for another upstream."""
         self.register(slice_)
         if name not in self._views[slice_]:
             raise EntityError(f"{slice_.entity} does not read it", found=name)
         return self._views[slice_][name]
 
     def query(self, slice_: Slice) -> DataFrame:
-        """The entity's SQL or function over its inputs, bound to the slice's business time."""
+        """The result of the entity's SQL or function over its inputs, for the slice's business time."""
         self.register(slice_)
         return query_result(self._session, self._warehouse, slice_)
 
     def sql(self, text: str, slice_: Slice) -> DataFrame:
-        """The SELECT of `text` with the parameters of `slice_` bound."""
+        """The result of the SELECT in `text` with the parameters of `slice_`."""
         runs = self._warehouse.sql.read(text, f"{slice_.entity}.yaml").runs
         return self._session.sql(runs, args=dict(sql_parameters(self._warehouse.graph, slice_)))
 
     def _view(self, reader: Slice, name: str, used: Sequence[UsedSlice]) -> DataFrame:
-        """No rows only where nothing is to be read: a table that is not there is refused."""
+        """A view without rows only if no slices are to be read; a missing table is an error."""
         slices = [input_.slice for input_ in used]
         if not slices:
             return empty(self._session, self._warehouse, name)
@@ -176,14 +179,14 @@ class Inputs:
         return table if partitions is None else table.where(any_of(partitions))
 
     def _lies_elsewhere(self, name: str) -> bool:
-        """Whether an external entity's probe looks at rows that are not those of the table of its name here."""
+        """Whether an external entity's probe looks at other rows than the table with its name here."""
         probe, path = self._warehouse.entities[name].probe, self._warehouse.table_path(name)
         if probe is None or probe.kind not in READ:
             return False
         return probe.delta is None or not self._external.is_at(probe.delta, path)
 
     def _may_be_without(self, reader: Slice, name: str) -> bool:
-        """Whether a table may be lacking: nobody granted its slices, and the reader goes without them, or writes it."""
+        """Whether a table may be missing: without a manifest, if the reader does not require it or writes it itself."""
         if reader in self._manifests:
             return False
         declared = (
@@ -201,15 +204,15 @@ class Inputs:
         used: Sequence[UsedSlice],
         partitions: Sequence[Mapping[str, PartitionValue]] | None,
     ) -> DataFrame:
-        """The newest of the versions that hold the slices; these partitions as they are now where one is not known."""
+        """The newest of the slices' versions; the present partitions if a version is not known."""
         versions = [int(input_.version) for input_ in used if input_.version.isdecimal()]
-        is_newest = len(versions) == len(used) and max(versions) == newest.version  # which Spark has at hand
+        is_newest = len(versions) == len(used) and max(versions) == newest.version  # Spark has this version loaded
         if len(versions) < len(used) or is_newest or not is_readable(path, max(versions)):
             return newest.rows(partitions)
         return self._versions.read(path, max(versions))
 
     def rows_of(self, used: Sequence[UsedSlice]) -> DataFrame:
-        """The rows of slices of one entity that are there, as they are now. Raises RowsMissingError."""
+        """The present rows of existing slices of one entity. Raises RowsMissingError."""
         slice_ = used[0].slice
         path = self._warehouse.table_path(slice_.entity)
         if not self._warehouse.is_external(slice_.entity) and self._newest(path) is None:
@@ -217,13 +220,13 @@ class Inputs:
         return self._view(slice_, slice_.entity, used)
 
     def snapshots(self, slices: Sequence[Slice]) -> DataFrame:
-        """Captured tables of one entity at the versions that are the slices, columns of their business time last."""
+        """The captured table's versions of these slices, with the columns of their business time last."""
         whole = functools.reduce(_union, (self._snapshot(slice_) for slice_ in slices))
         times = [column.name for column in self._warehouse.entities[slices[0].entity].times]
         return whole.select(*(name for name in whole.columns if name not in times), *times)
 
     def _snapshot(self, slice_: Slice) -> DataFrame:
-        """A captured table at the version that is the slice, with its business time as a Hive full table has it."""
+        """The captured table's version of a slice, with its business time as columns."""
         times = time_values(self._warehouse.entities[slice_.entity], slice_)
         tagged = self.snapshot_tag(slice_)
         table = self._versions.read(self._warehouse.table_path(slice_.entity), tagged.version)
@@ -237,14 +240,14 @@ class Inputs:
         return with_late_changes(version, late, ("_shard", *captured.key), end_ms, tagged.late_batch)
 
     def snapshot_tag(self, slice_: Slice) -> TaggedSnapshot:
-        """The version that the slice is a tag for, or that is judged for it. Raises SnapshotMissingError."""
+        """The version that is tagged for the slice, or that is judged for it. Raises SnapshotMissingError."""
         if slice_ in self._judged:
             return self._judged[slice_]
         return readable_snapshot(self._warehouse, self._registry, slice_)
 
 
 def has_rows(warehouse: Warehouse, name: str) -> bool:
-    """Whether queries can read an upstream: not a project's root or end, nor external data that is only waited for."""
+    """Whether queries can read an upstream. A project's root or end, and external data without rows, cannot be read."""
     entity = warehouse.entities.get(name)
     if entity is None or entity.is_project:
         return False
@@ -254,7 +257,7 @@ def has_rows(warehouse: Warehouse, name: str) -> bool:
 
 
 def required_slices(warehouse: Warehouse, slice_: Slice) -> dict[str, tuple[Slice, ...]]:
-    """The slices of each upstream entity that `slice_` reads, merged over its dependencies, in time order."""
+    """The slices of each upstream that `slice_` reads, over all its dependencies, in order of time."""
     merged: dict[str, dict[Slice, None]] = {}
     for requirement in warehouse.graph.requirements(slice_):
         merged.setdefault(requirement.dependency.entity, {}).update(dict.fromkeys(requirement.slices))

@@ -1,4 +1,4 @@
-"""What rules said of slices, as the state store keeps it for people who ask with SQL (A5)."""
+"""Results of rules in the form of the state store, for queries with SQL (A5)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from tidemark.state_store.rule_results import RuleOutcome
 
 ON_ANOMALY: Final = "on_anomaly:"
-"""How the names of rules begin that ran as a profile was unusual."""
+"""The prefix of rules that ran because of an anomaly."""
 _AS_USUAL: Final = "as usual"
 
 
 class JudgedVersion(NamedTuple):
-    """What of its table was judged: no version where that was not published; see StoredRuleResult."""
+    """The judged version of the table; None if it was not published. See StoredRuleResult."""
 
     version: int | None
     late_batch: int = 0

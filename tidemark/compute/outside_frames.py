@@ -1,7 +1,7 @@
-"""The rows of files that others wrote as frames of Spark: the columns and values that probes and rules see there.
+"""The rows of external files as Spark frames, with the columns and values that probes and rules see.
 
-Spark reads each file by the columns that it has, and casts these to those of all files together: nothing is inferred
-from a text. What Spark does not read as it is (times in nanoseconds, ORC's wall clocks) Arrow reads.
+Spark reads each file by the file's columns and casts them to the columns of all files; nothing is inferred from texts.
+Arrow reads types that Spark cannot read exactly (times in nanoseconds, ORC's local times).
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from tidemark.crawl.outside_rows import OutsideRows
 
 MOST_ROWS: Final = 5_000_000
-"""Of rows that are read by this process."""
+"""The most rows that this process reads itself."""
 _NO_TEXT: Final = "\ufdd0"
-"""No character. Spark takes for NULL what is empty without quotes, and this; by its default `""` would be NULL, too."""
+"""Not a character. Spark reads this and unquoted empty values as NULL; by its default it would read `""` as NULL, too.
+"""
 _OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "csv": {
         "header": "true",
@@ -40,7 +41,7 @@ _OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def frame_of(session: SparkSession, rows: OutsideRows, folder: Folder) -> DataFrame:
-    """The rows of all files. Raises ProbeError for files that cannot be read, or of too many rows for Arrow."""
+    """The rows of all files. Raises ProbeError for unreadable files, or too many rows for Arrow."""
     whole = from_arrow_schema(rows.schema)
     if not all(_is_read_by_spark(columns, rows.form) for columns in rows.alike):
         return session.createDataFrame(_by_arrow(rows), whole)

@@ -1,8 +1,8 @@
-"""Slices as they were at a past instant, in Spark: opened at exactly the versions that were told by then (D8).
+"""Slices as they were at a past instant, in Spark: read at exactly the versions that were reported by then (D8).
 
-A version is readable as long as its files are kept: of captured tables those of tags, of computed ones until VACUUM
-takes what no later version has. What was opened here stays readable: VACUUM, on any host, leaves it alone while the
-process lives and holds it. A part of a slice's rows is never read for all of them.
+A version can be read while its files exist: for captured tables the tagged versions, for computed tables until VACUUM
+deletes files that no later version has. While a process holds a version that it opened here, VACUUM on any host keeps
+the version. Missing files are an error: a part of a slice's rows is never returned as the whole.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BY_CAPTURE: Final = "capture"
 
 
 class PastSlices:
-    """Of a warehouse, in one session."""
+    """Past slices of a warehouse, in one session."""
 
     def __init__(self, session: SparkSession, runtime: Runtime) -> None:
         self._session, self._runtime = session, runtime
@@ -42,10 +42,10 @@ class PastSlices:
         weakref.finalize(self, self._claims.close)
 
     def read(self, slice_: Slice, when: datetime) -> DataFrame | None:
-        """The rows as they were at `when` (aware), business time last; None where they are those of the tag now.
+        """The rows at `when` (aware), business time last; None if they are those of the present tag.
 
-        Raises NothingThereThenError where nothing had been written by then, VersionGoneError for what is not kept, and
-        SnapshotRestatedError where it was restated by then and again since.
+        Raises NothingThereThenError if nothing was written by then, VersionGoneError if the version was not kept, and
+        SnapshotRestatedError if it was restated by then and again later.
         """
         warehouse = self._runtime.warehouse
         warehouse.graph.window(slice_)
@@ -80,7 +80,7 @@ class PastSlices:
         return int(told[-1])
 
     def _is_restated_as_now(self, slice_: Slice, when: datetime) -> bool:
-        """Whether late changes had been added by then, and are the ones that are there now."""
+        """Whether late changes had been added by then, and are the same as now."""
         tagged = self._runtime.registry.get(
             slice_.entity, period_of(self._runtime.warehouse.graph, slice_.entity), slice_.key
         )

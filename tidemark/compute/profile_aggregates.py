@@ -1,8 +1,8 @@
-"""A slice's profile by aggregates of the query that also judges its rules: no pass of its own (C9).
+"""A slice's profile by aggregates in the query of its rules, without a separate pass (C9).
 
-Sketches are made in the JVM by Spark's own functions, in the format that tidemark.dependency_model.profile merges. A
-column has one or two: distinct values, with quantiles (numbers and times) or frequent values (texts and flags). Of
-arrays, maps, structs and binaries only values are counted.
+Spark's own functions make the sketches in the JVM, in the format that tidemark.dependency_model.profile merges. A
+column has distinct values, and quantiles (numbers and times) or frequent values (texts and flags). For arrays, maps,
+structs and binaries only values are counted.
 """
 
 from __future__ import annotations
@@ -32,33 +32,34 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity.profile_settings import ProfileSettings
 
 APART: Final = {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.CollapseProject"}
-"""What sketches take is computed before them: inside of an aggregate of objects Spark never compiles it."""
+"""Inputs of sketches are computed before the aggregate, because Spark does not compile expressions inside of it."""
 _ROWS: Final = "profile"
 TEXT_LENGTH: Final = 64
 MOST_SKETCH_BYTES: Final = 65_536
-"""Of a slice. A number takes some 4 kB, a text some 2 kB at most: the first fifteen columns and more."""
+"""The limit for a slice's sketches. A number takes about 4 kB, a text at most 2 kB: enough for fifteen columns or more.
+"""
 
 
 class ProfileAggregates:
-    """The aggregates of one table's profile; `partition` are the columns that tell the slice, which have no profile."""
+    """The aggregates of one table's profile. `partition` are the columns of business time, which have no profile."""
 
     def __init__(self, schema: types.StructType, partition: tuple[str, ...], wanted: ProfileSettings) -> None:
         self._fields = profiled_fields(schema, partition, wanted)
 
     def prepare(self, rows: DataFrame) -> DataFrame:
-        """The rows with what sketches take of each value: to be aggregated by `expressions`, with `APART` set."""
+        """The rows with the inputs of sketches, to be aggregated by `expressions` with `APART` set."""
         with settings(rows.sparkSession, UTC):
             return rows.select("*", *(sf.expr(text).alias(name) for name, text in self._inputs()))
 
     def expressions(self) -> dict[str, str]:
-        """SQL by the name of its value, over prepared rows."""
+        """SQL expressions over prepared rows, by name."""
         named = {_ROWS: "count(*)"}
         for number, field in enumerate(self._fields):
             named.update((_named(number, part), expression) for part, expression in _parts(number, field))
         return named
 
     def profile(self, figures: Mapping[str, Any]) -> SliceProfile:
-        """What the aggregates came to; without figures (no rows came) the profile of no rows."""
+        """The profile from the aggregates' values; without values it has no rows."""
         if _ROWS not in figures:
             return SliceProfile(0)
         columns = tuple(_column(field, number, figures) for number, field in enumerate(self._fields))
@@ -69,7 +70,7 @@ class ProfileAggregates:
             column, kind = quote(field.name), kind_of(field.dataType)
             if kind is ColumnKind.OTHER:
                 continue
-            # xxhash64 of NULL is its seed, a value.
+            # xxhash64 of NULL is its seed, which would count as a value.
             yield _named(number, "hash"), f"IF({column} IS NULL, NULL, xxhash64({column}))"
             if kind is ColumnKind.TEXT:
                 yield _named(number, "text"), f"left(CAST({column} AS STRING), {TEXT_LENGTH})"
@@ -80,7 +81,7 @@ class ProfileAggregates:
 def profiled_fields(
     schema: types.StructType, partition: tuple[str, ...], wanted: ProfileSettings
 ) -> list[types.StructField]:
-    """The columns that have a profile; `partition` are those that tell the slice, which have none."""
+    """The columns with a profile. `partition` are the columns of business time, which have none."""
     own = tuple(field.name for field in schema if field.name not in partition)
     return [schema[name] for name in wanted.of(own)]
 
@@ -110,22 +111,22 @@ def _parts(number: int, field: types.StructField) -> Iterator[tuple[str, str]]:
 
 
 def end_expression(end: str, data_type: types.DataType) -> str:
-    """What tells the least or the greatest value on every session's clock: `end_text` makes the text of it."""
+    """An expression of the least or greatest value that does not depend on the clock; `end_text` makes its text."""
     return f"unix_micros({end})" if isinstance(data_type, types.TimestampType) else f"CAST({end} AS STRING)"
 
 
 def end_text(told: int | str | None) -> str | None:
-    """The text of a value that `end_expression` told; instants are in UTC."""
+    """The text of a value from `end_expression`; instants are in UTC."""
     return time_text(told) if isinstance(told, int) else told
 
 
 def _is_counted(data_type: types.DataType) -> bool:
-    """Whether a sketch of quantiles has each value that is not NULL, and so counts them: it leaves out NaN."""
+    """Whether the quantile sketch counts all values that are not NULL: floats are left out, because it ignores NaN."""
     return kind_of(data_type) is not ColumnKind.TEXT and not isinstance(data_type, (types.FloatType, types.DoubleType))
 
 
 def kind_of(data_type: types.DataType) -> ColumnKind:
-    """What is told of a column of this type."""
+    """The kind of a column of this type."""
     if isinstance(data_type, types.NumericType):
         return ColumnKind.NUMBER
     if isinstance(data_type, (types.TimestampType, types.TimestampNTZType, types.DateType)):

@@ -1,8 +1,8 @@
-"""Quality rules of an entity as SQL over the files of a slice, before they are the table's (A5, C1).
+"""Quality rules of an entity as SQL over the files of a slice, before they are published (A5, C1).
 
-All rules of all slices of a run are one aggregate query: one scan, however many rules. A reconciliation adds the query
-that it compares with; `referential` and `query` are a job of their own for each slice, `drift` looks at profiles. A
-rule that crashes is unknown: it does not hold, and says why.
+All rules of all slices of a run are one aggregate query with one scan. A reconciliation adds the query that it compares
+with. `referential` and `query` are separate jobs for each slice, and `drift` compares profiles. A rule that crashes is
+unknown: it does not pass, and its reason has the error.
 """
 
 from __future__ import annotations
@@ -59,16 +59,15 @@ _ROWS: Final = "rows of the slice"
 _ANY: Final = "any rows"
 _LONGEST: Final = 400
 _CRASHES: Final = (PySparkException, Py4JError, TidemarkError)
-"""What an expression or query of a rule can raise; anything else is a fault of the engine."""
+"""The errors that expressions and queries of rules can raise. Other errors are faults of the engine."""
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What one look at a slice's rows tells; `event_times` are the least and greatest time in them, as text.
+    """The result for a slice's rows. `event_times` are the least and greatest time in them, as text.
 
-    `profile` is in the form that merges, `figures` are what is shown of it, both None where it is not measured;
-    `anomaly` is what they came to against their history, None where they are not compared. `rows` is how many there
-    are, None where nobody counted them.
+    `profile` can be merged, `figures` are shown; both are None if not measured. `anomaly` is the comparison with
+    history; None if not compared. `rows` is None if not counted.
     """
 
     checks: tuple[CheckResult, ...]
@@ -85,7 +84,7 @@ class Audit:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nothing is known to be wrong, and rules crashed that would have told."""
+        """Whether nothing is known to be wrong, but blocking rules crashed."""
         blocking = [check for check in self.checks if check.blocks]
         deeper = [check for check in (self.anomaly.deeper if self.anomaly else ()) if check.blocks]
         is_refused = self.anomaly is not None and CHECK_NAME in self.anomaly.broken
@@ -93,13 +92,13 @@ class Audit:
 
     @property
     def broken(self) -> dict[str, str]:
-        """Why not: the reason by rule."""
+        """The reasons of blocking rules, by rule."""
         own = {check.name: check.reason for check in self.checks if check.blocks}
         return own | (self.anomaly.broken if self.anomaly else {})
 
 
 class _Partition(NamedTuple):
-    """The columns that tell the slice of a row, and their values where all rows are of one slice."""
+    """The columns of business time, and their values if all rows are of one slice."""
 
     columns: Sequence[str]
     only: tuple[Any, ...] | None
@@ -107,7 +106,7 @@ class _Partition(NamedTuple):
 
 @dataclass(frozen=True)
 class _Scan:
-    """What the scan of all rules told, by partition: each rule's figure; `crashed` are rules that it failed on."""
+    """The results of the scan by partition, with the figure of each rule. `crashed` are rules that failed."""
 
     figures: Mapping[tuple[Any, ...], Mapping[str, Any]]
     crashed: Mapping[str, str]
@@ -123,12 +122,11 @@ def audit(
     narrowed: ChangedRows | None = None,
     files: Mapping[Slice, Sequence[Path]] | None = None,
 ) -> dict[Slice, Audit]:
-    """Judge the rows of slices by `rules`, in their order, and find the times that they span, in one scan.
+    """Judges the rows of slices by `rules`, in their order, and finds the times that they span, in one scan.
 
-    Their profile is measured of the columns that `profiled` says: of the `files` of each slice, where these are given,
-    in the same scan else; there is none where that crashes.
-    `slices` are by the values of the partition columns, which are the last columns of `rows`. With `narrowed` the scan
-    is of changed partitions alone, for one slice of a captured table: times are not told of it.
+    `profiled` says which columns have a profile. It is measured from the `files` of each slice if given, else in the
+    same scan; there is none if that crashes. `slices` are by the values of the partition columns, the last columns of
+    `rows`. With `narrowed` only changed partitions of one captured slice are scanned, and the times are not known.
     """
     named = dict(zip(check_names(rules), rules, strict=True))
     measures = {name: measured for name, rule in named.items() if (measured := measure(name, rule))}
@@ -163,7 +161,7 @@ def audit(
 def _profiles_of(
     files: Mapping[Slice, Sequence[Path]], schema: StructType, partition: Sequence[str], wanted: ProfileSettings
 ) -> dict[Slice, SliceProfile]:
-    """By slice; nothing where Arrow cannot read a file as Spark does (a type that it does not know)."""
+    """Profiles by slice; empty if Arrow cannot read a file as Spark does (an unknown type)."""
     fields = profiled_fields(schema, tuple(partition), wanted)
     if not can_be_read(fields):
         return {}
@@ -175,7 +173,7 @@ def _profiles_of(
 
 
 def _of_whole(figures: Mapping[str, Any], rules: Mapping[str, QualityRule], narrowed: ChangedRows) -> Mapping[str, Any]:
-    """The figures of a whole version, from those of its changed partitions: all others hold what held before."""
+    """The figures of a whole version from those of its changed partitions: the others still pass."""
     counts = {name: narrowed.whole_rows for name, rule in rules.items() if isinstance(rule, RowCount)}
     twice = {name: figures.get(name, 0) + more for name, more in narrowed.elsewhere.items()}
     return {**figures, **counts, **twice, _ROWS: narrowed.whole_rows}
@@ -183,7 +181,7 @@ def _of_whole(figures: Mapping[str, Any], rules: Mapping[str, QualityRule], narr
 
 @dataclass(frozen=True)
 class _Subject:
-    """A slice to be judged: its rows, and what the scan told of them."""
+    """A slice to judge: its rows, and the results of the scan."""
 
     rows: DataFrame
     slice: Slice
@@ -226,7 +224,10 @@ def _scan(
     partition: _Partition,
     profile: ProfileAggregates | None,
 ) -> _Scan:
-    """All rules at once; where that crashes each by itself, so that the others are told."""
+    """Scans for all rules at once.
+
+    If that crashes, each rule is scanned separately, so that the others have results.
+    """
     spans = {
         f"{end} {name}": end_expression(f"{end}({quote(name)})", kind) for name, kind in times.items() for end in _ENDS
     }
@@ -252,9 +253,9 @@ def _scan(
 def _aggregate(
     rows: DataFrame, expressions: Mapping[str, str], partition: _Partition
 ) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """By partition: each expression's value. Raises what Spark raises.
+    """The value of each expression by partition. Raises errors of Spark.
 
-    Of one slice nothing is grouped: Spark then adds up in variables, not in a row that it looks up in a hash table.
+    One slice is not grouped: Spark then adds up in variables and needs no hash table.
     """
     if not expressions:
         return {}
@@ -275,5 +276,5 @@ def _span(figures: Mapping[str, Any], times: Iterable[str]) -> tuple[str, str] |
 
 
 def _first_lines(error: Exception) -> str:
-    """What an error says, without its trace."""
+    """The text of an error without its trace."""
     return " ".join(str(error).partition("JVM stacktrace")[0].split())[:_LONGEST]

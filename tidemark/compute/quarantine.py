@@ -1,7 +1,7 @@
-"""Rows that broke a rule, kept with its name: a Delta table beside the entity's, of the rules that say `quarantine`.
+"""Quarantine: rows that broke a rule with `quarantine`, kept with its name in a Delta table beside the entity's.
 
-A row is kept as JSON, so that a table whose columns change needs no other quarantine. The rows of a slice and rule are
-replaced whenever the slice is judged: those of one that holds now are gone.
+A row is stored as JSON, so the table's columns may change. The rows of a slice and rule are replaced whenever the slice
+is judged, and removed once the rule holds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import TableLocation
 
 LIMIT: Final = 10_000
-"""So many rows of a slice and rule are kept at most."""
+"""The most rows that are kept for a slice and rule."""
 _SEEN: Final = "_seen"
 
 
@@ -44,7 +44,10 @@ def quarantined(
     slices: Mapping[tuple[Any, ...], Slice],
     around: Surroundings,
 ) -> dict[Slice, Audit]:
-    """Keep the rows that broke a rule, in one commit; the audits, with where they are. See `audit` for `slices`."""
+    """Keeps the rows that broke a rule, in one commit. Returns the audits with their place.
+
+    See `audit` for `slices`.
+    """
     kept = {name: rule for name, rule in zip(check_names(rules), rules, strict=True) if rule.quarantine}
     if not kept:
         return dict(audits)
@@ -66,7 +69,7 @@ def quarantined(
 
 
 def breaking_rows(rule: QualityRule, rows: DataFrame, slice_: Slice, around: Surroundings) -> DataFrame:
-    """The rows of a slice that break a rule about single rows; of rows with one key all."""
+    """The rows of a slice that break a rule about single rows; for repeated keys, all of their rows."""
     if isinstance(rule, Referential):
         return without_reference(rule, rows, slice_, around.inputs)
     some = rows if rule.where is None else rows.where(rule.where)

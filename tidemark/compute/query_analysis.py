@@ -1,8 +1,8 @@
-"""Queries and rules analysed by Spark over known columns: a wrong column, function or type is told by `check`.
+"""Spark's analysis of queries and rules over known columns: `check` reports wrong columns, functions and types.
 
-The columns of an upstream are those of its query, else those of its table; a query with an upstream of unknown columns
-is passed over. What Spark said of a query is kept until the query or a column of its upstreams changes, so that a check
-of what is known starts no Spark.
+The columns of an upstream are those of its query, else those of its table. A query with unknown columns of an upstream
+is skipped. The result is cached until the query or a column of its upstreams changes, so a check without changes starts
+no Spark.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ _PLACE: Final = re.compile(r"line (\d+),? pos (\d+)")
 _SQLSTATE: Final = re.compile(r"\s*SQLSTATE: \w+.*", re.DOTALL)
 _LONGEST: Final = 400
 _FORMAT: Final = "3"
-"""A new number voids what is kept."""
+"""Another number invalidates the cache."""
 
 Schema = dict[str, Any]
-"""A table's columns as Spark and Delta write them in JSON."""
+"""A table's columns in the JSON form of Spark and Delta."""
 
 
 @dataclass(frozen=True)
 class _Analysis:
-    """What Spark said of a query: the columns of its result, or what is wrong, at a line and position of the query.
+    """Spark's result for a query: the columns, or the error with line and position in the query.
 
-    Where something is wrong with a quality rule, `rule` is its place in `quality`.
+    For an error of a quality rule, `rule` is its index in `quality`.
     """
 
     schema: Schema | None
@@ -65,7 +65,7 @@ class _Analysis:
 
 
 class QueryAnalysis:
-    """One check of a loaded warehouse; `start_spark` is called once where something is not known yet, or never."""
+    """One check of a loaded warehouse. `start_spark` is called at most once, when something is not cached."""
 
     def __init__(self, warehouse: Warehouse, start_spark: Callable[[], SparkSession]) -> None:
         self._warehouse, self._start = warehouse, start_spark
@@ -74,8 +74,8 @@ class QueryAnalysis:
         self._schemas: dict[str, Schema | None] = {}
 
     def problems(self) -> list[EntityError]:
-        """What is wrong with the queries, upstream before downstream. Raises what Spark's start raises."""
-        if self._path is None:  # nothing was ever computed here, and nothing can be kept
+        """The errors of the queries, upstream first. Raises errors of Spark's start."""
+        if self._path is None:  # nothing was ever computed here, and there is no cache
             return []
         entries: dict[str, Any] = {}
         problems = []
@@ -89,9 +89,9 @@ class QueryAnalysis:
         return problems
 
     def goes_by_clock(self, name: str) -> bool:
-        """Whether an entity may have other rows on its own clock than on UTC's: Spark analyses its query on both.
+        """Whether an entity's rows may depend on its clock: Spark analyses the query on UTC's clock and on its own.
 
-        So do functions, and queries of unknown columns. Raises what Spark's start raises.
+        True for functions, and for queries of unknown columns. Raises errors of Spark's start.
         """
         if not self._schemas:
             self.problems()
@@ -129,7 +129,7 @@ class QueryAnalysis:
         return _Analysis(**entries[key])
 
     def _upstreams(self, name: str) -> dict[str, Schema] | None:
-        """The columns of what a query reads; None where those of one are not known."""
+        """The columns of a query's inputs; None if those of an input are not known."""
         entity = self._warehouse.entities[name]
         names = {dependency.entity for state in entity.states for dependency in state.depends_on}
         tables = [other for other in sorted(names) if not self._warehouse.graph.entity(other).is_project]
@@ -138,7 +138,7 @@ class QueryAnalysis:
         return known if len(known) == len(schemas) else None
 
     def _of_table(self, name: str) -> Schema | None:
-        """The columns of a table that is there, those of business time among them."""
+        """The columns of an existing table, with those of business time."""
         if name not in self._warehouse.entities:
             return None
         path = self._warehouse.table_path(name)
@@ -181,7 +181,7 @@ class QueryAnalysis:
         return _wrong_rule(session, entity.quality, schema) or _Analysis(schema)
 
     def _unwritable(self, name: str, rows: StructType) -> str:
-        """Why no run can write such rows to the entity's table, as it is or new; or empty."""
+        """The reason why such rows cannot be written to the entity's table, existing or new; empty if they can."""
         from pyspark.sql.types import NullType, StructType  # noqa: PLC0415 - where nothing changed, no Spark
 
         from tidemark.delta.schema_evolution import grown_schema  # noqa: PLC0415
@@ -198,7 +198,7 @@ class QueryAnalysis:
         return ""
 
     def _written(self, name: str) -> StructType:
-        """The columns of an entity's table; none where it is not there."""
+        """The columns of an entity's table; empty if it does not exist."""
         from pyspark.sql.types import StructType  # noqa: PLC0415 - where nothing changed, no Spark
 
         schema = self._of_table(name)
@@ -233,7 +233,7 @@ def _wrong_rule(session: SparkSession, rules: Sequence[QualityRule], schema: Sch
 
 
 def _wrong(message: str) -> _Analysis:
-    """What Spark says, its first paragraph, and where."""
+    """The first paragraph of Spark's error, and its place."""
     place = _PLACE.search(message)
     line, position = (int(place[1]), int(place[2]) + 1) if place else (1, 1)
     words = " ".join(_SQLSTATE.sub("", message).split())
@@ -241,7 +241,7 @@ def _wrong(message: str) -> _Analysis:
 
 
 def _with_time(schema: Schema, entity: Entity) -> Schema:
-    """With the columns of business time, which a table of snapshots does not have and a query does not give."""
+    """Adds the columns of business time, which snapshots' tables and queries' results do not have."""
     there = {field["name"] for field in schema["fields"]}
     more: list[dict[str, object]] = [
         {"name": name, "type": "integer" if type_ == "int" else type_, "nullable": True, "metadata": {}}

@@ -1,4 +1,4 @@
-"""The rows of exactly one slice, for people who look: a computed one's partition, a captured one's tagged version."""
+"""The rows of exactly one slice, for people: a computed slice's partition, a captured slice's tagged version."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 
 def slice_rows(runtime: Runtime, slice_: Slice, where: str | None, limit: int) -> pa.Table:
-    """At most so many rows of a slice for which `where`, a condition in Spark's SQL on the entity's clock, holds.
+    """At most `limit` rows of a slice that fulfil `where`, a condition in Spark's SQL on the entity's clock.
 
     Spark starts for a condition, and for late changes. Raises UnknownEntityError, ParseError, NotADeltaTableError,
-    SnapshotMissingError, VersionGoneError where the log does not have the tagged version, and ConditionRefusedError for
-    a condition that cannot be evaluated, SchemaChangedError where the table was written for another period.
+    SnapshotMissingError, VersionGoneError if the tagged version is not in the log, ConditionRefusedError for a
+    condition that cannot be evaluated, and SchemaChangedError if the table was written with another period.
     """
     warehouse = runtime.warehouse
     warehouse.graph.window(slice_)
@@ -64,7 +64,7 @@ def slice_rows(runtime: Runtime, slice_: Slice, where: str | None, limit: int) -
 
 
 def _require_partitioned(path: TableLocation, values: Mapping[str, object]) -> None:
-    """Raise SchemaChangedError where the table's partitions are not told by the columns of slices."""
+    """Raises SchemaChangedError if the table is not partitioned by the columns of slices."""
     columns = open_table(path).metadata().partition_columns
     if set(columns) != set(values):
         raise SchemaChangedError.partitioned_otherwise(path, columns, list(values))

@@ -1,7 +1,7 @@
-"""One historical partition of an entity repaired alone: from where its rows come, and what would change (B9).
+"""Repair of one historical partition of an entity: the source of its rows, and what would change (B9).
 
-A slice of a computed table is a partition; a captured table's slices are versions, so there a partition is given by its
-column, and the snapshots that are tagged already stay what they are.
+A slice of a computed table is a partition. A captured table's slices are versions, so its partition is given by a
+column. Snapshots that are tagged already do not change.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RepairRequest:
-    """What to repair, and from where: exactly one of `from_version`, `from_tag` and `recompute`.
+    """The partition to repair, and the source: exactly one of `from_version`, `from_tag` and `recompute`.
 
     `partition` is a slice's key, or for a captured table `column=value`.
     """
@@ -51,9 +51,9 @@ class RepairRequest:
 
 @dataclass(frozen=True)
 class PlannedRepair:
-    """`slice` is None for a captured table; `downstream` are the slices (of the past) that were made of it, near first.
+    """`slice` is None for a captured table. `downstream` are the past slices that were made from it, nearest first.
 
-    `rows` are the new content where it is computed.
+    `rows` are the new content, if it is recomputed.
     """
 
     plan: RepairPlan
@@ -63,9 +63,9 @@ class PlannedRepair:
 
 
 def plan(runtime: Runtime, request: RepairRequest, now: datetime) -> PlannedRepair:
-    """What the repair would do; nothing is written.
+    """The effect of the repair, without writing.
 
-    Raises RepairSourceError, UnknownEntityError, and what tidemark.delta.repair_plan.plan_repair raises.
+    Raises RepairSourceError, UnknownEntityError, and errors of tidemark.delta.repair_plan.plan_repair.
     """
     warehouse = runtime.warehouse
     _refuse_unclear(warehouse, request)
@@ -81,9 +81,9 @@ def plan(runtime: Runtime, request: RepairRequest, now: datetime) -> PlannedRepa
 
 
 def carry_out(runtime: Runtime, planned: PlannedRepair) -> tuple[RepairReport, ComputedSlice | None]:
-    """Repair it, once its rules have said yes to what it is to hold.
+    """Repairs the partition after its rules have passed for the new rows.
 
-    Raises what tidemark.delta.repair.repair_partition raises, and QualityError: then the partition is as it was.
+    Raises QualityError, which leaves the partition unchanged, and errors of tidemark.delta.repair.repair_partition.
     """
     session = planned.rows.sparkSession if planned.rows is not None else runtime.spark.newSession()
     if planned.slice is None:
@@ -107,7 +107,7 @@ def _require_unbroken(slice_: Slice, audit: Audit) -> None:
 
 
 def downstream_slices(graph: DependencyGraph, slice_: Slice, now: datetime) -> tuple[Slice, ...]:
-    """Every slice up to `now` that is made of `slice_`, or of one that is; nearest first."""
+    """Every slice up to `now` that is made from `slice_`, over any number of steps, nearest first."""
     seen, waiting = {slice_: None}, [slice_]
     while waiting:
         further = [down for reader in waiting for down in graph.downstream(reader, now)]

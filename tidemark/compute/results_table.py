@@ -1,4 +1,4 @@
-"""Results of quality rules as a table that Spark, DuckDB and notebooks read: a copy of the state store's (A5)."""
+"""Results of quality rules as a table for Spark, DuckDB and notebooks: a copy of the state store's (A5)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SCHEMA: Final = pa.schema(
 
 
 def results_as_arrow(results: Sequence[StoredRuleResult]) -> pa.Table:
-    """One row a result; `part` is the sub-partition as text, `measured` JSON."""
+    """One row for each result; `part` is the sub-partition as text, `measured` is JSON."""
     rows = [
         {
             "entity": result.slice.entity,
@@ -58,7 +58,7 @@ def results_as_arrow(results: Sequence[StoredRuleResult]) -> pa.Table:
 
 
 def write_results_table(warehouse: TableLocation, results: Sequence[StoredRuleResult]) -> TableLocation:
-    """Replace the copy in the lake, in one commit; where it is."""
+    """Replaces the copy in the lake in one commit. Returns its location."""
     path = warehouse / RESULTS_TABLE
     rows, options = results_as_arrow(results), delta_rs_options(path)
     with answer_for(path):

@@ -1,4 +1,4 @@
-"""Rules that are one figure of a slice's rows: an aggregate expression each, so that all of them are one scan."""
+"""Rules with one figure of a slice's rows: each is an aggregate expression, so that all need one scan."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Judgement(NamedTuple):
-    """Whether a rule holds, what was expected and found, and what was measured, where it is more than one figure."""
+    """Whether a rule holds, with the expected and actual values, and with figures if there is more than one."""
 
     passed: bool
     reason: str
@@ -38,7 +38,7 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True)
 class Measure:
-    """The aggregate expression that a rule needs; `judge` says of its value, for a slice, whether the rule holds."""
+    """The aggregate expression of a rule; `judge` decides from its value whether the rule holds for a slice."""
 
     name: str
     expression: str
@@ -47,7 +47,7 @@ class Measure:
 
 
 def measure(name: str, rule: QualityRule) -> Measure | None:
-    """What a rule counts in the scan of all rules; None for one that needs a query of its own."""
+    """The measure of a rule in the scan of all rules; None for a rule with its own query."""
     condition = breaking_condition(rule)
     if condition is not None:
         return Measure(name, f"count_if({_and(rule.where, condition)})", _none(words(rule)))
@@ -70,7 +70,7 @@ def measure(name: str, rule: QualityRule) -> Measure | None:
 
 
 def breaking_condition(rule: QualityRule) -> str | None:
-    """What holds for a row that breaks the rule, in SQL; None where a row alone does not tell. `where` is not in it."""
+    """The SQL condition of a row that breaks the rule, without `where`; None if a single row does not decide."""
     match rule:
         case NotNull(columns=columns):
             return " OR ".join(f"{quote(column)} IS NULL" for column in columns)
@@ -95,14 +95,14 @@ def _count(rule: QualityRule) -> str:
 
 
 def of_one_type(values: Sequence[Accepted]) -> tuple[Accepted, ...]:
-    """Values as SQL compares a column with them: all as texts where one of them is, as YAML writes them."""
+    """Values as SQL compares a column with them: if one is a text, all become texts in YAML's form."""
     if not any(isinstance(value, str) for value in values):
         return tuple(values)
     return tuple(str(value).lower() if isinstance(value, bool) else str(value) for value in values)
 
 
 def words(rule: QualityRule) -> str:
-    """What is wrong with the rows that break a rule of rows, or `unique`: `with NULL in a, b`."""
+    """The fault of rows that break a rule of rows, or `unique`: `with NULL in a, b`."""
     match rule:
         case NotNull(columns=columns):
             return f"with NULL in {listed(columns)}"
@@ -124,7 +124,7 @@ def _none(what: str) -> Callable[[Any, Slice, Surroundings], Judgement]:
 
 
 def _counted(rule: RowCount, count: int, slice_: Slice, around: Surroundings) -> Judgement:
-    """In the band, and near other slices; the first complaint is the reason."""
+    """Checks the limits and then other slices; the first failure is the reason."""
     band = f"at least {rule.min}" if rule.max is None else f"{rule.min} to {rule.max}"
     if count < rule.min or (rule.max is not None and count > rule.max):
         return Judgement(passed=False, reason=f"{count} rows, expected {band}")
@@ -156,13 +156,13 @@ def _fresh(rule: Freshness, at: int | None, slice_: Slice, around: Surroundings)
 
 
 def _typed(value: str) -> str:
-    """An expression's value with its text and its type, by which Spark gets the same value again."""
+    """An expression's value with its text and type, from which Spark makes the same value again."""
     text = f"CASE WHEN typeof({value}) = 'binary' THEN hex({value}) ELSE CAST({value} AS STRING) END"
     return f"named_struct('value', {value}, 'text', {text}, 'type', typeof({value}))"
 
 
 def _reconciled(rule: Reconcile, mine: Any, slice_: Slice, around: Surroundings) -> Judgement:
-    """Two ways to one figure, from the slice and from what it was made of, compared by Spark: NaN is equal to itself.
+    """Spark compares a figure of the slice with one of its inputs: NaN equals NaN.
 
     NULL (the sum of no rows) equals NULL.
     """
@@ -177,7 +177,7 @@ def _reconciled(rule: Reconcile, mine: Any, slice_: Slice, around: Surroundings)
 
 
 def _literal(typed: Any) -> str:
-    """A value that `_typed` told, as SQL."""
+    """A value of `_typed` as SQL."""
     if typed["type"] == "binary":
         return "NULL" if typed["text"] is None else f"X'{typed['text']}'"
     return typed_literal(typed["text"], typed["type"])

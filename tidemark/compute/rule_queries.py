@@ -1,4 +1,4 @@
-"""Rules that need a query of their own beside the scan of all others: referential and query."""
+"""Rules with a query of their own: referential and query."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KEY: Final = "_key_{}"
 
 
 def judge_by_query(rule: QualityRule, rows: DataFrame, slice_: Slice, inputs: Inputs) -> Judgement:
-    """One rule on the rows of one slice. Raises what Spark raises, SnapshotMissingError, EntityError."""
+    """The result of one rule for the rows of one slice. Raises errors of Spark, SnapshotMissingError, EntityError."""
     match rule:
         case Referential(columns=columns, entity=entity):
             count = without_reference(rule, rows, slice_, inputs).count()
@@ -34,7 +34,7 @@ def judge_by_query(rule: QualityRule, rows: DataFrame, slice_: Slice, inputs: In
 
 
 def without_reference(rule: Referential, rows: DataFrame, slice_: Slice, inputs: Inputs) -> DataFrame:
-    """The rows whose columns are no key of the other entity; those with NULL in one of them pass."""
+    """The rows whose columns are not a key of the other entity; rows with NULL in one of them pass."""
     some = rows if rule.where is None else rows.where(rule.where)
     some = some.where(" AND ".join(f"{quote(column)} IS NOT NULL" for column in rule.columns))
     names = [_KEY.format(at) for at in range(len(rule.columns))]

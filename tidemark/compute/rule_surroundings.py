@@ -1,4 +1,4 @@
-"""What rules look at beside the rows of a slice: its inputs, its window, the rows of other slices of its table."""
+"""The surroundings of a slice's rows that rules need: inputs, window, and the rows of other slices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WEEKS: Final = (1, 2, 3, 4)
 
 
 class Surroundings:
-    """Of the slices of one audit; rows of other slices are counted by the table's log, without a scan."""
+    """The surroundings of one audit's slices. Rows of other slices are counted from the table's log, without a scan."""
 
     def __init__(
         self, inputs: Inputs, warehouse: Warehouse, registry: SnapshotRegistry, profiles: SliceProfiles
@@ -38,15 +38,15 @@ class Surroundings:
         self._counted: dict[Slice, int] = {}
 
     def quarantine_of(self, entity: str) -> TableLocation:
-        """Where rows that broke a rule of the entity are kept, in a table of their own beside the others."""
+        """The location of the table for rows that broke a rule of the entity."""
         return self._warehouse.settings.warehouse / "_quarantine" / entity
 
     def now_counted(self, rows: Mapping[Slice, int]) -> None:
-        """Slices that are judged in the same audit are compared with as they will be."""
+        """Sets the new counts of slices of the same audit, for comparisons between them."""
         self._counted = dict(rows)
 
     def end_of(self, slice_: Slice) -> datetime:
-        """When the slice's window ends; aware."""
+        """The end of the slice's window; aware."""
         return self._warehouse.graph.window(slice_).end
 
     def dated_profile(self, slice_: Slice, profile: SliceProfile) -> Dated:
@@ -54,20 +54,25 @@ class Surroundings:
         return Dated(profile, self._warehouse.graph.window(slice_).start.timestamp())
 
     def profiles_of_same_weekday(self, slice_: Slice) -> list[Dated]:
-        """Of the slices of the same time up to four weeks before (of weeks and longer: those before), but holidays."""
+        """Profiles of the same time up to four weeks before (weeks and longer:
+
+        of the slices before), without holidays.
+        """
         history = ProfileHistory(self._warehouse.graph.entity(slice_.entity), self._profiles)
         return [self.dated_profile(*past) for past in history.with_sketches(slice_, len(_WEEKS)).items()]
 
     def rows_before(self, slice_: Slice) -> int | None:
-        """How many rows the slice before has; None where it is not there."""
+        """The rows of the slice before; None if it does not exist."""
         node = self._warehouse.graph.node(slice_.entity)
         before = node.ordinal(slice_) - 1
         return self._rows_of(node.slice(before, slice_.sub)) if before in node.existing_of(slice_.sub) else None
 
     def rows_of_same_weekday(self, slice_: Slice) -> float | None:
-        """The median of the slices of the same time one to four weeks before, of those that are there."""
+        """The median rows of the existing slices of the same time one to four weeks before."""
         graph, window = self._warehouse.graph, self._warehouse.graph.window(slice_)
-        middle = window.start + (window.end - window.start) / 2  # an hour of summer time leads into no other day
+        middle = (
+            window.start + (window.end - window.start) / 2
+        )  # so that an hour of summer time does not lead into another day
         earlier = [graph.slice_at(slice_.entity, middle - timedelta(weeks=weeks), slice_.sub) for weeks in _WEEKS]
         counts = [self._rows_of(other) for other in earlier if graph.exists(other)]
         there = [count for count in counts if count is not None]

@@ -1,7 +1,7 @@
-"""Whether a run may still publish what it computed: not where its host was given up, and its slices launched again.
+"""Whether a run may still publish: not if its host was given up and its slices were launched again.
 
-It is asked after a table's transaction has begun and before it commits. Runs that take over begin later, so that what
-one of them commits is a conflict for this transaction; and that is asked again.
+The fence is checked after a table's transaction has begun and before it commits. A run that takes over begins later, so
+its commit conflicts with this transaction, which then checks the fence again.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from tidemark.system.settings import Settings
 
 RunFence = Callable[[], None]
-"""Raises where a run may not publish."""
+"""Raises an error if a run may not publish."""
 
 
 def pass_always() -> None:
-    """The fence of what no other host could take over."""
+    """The fence of a run that no other host can take over."""
 
 
 class RunFences:
-    """Those of one process. Where the store is a file of this machine there are no other hosts: none asks anything."""
+    """The fences of one process. With a store in a local file there are no other hosts, so nothing is checked."""
 
     def __init__(self, settings: Settings) -> None:
         self._runs: Final = WorkerRuns(Database.of(settings)) if settings.state else None
 
     def of(self, run_id: str) -> RunFence:
-        """What raises RunLostError once the run is given up, and StateStoreDownError."""
+        """A function that raises RunLostError once the run is given up, and StateStoreDownError."""
         runs = self._runs
         return pass_always if runs is None else lambda: runs.require_kept(run_id)

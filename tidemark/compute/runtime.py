@@ -1,4 +1,4 @@
-"""What assets run with: Spark, the snapshots' tags, the capture, the OLAP store, each opened when first used."""
+"""The resources of assets: Spark, tags of snapshots, the capture, the OLAP store, each opened at its first use."""
 
 from __future__ import annotations
 
@@ -36,80 +36,80 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Runtime:
-    """One a process; everything is lazy, so that loading the code location starts no JVM."""
+    """One for each process. Everything is lazy, so loading the code location starts no JVM."""
 
     warehouse: Warehouse
     start_spark: Callable[[Settings], SparkSession] = spark_session
 
     @property
     def spark(self) -> SparkSession:
-        """The process's session, started when it is first asked for."""
+        """The process's session, started at its first use."""
         return self.start_spark(self.warehouse.settings)
 
     @functools.cached_property
     def database(self) -> Database:
-        """The state store's, which all of the process share."""
+        """The state store's database, shared in the process."""
         return Database.of(self.warehouse.settings)
 
     @functools.cached_property
     def state(self) -> StateReader:
-        """What the state store knows of slices."""
+        """The state store's slices."""
         return SqlStateReader(self.database)
 
     @functools.cached_property
     def registry(self) -> SnapshotRegistry:
-        """Tags of snapshots."""
+        """The tags of snapshots."""
         return SnapshotRegistry(self.database)
 
     @functools.cached_property
     def codes(self) -> CodeRegistry:
-        """Which code computed which slices."""
+        """The code that computed each slice."""
         return CodeRegistry(self.database)
 
     @functools.cached_property
     def profiles(self) -> SliceProfiles:
-        """Profiles of slices."""
+        """The profiles of slices."""
         return SliceProfiles(self.database)
 
     @functools.cached_property
     def results(self) -> RuleResults:
-        """What rules said of slices."""
+        """The results of rules."""
         return RuleResults(self.database)
 
     @functools.cached_property
     def fences(self) -> RunFences:
-        """Whether runs may still publish."""
+        """The fences of runs."""
         return RunFences(self.warehouse.settings)
 
     @functools.cached_property
     def ingestion(self) -> Ingestion:
-        """The capture of every declared source table. Raises PreflightError, before anything is written."""
+        """The capture of every declared source table. Raises PreflightError before anything is written."""
         return self.ingestion_of(self.warehouse.source_tables())
 
     def ingestion_of(self, sources: Sequence[SourceTable]) -> Ingestion:
-        """The capture of some of them. Raises PreflightError, before anything is written."""
+        """The capture of some source tables. Raises PreflightError before anything is written."""
         settings = self.warehouse.settings
         require_sound(settings, sources)
         return Ingestion(self.spark, settings, sources, self.registry, _intake(settings))
 
     @functools.cached_property
     def olap(self) -> OlapStore:
-        """Where ADS slices are published."""
+        """The store to which ADS slices are published."""
         settings = self.warehouse.settings
         return open_store(settings.olap, settings.data)
 
     @functools.cached_property
     def usage(self) -> UsageRecorder:
-        """What the queries of this process filter by."""
+        """Records the columns by which queries of this process filter."""
         return UsageRecorder(ScanCounts(self.database))
 
     def computer(self) -> Computer:
-        """A computer with a session of its own."""
+        """A computer with its own session."""
         return Computer(self.spark, self.warehouse, self.registry, self.usage, self.profiles, self.results)
 
 
 def _intake(settings: Settings) -> Intake | None:
-    """Where changes come from, if not from files."""
+    """The source of changes, if it is not files."""
     if not settings.kafka:
         return None
     from tidemark.capture.source.kafka.intake import KafkaIntake  # noqa: PLC0415 - loads Kafka's client

@@ -1,7 +1,7 @@
-"""The clock of a query: that of its entity, so that the day of an instant is the day that people mean.
+"""The clock of a query is its entity's, so that an instant is on the local date.
 
-Spark takes the session's zone for dates of instants, for times that are texts, and for wall-clock times: when it
-analyses a query, and again when it runs it.
+Spark uses the session's zone for dates of instants, for times in texts, and for local times: when it analyses a query,
+and when it runs it.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ TIME_ZONE: Final = "spark.sql.session.timeZone"
 _NUMBERS: Final = re.compile(r'"(?:id|cteId)":\d+|"jvmId":"[^"]*"')
 _ZONE_TEXT: Final = re.compile(r"['\"]([A-Z]\w*(?:/[\w+-]+)+)['\"]", re.ASCII)
 UTC: Final = {TIME_ZONE: "UTC"}
-"""Of what is told of rows whatever their entity's clock is: profiles and spans of time."""
+"""The clock for values that do not depend on the entity's clock: profiles and spans of time."""
 
 
 def clock_of(graph: DependencyGraph, slice_: Slice) -> Mapping[str, str]:
-    """The setting of a session that computes, judges or shows a slice: the zone of its part of the entity."""
+    """The session setting to compute, judge or show a slice: the zone of its sub-partition."""
     return {TIME_ZONE: spark_zone(graph.node(slice_.entity).calendar_of(slice_.sub).time_zone)}
 
 
 def comparable_plan(rows: DataFrame) -> str:
-    """A query's plan with the zones that its expressions go by, and without the numbers of one analysis."""
+    """A query's plan with its expressions' zones, without the ids of one analysis."""
     from tidemark.spark.internals import java_frame  # noqa: PLC0415 - it imports Spark
 
     return _NUMBERS.sub("", str(java_frame(rows).queryExecution().analyzed().canonicalized().toJSON()))
@@ -47,9 +47,9 @@ def comparable_plan(rows: DataFrame) -> str:
 def require_same_rules(
     warehouse: Warehouse, slices: Iterable[Slice], goes_by_clock: Callable[[Slice], bool] = lambda _: True
 ) -> None:
-    """Raise ZoneRulesError where Java's clock shows other times in a slice's window than the slices go by.
+    """Raises ZoneRulesError if Java's clock shows other times in a slice's window than the slices' rules.
 
-    Of the slice's clock where `goes_by_clock` says that its rows depend on it, and of the zones that its query names.
+    Checked are the slice's clock, if `goes_by_clock` says that its rows depend on it, and the zones in its query.
     """
     command = java_command()
     for slice_ in slices:
@@ -65,12 +65,12 @@ def require_same_rules(
 
 
 def _named_zones(query: str) -> list[str]:
-    """The time zones that a query's texts name."""
+    """The time zones in a query's texts."""
     return [name for name in _ZONE_TEXT.findall(query) if name in zone_names()]
 
 
 def by_clock(graph: DependencyGraph, slices: Mapping[tuple[Any, ...], Slice]) -> list[dict[tuple[Any, ...], Slice]]:
-    """Slices of one entity, by their partition's values, apart for each clock that its parts have."""
+    """Slices of one entity, by the values of their partition, in a group for each clock."""
     apart: dict[str, dict[tuple[Any, ...], Slice]] = {}
     for key, slice_ in slices.items():
         apart.setdefault(clock_of(graph, slice_)[TIME_ZONE], {})[key] = slice_

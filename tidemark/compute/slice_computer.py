@@ -1,6 +1,6 @@
-"""Computing one slice: inputs as views, the entity's SQL, files written and checked, one partition replaced.
+"""Computes a slice: inputs as views, the entity's SQL, files written and checked, one partition replaced.
 
-A captured table's slice is a version: it is judged, and tagged where its blocking rules held (A5).
+A captured table's slice is a version. It is judged, and tagged if its blocking rules hold (A5).
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ _TABLES_A_JOB: Final = 8
 
 @dataclass(frozen=True)
 class ComputedSlice:
-    """A slice as it now is in storage; `seconds` is its share of the step's time, `sample` some of its rows.
+    """A slice as it is in storage. `seconds` is its share of the step's time, `sample` some of its rows.
 
-    One that is not published broke a rule: its table is as it was, `metrics` are of what was refused, and `aside` are
-    the files of that in the table's folder, for inspection until a vacuum.
+    A slice that is not published broke a rule, and its table is unchanged. `metrics` are then those of the refused
+    rows, and `aside` are their files in the table's folder, which stay for inspection until a vacuum.
     """
 
     slice: Slice
@@ -81,7 +81,7 @@ class ComputedSlice:
 
 
 class Computer:
-    """Computes slices with one Spark session of its own; not for several threads at once."""
+    """Computes slices in its own Spark session. It is not safe between threads."""
 
     def __init__(
         self,
@@ -105,12 +105,12 @@ class Computer:
         manifests: Mapping[Slice, SliceManifest] = MappingProxyType({}),
         fence: RunFence = pass_always,
     ) -> list[ComputedSlice]:
-        """Compute, write, check and publish slices of one SQL entity; those that do not read each other in one commit.
+        """Computes, writes, checks and publishes slices of one SQL entity; independent slices share one commit.
 
-        The rules look at the files before they are the table's: a slice that breaks one is not published, and of
-        slices that read each other those after it are not computed. A slice with a manifest reads what that grants,
-        any other one all that is declared. `fence` raises where nothing may be published any more. Raises
-        SnapshotMissingError, SchemaChangedError, ZoneRulesError.
+        Rules check the files before they are published. A slice that breaks a rule is not published, and later slices
+        that read it are not computed. A slice with a manifest reads the inputs in it, another one its declared inputs.
+        `fence` raises an error if nothing may be published any more. Raises SnapshotMissingError, SchemaChangedError,
+        ZoneRulesError.
         """
         self._inputs.grant(manifests)
         reads_itself = slices[0].entity in {dependency.entity for dependency in self._entity(slices[0]).depends_on}
@@ -153,17 +153,17 @@ class Computer:
         ]
 
     def rows_of(self, slice_: Slice) -> DataFrame:
-        """What the slice is computed to be; nothing is written. Raises SnapshotMissingError."""
+        """The rows that the slice would be computed to, without writing. Raises SnapshotMissingError."""
         self._inputs.forget()
         return self._query(slice_)
 
     def _query(self, slice_: Slice) -> DataFrame:
-        """Analysed on the slice's clock: slices of one run may be of parts with clocks of their own."""
+        """The query, analysed on the slice's clock: sub-partitions of one run may have different clocks."""
         with self._clock(slice_):
             return self._inputs.query(slice_)
 
     def _goes_by_clock(self, slice_: Slice) -> bool:
-        """Whether rows or rules may be others on UTC's clock. A Python function is not looked into."""
+        """Whether rows or rules may differ on UTC's clock. A Python function is assumed to."""
         rules = self._entity(slice_).quality
         if slice_.entity in self._warehouse.functions or any(map(goes_by_clock, rules)):
             return True
@@ -175,7 +175,7 @@ class Computer:
         return settings(self._session, clock_of(self._warehouse.graph, slice_))
 
     def check_rows(self, slice_: Slice, rows: DataFrame) -> Audit:
-        """What the rules say of rows that are to be the slice, partition columns last. Raises SnapshotMissingError."""
+        """The results of the rules for rows of a future slice, partition columns last. Raises SnapshotMissingError."""
         self._inputs.forget()
         by_partition = {tuple(self._partition(slice_).values()): slice_}
         return self._judge(rows, by_partition)[slice_]
@@ -186,9 +186,9 @@ class Computer:
         slices: Mapping[tuple[PartitionValue, ...], Slice],
         files: Mapping[Slice, Sequence[Path]] | None = None,
     ) -> dict[Slice, Audit]:
-        """What the rules say of slices of one entity; rows that break a rule go into quarantine where it says so.
+        """The results of the rules for slices of one entity; rows that break a rule with `quarantine` are kept.
 
-        `files` have the rows of each slice, in this machine's reach; None where they are not known.
+        `files` have the rows of each slice and are readable on this machine; None if not known.
         """
         entity = self._entity(next(iter(slices.values())))
         audits: dict[Slice, Audit] = {}
@@ -199,9 +199,9 @@ class Computer:
         return audits
 
     def check_stored_slice(self, slice_: Slice, told: Audit | None = None) -> ComputedSlice:
-        """Check and describe a slice as it is in storage; nothing is written. Raises SnapshotMissingError.
+        """Checks and describes a slice as it is in storage, without writing. Raises SnapshotMissingError.
 
-        `told` is what the rules said of the same rows before.
+        `told` has earlier results of the rules for the same rows.
         """
         started = time.monotonic()
         path, partition = self._warehouse.table_path(slice_.entity), self._partition(slice_)
@@ -215,7 +215,7 @@ class Computer:
         return ComputedSlice(slice_, path, metrics, time.monotonic() - started, told, sample)
 
     def snapshots(self, slices: Sequence[Slice]) -> list[ComputedSlice]:
-        """Judge and describe snapshots of one entity; those whose blocking rules held are tagged from now on.
+        """Judges and describes snapshots of one entity. Snapshots are tagged if their blocking rules hold.
 
         Nothing is written to the table. Raises SnapshotMissingError.
         """
@@ -240,9 +240,9 @@ class Computer:
         ]
 
     def _settle(self, audits: Mapping[Slice, Audit], judged: Mapping[Slice, TaggedSnapshot]) -> None:
-        """Publish what held, slice by slice; of what did not it is noted why, and readers see what was tagged before.
+        """Publishes each slice whose rules hold. For the others it stores the reason, and readers keep the earlier tag.
 
-        A kill between a verdict and its tag loses the verdict: the run is tried again, and judges again.
+        If the process dies between a verdict and its tag, the verdict is lost: the run is retried, and judges again.
         """
         crash_point("snapshot.judged")
         candidates = self._registry.candidates
@@ -259,12 +259,15 @@ class Computer:
                 crash_point("snapshot.tagged")
 
     def _metrics(self, path: TableLocation, slice_: Slice, tagged: TaggedSnapshot) -> TableMetrics:
-        """Files and bytes are the version's, also of a restated snapshot: its late changes lie elsewhere."""
+        """The version's metrics. Late changes of a restated snapshot are stored elsewhere:
+
+        they only change the rows.
+        """
         metrics = table_metrics(path, version=tagged.version)
         return replace(metrics, rows=self._inputs.snapshots([slice_]).count()) if tagged.is_restated else metrics
 
     def _samples(self, path: TableLocation, tagged: Sequence[tuple[Slice, TaggedSnapshot]]) -> dict[Slice, pa.Table]:
-        """Of the last ones: each version has to be opened, and a run over weeks of hours has hundreds."""
+        """Samples of the last ones only: each version must be opened, and a run over weeks of hours has hundreds."""
         return {slice_: self._first_rows(path, slice_, snapshot) for slice_, snapshot in tagged[-SAMPLED_SNAPSHOTS:]}
 
     def _first_rows(self, path: TableLocation, slice_: Slice, tagged: TaggedSnapshot) -> pa.Table:
@@ -273,7 +276,7 @@ class Computer:
         return first_rows(path, SAMPLE_ROWS, version=tagged.version)
 
     def _judged_together(self, slices: Sequence[Slice]) -> list[Sequence[Slice]]:
-        """A few full tables in one job; one by one where each is judged by what changed since the one before."""
+        """Groups of a few full tables; single slices if each is judged by the changes since the one before."""
         at_once = 1 if self._is_narrowed(slices[0].entity) else _TABLES_A_JOB
         return [slices[start : start + at_once] for start in range(0, len(slices), at_once)]
 
@@ -282,7 +285,7 @@ class Computer:
         return is_partitioned and can_be_narrowed(self._warehouse.entities[entity])
 
     def _audit(self, slices: Sequence[Slice], judged: Mapping[Slice, TaggedSnapshot]) -> dict[Slice, Audit]:
-        """What the rules say of versions of captured tables, kept in the state store as well."""
+        """The results of the rules for versions of captured tables, also stored in the state store."""
         entity, path = self._entity(slices[0]), self._warehouse.table_path(slices[0].entity)
         if not entity.quality and entity.profiled is None:
             return dict.fromkeys(slices, Audit((), None))
@@ -306,7 +309,7 @@ class Computer:
         return judged_state(path, judged.version, clock_of(self._warehouse.graph, slice_)[TIME_ZONE])
 
     def _changed(self, entity: Entity, judged: TaggedSnapshot, whole: DataFrame, state: str) -> ChangedRows | None:
-        """What of a version has to be looked at; None for all of it, as with late changes on top."""
+        """The rows of a version to read; None for all of it, also with late changes."""
         if judged.is_restated:
             return None
         named = dict(zip(check_names(entity.quality), entity.quality, strict=True))

@@ -1,4 +1,4 @@
-"""Slices for whoever explores: `snapshot("ods_orders", "2026-01-03")` in Python, and the same in SQL.
+"""Slices for exploration: `snapshot("ods_orders", "2026-01-03")` in Python and in SQL.
 
 snapshots = Snapshots.of(Runtime(load_warehouse(Settings.load())))
 snapshots.read("ods_orders", "2026-01-03").count()
@@ -34,7 +34,7 @@ _CALL: Final = re.compile(rf"\b{FUNCTION}\s*\(\s*'([^'\\]*)'\s*,\s*'([^'\\]*)'\s
 
 
 class Snapshots:
-    """The tables of a warehouse as of their slices, in a session of its own."""
+    """The tables of a warehouse at their slices, in a separate session."""
 
     def __init__(self, spark: SparkSession, runtime: Runtime) -> None:
         self._session = spark.newSession()
@@ -43,13 +43,13 @@ class Snapshots:
 
     @classmethod
     def of(cls, runtime: Runtime) -> Self:
-        """With the process's Spark."""
+        """With the process's Spark session."""
         return cls(runtime.spark, runtime)
 
     def read(self, entity: str, slice_key: str) -> DataFrame:
-        """The rows of a slice, `dt` (and `hour`) last: of a captured table all of it, with late changes.
+        """The rows of a slice, `dt` (and `hour`) last; of a captured table the whole table, with late changes.
 
-        Raises SnapshotMissingError, InputMissingError for a computed slice that is not there, and RowsMissingError.
+        Raises SnapshotMissingError, InputMissingError for a computed slice that is not completed, and RowsMissingError.
         """
         slice_ = Slice.parse(f"{entity}@{slice_key}")
         if self._runtime.warehouse.is_snapshot(entity):
@@ -61,22 +61,22 @@ class Snapshots:
         return self._inputs.rows_of([UsedSlice(slice_, current.status.generation)])
 
     def read_as_of(self, entity: str, slice_key: str, when: datetime) -> DataFrame:
-        """A slice, also of a computed table, as it was at a past instant (aware): at the version that was told by then.
+        """A slice as it was at a past instant (aware), also of a computed table: the version that was reported by then.
 
-        Raises what PastSlices raises: a clear error where the version is not kept.
+        Raises errors of PastSlices, for example if the version is not kept.
         """
         slice_ = Slice(entity, slice_key)
         past = self._past.read(slice_, when)
         return self._inputs.snapshots([slice_]) if past is None else past
 
     def quality_results(self, entity: str | None = None, most: int = 1_000_000) -> DataFrame:
-        """What the rules said of slices, the last judged first; a view of that name from now on."""
+        """The results of rules, the most recent first. Also creates a view with this name."""
         told = self._session.createDataFrame(results_as_arrow(self._results.newest(entity, most=most)))
         told.createOrReplaceTempView(RESULTS_TABLE)
         return told
 
     def sql(self, text: str) -> DataFrame:
-        """A query in which `snapshot('entity', 'slice')` stands for a table. Raises SnapshotMissingError."""
+        """The result of a query in which `snapshot('entity', 'slice')` is a table. Raises SnapshotMissingError."""
         parts, at = [], 0
         for start, end, entity, slice_key in _calls(text):
             view = f"{entity}@{slice_key}"
@@ -87,7 +87,7 @@ class Snapshots:
 
 
 def _calls(text: str) -> Iterator[tuple[int, int, str, str]]:
-    """Where a call begins and ends in the text, with its arguments: in strings and comments there is none."""
+    """Start, end and arguments of each call in the text, outside of strings and comments."""
     code = code_of(text)
     for match in _CALL.finditer(text):
         if code[match.start()] != " ":

@@ -1,6 +1,6 @@
-"""All that is asked of a slice's rows: rules and profile in one scan, deeper rules where the profile is unusual.
+"""The audit of a slice's rows: rules and profile in one scan, and deeper rules if the profile is unusual.
 
-The second story of the seed document (C9): a profile finds an anomaly, a more comprehensive check decides.
+The second story of the seed document (C9): a profile finds an anomaly, and a deeper check decides.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MOST_INPUTS: Final = 400
 
 @dataclass(frozen=True)
 class StagedAudit:
-    """Audits slices of a warehouse, and keeps profiles and results. Raises StateStoreDownError."""
+    """Audits slices of a warehouse, and stores profiles and results. Raises StateStoreDownError."""
 
     warehouse: Warehouse
     profiles: SliceProfiles
@@ -56,9 +56,11 @@ class StagedAudit:
         narrowed: ChangedRows | None = None,
         files: Mapping[Slice, Sequence[Path]] | None = None,
     ) -> dict[Slice, Audit]:
-        """What rules and profiles say; slices are by the values of the partition columns, the last ones of `rows`.
+        """The results of rules and profiles.
 
-        Profiles are made of the `files` of each slice where these are given.
+        `slices` are by the values of the partition columns, the last ones of `rows`.
+
+        Profiles are measured from the `files` of each slice if given.
         """
         told = audit(entity.quality, rows, slices, self.around, entity.profiled, narrowed, files)
         audits = {slice_: self._with_figures(slice_, audited) for slice_, audited in told.items()}
@@ -84,9 +86,9 @@ class StagedAudit:
         versions: Mapping[Slice, int],
         judged: Mapping[Slice, JudgedVersion] = MappingProxyType({}),
     ) -> None:
-        """Put profiles and results into the state store; a slice without a version was not published.
+        """Stores profiles and results in the state store; a slice without a version was not published.
 
-        `judged` is what of its table was, where that is more than the version that was published.
+        `judged` has what was judged, if it is more than the published version.
         """
         now, stored = datetime.now(UTC), []
         self.results.put(
@@ -127,7 +129,7 @@ class StagedAudit:
         return replace(told, figures=figures_of(told.profile, self._input_rows(slice_)))
 
     def _input_rows(self, slice_: Slice) -> dict[str, int]:
-        """By input the rows of the slices that are read, where all of them have a profile."""
+        """The rows of the input slices by input, if all of them have a profile."""
         wanted: dict[str, set[Slice]] = {}
         for requirement in self.warehouse.graph.requirements(slice_):
             if not requirement.or_older and len(requirement.slices) <= _MOST_INPUTS:

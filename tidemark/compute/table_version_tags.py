@@ -1,6 +1,6 @@
-"""Tags of a table's versions: those that the capture gives to slices, those of people, those of replications.
+"""Tags of a table's versions: from the capture for slices, from people, and from replications.
 
-A captured table has the tags of every entity that is cut from it; all of them keep their versions from VACUUM.
+A captured table has the tags of every entity that is made from it. All tags keep their versions from VACUUM.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 BY_HAND: Final = "name"
 REPLICATION: Final = "replication"
-"""What such tags have in the place of a period."""
+"""Kinds of tags without a period, which have this in its place."""
 
 
 def tags_of(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> tuple[TaggedSnapshot, ...]:
-    """All tags of versions of the entity's table, by version."""
+    """All tags of versions of the entity's table, sorted by version."""
     sharing = warehouse.entities_sharing(warehouse.table_path(entity))
     tags = (tag for name in sharing for tag in registry.of(name))
     return tuple(sorted(tags, key=lambda tag: (tag.version, tag.entity, tag.period, tag.slice)))
 
 
 def readable_snapshot(warehouse: Warehouse, registry: SnapshotRegistry, slice_: Slice) -> TaggedSnapshot:
-    """The version that the slice is a tag for, once nothing is waited for. Raises SnapshotMissingError."""
+    """The tagged version of the slice, after any wait for late events. Raises SnapshotMissingError."""
     period = period_of(warehouse.graph, slice_.entity)
     tagged = registry.get(slice_.entity, period, slice_.key)
     if tagged is None:
@@ -48,7 +48,7 @@ def readable_snapshot(warehouse: Warehouse, registry: SnapshotRegistry, slice_: 
 
 
 def judged_snapshot(warehouse: Warehouse, registry: SnapshotRegistry, slice_: Slice) -> TaggedSnapshot:
-    """What a run judges: the candidate of the slice, or else its tag. Raises SnapshotMissingError."""
+    """The version that a run judges: the slice's candidate, or else its tag. Raises SnapshotMissingError."""
     return _require_whole(slice_, registry.newest(slice_.entity, period_of(warehouse.graph, slice_.entity), slice_.key))
 
 
@@ -67,7 +67,7 @@ def _tagged_before(registry: SnapshotRegistry, slice_: Slice, period: str) -> Ta
 
 
 def claims_of_tags(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> list[Claim]:
-    """Why VACUUM has to keep versions of the entity's table."""
+    """The reasons why VACUUM must keep versions of the entity's table."""
     claims = [Claim(tag.version, _words(tag)) for tag in tags_of(warehouse, registry, entity)]
     sharing = warehouse.entities_sharing(warehouse.table_path(entity))
     candidates = (candidate.snapshot for name in sharing for candidate in registry.candidates.of(name))
@@ -76,7 +76,7 @@ def claims_of_tags(warehouse: Warehouse, registry: SnapshotRegistry, entity: str
 
 
 def _claims_of_copies(warehouse: Warehouse, registry: SnapshotRegistry, entities: Iterable[str]) -> Iterator[Claim]:
-    """What a replica does not have yet."""
+    """Versions that a replica does not have yet."""
     for name in entities:
         for place in warehouse.entities[name].replicate:
             for copy in SliceCopies(registry.database, place, name).all().values():
@@ -89,7 +89,7 @@ def _words(snapshot: TaggedSnapshot) -> str:
 
 
 def version_of_tag(warehouse: Warehouse, registry: SnapshotRegistry, entity: str, name: str) -> int:
-    """The version that a tag of the entity's table stands for. Raises RepairSourceError."""
+    """The version of a tag of the entity's table. Raises RepairSourceError."""
     there = tags_of(warehouse, registry, entity)
     versions = {tag.version for tag in there if tag.slice == name}
     if late := next((tag for tag in there if tag.slice == name and (tag.is_restated or tag.waits_for_late)), None):
@@ -108,7 +108,7 @@ def tag_version(
     version: int | None = None,
     kind: str = BY_HAND,
 ) -> TaggedSnapshot:
-    """Tag a version, the newest by default. Raises VersionGoneError, SnapshotTagTakenError, FileNotFoundError."""
+    """Tags a version, by default the newest. Raises VersionGoneError, SnapshotTagTakenError, FileNotFoundError."""
     path = warehouse.table_path(entity)
     newest = current_version(path)
     if version is not None and newest is not None and not 0 <= version <= newest:

@@ -1,4 +1,4 @@
-"""VACUUM of an entity's table: what tags claim of it is kept, also tags that the state store has lost."""
+"""VACUUM of an entity's table: tagged versions are kept, also for tags that the state store has lost."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 def plan_entity_vacuum(
     warehouse: Warehouse, registry: SnapshotRegistry, entity: str, retention: Retention
 ) -> VacuumPlan:
-    """What `vacuum_entity` would delete; nothing is deleted. Raises UnknownEntityError, and what plan_vacuum raises."""
+    """The effect of `vacuum_entity`, without deleting. Raises UnknownEntityError, and errors of plan_vacuum."""
     claims = _claims(warehouse, registry, entity)
     return plan_vacuum(warehouse.table_path(entity), retention, claims, registry.database)
 
 
 def vacuum_entity(warehouse: Warehouse, registry: SnapshotRegistry, entity: str, retention: Retention) -> VacuumPlan:
-    """Delete the files that no kept version needs. Raises UnknownEntityError, and what tidemark.delta.vacuum raises."""
+    """Deletes the files that no kept version needs. Raises UnknownEntityError, and errors of tidemark.delta.vacuum."""
     claims = _claims(warehouse, registry, entity)
     return vacuum_table(warehouse.table_path(entity), retention, claims, registry.database)
 
 
 def _claims(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> list[Claim]:
-    """Tags that a store lost, or never had, are in the table's log still."""
+    """Restores tags that the store lost or never had: they are still in the table's log."""
     warehouse.graph.entity(entity)
     path = warehouse.table_path(entity)
     audited = [name for name in warehouse.entities_sharing(path) if warehouse.entities[name].has_blocking_rules]
@@ -40,7 +40,7 @@ def _claims(warehouse: Warehouse, registry: SnapshotRegistry, entity: str) -> li
 
 
 def vacuum_as_data(entity: str, plan: VacuumPlan, dry_run: bool) -> dict[str, Any]:  # noqa: FBT001 - reported, not decided by
-    """The plan for programs."""
+    """The plan as data."""
     kept = [
         {"version": version.version, "reasons": list(version.reasons), "only_bytes": plan.only.get(version.version, 0)}
         for version in plan.kept

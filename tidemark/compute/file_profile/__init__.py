@@ -1,1 +1,1 @@
-"""The profile of a slice from its Parquet files, a column at a time, in the format of Spark's aggregates."""
+"""The profile of a slice from its Parquet files, column by column, in the format of Spark's aggregates."""

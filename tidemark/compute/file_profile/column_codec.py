@@ -1,4 +1,4 @@
-"""How the values of a column of one Spark type are hashed, ordered and written, from Arrow arrays without NULL."""
+"""How values of one Spark type are hashed, ordered and written, from Arrow arrays without NULL."""
 
 from __future__ import annotations
 
@@ -25,9 +25,12 @@ _PLAIN: Final = (1e-3, 1e7)
 
 
 class ColumnCodec(NamedTuple):
-    """`native` reads an Arrow array into what all others take; `numbers` are doubles, of times microseconds.
+    """`native` converts an Arrow array to the input of the other functions; `numbers` are doubles (times:
 
-    `ends` are the least and the greatest value, NaN the greatest of all; `text` writes a value as Spark's CAST does.
+    microseconds).
+
+    `ends` are the least and the greatest value, with NaN as the greatest of all. `text` writes a value as Spark's CAST
+    does.
     """
 
     native: Callable[[pa.Array], Any]
@@ -38,7 +41,7 @@ class ColumnCodec(NamedTuple):
 
 
 def codec_of(data_type: types.DataType) -> ColumnCodec:
-    """Of a number or time."""
+    """The codec of a number or time type."""
     if isinstance(data_type, types.DecimalType):
         return _long_decimal(data_type.scale) if data_type.precision > _DIGITS_OF_A_LONG else _decimal(data_type.scale)
     if isinstance(data_type, (types.FloatType, types.DoubleType)):
@@ -77,7 +80,7 @@ def _ends(values: NDArray[Any]) -> tuple[int, int]:
 
 
 def _floats(arrow: pa.DataType, values: pa.Array) -> NDArray[Any]:
-    """Spark takes -0.0 for 0.0, and any NaN for the same."""
+    """The values with 0.0 for -0.0 and one form of NaN, as in Spark."""
     native = np.asarray(values.cast(arrow).to_numpy(zero_copy_only=False)) + 0
     native[np.isnan(native)] = np.nan
     return native
@@ -89,7 +92,7 @@ def _float_ends(values: NDArray[Any]) -> tuple[float, float]:
 
 
 def _float_text(value: np.floating[Any] | float) -> str:
-    """As Java writes it."""
+    """A number as Java writes it."""
     number = float(value)
     if not np.isfinite(number):
         return "NaN" if np.isnan(number) else "Infinity" if number > 0 else "-Infinity"
@@ -110,7 +113,7 @@ def _date_text(days: int) -> str:
 
 
 def _words(values: pa.Array) -> NDArray[np.int64]:
-    """A row of two for each decimal: the low eight bytes, the high ones."""
+    """One row for each decimal: its low and its high eight bytes."""
     buffer = np.frombuffer(values.buffers()[1], "<i8")
     return buffer[2 * values.offset : 2 * (values.offset + len(values))].reshape(-1, 2)
 
@@ -120,7 +123,7 @@ def _decimal_text(value: Decimal) -> str:
 
 
 def _decimal(scale: int) -> ColumnCodec:
-    """Of up to 18 digits: a whole number of the smallest unit, which fits a long."""
+    """Decimals with up to 18 digits: a whole number of the smallest unit, which fits a long."""
     return ColumnCodec(
         lambda values: np.ascontiguousarray(_words(values)[:, 0]),
         _hashes,
@@ -131,7 +134,7 @@ def _decimal(scale: int) -> ColumnCodec:
 
 
 def _long_decimal(scale: int) -> ColumnCodec:
-    """Of more digits: 16 bytes each."""
+    """Decimals with more digits: 16 bytes each."""
     return ColumnCodec(
         lambda values: values,
         lambda values: hash_bytes(*_fewest_bytes(_words(values))),
@@ -142,7 +145,7 @@ def _long_decimal(scale: int) -> ColumnCodec:
 
 
 def _long_units(words: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Of numbers that fit eight bytes those are told exactly, as far as a double does."""
+    """The units as doubles; numbers that fit eight bytes are as exact as a double can be."""
     low, high = words[:, 0], words[:, 1]
     return np.where(
         high == low >> 63, low.astype(np.float64), np.ascontiguousarray(low).view(np.uint64) + high * 2.0**64
@@ -150,7 +153,7 @@ def _long_units(words: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _fewest_bytes(words: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """Of each number as few bytes as tell it with its sign, the high first: all bytes, where it starts, how many."""
+    """The fewest big-endian bytes of each number with its sign: all bytes, the starts and the lengths."""
     data = np.ascontiguousarray(words[:, ::-1].astype(">i8")).view(np.uint8).reshape(-1, 16)
     sign = np.where(words[:, 1] < 0, 0xFF, 0).astype(np.uint8)
     is_sign = data[:, :-1] == sign[:, None]

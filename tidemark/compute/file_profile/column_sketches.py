@@ -1,4 +1,7 @@
-"""The profile of a column from Arrow arrays, a batch at a time: exact counts and ends, sketches as Spark makes them."""
+"""The profile of a column from Arrow arrays, batch by batch:
+
+exact counts and ends, and sketches as Spark makes them.
+"""
 
 from __future__ import annotations
 
@@ -22,30 +25,30 @@ if TYPE_CHECKING:
     from pyspark.sql import types
 
 _MOST_FREQUENT: Final = 1_000
-"""Of a batch so many texts are counted, the most frequent: any other has a thousandth of its rows at most."""
+"""The most frequent texts of a batch that are counted. Any other text has at most a thousandth of its rows."""
 
 
 class CountedColumn:
-    """A column of which only values are counted. Raises what Arrow raises."""
+    """A column of which only values are counted. Raises errors of Arrow."""
 
     def __init__(self, field: types.StructField) -> None:
         self._name, self._kind, self._values = field.name, kind_of(field.dataType), 0
 
     def add(self, values: pa.Array) -> None:
-        """Take a batch; NULL is no value."""
+        """Adds a batch; NULL does not count."""
         there = values.drop_null()
         self._values += len(there)
         if len(there):
             self._take(there)
 
     def profile(self) -> ColumnProfile:
-        """Of all that was added."""
+        """The profile of all added values."""
         if not self._values:
             return ColumnProfile(self._name, self._kind, 0)
         return ColumnProfile(self._name, self._kind, self._values, *self._told())
 
     def _take(self, values: pa.Array) -> None:
-        """Take values, at least one."""
+        """Adds at least one value."""
 
     def _told(self) -> tuple[Any, ...]:
         return ()
@@ -127,7 +130,7 @@ class FlagColumn(TextColumn):
 
 
 def column_of(field: types.StructField) -> CountedColumn:
-    """What takes the values of a column."""
+    """The collector for the values of a column."""
     kind = kind_of(field.dataType)
     if kind is ColumnKind.OTHER:
         return CountedColumn(field)

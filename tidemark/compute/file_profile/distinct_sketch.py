@@ -1,4 +1,4 @@
-"""A HyperLogLog sketch of hashes that come as arrays, in the format of Apache DataSketches."""
+"""A HyperLogLog sketch of arrays of hashes, in the format of Apache DataSketches."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ if TYPE_CHECKING:
 _REGISTERS: Final = 1 << LOG_REGISTERS
 _EMPTY: Final = np.uint64((1 << 64) - 1)
 _MOST_FEW: Final = 192
-"""So many hashes a sketch of DataSketches with 2^11 registers keeps as they are."""
+"""The most hashes that a sketch with 2^11 registers stores unchanged."""
 _LOOKED_AT: Final = 1_000
 _HEAD: Final = "<8B3dII"
 _HLL_8_OUT_OF_ORDER: Final = (10, 1, 7, LOG_REGISTERS, 0, 16, 0, 10)
-"""Words of the head, version, family, size, nothing, flags (no estimate by order), least rank, mode."""
+"""The header: words, version, family, size, unused, flags (no estimate by order), least rank, mode."""
 _LOW_RANKS: Final = 32
 _BITS: Final = 64
 
 
 class DistinctSketch:
-    """Takes hashes; `bytes` are those of a sketch that Spark's function makes of the same."""
+    """Collects hashes. The serialized sketch equals that of Spark's function for the same hashes."""
 
     def __init__(self) -> None:
         self._least = np.full(_REGISTERS, _EMPTY)
         self._few: set[int] | None = set()
 
     def add(self, hashes: NDArray[np.uint64]) -> None:
-        """Each as often as it comes."""
+        """Adds hashes, repeats included."""
         self._add_few(hashes)
         register, rank = sketch_hashes(hashes)
         np.minimum.at(self._least, (register & np.uint64(_REGISTERS - 1)).astype(np.intp), rank)
 
     def _add_few(self, hashes: NDArray[np.uint64]) -> None:
-        """While there are few different ones; a look at the first ones mostly tells that there are many."""
+        """Collects hashes while few are different. The first hashes mostly show whether there are many."""
         for some in (hashes[:_LOOKED_AT], hashes[_LOOKED_AT:]):
             if self._few is not None and len(some):
                 self._few.update(np.unique(some).view(np.int64).tolist())
                 self._few = self._few if len(self._few) <= _MOST_FEW else None
 
     def serialized(self) -> bytes:
-        """In the format that `merge_distinct` takes and makes."""
+        """In the format of `merge_distinct`."""
         if self._few is not None:
             return distinct_of_few(self._few)
         ranks = self._ranks()
@@ -58,7 +58,7 @@ class DistinctSketch:
         return merge_distinct([head + ranks.astype(np.uint8).tobytes()])
 
     def _ranks(self) -> NDArray[np.int64]:
-        """By register: one and the leading zeros of its least hash; 0 where none came."""
+        """By register, one more than the leading zeros of its least hash; 0 without a hash."""
         lengths = [int(least).bit_length() for least in self._least]
         ranks = np.minimum(_BITS - np.array(lengths, np.int64), _BITS - 2) + 1
         return np.where(self._least == _EMPTY, 0, ranks)

@@ -1,7 +1,7 @@
-"""The profile of a slice from its files: each column read and sketched by itself, no row ever put together.
+"""The profile of a slice from its files: each column is read and sketched separately, and no rows are assembled.
 
-Spark's aggregates of objects (tidemark.compute.profile_aggregates) tell the same of rows that are not files; they cost
-a hundred nanoseconds a value and more, and a slice's computation ten times the one of its profile here.
+Spark's aggregates (tidemark.compute.profile_aggregates) measure the same for rows that are not in files. They cost at
+least a hundred nanoseconds a value, ten times the cost here.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 _BATCH_ROWS: Final = 65_536
 _BUFFER_BYTES: Final = 1 << 20
-"""Of each column: without it Arrow holds a whole row group, some hundred megabytes."""
+"""For each column. Without it Arrow holds a whole row group of several hundred megabytes."""
 
 
 def profile_of_files(files: Sequence[Path], fields: Sequence[types.StructField]) -> SliceProfile:
-    """Of all rows in Parquet files that have these columns by these names. Raises what Arrow and the disk raise.
+    """The profile of all rows in Parquet files with these columns. Raises errors of Arrow and the disk.
 
-    Times are written in UTC, as the session of Spark writes them.
+    Times must be written in UTC, as the Spark session writes them.
     """
     with ThreadPoolExecutor(max(1, min(len(files), os.cpu_count() or 1))) as threads:
         parts = list(threads.map(partial(_profile, fields=fields), files))
@@ -41,7 +41,7 @@ def profile_of_files(files: Sequence[Path], fields: Sequence[types.StructField])
 
 
 def can_be_read(fields: Sequence[types.StructField]) -> bool:
-    """Whether equal texts have equal bytes: a collation may take texts for equal that differ."""
+    """Whether equal texts have equal bytes: a collation may treat different texts as equal."""
     texts = [field.dataType for field in fields if isinstance(field.dataType, StringType)]
     return all(kind == StringType() for kind in texts)
 
@@ -52,7 +52,7 @@ def _profile(path: Path, fields: Sequence[types.StructField]) -> SliceProfile:
     with pq.ParquetFile(
         path, read_dictionary=texts, coerce_int96_timestamp_unit="us", pre_buffer=False, buffer_size=_BUFFER_BYTES
     ) as file:
-        # A column of VOID is in no file.
+        # A VOID column is not in any file.
         there = [name for name in columns if name in file.schema_arrow.names]
         for batch in file.iter_batches(_BATCH_ROWS, columns=there, use_threads=False):
             for name in there:

@@ -1,7 +1,7 @@
-"""`xxhash64` as Spark 4.2 computes it of a column's values, and where DataSketches puts such a hash: of whole arrays.
+"""`xxhash64` as in Spark 4.2, and the register and rank of such a hash in DataSketches, for whole arrays.
 
-Sketches of distinct values that Spark made and those made here merge only if every value has the same hash in both.
-Arithmetic is modulo 2^64 throughout: arrays of unsigned numbers wrap around without a warning.
+Sketches of distinct values from Spark and from here can only be merged if every value has the same hash in both.
+Arithmetic is modulo 2^64: arrays of unsigned numbers wrap around without a warning.
 
 Sources: XXH64 of the xxHash specification, with Spark's seed 42; MurmurHash3_x64_128 with DataSketches' seed 9001.
 """
@@ -31,18 +31,21 @@ _SKETCH_SEED: Final = 9001
 
 
 def hash_integers(values: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    """Of values of four bytes, as their bits: integers, floats, days, flags as 0 and 1."""
+    """Hashes of values of four bytes, as bits: integers, floats, days, flags as 0 and 1."""
     hashed = _start(4) ^ (values.astype(np.uint64) * _P1)
     return _mixed(_rotated(hashed, 23) * _P2 + _P3)
 
 
 def hash_longs(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Of values of eight bytes, as their bits: longs, doubles, microseconds, decimals of up to 18 digits."""
+    """Hashes of values of eight bytes, as bits: longs, doubles, microseconds, decimals of up to 18 digits."""
     return _mixed(_with_word(np.full(len(values), _start(8)), values))
 
 
 def hash_bytes(data: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Of so many bytes at each start in `data`: texts in UTF-8, decimals as their fewest bytes, the high first."""
+    """Hashes of `lengths` bytes at each of `starts` in `data`:
+
+    texts in UTF-8, decimals as their fewest big-endian bytes.
+    """
     if not len(starts):
         return np.empty(0, np.uint64)
     order = np.argsort(-lengths, kind="stable")
@@ -62,7 +65,7 @@ def hash_bytes(data: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDAr
 
 
 def _striped(words: NDArray[np.uint64], starts: NDArray[np.int64], stripes: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Four lanes of eight bytes; the longest values come first, so that a round is over the first so many of them."""
+    """Four lanes of eight bytes. The longest values come first, so each round covers a prefix of the values."""
     seeds = (_SEED + int(_P1) + int(_P2), _SEED + int(_P2), _SEED, _SEED - int(_P1))
     lanes = [np.full(len(starts), np.uint64(seed & _MASK)) for seed in seeds]
     for stripe in range(int(stripes[0])):
@@ -84,7 +87,7 @@ def _with_rest(
     at: NDArray[np.int64],
     left: NDArray[np.int64],
 ) -> NDArray[np.uint64]:
-    """The bytes behind the last stripe: words of eight, a word of four, single ones."""
+    """The bytes after the last stripe: words of eight bytes, one of four, single bytes."""
     for _ in range(_STRIPE // _WORD - 1):
         (now,) = np.nonzero(left >= _WORD)
         hashed[now] = _with_word(hashed[now], words[at[now]])
@@ -122,9 +125,9 @@ def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def sketch_hashes(values: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Of longs what a HyperLogLog sketch takes.
+    """The input of a HyperLogLog sketch for longs.
 
-    The register is in the low bits of the first, its rank is one more than the leading zeros of the second.
+    The register is in the low bits of the first result. Its rank is one more than the leading zeros of the second.
     """
     first = np.uint64(_SKETCH_SEED) ^ (_rotated(values * _C1, 31) * _C2) ^ np.uint64(8)
     second = np.uint64(_SKETCH_SEED ^ 8)
