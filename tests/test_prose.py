@@ -62,6 +62,8 @@ REWRITTEN: Final = (
             "refresh",
         )
     ),
+    "tidemark/capture/apply",
+    "tidemark/capture/audit",
 )
 """Every rule holds here; other pages and folders join the list when they are rewritten."""
 EVERYWHERE: Final = frozenset({"as it stands", "none of a", "come what may", "let expect", "one of them"})

@@ -1,1 +1,1 @@
-"""From recorded or streamed database changes to complete, tagged snapshots of Delta tables."""
+"""Turns database changes, streamed or recorded in files, into complete, tagged snapshots of Delta tables."""

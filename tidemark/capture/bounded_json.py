@@ -1,18 +1,18 @@
-"""JSON that came from outside, read in Python: bounded in length and depth, and one error for whatever is wrong."""
+"""Reads JSON from outside with limits on length and depth, and raises one kind of error."""
 
 import json
 from typing import Final
 
-# The declaration of a table with MySQL's 4,096 columns is some 2 MB.
+# The declaration of a table with MySQL's maximum of 4,096 columns has about 2 MB.
 MAX_CHARACTERS: Final = 16_000_000
 
 
 class UnreadableJsonError(ValueError):
-    """A text that is no JSON, or one too long or too deep to be read. `str()` says which."""
+    """A text that is not JSON, or is too long or nested too deeply. `str()` gives the reason."""
 
 
 def parse_json(text: str, max_characters: int = MAX_CHARACTERS) -> object:
-    """The JSON value. Raises UnreadableJsonError."""
+    """The value of a JSON text of at most `max_characters`. Raises UnreadableJsonError."""
     if len(text) > max_characters:
         raise UnreadableJsonError(f"{len(text)} characters of JSON, more than {max_characters}")
     try:

@@ -1,8 +1,8 @@
-"""Instants and the milliseconds since 1970 that records and commits have of them."""
+"""Conversion of epoch milliseconds, as in change records and commits, to instants."""
 
 from datetime import UTC, datetime
 
 
 def utc(epoch_ms: int) -> datetime:
-    """An instant from milliseconds since 1970."""
+    """The instant of milliseconds since 1970, in UTC."""
     return datetime.fromtimestamp(epoch_ms / 1000, tz=UTC)

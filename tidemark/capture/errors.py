@@ -1,24 +1,24 @@
-"""Errors of capture; each names the file and line, or the table, and what to do.
+"""Errors of capture. Each names the file and line, or the table, and what to do.
 
 CaptureError
-├── ChangeFileError        a change file that cannot be used: nothing of it is taken in
-│   ├── CorruptFileError       truncated, or not what its name says
-│   ├── FileTooBigError        expands to more than a pass can read
-│   └── MalformedLineError     a line that is no change record
-├── OffsetGapError         changes are missing between two files
-├── ColumnTypeError        a column whose type is malformed, or that changed
-│   └── UnknownColumnTypeError  a type that the lake has no twin for
-├── DeclarationError       a recorded schema change that cannot be read
-├── ChangeValueError       a value that does not fit its column's type
-├── SharedPhysicalTableError  two logical tables for one physical
-├── DeclaredKeyError       the declared key is not the source's primary key
-├── ForeignWriteError      somebody else changed rows of a captured table
-├── TooManySlicesError     an event so far ahead that no machine can tag the slices before it
-├── FencedCaptureError     another data folder captures into the warehouse
-├── FencedWriteError       another data folder took over while this one was writing
-├── ReloadColumnsError     a table to begin with of which nobody knows the columns
-├── UnexpectedTableError   a table's capture failed in a way that nobody foresaw
-└── ReplayUnreadableError  records behind a dead letter that were read once and cannot be now
+├── ChangeFileError  a change file that cannot be used: none of its records was taken in
+│   ├── CorruptFileError    truncated, or not of the kind that its name promises
+│   ├── FileTooBigError  expands to more than a pass can read
+│   └── MalformedLineError  a line that is not a change record
+├── OffsetGapError   changes are missing between two files
+├── ColumnTypeError  a column's type is malformed, unknown or changed
+│   └── UnknownColumnTypeError  a type without a matching type in the lake
+├── DeclarationError    a recorded schema change that cannot be read
+├── ChangeValueError    a value that does not fit its column's type
+├── SharedPhysicalTableError  two logical tables claim one physical table
+├── DeclaredKeyError    the declared key is not the source's primary key
+├── ForeignWriteError   another program changed rows of a captured table
+├── TooManySlicesError  an event completes more slices than can be tagged
+├── FencedCaptureError  another data folder captures into the warehouse
+├── FencedWriteError    another data folder took over during a write
+├── ReloadColumnsError  the columns of a table to load are unknown
+├── UnexpectedTableError   a table's capture failed with an unknown error
+└── ReplayUnreadableError  records behind a dead letter that were read before and cannot be read now
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ class ChangeFileError(CaptureError):
 
 
 class CorruptFileError(ChangeFileError):
-    """Truncated, or not what its name says."""
+    """A change file that is truncated, or not of the kind that its name promises."""
 
     @classmethod
     def of(cls, path: Path, problem: str) -> Self:
@@ -70,7 +70,7 @@ class FileTooBigError(ChangeFileError):
 
 
 class MalformedLineError(ChangeFileError):
-    """A line that is no change record."""
+    """A line that is not a change record."""
 
     @classmethod
     def of(cls, path: Path, line: int, problem: str) -> Self:
@@ -100,7 +100,7 @@ class OffsetGapError(CaptureError):
 
 
 class ColumnTypeError(CaptureError):
-    """A column whose type is malformed, or that changed."""
+    """A column's type is malformed, unknown or changed, or a declared column is missing."""
 
     @classmethod
     def unknown(cls, table: str, column: str, type_name: str) -> Self:
@@ -145,7 +145,7 @@ class ColumnTypeError(CaptureError):
 
 
 class UnknownColumnTypeError(ColumnTypeError):
-    """A type that the lake has no twin for: its column is left out where the table can be without it."""
+    """A type without a matching type in the lake. Its column is left out unless the table needs it."""
 
 
 class DeclarationError(CaptureError):
@@ -164,7 +164,7 @@ class DeclarationError(CaptureError):
 
 
 class DeclaredKeyError(CaptureError):
-    """The declared key is not the source's primary key: rows would be lost or doubled."""
+    """The declared key is not the source's primary key. A merge by it would lose or duplicate rows."""
 
     @classmethod
     def of(cls, physical: str, declared: Iterable[str], there: Sequence[str]) -> Self:
@@ -179,7 +179,7 @@ class DeclaredKeyError(CaptureError):
 
 
 class ForeignWriteError(CaptureError):
-    """Somebody else changed rows of a captured table."""
+    """Another program changed rows of a captured table."""
 
     @classmethod
     def of(cls, table: str, own: int, version: int, operation: str) -> Self:
@@ -194,7 +194,7 @@ class ForeignWriteError(CaptureError):
 
     @classmethod
     def beneath(cls, table: str, own: int, version: int, operation: str) -> Self:
-        """It came while capture made its commit, which is on top of it."""
+        """The other write came between the version that capture planned on and capture's own commit."""
         return cls(
             "somebody else changed rows of a captured table while changes were merged",
             expected=f"no version between that which version {own} was planned on and itself",
@@ -205,11 +205,11 @@ class ForeignWriteError(CaptureError):
 
 
 class TooManySlicesError(CaptureError):
-    """An event so far ahead that no machine can tag the slices before it."""
+    """An event so far in the future that the slices before it are too many to tag."""
 
     @classmethod
     def of(cls, table: str, entity: str, most: int, first: str, reached: datetime) -> Self:
-        """`first` is the next slice of the entity, `reached` the newest event's time."""
+        """`first` is the next slice of the entity, `reached` the time of the newest event."""
         return cls(
             f"an event of {reached.isoformat()} would complete too many slices of {entity}",
             expected=f"at most {most:,} from {first} on",
@@ -249,7 +249,7 @@ class FencedWriteError(CaptureError):
 
 
 class ReloadColumnsError(CaptureError):
-    """A table to begin with of which nobody knows the columns."""
+    """A table is to be loaded, and its columns are unknown."""
 
     @classmethod
     def of(cls, table: str) -> Self:
@@ -263,7 +263,7 @@ class ReloadColumnsError(CaptureError):
 
 
 class UnexpectedTableError(CaptureError):
-    """A table's capture failed in a way that nobody foresaw."""
+    """A table's capture failed with an error that is not one of ours."""
 
     @classmethod
     def of(cls, table: str, error: Exception) -> Self:
@@ -276,7 +276,7 @@ class UnexpectedTableError(CaptureError):
 
 
 def _told(error: Exception) -> str:
-    """The first line, and what lies beneath where Java tells it: `writeFiles failed` says less than why."""
+    """The first line of an error and its deepest Java cause. The first line alone may only say `writeFiles failed`."""
     lines = str(error).splitlines() or [""]
     causes = [line.strip() for line in lines if line.startswith(_CAUSE)]
     return " ".join(line[:300] for line in (lines[0], *causes[-1:]))
@@ -296,7 +296,7 @@ class ChangeValueError(CaptureError):
 
 
 class ReplayUnreadableError(CaptureError):
-    """Records behind a dead letter that were read once and cannot be now."""
+    """Records behind a dead letter that were read before and cannot be read now."""
 
     @classmethod
     def of(cls, topic: str, first: int, count: int) -> Self:
@@ -310,7 +310,7 @@ class ReplayUnreadableError(CaptureError):
 
 
 class SharedPhysicalTableError(CaptureError):
-    """Two logical tables for one physical."""
+    """Two logical tables claim one physical table."""
 
     @classmethod
     def of(cls, physical: str, instance: str, tables: tuple[str, str]) -> Self:

@@ -1,4 +1,4 @@
-"""Physical tables that two logical ones claim."""
+"""Finds physical tables that two logical tables claim."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -8,7 +8,7 @@ from tidemark.capture.source_table import SourceTable
 
 
 def shared_tables(tables: Sequence[SourceTable]) -> Iterator[SharedPhysicalTableError]:
-    """An error, not raised, for each two tables and instance that some physical table may belong to."""
+    """Yields, without raising it, an error for each instance where two logical tables claim a physical one."""
     for table, other in combinations(tables, 2):
         physical = table.shards.overlaps(other.shards)
         if physical is not None:

@@ -1,8 +1,9 @@
-"""Which physical tables a declared name stands for: one table, or shards by their numbers.
+"""The physical tables of a declared name: a single table, or numbered shards.
 
-`school.orders_*` are shards numbered from 0 to 9999, `school.orders_{0..31}` those of the range alone, and
-`school.orders_{00..31}` the same with two digits. An underscore is not needed: `school.sbtest*`, `school.sbtest{1..8}`.
-A name with any other ending - `orders_20260323`, a backup of that day, or `orders_old` - is no shard.
+`school.orders_*` matches shards numbered from 0 to 9999, `school.orders_{0..31}` only the shards of that range, and
+`school.orders_{00..31}` the same range with two digits. The underscore is optional: `school.sbtest*`,
+`school.sbtest{1..8}`. A name with any other ending, such as `orders_20260323` (a backup of that day) or `orders_old`,
+is not a shard.
 """
 
 import re
@@ -17,9 +18,10 @@ _HIGHEST: Final = 9_999
 
 @dataclass(frozen=True)
 class ShardPattern:
-    """`prefix` is what stands before the number (`school.orders_`); `first` is None for a single table.
+    """`prefix` is the name before the number (`school.orders_`); `first` is None for a single table.
 
-    Numbers have `digits` digits; None: as many as they need, or any up to four in front of which zeros may stand.
+    Numbers have exactly `digits` digits. With None they are not padded; with `is_any` they have up to four digits and
+    may have leading zeros.
     """
 
     prefix: str
@@ -30,7 +32,7 @@ class ShardPattern:
 
     @classmethod
     def parse(cls, table: str) -> "ShardPattern":
-        """A name as it is declared."""
+        """Parses a declared name."""
         if table.endswith(_ANY):
             return cls(table.removesuffix(_ANY), 0, is_any=True)
         match = _RANGE.fullmatch(table)
@@ -46,16 +48,16 @@ class ShardPattern:
         return self.prefix if self.first is None else self.prefix.removesuffix("_")
 
     def matches(self, physical: str) -> bool:
-        """Whether the physical table is one of them."""
+        """Whether the physical table matches this pattern."""
         return self._regex.fullmatch(physical) is not None
 
     @property
     def example(self) -> str:
-        """The first physical table."""
+        """The first physical table that matches."""
         return self.prefix if self.first is None else f"{self.prefix}{self._shown(self.first)}"
 
     def overlaps(self, other: "ShardPattern") -> str | None:
-        """A physical table that both have; None where none can be."""
+        """A physical table that both patterns match, or None."""
         names = (self.example, other.example)
         return next((name for name in names if self.matches(name) and other.matches(name)), None)
 

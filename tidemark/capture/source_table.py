@@ -1,4 +1,4 @@
-"""A logical table of the source: which physical tables are its shards, and which snapshots are tagged of it."""
+"""A logical table of the source: its shards, its columns, and the snapshots to tag."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,10 @@ from tidemark.dependency_model.time import Calendar
 
 
 class CountedRows(NamedTuple):
-    """Rows are counted by the minute of a `column`, from `first` on: minutes since 1970 on the column's clock."""
+    """Rows are counted by the minute of `column`, from minute `first` on.
+
+    Minutes are since 1970 on the column's clock.
+    """
 
     column: str
     first: int
@@ -19,17 +22,22 @@ class CountedRows(NamedTuple):
 
 @dataclass(frozen=True)
 class SourceTable:
-    """`table` is `school.users`, or `school.orders_*` for every `school.orders_<digits>`, on each of `instances`.
+    """A logical table `table`: `school.users`, or `school.orders_*` for its numbered shards, on each of `instances`.
 
-    `key` is the source's primary key; `partition_by` the column by which the Delta table is partitioned.
-    `snapshot_series` are (entity, period, first slice): at the end of every slice from that one on, a snapshot is
-    tagged for that entity. `threshold` tells when a silent table is idle and a silent instance broken. `restated` are
-    those of the entities whose snapshots are restated for late changes, `lateness` those that wait for them, and
-    until how long after the slice's end (ms of event time), `kept` how many tags those have that do not keep all.
-    Versions for the `audited` entities are tagged once a run has judged them by their blocking rules.
-    `excluded` are the source's columns, in small letters, that the lake does not get, `calendars` the local clocks of
-    the entities. Where nothing of it is captured so far it begins with an initial load (`is_loaded_first`), or at the
-    `first_offsets` of the instances' topics. Where rows are `counted`, each commit says how many its changes bring.
+    - `key`: the source's primary key.
+    - `partition_by`: the column that partitions the Delta table.
+    - `snapshot_series`: (entity, period, first slice). From the first slice on, a snapshot is tagged for the entity at
+      the end of every slice.
+    - `threshold`: when a silent table counts as idle, and a silent instance as broken.
+    - `restated`: entities whose tagged snapshots are restated for late changes.
+    - `lateness`: by entity, how long a snapshot waits for late changes after the slice's end, in ms of event time.
+    - `kept`: by entity, how many tags are kept. Other entities keep all their tags.
+    - `audited`: entities whose versions are tagged only after a run has checked the blocking rules.
+    - `excluded`: source columns, in lower case, that the lake does not get.
+    - `calendars`: the local clocks of the entities.
+    - `is_loaded_first`: a table that is not captured yet begins with an initial load.
+    - `first_offsets`: without an initial load, the first offset to read in the topic of each instance.
+    - `counted`: each commit records how many rows its changes add, by minute.
     """
 
     name: str
@@ -51,11 +59,11 @@ class SourceTable:
 
     @cached_property
     def shards(self) -> ShardPattern:
-        """Which physical names `<database>.<table>` are its shards'."""
+        """The pattern of the physical names `<database>.<table>` of its shards."""
         return ShardPattern.parse(self.table)
 
     def calendar_of(self, entity: str, default: Calendar) -> Calendar:
-        """The clock that cuts the entity's slices."""
+        """The calendar that cuts the entity's slices."""
         return self.calendars.get(entity, default)
 
     def holds(self, instance: str, physical: str) -> bool:
@@ -64,10 +72,10 @@ class SourceTable:
 
 
 def topic_of(instance: str) -> str:
-    """The one topic that carries everything of a database instance in the order of its binlog."""
+    """The topic with all changes of a database instance, in the order of its binlog."""
     return f"cdc.{instance}"
 
 
 def instances_of(tables: Iterable[SourceTable]) -> tuple[str, ...]:
-    """All database instances that the tables live in, in order."""
+    """The database instances of the tables, sorted."""
     return tuple(sorted({instance for table in tables for instance in table.instances}))

@@ -1,1 +1,1 @@
-"""Planned batches into Delta tables: values parsed, merged, committed with offsets and watermarks."""
+"""Applies planned batches to Delta tables: parses values, merges rows, and commits them with offsets and watermarks."""

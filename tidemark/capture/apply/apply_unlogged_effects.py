@@ -1,4 +1,4 @@
-"""What a statement or a load's end does to a shard's rows without row events, as a commit of the table."""
+"""Commits the changes of a shard's rows that no row event describes: TRUNCATE, a new column's value, a load's end."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +16,7 @@ from tidemark.system.table_location import TableLocation
 
 
 def effects_by_batch(effects: Sequence[RowEffect], batches: Sequence[PlannedBatch]) -> dict[int, RowEffect]:
-    """Which batch is what an effect is carried out in; batches are cut so that it is alone there."""
+    """The effect of each batch index. Batches are cut so that an effect has a batch to itself."""
     return {
         index: effect
         for effect in effects
@@ -28,7 +28,7 @@ def effects_by_batch(effects: Sequence[RowEffect], batches: Sequence[PlannedBatc
 def apply_effect(
     spark: SparkSession, path: TableLocation, effect: RowEffect, columns: TableColumns, transaction: Transaction
 ) -> int:
-    """Change the shard's rows in one commit; returns the version that it made, or had made."""
+    """Apply an effect to its shard's rows in one commit. Returns the version, also if an earlier attempt made it."""
     of_shard = f"_shard = {text_literal(effect.shard)}"
     if isinstance(effect.effect, Swept):
         return delete_rows(spark, path, f"{of_shard} AND _offset < {effect.effect.before}", transaction)
@@ -41,7 +41,7 @@ def apply_effect(
 
 
 def _values(effect: RowEffect, given: ColumnsSet, columns: TableColumns) -> Mapping[str, str]:
-    """The lake's columns and their new values as SQL; what the lake has no column for is left out."""
+    """The new value of each lake column, as SQL. Columns that the lake does not have are left out."""
     there = {column.source_name.lower(): column for column in columns.row_at(effect.shard, effect.offset)}
     return {
         there[name.lower()].name: "NULL" if text is None else there[name.lower()].from_text(text_literal(text))

@@ -1,4 +1,4 @@
-"""The columns of a table at the end of each planned batch, and which batches can be merged together."""
+"""The table's columns at the end of each planned batch, and the batches that can be merged together."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,7 +38,7 @@ def columns_by_batch(
 
 
 def check_key(table: SourceTable, schema: TableSchema) -> None:
-    """Raise DeclaredKeyError where a shard's primary key is another one than is declared, or is none."""
+    """Raise DeclaredKeyError if a shard has another primary key than the declared one, or none."""
     if schema.primary_key is None:
         return
     try:
@@ -50,6 +50,6 @@ def check_key(table: SourceTable, schema: TableSchema) -> None:
 
 
 def of_one_type(columns: Sequence[TableColumns]) -> list[slice]:
-    """Batches cut before each one with which a column becomes wider."""
+    """Groups of consecutive batches. A new group begins at each batch in which a column becomes wider."""
     cuts = [at for at in range(1, len(columns)) if columns[at].wider_columns_since(columns[at - 1])]
     return [slice(start, end) for start, end in zip([0, *cuts], [*cuts, len(columns)], strict=True)]

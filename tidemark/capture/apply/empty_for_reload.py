@@ -1,8 +1,8 @@
-"""A table, or some of its shards, begun anew: the one way out of whatever holds it.
+"""Empties a table, or some of its shards, so that it can be loaded again from the source.
 
-Its rows go with one commit that also says where its changes are read on from, and that their initial load is pending:
-no snapshot is tagged until the source has sent every row again. Older versions, and with them the snapshots that are
-tagged, stay as they are; other tables go on.
+This repairs a table whatever the fault is. One commit deletes the rows, stores the offsets to go on from, and marks the
+initial load as pending. No snapshot is tagged until the source has sent every row again. Older versions and tagged
+snapshots stay as they are. Other tables go on.
 """
 
 from collections.abc import Iterable, Mapping
@@ -39,9 +39,10 @@ def reload_table(
     request: ReloadRequest,
     version: int | None = None,
 ) -> tuple[int, CommitState]:
-    """Take in a request: (version made, state). The session is this thread's own; `version` is the table's.
+    """Carry out a reload request. Returns the version made and the new state.
 
-    Raises ReloadColumnsError where nobody knows the columns of a table that is not there yet, ColumnTypeError.
+    Call it with the thread's own session; `version` is the table's current version. Raises ColumnTypeError, and
+    ReloadColumnsError if the columns of a new table are unknown.
     """
     begun = replace(_begun(table, state, request), follows=None if request.is_whole else version)
     after = begun.with_identity(table.name)
@@ -58,7 +59,7 @@ def reload_table(
 
 
 def _begun(table: SourceTable, state: CommitState, request: ReloadRequest) -> CommitState:
-    """The state with which the table, or its shards, begin anew."""
+    """The state from which the table, or its shards, start again."""
     touched = {*request.shards, *request.gone}
     pending = ({*state.initial_load_pending} - touched) | {*request.shards}
     begun = replace(
@@ -67,7 +68,7 @@ def _begun(table: SourceTable, state: CommitState, request: ReloadRequest) -> Co
         reloads=(*state.reloads, request.id)[-_REMEMBERED:],
     )
     if request.keys is not None:
-        # Of the other rows nothing is known anew.
+        # The request covers a key range only: nothing is known about the other rows.
         return begun
     begun = replace(
         begun,
@@ -88,7 +89,7 @@ def _begun(table: SourceTable, state: CommitState, request: ReloadRequest) -> Co
 
 
 def _columns(table: SourceTable, request: ReloadRequest) -> TableColumns:
-    """As the source has them now."""
+    """The columns that the source has now."""
     return evolve(TableColumns(), list(_declared(request)), {}, table.excluded)
 
 
@@ -101,7 +102,10 @@ def _declared(request: ReloadRequest) -> Iterable[RecordedSchemaChange]:
 
 
 def _rows_of(request: ReloadRequest) -> str:
-    """SQL of the rows that go: of the shards what was there before the source was asked, of those gone everything."""
+    """The SQL condition of the rows to delete.
+
+    All rows of dropped shards are deleted, and of reloaded shards the rows before the start offset.
+    """
     keys = f" AND {request.keys.condition}" if request.keys else ""
     before = (f"{_before(shard, request.starts)}{keys}" for shard in request.shards)
     gone = (f"`_shard` = {sql_literal(shard)}" for shard in request.gone)

@@ -1,4 +1,4 @@
-"""A table's images parsed with its schema, and their values in the lake's types, whatever envelope they came in."""
+"""Parses row images by the table's schema into values of the lake's types, for Debezium and Canal alike."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -18,23 +18,26 @@ from tidemark.quoting.spark import quote
 from tidemark.strict_json import json_text
 
 Image = Literal["image", "prior"]
-# A name that no column of a source has: it is too long.
+# Longer than any column name of a source, so it cannot collide.
 _CORRUPT: Final = "_corrupt".ljust(MAX_CHARACTERS + 1, "_")
-# A number that is within a day of its own change if it counts milliseconds does not count microseconds.
+# A number within a day of the change's own time in milliseconds cannot be a time in microseconds.
 _DAY_MS: Final = 86_400_000
 _MILLISECOND_DIGITS: Final = 3
 _OPTIONS: Final = {"columnNameOfCorruptRecord": _CORRUPT}
 
 
 class ImageValues:
-    """Reads the values of rows in some `forms`; `with_text` where some records have them as the server prints them."""
+    """Reads row values in some encodings (`forms`).
+
+    `with_text`: some records have the values as printed by the server.
+    """
 
     def __init__(self, forms: RowEncodings, *, with_text: bool) -> None:
         self._forms = forms
         self._readers = [_Reader(number, row, with_text=with_text) for number, row in enumerate(forms.rows)]
 
     def parse_images(self, records: DataFrame, partition_by: str | None) -> DataFrame:
-        """`records` and their images: the row after the change or the deleted one, and of the prior its partition."""
+        """Adds the parsed images to `records`: the current (or deleted) row, and the prior row's partition column."""
         numbered = self._forms.number_encodings(records) if self._forms.are_many else records
         return numbered.withColumns(
             {
@@ -45,25 +48,25 @@ class ImageValues:
         )
 
     def value(self, name: str, image: Image) -> Column:
-        """The lake's value."""
+        """The value in the lake's type."""
         return self._chosen(lambda reader: reader.value(name, image))
 
     def text_of(self, name: str | None, image: Image) -> Column:
-        """The value of the column of that name as text; NULL when there is none."""
+        """The value of the named column as text; NULL if there is no such column."""
         if name is None or not any(column.name == name for column in self._forms.rows[0]):
             return sf.lit(None).cast("string")
         return self.value(name, image).cast("string")
 
     def is_bad(self) -> Column:
-        """The image does not parse with the table's schema, or a value does not fit its type."""
+        """Whether the image does not match the table's schema, or a value does not fit its type."""
         return ~sf.col("op").isin("c", "u", "d", "r") | self._chosen(lambda reader: reader.is_unfit())
 
     def is_altered(self) -> Column:
-        """A value has the form of another setting of the connector: its digits may be lost, or its time wrong."""
+        """Whether a value has the form of another connector setting, so that digits may be lost or a time is wrong."""
         return self._chosen(lambda reader: reader.is_altered())
 
     def _of_form(self, reader: "_Reader", image: Column) -> Column:
-        """Parsed where the record is in that form."""
+        """The image, parsed only for records in the reader's form."""
         return sf.when(sf.col(NUMBER) == reader.number, image) if self._forms.are_many else image
 
     def _chosen(self, of: Callable[["_Reader"], Column]) -> Column:
@@ -77,7 +80,7 @@ class ImageValues:
 
 
 class _Reader:
-    """Reads rows in form `number`."""
+    """Reads rows in the form with this number."""
 
     def __init__(self, number: int, columns: Sequence[SourceColumn], *, with_text: bool) -> None:
         self.number = number
@@ -85,7 +88,7 @@ class _Reader:
         self._with_text = with_text
 
     def images(self, partition_by: str | None) -> dict[str, Column]:
-        """`image`, of `prior` only the partition, and the same of what is text."""
+        """The columns `image` and `prior` (the partition column only), and the same two for printed text."""
         row = sf.coalesce("after", "before")
         columns = list(self._columns.values())
         prior = [column for column in columns if column.name == partition_by]
@@ -97,7 +100,7 @@ class _Reader:
         return images
 
     def value(self, name: str, image: Image) -> Column:
-        """The lake's value."""
+        """The value in the lake's type."""
         column = self._columns[name]
         wire = sf.expr(column.decode_sql(self._sent(image, column)))
         if not self._with_text:
@@ -106,31 +109,31 @@ class _Reader:
         return sf.when(sf.col("text"), text).otherwise(wire)
 
     def is_unfit(self) -> Column:
-        """The image does not parse, or a value has none in the lake."""
+        """Whether the image cannot be parsed, or a value has no counterpart in the lake."""
         bad = self._is_unread()
         for column in self._columns.values():
             bad = bad | self._is_misfit(column)
         return bad
 
     def is_altered(self) -> Column:
-        """A decimal is a JSON number, or a time of microseconds a number of milliseconds."""
+        """Whether a decimal is a JSON number, or a DATETIME in microseconds was sent in milliseconds."""
         columns = self._columns.values()
         decimals = [column for column in columns if column.source_type.word in DECIMALS]
         altered = sf.lit(col=False)
         if decimals:
-            # The whole row is searched only where a decimal has not the digits of its scale.
+            # Search the whole row only if a decimal does not have the digits of its scale.
             odd = reduce(or_, (self._has_other_digits(column) for column in decimals))
             number = _number_of([column.source_name for column in decimals])
             altered = sf.when(odd, sf.coalesce("after", "before").rlike(number)).otherwise(altered)
         for column in columns:
             if column.source_type.word == "DATETIME" and (column.digits or 0) > _MILLISECOND_DIGITS:
-                # Any number may be sent: two of 64 bits may be further apart than one of 64 bits tells.
+                # The value may be any number, and the difference of two 64-bit integers can overflow.
                 sent = sf.expr(self._sent("image", column)).cast("double")
                 altered = altered | (sf.abs(sent - sf.col("event_ms")) < _DAY_MS)
         return sf.coalesce(~sf.col("text") & altered, sf.lit(col=False))
 
     def _has_other_digits(self, column: SourceColumn) -> Column:
-        """The text has not as many digits behind the point as the column."""
+        """Whether the text has more or fewer digits after the point than the column."""
         text, scale = sf.expr(self._sent("image", column)), column.source_type.scale or 0
         if not scale:
             return sf.contains(text, sf.lit("."))
@@ -144,7 +147,7 @@ class _Reader:
         return sf.col(f"{image}_{self.number}").isNull() | sf.col(f"{image}_{self.number}.{_CORRUPT}").isNotNull()
 
     def _is_misfit(self, column: SourceColumn) -> Column:
-        """There is a value, and the lake has none for it."""
+        """Whether there is a value, and the lake has no counterpart for it."""
         wire = self._sent("image", column)
         missed = sf.expr(wire).isNotNull() & sf.expr(column.decode_sql(wire)).isNull()
         misfit = missed if column.encoding.is_partial else sf.lit(col=False)
@@ -161,16 +164,17 @@ class _Reader:
         return printed_date(column.source_type.word, f"{image}_text_{self.number}.{quote(column.source_name)}")
 
     def _wire(self, json: Column, columns: Sequence[SourceColumn]) -> Column:
-        """In Debezium's forms; NULL for printed values, which those would not fit."""
+        """The image in Debezium's form; NULL for printed values, which do not fit that form."""
         schema = ", ".join([*(column.wire_field for column in columns), f"{_CORRUPT} STRING"])
         read = sf.from_json(json, schema, _OPTIONS)
         return sf.when(~sf.col("text"), read) if self._with_text else read
 
 
 def _number_of(names: Sequence[str]) -> str:
-    """A regular expression: in a row's JSON one of these columns has a number, whose digits a double has cut.
+    """A regular expression that finds a JSON number in one of these columns of a row.
 
-    A decimal comes as text. Inside of a text a quote has a backslash before it, so that only a key of the row matches.
+    Decimals are sent as text; a number has passed through a double, which may have cut digits. A quote inside a text
+    has a backslash before it, so only a key of the row matches.
     """
     keys = "|".join(re.escape(json_text(name, ensure_ascii=False)[1:-1]) for name in names)
     return rf'(?<!\\)"(?:{keys})"\s*:\s*[-0-9]'

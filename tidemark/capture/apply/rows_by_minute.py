@@ -1,7 +1,7 @@
-"""How many rows the changes of each batch bring and take away, by the minute of a column: the capture's counters (C4).
+"""Counts the rows that each batch adds and removes, by the minute of a column (capability C4).
 
-They are counted before anything is merged, and are told in the commit that merges: so the rows of the files that the
-commits add can be compared with them, whatever the merge, or anybody after it, did to the table.
+The rows are counted before the merge, and the merge's commit records the counts. Later the files of the commits can be
+compared with the counts. The comparison finds rows that the merge, or another program after it, lost or changed.
 """
 
 from collections import defaultdict
@@ -21,10 +21,11 @@ _MINUTES: Final[Mapping[type[DataType], str]] = {
 
 
 def rows_by_minute(changes: DataFrame, column: str, first: int) -> dict[int, dict[int, int]]:
-    """By batch, the rows of each minute from `first` on (since 1970, on the column's clock); one Spark job.
+    """The net number of rows of each batch and minute, in one Spark job.
 
-    `changes` are what `table_changes_by_batch` gave, before the newest of each key is chosen. An insert brings a row, a
-    delete takes one away; an update changes no row's minute. Nothing of a column that holds no time.
+    Minutes are since 1970 on the column's clock, from `first` on. `changes` come from `table_changes_by_batch`, before
+    the newest change of each key is chosen. An insert counts 1, a delete -1, an update 0. The result is empty if the
+    column does not hold times.
     """
     types = {field.name: type(field.dataType) for field in changes.schema.fields}
     if types.get(column) not in _MINUTES:

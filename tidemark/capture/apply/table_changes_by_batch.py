@@ -23,10 +23,10 @@ _BEFORE, _AFTER = "_partition_before", "_partition_after"
 
 @dataclass(frozen=True)
 class BatchStats:
-    """What one batch does to one shard; `bad` changes are not among the `changes`.
+    """Statistics of one shard in one batch; `changes` does not count `bad` changes.
 
-    Offsets are those of the first record of the kind, None when there is none. `partitions` are the values, as text, of
-    before- and after-images; None when a before-image is missing.
+    `first_late`, `first_bad` and `first_altered` are offsets, None if there is no such record. `partitions` are the
+    partition values of before- and after-images as text; None if a before-image is missing.
     """
 
     batch: int
@@ -49,9 +49,10 @@ def table_changes(
     columns: TableColumns,
     batches: Sequence[PlannedBatch],
 ) -> DataFrame:
-    """All changes in `batches` that were not read before: _batch, _op, _late, _bad, _altered, _last, the lake's own.
+    """The changes in `batches` that were not read before.
 
-    `_last` marks the newest change of a key in its batch that is not bad, the only one that is merged.
+    Columns: _batch, _op, _late, _bad, _altered, _last and the lake's own. `_last` marks the newest good change of a key
+    in its batch. Only that change is merged.
     """
     records = spark.table(f"global_temp.{scan.view}").where(sf.col("table") == table.name)
     if scan.repeated:
@@ -92,10 +93,9 @@ def held_changes(
     columns: TableColumns,
     batches: Sequence[PlannedBatch],
 ) -> DataFrame:
-    """`table_changes`, computed, and cut off from how they were read: else every use would analyse the parsing again.
+    """`table_changes`, computed once and held, so that later queries do not analyse the parsing again.
 
-    Spark would derive from each column's expression what holds for every other; nobody asks for that, and with a
-    hundred columns it takes minutes.
+    Constraint propagation is off: with a hundred columns it takes minutes, and no query here needs it.
     """
     with settings(spark, {"spark.sql.constraintPropagation.enabled": "false"}):
         return held(table_changes(spark, scan, order, table, columns, batches))
@@ -108,7 +108,7 @@ def _forms(scan: Scan, table: SourceTable, columns: TableColumns, batches: Seque
 
 
 def batch_stats(changes: DataFrame) -> list[BatchStats]:
-    """What the batches hold, per shard; one Spark job."""
+    """The statistics of each batch and shard, in one Spark job."""
     grouped = changes.groupBy("_batch", "_shard").agg(
         sf.count_if(~sf.col("_bad")).alias("changes"),
         sf.count_if("_bad").alias("bad"),
@@ -117,7 +117,7 @@ def batch_stats(changes: DataFrame) -> list[BatchStats]:
         sf.min(sf.when(sf.col("_bad"), sf.col("_offset"))).alias("first_bad"),
         sf.min(sf.when(sf.col("_altered"), sf.col("_offset"))).alias("first_altered"),
         sf.max("_event_ms").alias("newest_ms"),
-        # A struct is kept in a set when its only field is NULL, a bare NULL is not.
+        # `collect_set` keeps a struct whose only field is NULL, but drops a bare NULL.
         sf.collect_set(sf.when(sf.col("_op") != "c", sf.struct(sf.col(_BEFORE).alias("v")))).alias("before"),
         sf.collect_set(sf.struct(sf.col(_AFTER).alias("v"))).alias("after"),
         sf.bool_or("_no_before").alias("no_before"),
@@ -142,16 +142,17 @@ def _stats(row: dict[str, Any]) -> BatchStats:
 
 
 def _lacks_partition() -> Column:
-    """Whether nobody knows which partition the row was in.
+    """Whether the row's earlier partition is unknown.
 
-    Canal gives no place by which an insert is known to be redelivered: its row may have moved on to another partition.
+    Canal records have no position that shows whether an insert is redelivered. Its row may have moved to another
+    partition since.
     """
     lacks_before = sf.col("op").isin("u", "d", "r") & sf.col("before").isNull()
     return lacks_before | (sf.col("text") & (sf.col("op") == "c"))
 
 
 def _committed_ms(scan: Scan, table: SourceTable, batches: Sequence[PlannedBatch]) -> Column:
-    """A record's event time, or that of its whole transaction where this passes the end of a slice."""
+    """A record's event time, or its transaction's newest time if the transaction crosses the end of a slice."""
     ends = {batch.late_before for batch in batches if batch.late_before is not None}
     passing = [
         (instance, transaction)
@@ -167,7 +168,7 @@ def _committed_ms(scan: Scan, table: SourceTable, batches: Sequence[PlannedBatch
 
 
 def _batch_number(table: SourceTable, batches: Sequence[PlannedBatch]) -> Column:
-    """Index of the batch that an offset is in; NULL before the first and after the last."""
+    """The index of the batch that holds an offset; NULL before the first batch and after the last."""
     offset = sf.col("offset")
     number = sf.when(sf.lit(0) == 1, sf.lit(0))
     for instance in table.instances:
@@ -180,7 +181,7 @@ def _batch_number(table: SourceTable, batches: Sequence[PlannedBatch]) -> Column
 
 
 def _lacks_key(values: ImageValues, key: Sequence[str]) -> Column:
-    """Whether a column of the key is NULL, which no database allows: such a row could not be told from others."""
+    """Whether a key column is NULL. No database allows this, and such a row has no identity."""
     lacks = sf.lit(col=False)
     for name in key:
         lacks = lacks | values.value(name, "image").isNull()
@@ -188,5 +189,5 @@ def _lacks_key(values: ImageValues, key: Sequence[str]) -> Column:
 
 
 def _late_before(batches: Sequence[PlannedBatch]) -> Column:
-    # 0, not NULL, where nothing is named yet: no event is older than 1970.
+    # 0, not NULL, if no slice is closed yet: no event is older than 1970.
     return sf.get(sf.array(*(sf.lit(batch.late_before or 0) for batch in batches)), sf.col("_batch"))

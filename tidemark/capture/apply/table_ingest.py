@@ -1,4 +1,4 @@
-"""One table's planned batches, merged and committed one after the other."""
+"""Merges the planned batches of one table and commits them one after the other."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,9 +48,10 @@ _OTHER_FORM = (
 
 @dataclass(frozen=True)
 class TableOutcome:
-    """What was committed for a table, (version, state) in order, and warnings in words.
+    """The commits of a table as (version, state) in order, and warnings as text.
 
-    `state` is where the table stands: past the last commit where nothing of it followed (read again after a restart).
+    `state` may be past the last commit: batches without changes move it on without a commit, and are read again after a
+    restart.
     """
 
     table: SourceTable
@@ -61,9 +62,9 @@ class TableOutcome:
 
 @dataclass(frozen=True)
 class _Work:
-    """What some batches hold: changes, what they are of each shard, and by batch what no row event tells of.
+    """The contents of some batches: changes, statistics of each shard, and unlogged effects by batch.
 
-    `minutes` are by batch how many rows the changes bring, of each minute by which the table is counted.
+    `minutes` holds, by batch, the net number of rows of each minute of the counted column.
     """
 
     changes: DataFrame
@@ -72,7 +73,7 @@ class _Work:
     minutes: Mapping[int, Mapping[int, int]]
 
     def stats_of(self, index: int) -> Sequence[BatchStats]:
-        """Those of one batch."""
+        """The statistics of one batch."""
         return [stat for stat in self.stats if stat.batch == index]
 
     def is_in(self, index: int) -> bool:
@@ -81,11 +82,14 @@ class _Work:
 
 
 class TableIngest:
-    """One table in a session of its own (commit metadata is a session setting), used by one thread at a time."""
+    """Ingests one table, in one thread at a time.
+
+    It has its own session, because commit metadata is a session setting.
+    """
 
     def __init__(self, spark: SparkSession, table: SourceTable, warehouse: TableLocation, calendar: Calendar) -> None:
         self._spark = spark.newSession()
-        # What is merged is held already (below), a second copy would protect from nothing.
+        # The merged rows are held already (below), so a second copy has no use.
         self._spark.conf.set("spark.databricks.delta.merge.materializeSource", "none")
         self._table = table
         self._warehouse = warehouse
@@ -101,10 +105,10 @@ class TableIngest:
         state: CommitState,
         version: int | None = None,
     ) -> TableOutcome:
-        """Merge `batches`, each in one commit with its offsets, watermarks, counts and names; `version` is the table's.
+        """Merge `batches`, each in one commit with its offsets, watermarks, counts and tags.
 
-        Raises ColumnTypeError, ChangeValueError, ForeignWriteError where somebody else wrote meanwhile; what was
-        committed before stays and is not done again.
+        `version` is the table's current version. Raises ColumnTypeError, ChangeValueError, and ForeignWriteError if
+        another program wrote meanwhile. Batches that were committed before the error stay, and are not merged again.
         """
         self._version = version
         with settings(self._spark, worth_compiling(scan.summary.records(self._table.holds))):
@@ -153,7 +157,7 @@ class TableIngest:
     def _read(
         self, scan: Scan, order: BinlogOrder, batches: Sequence[PlannedBatch], columns: TableColumns
     ) -> tuple[DataFrame, list[BatchStats]]:
-        """The batches' changes and what they are; of a table that the scan has nothing of no query is made."""
+        """The changes of the batches and their statistics. No query runs if the scan has no records of the table."""
         if not scan.summary.records(self._table.holds):
             return self._spark.range(0).toDF("_batch"), []
         changes = held_changes(self._spark, scan, order, self._table, columns, batches)
@@ -166,7 +170,7 @@ class TableIngest:
     def _late(
         self, changes: DataFrame, stats: Sequence[BatchStats], state: CommitState, order: BinlogOrder
     ) -> LateSummary:
-        """The pass's late changes; what a commit that was never made left of its own is removed."""
+        """The late changes of this pass. Also removes late changes that an unfinished commit left behind."""
         if self._keeps_late(state):
             self._kept.forget_uncommitted(state)
         if not any(stat.late for stat in stats):
@@ -175,11 +179,11 @@ class TableIngest:
         return LateSummary(late_minutes(changes, slow), slow)
 
     def _keeps_late(self, state: CommitState) -> bool:
-        """Whether late changes come into tagged snapshots: also of entities that are not declared to wait any more."""
+        """Whether late changes go into tagged snapshots, also for entities that were declared to wait earlier."""
         return bool(self._table.restated or self._table.lateness or state.waits)
 
     def _widen(self, state: CommitState, columns: TableColumns) -> tuple[CommitState, list[tuple[int, CommitState]]]:
-        """The lake's columns get the types of `columns`, in a commit that says so: who starts again knows it too."""
+        """Widen the lake's columns to the types of `columns`, in a commit that records it for later restarts."""
         wider = columns.wider_columns_since(state.columns)
         path = self._warehouse / self._table.name
         if not wider or not table_exists(path):
@@ -245,7 +249,7 @@ class TableIngest:
         return self._made(version, state)
 
     def _made(self, version: int, state: CommitState) -> int:
-        """The version that a commit made, on which the next one is planned."""
+        """The version of a new commit, on which the next one is planned. Raises ForeignWriteError."""
         foreign = write_beneath(self._warehouse / self._table.name, version, state.follows)
         if foreign is not None:
             raise ForeignWriteError.beneath(self._table.name, version, *foreign)
@@ -260,7 +264,10 @@ class TableIngest:
                 raise ColumnTypeError.undeclared(self._table.name, scan.place(instance, offset))
 
     def _quarantine(self, scan: Scan, changes: DataFrame, stats: Sequence[BatchStats]) -> list[str]:
-        """Changes whose values fit no type: kept apart, where their source cannot be corrected."""
+        """Keeps changes with unfit values in the dead-letter queue, if the source cannot be corrected.
+
+        Returns warnings.
+        """
         if scan.poison is None:
             self._refuse_bad(scan, stats)
             return []
@@ -281,7 +288,7 @@ class TableIngest:
                 raise ColumnTypeError.unknown(self._table.name, "", columns.quarantined[name])
 
     def _left_out(self, before: TableColumns, columns: TableColumns) -> tuple[str, ...]:
-        """What is said once of columns that the lake does not get."""
+        """One warning for each column that the lake newly leaves out."""
         new = [words for name, words in columns.quarantined.items() if name not in before.quarantined]
         return tuple(
             f"{self._table.name}: the column {words} is quarantined, as the lake has no type for it; the others go on"
@@ -320,7 +327,7 @@ def next_state(
     columns: TableColumns,
     order: BinlogOrder,
 ) -> CommitState:
-    """The state in a commit of `batch`; the snapshots that it completes always wait as long as is declared now."""
+    """The state in a commit of `batch`. Its snapshots wait for late changes as long as is declared now."""
     newest = {stat.shard: max(stat.newest_ms, state.watermarks.get(stat.shard, 0)) for stat in stats}
     after = state_behind(state, batch, columns, order)
     holds = after.holds
@@ -347,7 +354,7 @@ def next_state(
 
 
 def state_behind(state: CommitState, batch: PlannedBatch, columns: TableColumns, order: BinlogOrder) -> CommitState:
-    """The state behind a batch in which nothing happened to the table."""
+    """The state after a batch that did not change the table."""
     read = {name: order.progress_at(name, span.end, state.positions.get(name)) for name, span in batch.spans.items()}
     starts = {name: span.start for name, span in batch.spans.items()}
     ends = {name: span.end for name, span in batch.spans.items()}
@@ -370,7 +377,7 @@ def state_behind(state: CommitState, batch: PlannedBatch, columns: TableColumns,
 
 
 def _quarantined(stats: Sequence[BatchStats]) -> list[HoldEvent]:
-    """A change that is not merged keeps tags back until somebody says that it may be missing."""
+    """A change that was not merged holds back tags until a user accepts that it is missing."""
     return [
         HoldEvent(
             _instance(stat.shard),
@@ -386,7 +393,7 @@ def _quarantined(stats: Sequence[BatchStats]) -> list[HoldEvent]:
 
 
 def _altered(stats: Sequence[BatchStats], holds: Holds) -> list[HoldEvent]:
-    """A value in the form of another setting is merged, and keeps tags back until its shard is reloaded."""
+    """A value in the form of another connector setting is merged, but holds back tags until its shard is reloaded."""
     kind = FindingKind.VALUES_ALTERED
     held = {hold.shard for hold in holds.open if hold.kind is kind}
     return [
@@ -397,7 +404,7 @@ def _altered(stats: Sequence[BatchStats], holds: Holds) -> list[HoldEvent]:
 
 
 def _partitions(stats: Sequence[BatchStats]) -> frozenset[str | None] | None:
-    """All that the shards touch; None when one of them does not know."""
+    """The partitions that the shards touch; None if one shard's are unknown."""
     known = [stat.partitions for stat in stats if stat.partitions is not None]
     return frozenset().union(*known) if len(known) == len(stats) else None
 

@@ -1,7 +1,8 @@
-"""The first commit that a capture makes to a table that another data folder's capture has written.
+"""The first commit to a table that another data folder's capture has written.
 
-The lease says who may go on; who had it before may still be in the middle of a step. This commit takes the place of the
-next one in the table's chain, so that one is refused. Only then is it known which late changes belong to no commit.
+The lease says which capture may go on, but the earlier holder may still be in the middle of a step. This commit takes
+the next place in the table's chain of commits, so the earlier holder's commit is refused. Only then is it known which
+late changes belong to no commit.
 """
 
 from dataclasses import replace
@@ -17,11 +18,10 @@ from tidemark.system.table_location import TableLocation
 def take_over(
     spark: SparkSession, warehouse: TableLocation, table: str, state: CommitState, version: int | None
 ) -> tuple[int | None, CommitState]:
-    """Commit nothing under the state's lease, where the newest commit is of another one: (version made, state).
+    """Make an empty commit under the state's lease, if the newest commit has another lease.
 
-    `version` is the table's, up to which nobody else changed rows.
-
-    Raises ForeignCommitError where the other one committed meanwhile, FencedWriteError.
+    Returns the version made (or None) and the state. Up to `version`, the table's version, no other program changed
+    rows. Raises FencedWriteError, and ForeignCommitError if the other capture committed meanwhile.
     """
     if state.lease is None or state.lease.fencing_token == state.fencing_token:
         return None, state

@@ -1,4 +1,4 @@
-"""The audit's loop: ranges are read at the source, and compared once capture has passed the place of their snapshot."""
+"""The audit's loop: reads ranges at the source, and compares them once capture has passed their snapshots."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ RANGE_ROWS: Final = 50_000
 _BUCKETS_AT_ONCE: Final = 64
 _MOST_PENDING: Final = 32
 _MOST_LOOKS: Final = 6
-"""At rows of which nobody can say yet; the next cycle looks at them again."""
+"""Looks at rows that stay undecided; the next cycle looks at them again."""
 _MOST_VALUES: Final = 1_000
-"""Of a key's first column in one question; behind more of them the range is read as a whole."""
+"""Values of a key's first column in one query; with more values the whole range is read."""
 _POLL_SECONDS: Final = 0.5
 _COMPARE_SECONDS: Final = 20.0
 _PATIENCE_SECONDS: Final = 1_800.0
-"""With a table that capture does not bring on."""
+"""How long a look waits for capture to pass its snapshot."""
 
 
 class SourceAudit:
-    """The captured tables of a warehouse against their sources; `readers` are per instance that has an address."""
+    """Compares the captured tables of a warehouse with their sources. `readers` has each instance with an address."""
 
     def __init__(
         self,
@@ -68,17 +68,16 @@ class SourceAudit:
         self._range_rows = range_rows
 
     def open(self) -> Sequence[AuditFinding]:
-        """The findings that are not resolved, of whichever cycle."""
+        """The findings that are not resolved, of all cycles."""
         return self._book.open()
 
     def cycle(
         self, stopped: Callable[[], bool] = lambda: False, watch: Callable[[CycleReport], None] = lambda _: None
     ) -> CycleReport:
-        """Look at every range once, from where the last cycle was left; findings are entered and resolved on the way.
+        """Look at every range once, from where the last cycle stopped, and record new and resolved findings.
 
-        It ends when it is `stopped`; `watch` is shown the report as it grows.
-
-        Raises DatabaseDownError: the next call goes on there. One audit at a time works on a warehouse.
+        The cycle ends early if `stopped` returns True; `watch` gets the report as it grows. Only one audit may work on
+        a warehouse at a time. Raises DatabaseDownError; the next call continues from there.
         """
         begun, busy = time.monotonic(), self._pace.busy
         report = CycleReport()
@@ -102,7 +101,7 @@ class SourceAudit:
         return report
 
     def _again(self, walk: ShardWalk) -> Iterator[LookTask]:
-        """Looks at the open findings: they may have been repaired."""
+        """Looks at the rows of open findings, which may have been repaired."""
         by_name = {source.name: source for source in self._sources}
         for finding in self._book.open():
             if finding.patch.table not in by_name or finding.patch.instance not in self._readers:
@@ -112,7 +111,7 @@ class SourceAudit:
                 yield LookTask(shard, finding.patch, number=1, finding=finding)
 
     def _next(self, run: CycleRun) -> LookTask | None:
-        """What the source is asked next; None where it has to wait, or nothing is left."""
+        """The next look at the source; None if it has to wait, or nothing is left."""
         if self._pace.wait or len(run.pending) >= _MOST_PENDING:
             return None
         if run.tasks:
@@ -128,7 +127,7 @@ class SourceAudit:
         return LookTask(step.shard, step.patch, run.number)
 
     def _look(self, run: CycleRun, task: LookTask) -> None:
-        """Ask the source."""
+        """Read the rows or groups of a look at the source."""
         progress = self._sides[task.patch.table].progress(task.patch.instance)
         if progress is None:
             self._give_up(run, task, "capture has not taken a step yet")
@@ -151,7 +150,7 @@ class SourceAudit:
         run.report.looks += 1
 
     def _settle(self, run: CycleRun, comparisons: Comparisons) -> None:
-        """Take what was compared, and begin with what capture has passed since."""
+        """Take the results of finished comparisons, and start to compare the looks that capture has passed since."""
         for look, outcome in comparisons.ended():
             run.compared = time.monotonic()
             self._take(run, look, outcome)
@@ -174,7 +173,7 @@ class SourceAudit:
             run.report.ranges += 1
 
     def _keep_waiting(self, run: CycleRun, passed: Sequence[PendingLook]) -> None:
-        """The looks that capture has not passed wait on, but not for ever."""
+        """Keeps the looks that capture has not passed, and gives up each after `_PATIENCE_SECONDS`."""
         done = {id(look) for look in passed}
         run.pending, late = [look for look in run.pending if id(look) not in done], run.pending
         now = time.monotonic()
@@ -184,7 +183,7 @@ class SourceAudit:
                 self._give_up(run, look.task, "capture does not come past it, see tidemark capture status")
 
     def _judged(self, run: CycleRun, look: PendingLook, rows: RowLook) -> list[LookTask]:
-        """What is looked at once more after a look at rows."""
+        """The further looks that follow from a comparison of rows."""
         task, now = look.task, rows.differences()
         if task.finding is not None:
             if not task.finding.rows.keys() & (now.keys() | rows.changing):
@@ -216,19 +215,19 @@ class SourceAudit:
 
 
 def _narrowed(task: LookTask, buckets: Sequence[int]) -> Iterator[LookTask]:
-    """Looks at the rows of buckets, some of them at once."""
+    """Looks at the rows of the given buckets, `_BUCKETS_AT_ONCE` in each."""
     for start in range(0, len(buckets), _BUCKETS_AT_ONCE):
         patch = replace(task.patch, buckets=tuple(buckets[start : start + _BUCKETS_AT_ONCE]))
         yield replace(task, patch=patch, number=1)
 
 
 def _is_due(run: CycleRun) -> bool:
-    """Looks are compared together: what the lake and the topic are asked costs little more for many than for one."""
+    """Whether to compare now. Looks are compared together: many cost the lake and the topic little more than one."""
     has_to_wait = len(run.pending) >= _MOST_PENDING or not (run.tasks or run.steps_left)
     return has_to_wait or time.monotonic() - run.compared > _COMPARE_SECONDS
 
 
 def _at_keys(task: LookTask, keys: Collection[str]) -> Patch:
-    """The task's patch at these keys alone, where they are few and the source finds them by its index."""
+    """The task's patch limited to these keys, if they are few and the source finds them by its index."""
     values = task.shard.compared.first_values(keys)
     return replace(task.patch, first_values=values) if len(values) <= _MOST_VALUES else task.patch

@@ -1,7 +1,7 @@
-"""Which rows of a shard are compared at once: a range of its key, in groups of which counts and checksums are made.
+"""The rows of a shard that are compared together: a range of its key, in groups with counts and checksums.
 
-Ranges are of the key's first column, where both sides order its values alike: numbers and dates. Texts are ordered by
-a collation that the lake does not have: there a range is every `slices`-th row by the CRC-32 of its key.
+A range is over the key's first column if both sides order its values alike, as for numbers and dates. Texts have a
+collation that the lake does not have. For them a range is every `slices`-th row by the CRC-32 of the key.
 """
 
 from collections.abc import Collection
@@ -17,7 +17,7 @@ _TIMES: Final = frozenset({"DATE", "DATETIME", "TIMESTAMP"})
 
 @dataclass(frozen=True)
 class AuditedRange:
-    """Rows behind `low` up to and with `high` (None: no bound), of these those whose key falls into slice `slice_`."""
+    """Rows above `low` up to and including `high` (None: no bound), limited to slice `slice_` of `slices`."""
 
     low: str | None = None
     high: str | None = None
@@ -30,12 +30,11 @@ class AuditedRange:
         return f"{self.low or ''}..{self.high or ''}"
 
     def to_json(self) -> dict[str, Any]:
-        """As it is kept in files."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, entry: dict[str, Any]) -> Self:
-        """What `to_json` gave."""
+        """The range of a value from `to_json`."""
         return cls(**entry)
 
 
@@ -43,8 +42,8 @@ class AuditedRange:
 class Patch:
     """A range of a shard (`a.school.orders_3`), or some buckets of it.
 
-    `first_values`: only rows whose key's first column (an integer) has one of these values; none are all. They are few:
-    the source looks them up in its index and does not read the range again.
+    `first_values` limits the rows to some values of the key's first column, an integer; an empty tuple means all rows.
+    The values are few, so that the source finds them by its index and does not read the range again.
     """
 
     table: str
@@ -55,12 +54,12 @@ class Patch:
 
     @property
     def instance(self) -> str:
-        """The shard's."""
+        """The shard's instance: `a`."""
         return self.shard.partition(".")[0]
 
     @property
     def physical(self) -> str:
-        """`school.orders_3`."""
+        """The physical table: `school.orders_3`."""
         return self.shard.partition(".")[2]
 
 
@@ -70,7 +69,7 @@ def is_ordered(column: SourceColumn) -> bool:
 
 
 def bucket_sql(key_text: str, key_range: AuditedRange, integer_division: str) -> str:
-    """SQL of the bucket that a row is in."""
+    """SQL of a row's bucket."""
     return f"MOD(CRC32({key_text}) {integer_division} {key_range.slices}, {BUCKETS})"
 
 
@@ -80,5 +79,5 @@ def is_in_slice(key_text: str, key_range: AuditedRange) -> str:
 
 
 def is_in_buckets(bucket: str, buckets: Collection[int]) -> str:
-    """SQL of whether a row is in one of the buckets; none are all."""
+    """SQL of whether a row is in one of the buckets. An empty collection means all buckets."""
     return f"{bucket} IN ({', '.join(str(int(number)) for number in buckets)})" if buckets else "TRUE"

@@ -1,10 +1,12 @@
-"""A row as text that the source's SQL and Spark's both make, character by character.
+"""A row as text: SQL for the source and SQL for Spark that give the same characters.
 
-Numbers are digits, decimals with the lake's scale, times with microseconds in UTC, texts and bytes their CRC-32 (of
-UTF-8), in a key as hexadecimal digits; NULL is `~`, which nothing else is. Zero dates are what capture makes of them:
-NULL, or 1970-01-01 where the source's column may not be NULL. FLOAT and DOUBLE are compared bit for bit
-(`floating_text`), but left out of keys. MySQL's JSON is left out: the server prints it in another form than the one in
-its binlog.
+- Numbers are digits, and decimals have the lake's scale.
+- Times have microseconds and are in UTC.
+- Texts and bytes are their CRC-32 (of UTF-8), or hexadecimal digits in a key.
+- NULL is `~`, which no other value is.
+- Zero dates are what capture writes: NULL, or 1970-01-01 if the source's column is NOT NULL.
+- FLOAT and DOUBLE are compared bit for bit (`floating_text`). Keys with such columns are not compared.
+- MySQL's JSON is left out, because the server prints it in another form than in its binlog.
 """
 
 from collections.abc import Collection
@@ -24,7 +26,7 @@ _EPOCHS: Final = {"DATE": "1970-01-01", "TIMESTAMP_NTZ": "1970-01-01 00:00:00.00
 
 @dataclass(frozen=True)
 class PhysicalColumn:
-    """A column of a physical table as the server has it; `printed` is its type (`int(10) unsigned zerofill`)."""
+    """A column of a physical table in the database; `printed` is its type, such as `int(10) unsigned zerofill`."""
 
     name: str
     printed: str
@@ -33,7 +35,7 @@ class PhysicalColumn:
 
 @dataclass(frozen=True)
 class ColumnText:
-    """SQL of a column's canonical text at the `source` and in the `lake`; `name` is the lake's."""
+    """SQL of a column's canonical text at the `source` and in the `lake`; `name` is the lake's name."""
 
     name: str
     source: str
@@ -41,18 +43,18 @@ class ColumnText:
 
 
 def is_comparable(column: SourceColumn, physical: PhysicalColumn, *, in_key: bool = False) -> bool:
-    """Whether both sides print it alike."""
+    """Whether both sides print the column alike."""
     return physical.printed.lower() != "json" and not (in_key and column.delta in _FLOATING)
 
 
 def column_text(column: SourceColumn, physical: PhysicalColumn, *, in_key: bool = False) -> ColumnText:
-    """The texts of a column that `is_comparable`."""
+    """The canonical text of a column that `is_comparable`."""
     source, lake = _values(column, physical, in_key=in_key)
     return ColumnText(column.name, f"COALESCE({source}, '{NULL}')", f"COALESCE({lake}, '{NULL}')")
 
 
 def row_texts(columns: Collection[ColumnText]) -> tuple[str, str]:
-    """SQL of several columns' text at the source and in the lake."""
+    """SQL of the joined text of several columns, at the source and in the lake."""
     source = ", ".join(column.source for column in columns)
     lake = ", ".join(column.lake for column in columns)
     return f"CONCAT_WS(',', {source})", f"CONCAT_WS(',', {lake})"
@@ -71,7 +73,7 @@ def _values(column: SourceColumn, physical: PhysicalColumn, *, in_key: bool) -> 
     if column.delta in _FLOATING:
         return floating_text(there, "SIGNED"), floating_text(f"CAST({here} AS DOUBLE)", "BIGINT")
     whole = f"CAST({here} AS INT)" if column.delta == "BOOLEAN" else here
-    # With leading zeros (ZEROFILL) or as bits it is no number until it is added to.
+    # ZEROFILL and BIT values become plain numbers by an addition.
     return f"{there} + 0", f"CAST({whole} AS STRING)"
 
 
@@ -92,6 +94,6 @@ def _time(column: SourceColumn, physical: PhysicalColumn, there: str, here: str)
 
 
 def _clock(here: str) -> str:
-    """Of a time as text, with as many digits behind the point as the source had when it was written."""
+    """SQL of a time of day, padded to six digits after the point. The source may have written fewer."""
     with_point = f"IF(instr({here}, '.') > 0, {here}, concat({here}, '.'))"
     return f"rpad({with_point}, instr({with_point}, '.') + 6, '0')"

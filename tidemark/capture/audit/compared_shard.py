@@ -1,4 +1,4 @@
-"""What of a shard's rows is compared, and in which SQL."""
+"""The columns of a shard that are compared, and their SQL on both sides."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from tidemark.capture.schema.table_columns import TableColumns
 
 @dataclass(frozen=True)
 class ComparedShard:
-    """`key` and `columns` (the key's among them, first) by name; `first` is the key's first column in both places.
+    """The compared `columns`, key columns first; `first` is the key's first column at the source and in the lake.
 
-    `first` is None where ranges of it would not be the same rows on both sides.
+    `first` is None if a range of it would not hold the same rows on both sides.
     """
 
     key: tuple[ColumnText, ...]
@@ -25,7 +25,7 @@ class ComparedShard:
 
     @classmethod
     def of(cls, lake: TableColumns, key: Sequence[str], physical: Sequence[PhysicalColumn]) -> Self | None:
-        """Of the columns that both have and print alike; None where those of the key are not among them."""
+        """The columns that both sides have and print alike; None if a key column is not among them."""
         there = {column.name.lower(): column for column in physical}
         both = {
             column.name: (there[column.source_name.lower()], column)
@@ -51,13 +51,13 @@ class ComparedShard:
         return row_texts(self.columns)
 
     def first_values(self, keys: Iterable[str]) -> tuple[int, ...]:
-        """The values of the key's first column in keys' texts, ascending; none where it is not an integer."""
+        """The distinct values of the key's first column in key texts, sorted; empty if it is not an integer."""
         if self.first is None or self.first[1].source_type.word not in INTEGERS:
             return ()
         return tuple(sorted({int(key.split(",", 1)[0]) for key in keys}))
 
     def differing_columns(self, source: str, lake: str) -> tuple[str, ...]:
-        """The columns in which two rows' texts are not the same."""
+        """The columns in which the texts of two rows differ."""
         values = zip(self.columns, source.split(","), lake.split(","), strict=True)
         return tuple(column.name for column, at_source, in_lake in values if at_source != in_lake)
 

@@ -1,4 +1,4 @@
-"""Looks compared with the lake in a thread of their own, while the source is asked on."""
+"""Compares looks with the lake in a thread, while further ranges are read at the source."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class ComparedLook(NamedTuple):
-    """The buckets that differ, both sides of its rows, or why there is nothing to compare it with."""
+    """The buckets that differ, or both sides of the rows, or the reason why the look cannot be compared."""
 
     look: PendingLook
     outcome: tuple[int, ...] | RowLook | str
 
 
 class Comparisons:
-    """One batch at a time; `sides` are per table.
+    """Compares one batch of looks at a time; `sides` is by table.
 
-    Of many looks at one shard the lake is asked in one Spark job for groups and one for rows: those that come while a
-    batch is under way are the next one.
+    The looks at one shard need one Spark job for groups and one for rows. Looks that arrive during a batch form the
+    next one.
     """
 
     def __init__(self, sides: Mapping[str, LakeSide]) -> None:
@@ -35,20 +35,20 @@ class Comparisons:
         self._under_way: Future[list[ComparedLook]] | None = None
 
     def close(self) -> None:
-        """Wait for the batch that is under way."""
+        """Wait for the current batch."""
         self._pool.shutdown()
 
     @property
     def is_idle(self) -> bool:
-        """Whether the next batch may begin: there is none, and what became of the last was taken."""
+        """Whether the next batch may begin: the last one has ended and its results were taken."""
         return self._under_way is None
 
     def begin(self, looks: Sequence[PendingLook]) -> None:
-        """Compare these; where it is idle."""
+        """Start to compare these looks. Call it only if `is_idle`."""
         self._under_way = self._pool.submit(self._compared, looks)
 
     def ended(self) -> Sequence[ComparedLook]:
-        """The batch, once it has ended; what it raised is raised here."""
+        """The results of the batch, once it has ended. Raises the error of the batch."""
         if self._under_way is None or not self._under_way.done():
             return ()
         ended, self._under_way = self._under_way, None
@@ -79,6 +79,6 @@ def _shard_of(look: PendingLook) -> tuple[str, str]:
 
 
 def _is_comparable(look: PendingLook, at: LakeAt) -> bool:
-    """Whether the shard is as it was when the look was prepared."""
+    """Whether the shard's columns are unchanged since the look was prepared, and its initial load is not pending."""
     shard = look.task.shard
     return shard.columns.lake == at.state.columns.lake and shard.name not in at.state.initial_load_pending

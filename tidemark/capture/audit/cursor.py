@@ -1,4 +1,4 @@
-"""Where a cycle stands: what is before it in the order of shards was looked at, and need not be after a restart."""
+"""The position of a cycle. After a restart the cycle goes on from it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _NAME: Final = "cycle"
 
 @dataclass(frozen=True)
 class AuditCursor:
-    """The next range of a cycle begins behind `low` of `shard`, or is its slice `slice_`; an empty one is the start.
+    """The next range begins above `low` of `shard`, or is the shard's slice `slice_`. An empty cursor is the start.
 
-    Where it `is_behind` the shard, the next one follows.
+    With `is_behind` the shard is finished, and the next shard follows.
     """
 
     table: str = ""
@@ -31,19 +31,21 @@ class AuditCursor:
 
 
 class KeptAuditCursor:
-    """Of a warehouse; an audit of some tables has the same, and begins anew where it does not know the shard."""
+    """The stored cursor of a warehouse.
+
+    An audit of some tables shares it, and starts at the first shard if its own is unknown.
+    """
 
     def __init__(self, database: Database) -> None:
         self._notes = Notes(database, NOTES)
 
     def read(self) -> AuditCursor:
-        """The start, where there is none."""
+        """The stored cursor, or the start."""
         return AuditCursor(**json.loads(self._notes.get(_NAME) or "{}"))
 
     def write(self, cursor: AuditCursor) -> None:
-        """In the place of what was there."""
         self._notes.put({_NAME: json_text(asdict(cursor))})
 
     def clear(self) -> None:
-        """The cycle has ended: the next one begins at the start."""
+        """Remove the cursor after a finished cycle: the next one starts from the beginning."""
         self._notes.remove(_NAME)

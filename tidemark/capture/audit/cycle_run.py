@@ -1,4 +1,4 @@
-"""A cycle of the audit under way, and what it has come to."""
+"""The state and the report of an audit cycle."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class CycleReport:
-    """One cycle: what was compared, what is `found` new, and `passed_over` shards with why."""
+    """The result of a cycle. `found` are new findings; `passed_over` has the reason by shard or range."""
 
     ranges: int = 0
     rows: int = 0
@@ -31,7 +31,7 @@ class CycleReport:
 
 @dataclass
 class CycleRun:
-    """A cycle under way."""
+    """The state of an active cycle."""
 
     steps: Iterator[RangeStep]
     tasks: deque[LookTask]
@@ -41,9 +41,9 @@ class CycleRun:
     number: int = 0
     steps_left: bool = True
     compared: float = 0.0
-    """When the last batch of looks had been compared (monotonic seconds)."""
+    """Monotonic seconds at which the last batch of looks was compared."""
 
     @property
     def is_through(self) -> bool:
-        """Whether every range was looked at, as often as it has to be."""
+        """Whether every range was looked at as often as needed."""
         return not (self.steps_left or self.tasks or self.pending)

@@ -1,4 +1,4 @@
-"""Which rows of a shard the topic says were deleted: a row that the lake lacks may be one of them, for the moment."""
+"""Finds rows of a shard that records of the topic delete. A row that the lake lacks may be one of them."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ if TYPE_CHECKING:
     from tidemark.capture.source_table import SourceTable
 
 _MOST_RECORDS: Final = 5_000_000
-"""Of an instance at once: of what lies before them nothing is known, those looks are made again later."""
+"""The most records of an instance to read. Looks that need earlier records are repeated later."""
 
 
 @dataclass(frozen=True)
 class Deletions:
-    """Key's text -> offset of the last record from `start` on that deletes its row; None where nobody knows."""
+    """By key text, the offset of the last record from `start` on that deletes the row; None if unknown."""
 
     start: int
     last: Mapping[str, int] | None
 
     def since(self, offset: int) -> frozenset[str] | None:
-        """The keys that were deleted from this offset on."""
+        """The keys that were deleted from this offset on; None if unknown."""
         if self.last is None or offset < self.start:
             return None
         return frozenset(key for key, last in self.last.items() if last >= offset)
 
 
 class DeletedKeys:
-    """Asks the topics, or files, that capture reads."""
+    """Reads deletions from the topics, or files, that capture reads."""
 
     def __init__(self, spark: SparkSession, intake: Intake, source: SourceTable) -> None:
         self._spark, self._intake, self._source = spark, intake, source
 
     def between(self, patch: Patch, shard: ComparedShard, columns: TableColumns, start: int, end: int) -> Deletions:
-        """The rows of the patch's shard that records with offsets `[start, end)` delete.
+        """The rows of the patch's shard that records with offsets in `[start, end)` delete.
 
-        Nobody knows where the records are not there any more, or a statement changed rows without row events.
+        The result is unknown if the records no longer exist, or a statement changed rows without row events.
         """
         start = max(start, end - _MOST_RECORDS)
         last: dict[str, int] = {}

@@ -1,9 +1,9 @@
 """Errors of the audit.
 
 CaptureError
-├── AuditRefusedError     the server answers, and does not let us read
-├── SlowRangeError        the server took too long for a range
-└── NothingToAuditError   no captured table has a database that can be asked
+├── AuditRefusedError  the database answers, but refuses to let us read
+├── SlowRangeError  a range took the server too long
+└── NothingToAuditError   no captured table has a database with an address
 """
 
 from typing import Self
@@ -12,7 +12,7 @@ from tidemark.system.errors import CaptureError
 
 
 class AuditRefusedError(CaptureError):
-    """The server answers, and does not let us read."""
+    """The database answers, but refuses to let us read."""
 
     @classmethod
     def of(cls, instance: str, database: str, said: str) -> Self:
@@ -25,7 +25,7 @@ class AuditRefusedError(CaptureError):
 
 
 class SlowRangeError(CaptureError):
-    """The server took too long for a range."""
+    """A range took the server too long."""
 
     @classmethod
     def of(cls, instance: str, seconds: int) -> Self:
@@ -36,7 +36,7 @@ class SlowRangeError(CaptureError):
 
 
 class NothingToAuditError(CaptureError):
-    """No captured table has a database that can be asked."""
+    """No captured table has a database with an address."""
 
     @classmethod
     def of(cls, tables: str) -> Self:

@@ -1,4 +1,4 @@
-"""Findings entered and resolved, each with what capture is told of its shard."""
+"""Records and resolves findings, and sends capture a hold entry for each shard with findings."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 
 
 class FindingBook:
-    """Capture is told first: a crash in between leaves a hold whose rows are found again, never rows without one."""
+    """Writes the hold entry before the finding.
+
+    A crash in between leaves a hold, and the next cycle finds the rows again.
+    """
 
     def __init__(self, database: Database) -> None:
         self._findings, self._entries = AuditFindings(database), HoldEntries(database)
 
     def open(self) -> tuple[AuditFinding, ...]:
-        """What is not resolved."""
+        """The findings that are not resolved."""
         return self._findings.open()
 
     def known_rows(self, shard: str) -> frozenset[str]:
@@ -34,7 +37,7 @@ class FindingBook:
         return self._findings.known_rows(shard)
 
     def add(self, shard: AuditedShard, patch: Patch, rows: Mapping[str, DifferenceKind], look: RowLook) -> AuditFinding:
-        """Enter rows that were found twice; the shard's tags are held."""
+        """Record rows that two looks found, and hold the shard's tags."""
         finding = bounded(rows, AuditFinding(uuid.uuid4().hex, patch, datetime.now(UTC).isoformat(), {}, 0))
         finding = finding.seen(_columns(shard, rows, look), _span(shard, rows))
         self._tell(patch, [*self._of_shard(patch.shard), finding])
@@ -42,7 +45,7 @@ class FindingBook:
         return finding
 
     def resolve(self, finding: AuditFinding) -> AuditFinding:
-        """Its rows are the source's; with the last one of a shard its tags go on."""
+        """Remove a finding whose rows are now right. With a shard's last finding its hold ends."""
         self._tell(finding.patch, [other for other in self._of_shard(finding.patch.shard) if other.id != finding.id])
         self._findings.remove(finding.id)
         return finding
@@ -62,13 +65,13 @@ class FindingBook:
 
 
 def _columns(shard: AuditedShard, rows: Mapping[str, DifferenceKind], look: RowLook) -> tuple[str, ...]:
-    """Those in which rows with other values differ."""
+    """The columns in which rows with other values differ."""
     pairs = [(look.source[key], look.lake[key][0].text) for key, kind in rows.items() if kind is DifferenceKind.DIFFERS]
     names = {name for pair in pairs for name in shard.compared.differing_columns(*pair)}
     return tuple(column.name for column in shard.compared.columns if column.name in names)
 
 
 def _span(shard: AuditedShard, keys: Iterable[str]) -> tuple[str, str] | None:
-    """The lowest and the highest value of the key's first column, where that is a number: a reload takes those."""
+    """The lowest and highest value of the key's first column, for a reload; None if it is not an integer."""
     values = shard.compared.first_values(keys)
     return (str(values[0]), str(values[-1])) if values else None

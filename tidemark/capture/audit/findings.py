@@ -1,4 +1,4 @@
-"""What the audit found and is not resolved yet, with its ways out: notes in the state store."""
+"""Open findings of the audit, with the command that repairs each: notes in the state store."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 MOST_ROWS: Final = 1_000
 NOTES: Final = "audit findings"
-"""The kind of the notes: by their ids."""
+"""The kind of the notes; a note's name is the finding's id."""
 _SHOWN: Final = 5
 
 
 @dataclass(frozen=True)
 class AuditFinding:
-    """Rows of a patch that are not the source's: key's text -> how; of very many `rows` are the first, `count` all.
+    """Rows of a patch that differ from the source: the kind of difference by key text.
 
-    `columns` are those in which rows with other values differ, `span` the lowest and highest value of the key's first
-    column where that is a number.
+    `rows` has at most `MOST_ROWS` rows, `count` is the number of all. `columns` are the columns in which rows differ.
+    `span` is the lowest and highest value of the key's first column, if it is an integer.
     """
 
     id: str
@@ -40,7 +40,7 @@ class AuditFinding:
     span: tuple[str, str] | None = None
 
     def seen(self, columns: tuple[str, ...], span: tuple[str, str] | None) -> Self:
-        """With where its rows differ, and lie."""
+        """The finding with its differing columns and its span."""
         return replace(self, columns=columns, span=span)
 
     @property
@@ -51,7 +51,7 @@ class AuditFinding:
 
     @property
     def summary(self) -> str:
-        """How many rows differ in which way, and the first of them."""
+        """The number of rows by kind of difference, and the first keys."""
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(self.rows.values()).items()))
         listed = ", ".join(f"({key})" for key in list(self.rows)[:_SHOWN])
         more = f" and {self.count - _SHOWN} more" if self.count > _SHOWN else ""
@@ -59,7 +59,7 @@ class AuditFinding:
         return f"{self.count} row{'s' * (self.count > 1)} not the source's: {kinds}{columns}; keys {listed}{more}"
 
     def to_json(self) -> dict[str, Any]:
-        """As it is kept and shown."""
+        """The stored form, which commands also show."""
         return {
             "id": self.id,
             "table": self.patch.table,
@@ -77,7 +77,7 @@ class AuditFinding:
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> Self:
-        """What `to_json` gave."""
+        """The finding of a value from `to_json`."""
         key_range = AuditedRange.from_json(entry["range"])
         buckets, first_values = tuple(entry["buckets"]), tuple(entry.get("first_values", ()))
         return cls(
@@ -92,22 +92,22 @@ class AuditFinding:
 
 
 class AuditFindings:
-    """The open ones of a warehouse; one audit at a time writes them."""
+    """The open findings of a warehouse. Only one audit writes them at a time."""
 
     def __init__(self, database: Database) -> None:
         self._notes = Notes(database, NOTES)
 
     def open(self) -> tuple[AuditFinding, ...]:
-        """In the order in which they were entered."""
+        """The open findings, oldest first."""
         findings = [AuditFinding.from_json(json.loads(content)) for content in self._notes.all().values()]
         return tuple(sorted(findings, key=lambda finding: (finding.at, finding.id)))
 
     def put(self, finding: AuditFinding) -> None:
-        """Entered now, or looked at again."""
+        """Store a new or changed finding."""
         self._notes.put({finding.id: json_text(finding.to_json(), ensure_ascii=False)})
 
     def remove(self, id_: str) -> None:
-        """Its rows are the source's now."""
+        """Remove a finding whose rows are now right."""
         self._notes.remove(id_)
 
     def known_rows(self, shard: str) -> frozenset[str]:
@@ -116,5 +116,5 @@ class AuditFindings:
 
 
 def bounded(rows: Mapping[str, DifferenceKind], finding: AuditFinding) -> AuditFinding:
-    """The finding of these rows, as many as are kept."""
+    """The finding with these rows, of which the first `MOST_ROWS` are kept."""
     return replace(finding, rows=dict(list(rows.items())[:MOST_ROWS]), count=len(rows))

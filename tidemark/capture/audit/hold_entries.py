@@ -1,6 +1,7 @@
-"""What the audit tells capture: shards whose tags are held from now on, and shards that are the source's again.
+"""Messages of the audit to capture: hold a shard's tags, or release them.
 
-Entries in the state store, only ever added to. Capture takes one in with a commit of the table, which says its id.
+The entries are in the state store and are only ever added. Capture takes in an entry with a commit of the table, which
+records its id.
 """
 
 import json
@@ -27,7 +28,7 @@ JOURNAL: Final = "capture holds"
 
 @dataclass(frozen=True)
 class HoldEntry:
-    """Of a shard (`a.school.orders_0`) of a table; `detail` says what differs, and what reads it again."""
+    """An entry for a shard (`a.school.orders_0`); `detail` says what differs, and which command reads it again."""
 
     id: str
     table: str
@@ -37,17 +38,17 @@ class HoldEntry:
 
 
 class HoldEntries:
-    """Those of a warehouse."""
+    """The entries of a warehouse."""
 
     def __init__(self, database: Database) -> None:
         self._entries = StoredJournal(database, JOURNAL)
 
     def add(self, entry: HoldEntry) -> None:
-        """To be taken in by the next step."""
+        """Add an entry, which capture's next step takes in."""
         self._entries.add(entry.table, json_text(asdict(entry), ensure_ascii=False))
 
     def after(self, table: str, done: Sequence[str]) -> list[HoldEntry]:
-        """Those of a table that came after the last one that was `done` (ids), in order."""
+        """The entries of a table after the last one whose id is in `done`, in order."""
         mine = [HoldEntry(**json.loads(content)) for content in self._entries.of(table)]
         last = max((place for place, entry in enumerate(mine) if entry.id in done), default=-1)
         return mine[last + 1 :]
@@ -61,9 +62,9 @@ def hold_or_release(
     entries: Sequence[HoldEntry],
     version: int | None,
 ) -> tuple[int, CommitState]:
-    """Take in entries with one commit that changes no row, behind `version`: (version made, state).
+    """Take in entries with one commit that changes no row. Returns the version made and the new state.
 
-    The session is this thread's own.
+    Call it with the thread's own session; `version` is the table's current version.
     """
     holds = state.holds
     for entry in entries:

@@ -1,4 +1,4 @@
-"""Reads ranges of shards in the lake, at a version that capture has brought behind a place in the source's binlog."""
+"""Reads ranges of shards in the lake, at a given version."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import TableLocation
 
 _SETTINGS = {**COMPILED, "spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": SPARK_TIME_ZONE}
-"""A decimal is printed without an exponent, a time in UTC."""
+"""Decimals are printed without an exponent, and times in UTC."""
 
 
 @dataclass(frozen=True)
 class LakeReader:
-    """Tables of a warehouse; one Spark job a call."""
+    """Reads tables of a warehouse, with one Spark job for each call."""
 
     spark: SparkSession
     warehouse: TableLocation
 
     @classmethod
     def of(cls, spark: SparkSession, warehouse: TableLocation) -> LakeReader:
-        """With a session of its own."""
+        """A reader with its own session."""
         own = spark.newSession()
         for name, value in _SETTINGS.items():
             own.conf.set(name, value)
         return cls(own, warehouse)
 
     def groups(self, patches: Sequence[Patch], shard: ComparedShard, version: int) -> list[Groups]:
-        """Counts and checksums of several patches of one shard, by bucket."""
+        """Counts and checksums by bucket, for several patches of one shard."""
         number = " ".join(f"WHEN {_condition(patch, shard)} THEN {at}" for at, patch in enumerate(patches))
         slices = patches[0].range
         grouped = (
@@ -61,9 +61,9 @@ class LakeReader:
         return list(groups)
 
     def rows(self, patches: Sequence[Patch], shard: ComparedShard, version: int) -> list[dict[str, list[LakeRow]]]:
-        """The rows of several patches of one shard, which may overlap, under the key's text.
+        """The rows by key text, for several patches of one shard, which may overlap.
 
-        More than one where the lake has a key twice.
+        A key has more than one row if the lake has it more than once.
         """
         numbers = ", ".join(f"IF({_condition(patch, shard)}, {at}, NULL)" for at, patch in enumerate(patches))
         chosen = self._rows(patches, shard, version).selectExpr(
@@ -84,7 +84,7 @@ class LakeReader:
 
 
 def _condition(patch: Patch, shard: ComparedShard) -> str:
-    """SQL of the patch's rows."""
+    """SQL of the condition for the patch's rows."""
     text, range_, sides = shard.key_texts[1], patch.range, list[str]()
     if shard.first is not None:
         first, kind = quote(shard.first[1].name), shard.first[1].delta

@@ -1,4 +1,4 @@
-"""The lake's side of the looks at a table: what capture has merged, its rows, and what the topic says of deletions."""
+"""The lake's side of a comparison: capture's progress, the rows, and deletions from the topic."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class LakeAt(NamedTuple):
-    """A version of a table, and capture's state in it or behind it; `progress` was read before both."""
+    """A version of a table, and a state that is not older than it; `progress` was read before both."""
 
     version: int
     state: CommitState
@@ -33,7 +33,7 @@ class LakeAt(NamedTuple):
 
 
 class LakeSide:
-    """Of one captured table."""
+    """The lake's side of one captured table."""
 
     def __init__(
         self, lake: LakeReader, settings: Settings, source: SourceTable, intake: Intake, database: Database
@@ -48,21 +48,21 @@ class LakeSide:
         return self._progress.read(self._source.name).get(instance)
 
     def now(self, instance: str) -> LakeAt | None:
-        """The table as it is."""
+        """The current version of the table; None before capture's first step."""
         progress = self.progress(instance)
         version = current_version(self._path)
-        # Behind the version, so that the state's offsets are not before those of its rows.
+        # Read after the version, so that the state's offsets are not older than the version's rows.
         last = last_commit(self._path)
         return LakeAt(version, last.state, progress) if progress and last and version is not None else None
 
     def differing_buckets(self, looks: Sequence[PendingLook], at: LakeAt) -> list[tuple[int, ...]]:
-        """Per look at groups of one shard the buckets that differ."""
+        """The buckets that differ, for each look at groups of one shard."""
         patches = [look.task.patch for look in looks]
         groups = self._lake.groups(patches, looks[0].task.shard.compared, at.version)
         return [differing(look.groups, lake) for look, lake in zip(looks, groups, strict=True)]
 
     def rows(self, looks: Sequence[PendingLook], at: LakeAt) -> list[RowLook]:
-        """Both sides of each of these looks at rows of one shard."""
+        """Both sides of each look at rows of one shard."""
         patches = [look.task.patch for look in looks]
         lakes = self._lake.rows(patches, looks[0].task.shard.compared, at.version)
         lacking = [bool(look.rows.keys() - lake.keys()) for look, lake in zip(looks, lakes, strict=True)]
@@ -73,7 +73,7 @@ class LakeSide:
         ]
 
     def _deletions(self, lacking: Sequence[PendingLook], at: LakeAt) -> Deletions:
-        """What explains that the lake lacks rows of these looks: read once for all."""
+        """The deletions that may explain missing rows, read once for all looks."""
         if not lacking:
             return Deletions(0, {})
         patch, shard = lacking[0].task.patch, lacking[0].task.shard

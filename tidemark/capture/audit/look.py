@@ -1,4 +1,4 @@
-"""One look at a patch: what the source said, until capture has passed the place of its snapshot."""
+"""A look at a patch: the source's answer, which waits until capture has passed its snapshot."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LookTask:
-    """A patch to look at. Look 0 compares groups, the later ones rows; `before` is what the look before it said.
+    """A patch to look at. Look 0 compares groups, later looks compare rows; `before` is the previous look's result.
 
-    `step` is the number of the walk's step that it belongs to, `finding` the open one that it looks at again.
+    `step` is the number of the walk's step, `finding` the open finding that is checked again.
     """
 
     shard: AuditedShard
@@ -35,9 +35,9 @@ class LookTask:
 
 @dataclass(frozen=True)
 class PendingLook:
-    """`since`: capture had merged everything before this offset when the source was `asked` (monotonic seconds).
+    """The source's answer, as groups or rows.
 
-    It said groups, or rows.
+    `since`: capture had merged everything before this offset when the source was read, at `asked` (monotonic seconds).
     """
 
     task: LookTask
@@ -49,24 +49,24 @@ class PendingLook:
 
 
 class StepsUnderWay:
-    """Which steps of the walk have looks left: the cursor moves behind those that have none, in order."""
+    """The steps of the walk that have looks left. The cursor moves past finished steps, in order."""
 
     def __init__(self) -> None:
         self._steps: deque[tuple[int, AuditCursor]] = deque()
         self._left: dict[int, int] = {}
 
     def begin(self, number: int, behind: AuditCursor) -> None:
-        """A step, with one look."""
+        """Begin a step with one look."""
         self._steps.append((number, behind))
         self._left[number] = 1
 
     def add(self, number: int, looks: int) -> None:
-        """More looks of a step; one that ends is -1."""
+        """Add looks to a step; -1 ends one."""
         if number in self._left:
             self._left[number] += looks
 
     def settled(self) -> AuditCursor | None:
-        """The cursor behind the steps that have ended since it was asked last."""
+        """The cursor behind the steps that ended since the last call; None if there are none."""
         cursor = None
         while self._steps and not self._left[self._steps[0][0]]:
             number, cursor = self._steps.popleft()

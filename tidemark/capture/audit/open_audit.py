@@ -1,4 +1,4 @@
-"""An audit of captured tables by a warehouse's settings."""
+"""Opens an audit of captured tables by the settings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def readers_of(settings: Settings, sources: Sequence[SourceTable]) -> Mapping[str, SourceReader]:
-    """One for each instance of the tables that has an address. Raises DatabaseAddressError, NothingToAuditError."""
+    """A reader for each instance with an address. Raises DatabaseAddressError, NothingToAuditError."""
     wanted = instances_of(sources)
     addresses = databases(settings.databases.get_secret_value())
     readers = {address.instance: SourceReader(address) for address in addresses if address.instance in wanted}
@@ -42,7 +42,7 @@ def open_audit(
     per_minute: float | None,
     database: Database,
 ) -> SourceAudit:
-    """Raises DatabaseAddressError, NothingToAuditError before Spark starts."""
+    """Open an audit. Raises DatabaseAddressError, NothingToAuditError before Spark starts."""
     readers, pace = readers_of(settings, sources), AuditPace(share, per_minute, time.monotonic)
     return SourceAudit(start_spark(), settings, sources, readers, _intake(settings), pace, database)
 

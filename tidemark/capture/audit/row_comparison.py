@@ -1,4 +1,4 @@
-"""Which rows of a look are different for certain, and which only seem so (the room's docstring says why)."""
+"""Separates rows that really differ from rows that are still changing (the package's docstring explains why)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class DifferenceKind(StrEnum):
-    """What a row in the lake is, compared with the source."""
+    """How a row in the lake differs from the source."""
 
     MISSING = "missing in the lake"
     EXTRA = "only in the lake"
@@ -16,7 +16,7 @@ class DifferenceKind(StrEnum):
 
 
 class LakeRow(NamedTuple):
-    """A row's text, and the offset of the last change of it."""
+    """A row's text, and the offset of its last change."""
 
     text: str
     offset: int
@@ -27,9 +27,9 @@ LakeRows = Mapping[str, Sequence[LakeRow]]
 
 @dataclass(frozen=True)
 class RowLook:
-    """The same rows on both sides, key's text -> row's, capture having read up to `since` before the source was.
+    """The same rows on both sides, as row text by key text. Capture had read up to `since` before the source was read.
 
-    `deleted` are the keys of rows that the topic says were deleted from `since` on; None where nobody knows.
+    `deleted` are keys of rows that the topic deletes from `since` on; None if unknown.
     """
 
     since: int
@@ -39,13 +39,13 @@ class RowLook:
 
     @property
     def changing(self) -> frozenset[str]:
-        """The keys of which this look says nothing."""
+        """The keys that this look cannot judge, because their rows may be changing."""
         merged = {key for key, rows in self.lake.items() if any(row.offset >= self.since for row in rows)}
         missing = {key for key in self.source if key not in self.lake}
         return frozenset(merged | (missing if self.deleted is None else missing.intersection(self.deleted)))
 
     def differences(self) -> dict[str, DifferenceKind]:
-        """The rows that differ, by key: twice in a row they are findings."""
+        """The kind of difference by key. A row that two consecutive looks report becomes a finding."""
         changing = self.changing
         kinds = {key: self._kind(key) for key in {*self.source, *self.lake} if key not in changing}
         return {key: kind for key, kind in sorted(kinds.items()) if kind is not None}
@@ -62,5 +62,5 @@ class RowLook:
 
 
 def confirmed(before: Mapping[str, DifferenceKind], now: Mapping[str, DifferenceKind]) -> dict[str, DifferenceKind]:
-    """The rows that two looks, one after the other, find different in the same way."""
+    """The rows that two consecutive looks report with the same kind of difference."""
     return {key: kind for key, kind in now.items() if before.get(key) is kind}

@@ -1,4 +1,4 @@
-"""The ranges of a cycle, one after the other: all shards of all tables that have a database which can be asked."""
+"""The ranges of a cycle in order: all shards of all tables whose database has an address."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AuditedShard:
-    """A shard (`a.school.orders_3`) with about so many `rows`; `columns` are the table's when it was prepared."""
+    """A shard (`a.school.orders_3`) with an estimate of its `rows`; `columns` are those at preparation."""
 
     source: SourceTable
     name: str
@@ -34,7 +34,7 @@ class AuditedShard:
 
 @dataclass(frozen=True)
 class RangeStep:
-    """A range to look at, and where the walk goes on behind it."""
+    """A range to look at, and the cursor behind it."""
 
     shard: AuditedShard
     patch: Patch
@@ -42,7 +42,7 @@ class RangeStep:
 
 
 class ShardWalk:
-    """One cycle through the shards, `rows` of the source a range."""
+    """One cycle through the shards, with about `rows` source rows in each range."""
 
     def __init__(
         self, sources: Sequence[SourceTable], readers: Mapping[str, SourceReader], warehouse: TableLocation, rows: int
@@ -50,7 +50,7 @@ class ShardWalk:
         self._sources, self._readers, self._warehouse, self._rows = sources, readers, warehouse, rows
 
     def names(self) -> list[tuple[SourceTable, str, int]]:
-        """All shards in the order of the walk, with about how many rows they have."""
+        """All shards in the order of the walk, with an estimate of their rows."""
         there = {instance: reader.tables() for instance, reader in self._readers.items()}
         return [
             (source, f"{instance}.{physical}", rows)
@@ -61,7 +61,7 @@ class ShardWalk:
         ]
 
     def steps(self, start: AuditCursor, pass_over: Callable[[str, str], None]) -> Iterator[RangeStep]:
-        """From `start` on; `pass_over` is told of each shard that cannot be compared, and why."""
+        """The steps from `start` on. Calls `pass_over` with each shard that cannot be compared, and the reason."""
         names = self.names()
         known = [name for _, name, _ in names]
         at = known.index(start.shard) if start.shard in known else 0
@@ -77,7 +77,7 @@ class ShardWalk:
                 pass_over(name, str(error.found))
 
     def prepared(self, source: SourceTable, name: str, rows: int = 0) -> AuditedShard | str:
-        """A shard with what is compared of it; or why nothing can be."""
+        """A shard with its compared columns, or the reason why it cannot be compared."""
         last = last_commit(self._warehouse / source.name)
         if last is None:
             return "nothing of its table is in the lake yet"
@@ -102,7 +102,10 @@ class ShardWalk:
             low, goes_on = high, high is not None
 
     def _slices(self, shard: AuditedShard, start: AuditCursor) -> Iterator[RangeStep]:
-        """Each of them reads the whole shard at the source, which has no order that both sides know."""
+        """Steps by slice.
+
+        Each one reads the whole shard at the source, because both sides order the key differently.
+        """
         slices = max(1, math.ceil(shard.rows / self._rows))
         for number in range(min(start.slice_, slices - 1), slices):
             patch = Patch(shard.source.name, shard.name, AuditedRange(slice_=number, slices=slices))

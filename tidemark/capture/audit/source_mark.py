@@ -1,4 +1,4 @@
-"""A place in an instance's binlog at or behind everything that a snapshot of its rows holds."""
+"""A position in an instance's binlog that is at or after every change in a snapshot of its rows."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,7 +9,7 @@ from tidemark.capture.commits.read_progress import InstanceProgress
 
 @dataclass(frozen=True)
 class SourceMark:
-    """The server's time (epoch ms) at the snapshot; `base` and `position` where the server told them."""
+    """The server's time (epoch ms) at the snapshot, and the binlog position if the server reports it."""
 
     at_ms: int
     base: str | None = None
@@ -17,15 +17,15 @@ class SourceMark:
 
     @classmethod
     def of(cls, at_ms: int, file: str | None, position: int) -> Self:
-        """Of the binlog's file as the server calls it."""
+        """The mark for a binlog file by its name on the server."""
         parsed = BinlogFile.parse(file) if file else None
         return cls(at_ms) if parsed is None else cls(at_ms, parsed.base, Position(parsed.number, position))
 
     def is_passed(self, progress: InstanceProgress) -> bool:
         """Whether capture has merged everything that the snapshot holds.
 
-        A record that begins there or behind it has been read; or one whose statement began after the snapshot's time,
-        which was committed behind it. Records come in the order of their commits.
+        It has if it read a record at or after the position. Without a position, it has if it read a record whose
+        statement began after the snapshot's time. Records come in the order of their commits.
         """
         binlog = progress.binlog
         if self.position is not None and binlog is not None and binlog.base == self.base:

@@ -1,7 +1,7 @@
-"""Reads ranges of shards at a source database: read-only, each in one snapshot, within a limit of time.
+"""Reads ranges of shards at a source database: read-only, each in one snapshot, with a time limit.
 
-Only a user's right to SELECT is needed. MariaDB tells the snapshot's place in the binlog to everybody; MySQL tells the
-newest one to who has REPLICATION CLIENT, and that is behind the snapshot, too. Without either the server's time serves.
+The user needs only SELECT. MariaDB reports the snapshot's binlog position to every user. MySQL reports its newest
+position, which is after the snapshot, to users with REPLICATION CLIENT. Without a position the server's time is used.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _TIME_LIMITS: Final = (
     f"SET SESSION max_statement_time = {STATEMENT_SECONDS}",
     f"SET SESSION max_execution_time = {STATEMENT_SECONDS * 1000}",
 )
-"""MariaDB's, and MySQL's in milliseconds."""
+"""For MariaDB in seconds, for MySQL in milliseconds."""
 _TOO_SLOW: Final = {1969, 3024}
-"""The limit was reached, on MariaDB and on MySQL."""
+"""Error codes of an exceeded limit, on MariaDB and MySQL."""
 _COLUMNS: Final = (
     "SELECT column_name, column_type, is_nullable FROM information_schema.columns "
     "WHERE table_schema = %s AND table_name = %s ORDER BY ordinal_position"
@@ -55,48 +55,47 @@ class GroupReading(NamedTuple):
 
 
 class RowReading(NamedTuple):
-    """The rows of a patch: the key's text -> the row's."""
+    """The rows of a patch: row text by key text."""
 
     mark: SourceMark
     rows: Mapping[str, str]
 
 
 class SourceReader:
-    """One instance's tables. All raise DatabaseDownError (a transient one), AuditRefusedError."""
+    """Reads the tables of one instance. Every method raises DatabaseDownError (transient) and AuditRefusedError."""
 
     def __init__(self, database: HeartbeatDatabase) -> None:
         self._database = database
         self._session: pymysql.Connection[Cursor] | None = None
 
     def close(self) -> None:
-        """End the session."""
         if self._session is not None:
             self._session.close()
         self._session = None
 
     @property
     def connection_id(self) -> int | None:
-        """The server's number of the session; None before the first question."""
+        """The server's id of the session; None before the first query."""
         if self._session is None:
             return None
         number: int = self._session.thread_id()  # type: ignore[no-untyped-call]
         return number
 
     def tables(self) -> Mapping[str, int]:
-        """All tables (`school.orders_0`) that the user may see, and about how many rows they have."""
+        """The tables (`school.orders_0`) that the user may see, with an estimate of their rows."""
         with self._cursor() as cursor:
             cursor.execute(_TABLES)
             return {f"{schema}.{table}": int(rows or 0) for schema, table, rows in cursor.fetchall()}
 
     def columns(self, physical: str) -> tuple[PhysicalColumn, ...]:
-        """The columns of a table as they are now."""
+        """The current columns of a table."""
         with self._cursor() as cursor:
             cursor.execute(_COLUMNS, physical.split(".", 1))
             listed = cursor.fetchall()
             return tuple(PhysicalColumn(str(name), _text(printed), null == "YES") for name, printed, null in listed)
 
     def next_bound(self, physical: str, shard: ComparedShard, low: str | None, rows: int) -> str | None:
-        """The first key column's value in the row so many rows behind `low`; None where there are fewer."""
+        """The first key column's value in the row that is `rows` rows after `low`; None if there are fewer rows."""
         if shard.first is None:
             raise AssertionError(f"{physical}: no range of its key")
         first = quote(shard.first[0].name)
@@ -159,7 +158,7 @@ def _open(database: HeartbeatDatabase) -> pymysql.Connection[Cursor]:
 
 
 def _mark(cursor: Cursor) -> SourceMark:
-    """Of the snapshot that was just opened."""
+    """The mark of the snapshot that was just opened."""
     cursor.execute("SELECT CAST(1000 * UNIX_TIMESTAMP(SYSDATE(3)) AS UNSIGNED)")
     now = cursor.fetchone() or (0,)
     cursor.execute(_SNAPSHOT)
@@ -171,7 +170,7 @@ def _mark(cursor: Cursor) -> SourceMark:
 
 
 def _first_that_works(cursor: Cursor, statements: Sequence[str]) -> bool:
-    """Execute the first that the server knows and allows; whether there was one."""
+    """Execute the first statement that the server knows and allows. Returns whether there was one."""
     for statement in statements:
         try:
             cursor.execute(statement)
@@ -182,7 +181,7 @@ def _first_that_works(cursor: Cursor, statements: Sequence[str]) -> bool:
 
 
 def _condition(patch: Patch, shard: ComparedShard) -> tuple[str, tuple[str | int, ...]]:
-    """SQL of the patch's rows, and the values that it is bound to."""
+    """SQL of the condition for the patch's rows, and its bound values."""
     text, range_ = shard.key_texts[0], patch.range
     sides, bounds = _sides(patch, shard)
     in_buckets = is_in_buckets(bucket_sql(text, range_, "DIV"), patch.buckets)
