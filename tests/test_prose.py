@@ -64,6 +64,12 @@ REWRITTEN: Final = (
     ),
     "tidemark/capture/apply",
     "tidemark/capture/audit",
+    "tidemark/capture/binlog",
+    "tidemark/capture/commits",
+    "tidemark/capture/planning",
+    "tidemark/capture/snapshots",
+    "tidemark/capture/source/envelope",
+    "tidemark/capture/schema/ddl",
 )
 """Every rule holds here; other pages and folders join the list when they are rewritten."""
 EVERYWHERE: Final = frozenset({"as it stands", "none of a", "come what may", "let expect", "one of them"})

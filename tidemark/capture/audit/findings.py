@@ -51,7 +51,7 @@ class AuditFinding:
 
     @property
     def summary(self) -> str:
-        """The number of rows by kind of difference, and the first keys."""
+        """The number of rows of each kind of difference, and the first keys."""
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(self.rows.values()).items()))
         listed = ", ".join(f"({key})" for key in list(self.rows)[:_SHOWN])
         more = f" and {self.count - _SHOWN} more" if self.count > _SHOWN else ""

@@ -61,7 +61,7 @@ class LakeReader:
         return list(groups)
 
     def rows(self, patches: Sequence[Patch], shard: ComparedShard, version: int) -> list[dict[str, list[LakeRow]]]:
-        """The rows by key text, for several patches of one shard, which may overlap.
+        """The rows of each key text, for several patches of one shard, which may overlap.
 
         A key has more than one row if the lake has it more than once.
         """

@@ -1,1 +1,4 @@
-"""Is an instance's binlog whole and in order? Gaps, positions that go back, and redelivered records. No Spark."""
+"""Checks that an instance's binlog is complete and in order: gaps, positions that go back, redelivered records.
+
+The package does not use Spark, apart from `spark_positions`.
+"""

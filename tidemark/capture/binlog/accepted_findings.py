@@ -1,4 +1,4 @@
-"""Findings that a person said to go on after: entries in the state store, an answer an entry, only ever added to."""
+"""Findings that a person accepted, so that reading goes on. The state store has one entry for each, and keeps all."""
 
 import json
 from collections import defaultdict
@@ -15,13 +15,13 @@ JOURNAL: Final = "capture accepted"
 
 
 class AcceptedFindings:
-    """Which finding (instance and offset) was accepted, when, by whom and why."""
+    """The accepted findings (instance and offset), with time, person and reason."""
 
     def __init__(self, database: Database) -> None:
         self._entries = StoredJournal(database, JOURNAL)
 
     def offsets(self) -> Mapping[str, frozenset[int]]:
-        """Per instance the offsets at which reading goes on."""
+        """The accepted offsets of each instance."""
         by_instance: dict[str, set[int]] = defaultdict(set)
         for content in self._entries.all():
             answer = json.loads(content)
@@ -29,6 +29,6 @@ class AcceptedFindings:
         return {instance: frozenset(offsets) for instance, offsets in by_instance.items()}
 
     def add(self, instance: str, offset: int, at: datetime, who: str, why: str) -> None:
-        """Go on at the offset of a finding."""
+        """Accept the finding at this offset."""
         answer = {"instance": instance, "offset": offset, "at": at.isoformat(), "who": who, "why": why}
         self._entries.add(instance, json_text(answer, ensure_ascii=False))

@@ -1,7 +1,7 @@
-"""The records of one topic as columns: the runs that `consecutive_records.runs_of` cuts, no object a record.
+"""The records of one topic as columns, cut into the same runs as by `consecutive_records.runs_of`.
 
-A record is told from the one before it alone, so all cuts are one comparison of columns, once the records are in the
-order of their offsets. They come from tasks that read a file each, which need no order of their own.
+Whether a record begins a run depends only on the record before it. So one comparison of columns finds all cuts, once
+the records are sorted by offset. Spark's tasks, which read a file each, need not sort them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,39 +19,42 @@ from tidemark.capture.binlog.gtid_policy import BinlogPolicy
 from tidemark.capture.binlog.position import MARIADB, MYSQL, BinlogFile, BinlogPlace, Position
 
 COLUMNS = ("instance", "offset", "event_ms", "binlog_file", "binlog_pos", "binlog_row", "gtid")
-"""Those of a change record (`envelope/change_record.py`) that a binlog is made of."""
+"""The columns of a change record (`envelope/change_record.py`) that describe its place in the binlog."""
 
 
 @dataclass(frozen=True)
 class Binlog:
-    """Records that have a place in a binlog, in the order of their offsets, each once.
+    """Records that have a place in a binlog, in the order of their offsets, without duplicates.
 
     Columns: offset, log (the file's name without its number), file (the number), pos, row, event_ms (epoch ms), origin
-    and sequence (of the GTID; both NULL without one).
+    and sequence (of the GTID; NULL without one).
     """
 
     records: pa.Table
 
     def before(self, end: int) -> "Binlog":
-        """Those before offset `end`."""
+        """The records before offset `end`."""
         return Binlog(self.records.slice(0, int(np.searchsorted(self._offsets, end))))
 
     def part(self, run: Run, end: int) -> Run:
-        """The records of a run before offset `end`, which is behind its start and not behind the next run's."""
+        """The part of a run before offset `end`, which is after the run's start and at most the next run's start."""
         start, stop = np.searchsorted(self._offsets, [run.start, end])
         (last,) = self.records.slice(int(stop) - 1, 1).to_pylist()
         newest_ms = int(self._times[start:stop].max())
         return replace(run, last=_position(last), newest_ms=newest_ms, last_sequence=last["sequence"] or 0)
 
     def positions(self, offsets: Sequence[int]) -> list[Position | None]:
-        """Where those records are; None for one that is not here."""
+        """The positions of the records at these offsets; None for an offset without a record here."""
         mine = self._offsets
         places = np.searchsorted(mine, offsets)
         rows = pa.array(places, mask=np.append(mine, -1)[places] != offsets)
         return [None if record["pos"] is None else _position(record) for record in self.records.take(rows).to_pylist()]
 
     def first_at_place(self, offset: int) -> tuple[int, bool]:
-        """From which offset on the records up to `offset` are at one place, and whether these records begin there."""
+        """The first offset of the records at the same place as the one at `offset`.
+
+        Also returns whether these records begin here.
+        """
         at = int(np.searchsorted(self._offsets, offset))
         place = self._place(at)
         while at and self._place(at - 1) == place:
@@ -64,11 +67,11 @@ class Binlog:
 
     @property
     def has_gtids(self) -> bool:
-        """Whether all records have a GTID, and there are some."""
+        """Whether there are records, and all have a GTID."""
         return len(self.records) > 0 and self.records["origin"].null_count == 0
 
     def last_before(self, end: int) -> BinlogPlace | None:
-        """Where the last record before offset `end` is; None where there is none."""
+        """The place of the last record before offset `end`; None if there is no such record."""
         records = self.before(end).records
         last = records.slice(max(len(records) - 1, 0)).to_pylist()
         return BinlogPlace(last[0]["log"], _position(last[0])) if last else None
@@ -82,7 +85,7 @@ class Binlog:
         return _numbers(self.records, "event_ms")
 
     def runs(self, policy: BinlogPolicy, known: Mapping[str, int]) -> list[Run]:
-        """As `runs_of` cuts them."""
+        """The runs, cut as by `runs_of`."""
         if not self.records:
             return []
         starts = np.flatnonzero(_begins(self.records, policy, known))
@@ -93,7 +96,7 @@ class Binlog:
 
 
 def binlogs_of(records: pa.Table) -> dict[str, Binlog]:
-    """Per instance its binlog; `records` has COLUMNS, in any order."""
+    """The binlog of each instance; `records` has COLUMNS, in any order."""
     records = records.combine_chunks()
     instances = pc.unique(records["instance"]).to_pylist()
     return {instance: _binlog(records.filter(pc.equal(records["instance"], instance))) for instance in instances}
@@ -119,7 +122,7 @@ def _binlog(records: pa.Table) -> Binlog:
 
 
 def _files(names: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
-    """Name of the log and number of the file, as `BinlogFile.parse` reads them."""
+    """The name of the log and the number of the file, as from `BinlogFile.parse`."""
     coded = names.combine_chunks().dictionary_encode()
     parsed = [BinlogFile.parse(text) for text in coded.dictionary.to_pylist()]
     log = pa.array([file.base if file else None for file in parsed], pa.string())
@@ -128,7 +131,7 @@ def _files(names: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
 
 
 def _gtids(texts: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-    """Origin and sequence, as `Gtid.parse` reads them."""
+    """Origin and sequence, as from `Gtid.parse`."""
     mariadb, mysql = (pc.extract_regex(texts, form.pattern) for form in (MARIADB, MYSQL))
     origin = pc.coalesce(pc.struct_field(mariadb, "origin"), pc.struct_field(mysql, "origin"))
     sequence = pc.coalesce(pc.struct_field(mariadb, "sequence"), pc.struct_field(mysql, "sequence"))
@@ -136,7 +139,7 @@ def _gtids(texts: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
 
 
 def _begins(records: pa.Table, policy: BinlogPolicy, known: Mapping[str, int]) -> npt.NDArray[np.bool_]:
-    """Whether a record begins a run."""
+    """Whether each record begins a run."""
     log, origin = _codes(records, "log"), _codes(records, "origin")
     file, pos, row = (_numbers(records, name) for name in Position._fields)
     minute = _numbers(records, "event_ms") // MINUTE_MS
@@ -150,7 +153,10 @@ def _begins(records: pa.Table, policy: BinlogPolicy, known: Mapping[str, int]) -
 
 
 def _novelty(records: pa.Table, follows: npt.NDArray[np.bool_], known: Mapping[str, int]) -> npt.NDArray[np.int64]:
-    """Each record's `Novelty`; `follows` says of all but the first whether it is behind the one before it."""
+    """The `Novelty` of each record.
+
+    `follows` says, for all but the first, whether a record is after the one before it.
+    """
     compared = np.sign(_numbers(records, "sequence") - _newest_before(records, known))
     places = np.arange(len(compared))
     decided = np.maximum.accumulate(np.where((compared != 0) | ~np.append([False], follows), places, 0))
@@ -159,7 +165,7 @@ def _novelty(records: pa.Table, follows: npt.NDArray[np.bool_], known: Mapping[s
 
 
 def _newest_before(records: pa.Table, known: Mapping[str, int]) -> npt.NDArray[np.int64]:
-    """The newest transaction of a record's origin that came before it; -1 without any."""
+    """The newest earlier transaction of each record's origin; -1 if there is none."""
     sequence = _numbers(records, "sequence")
     newest = np.full(len(sequence), -1, np.int64)
     for origin in pc.unique(records["origin"]).drop_null().to_pylist():
@@ -169,7 +175,7 @@ def _newest_before(records: pa.Table, known: Mapping[str, int]) -> npt.NDArray[n
 
 
 def _same(values: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Whether a value is that before it; for all but the first."""
+    """Whether each value equals the one before it, for all but the first."""
     return values[1:] == values[:-1]  # type: ignore[no-any-return]
 
 
@@ -178,7 +184,7 @@ def _numbers(records: pa.Table, name: str) -> npt.NDArray[np.int64]:
 
 
 def _codes(records: pa.Table, name: str) -> npt.NDArray[np.int64]:
-    """A number for each text, and one for NULL."""
+    """An integer for each distinct text, and -1 for NULL."""
     codes = records[name].combine_chunks().dictionary_encode().indices
     return codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)  # type: ignore[no-any-return]
 

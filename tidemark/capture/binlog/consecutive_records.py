@@ -1,4 +1,4 @@
-"""Records of one topic whose positions grow one after the other, summed up: all that the order is judged by."""
+"""Runs: consecutive records of a topic whose positions grow, as one summary. The order is judged by runs alone."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from tidemark.capture.binlog.position import Gtid, Position
 
 @dataclass(frozen=True)
 class Seen:
-    """One record of a binlog as its topic has it: `base` is its log's name, `event_ms` the server's clock."""
+    """One record of a binlog as its topic has it. `base` is the log's name, `event_ms` the server's clock."""
 
     offset: int
     base: str
@@ -21,11 +21,11 @@ class Seen:
 
 @dataclass(frozen=True)
 class Run:
-    """Records from `start` up to the next run's start: one log, positions that grow within a file, one event minute.
+    """Records from `start` up to the next run's start: one log, one event minute, growing positions in one file.
 
-    `first` and `last` are their positions, `first_ms` the first one's event time and `newest_ms` the newest; the GTIDs
-    are of one origin, do not go back, have no hole where they are dense, and are of one `Novelty`. Others (tombstones)
-    may lie between.
+    `first` and `last` are positions, `first_ms` is the first event time and `newest_ms` the newest. All GTIDs have one
+    origin and one `Novelty`, and do not go back; dense ones have no gap. Other records, such as tombstones, may lie
+    between.
     """
 
     start: int
@@ -43,9 +43,9 @@ MINUTE_MS = 60_000
 
 
 class Novelty(IntEnum):
-    """What a record's transaction is to those of its origin that came before.
+    """How a record's transaction relates to earlier ones of its origin.
 
-    AGAIN is the newest one, a second time; where rows of a transaction follow each other they are as its first one is.
+    AGAIN is the newest transaction for a second time. Later rows of a transaction have the novelty of its first row.
     """
 
     OLDER = -1
@@ -55,7 +55,7 @@ class Novelty(IntEnum):
 
 @dataclass
 class _Transactions:
-    """Per origin the newest transaction that came; `novelty` is that of the record before."""
+    """The newest transaction of each origin; `novelty` is the previous record's."""
 
     newest: dict[str, int]
     before: Seen | None = None
@@ -78,9 +78,9 @@ class _Transactions:
 
 
 def runs_of(records: Iterable[Seen], policy: BinlogPolicy, known: Mapping[str, int]) -> Iterator[Run]:
-    """The runs of records in the order of their offsets; `binlog.binlog` does the same with many.
+    """The runs of records that are sorted by offset. `columnar_binlog` does the same for many records.
 
-    `known` is per origin the newest transaction that was read before the first record.
+    `known` has, by origin, the newest transaction that was read before the first record.
     """
     run: Run | None = None
     minute, novelty, transactions = 0, Novelty.NEW, _Transactions(dict(known))

@@ -1,14 +1,19 @@
-"""How far an instance's binlog was read, and what the next records are to that: more of it, again, or a gap.
+"""Judges the next records of a binlog against its progress: they go on, were read before, or show a gap.
 
-Debezium sends records again after a restart of its own (at least once), so a position that was read before is no
-error: the record is skipped. It cannot be a repetition when the server wrote it after everything that was read; then
-the log began anew (RESET MASTER, another server, a restored one), and merging it or skipping it would both be wrong.
+Debezium delivers at least once, so after a restart it sends records again. A position that was read before is not an
+error, and its record is skipped. If the server wrote the record after everything that was read, it is not a repetition.
+Then the log began from the start (RESET MASTER, another server, a restored one), and both a merge and a skip would be
+wrong.
 
-Positions of two servers cannot be compared, also where their files have the same names. So where a log does not go on,
-GTIDs decide: the transaction after the last one that was read of its sequence (MariaDB's domain, MySQL's server) is the
-next one wherever it is, one that was read is a copy, and a later one means that some are missing. One that is newer
-than all that were read is never skipped, wherever it is. The last one may have been read in part when its server died:
-from another server it is taken in again, which changes nothing, as nothing newer was.
+Positions of two servers cannot be compared, even if their files have the same names. So if a log does not go on, GTIDs
+decide. Take the sequence of the transaction (MariaDB's domain, MySQL's server):
+
+* The transaction after the last one that was read is the next one, wherever it is.
+* A transaction that was read before is a copy.
+* A later transaction shows that some are missing.
+
+A transaction newer than all that were read is never skipped. The last one may have been read in part when its server
+died. If it comes from another server, it is taken in again. That changes nothing, because nothing newer was read.
 """
 
 from bisect import bisect_left
@@ -24,12 +29,12 @@ from tidemark.capture.binlog.gtid_policy import SPARSE, BinlogPolicy
 from tidemark.capture.binlog.position import Position, domain_of, sequence_of
 
 _ANY = Position(2**62, 0)
-"""Behind every place of a log."""
+"""A place after every place of a log."""
 
 
 @dataclass(frozen=True)
 class BinlogProgress:
-    """The furthest position of the log `base`, the newest event time (epoch ms), and per origin the last GTID."""
+    """The furthest position in the log `base`, the newest event time (epoch ms), and the last GTID of each origin."""
 
     base: str
     position: Position
@@ -37,26 +42,26 @@ class BinlogProgress:
     gtids: Mapping[str, int] = field(default_factory=dict)
 
     def newest_like(self, origin: str) -> int | None:
-        """The newest transaction of the sequence that the origin's belong to: its MariaDB domain's, or its own."""
+        """The newest transaction in the origin's sequence: that of its MariaDB domain, or its own."""
         sequence = sequence_of(origin)
         return max((last for other, last in self.gtids.items() if sequence_of(other) == sequence), default=None)
 
     def to_json(self) -> list[Any]:
-        """As it travels in a commit."""
+        """The form that a commit stores."""
         return [self.base, list(self.position), self.event_ms, dict(self.gtids)]
 
     @classmethod
     def from_json(cls, entry: Sequence[Any]) -> Self:
-        """What `to_json` gave."""
+        """The progress of a value from `to_json`."""
         base, position, event_ms, gtids = entry
         return cls(base, Position(*position), event_ms, gtids)
 
 
 @dataclass(frozen=True)
 class Again:
-    """Of the records from offset `start` up to `end`, those at or before `until` were read before: skipped.
+    """Records from offset `start` up to `end` whose position is at most `until` were read before, and are skipped.
 
-    `end` is None up to the end of what was judged.
+    `end` None means up to the end of the judged records.
     """
 
     start: int
@@ -64,12 +69,12 @@ class Again:
     until: Position
 
     def holds(self, offset: int, position: Position) -> bool:
-        """Whether that record was read before."""
+        """Whether this record was read before."""
         return self.start <= offset and (self.end is None or offset < self.end) and position <= self.until
 
 
 class _Verdict(Enum):
-    """What a run is to what was read: more of its log (or some of it again), the next log, or a copy of what was."""
+    """How a run relates to the progress: it goes on in the log (or repeats a part), begins a new log, or is a copy."""
 
     GOES_ON = "goes on"
     NEXT_LOG = "next log"
@@ -78,14 +83,14 @@ class _Verdict(Enum):
 
 @dataclass(frozen=True)
 class JudgedRun:
-    """A run and what it is to the progress before it."""
+    """A run, the progress before it, and the verdict."""
 
     run: Run
     before: BinlogProgress | None
     verdict: _Verdict
 
     def progress_after(self, part: Run) -> BinlogProgress:
-        """How far the log is read behind `part`: the run, or its first records."""
+        """The progress after `part`: the run, or its first records."""
         if self.before is None or self.verdict is _Verdict.NEXT_LOG:
             return _begin(part, self.before)
         return self.before if self.verdict is _Verdict.READ_BEFORE else _after(self.before, part)
@@ -93,7 +98,7 @@ class JudgedRun:
 
 @dataclass(frozen=True)
 class Judged:
-    """`steps` are the runs in order; `finding` is where reading ends, None if nowhere, `gaps` are accepted findings."""
+    """The runs that may be read, in order. `finding` is where reading ends (or None), `gaps` are accepted findings."""
 
     steps: Sequence[JudgedRun]
     again: Sequence[Again]
@@ -101,12 +106,12 @@ class Judged:
     gaps: Sequence[BinlogFinding] = ()
 
     def step_at(self, end: int) -> JudgedRun | None:
-        """The run of the last record before offset `end`, which may lie inside of the run; None if there is none."""
+        """The run of the last record before offset `end`, which may lie inside the run; None if there is none."""
         count = bisect_left(self.steps, end, key=lambda step: step.run.start)
         return self.steps[count - 1] if count else None
 
     def progress(self, before: BinlogProgress | None) -> BinlogProgress | None:
-        """How far the log was read by all runs; `before` if there is none."""
+        """The progress after all runs; `before` if there are none."""
         return self.steps[-1].progress_after(self.steps[-1].run) if self.steps else before
 
 
@@ -117,9 +122,9 @@ def judge(
     policy: BinlogPolicy,
     accepted: Collection[int] = (),
 ) -> Judged:
-    """Go through the runs after `before`, up to the first that may not follow and is not among `accepted` offsets.
+    """Judge the runs after `before`, up to the first one with a finding that is not accepted.
 
-    An accepted run is what someone said to go on with: it is taken in as if the log began with it.
+    `accepted` has offsets. An accepted run is taken in as if a new log began with it.
     """
     steps: list[JudgedRun] = []
     again: list[Again] = []
@@ -142,7 +147,7 @@ def judge(
 
 
 def _repeat(again: list[Again], skipped: Again) -> None:
-    """A topic that was redelivered as a whole is one entry, however many runs it has."""
+    """Add a range, joined to the last one if they touch: a redelivered topic is one entry, however many runs it has."""
     if again and (again[-1].end, again[-1].until) == (skipped.start, skipped.until):
         again[-1] = Again(again[-1].start, skipped.end, skipped.until)
     else:
@@ -166,7 +171,7 @@ def _after(progress: BinlogProgress, run: Run) -> BinlogProgress:
 def _verdict(
     instance: str, progress: BinlogProgress, runs: Sequence[Run], place: int, policy: BinlogPolicy
 ) -> _Verdict | BinlogFinding:
-    """By GTIDs where positions do not grow, as those of two servers cannot be compared; else by positions."""
+    """The verdict by positions, or by GTIDs if positions do not go on: two servers' positions cannot be compared."""
     run = runs[place]
     goes_on = run.base == progress.base and run.first > progress.position
     if _is_copy(progress, run):
@@ -179,7 +184,7 @@ def _verdict(
 
 
 def _is_copy(progress: BinlogProgress, run: Run) -> bool:
-    """Of transactions before the last one, wherever they lie: a server's own numbers grow in each MariaDB log."""
+    """Whether the run only has transactions before the last one. A server's own numbers grow in each MariaDB log."""
     if run.origin is None or domain_of(run.origin) is None or run.newest_ms > progress.event_ms:
         return False
     known, newest = progress.gtids.get(run.origin), progress.newest_like(run.origin)
@@ -187,7 +192,7 @@ def _is_copy(progress: BinlogProgress, run: Run) -> bool:
 
 
 def _by_gtids(progress: BinlogProgress, runs: Sequence[Run], place: int) -> _Verdict | tuple[FindingKind, str]:
-    """Of a log whose positions are not those that were expected: another server's, or the same one's once more."""
+    """The verdict on a log with unexpected positions: another server's log, or the same log again."""
     run = runs[place]
     origin = run.origin or ""
     if run.last_sequence > progress.gtids.get(origin, -1):
@@ -202,7 +207,10 @@ def _by_gtids(progress: BinlogProgress, runs: Sequence[Run], place: int) -> _Ver
 
 
 def _newer(progress: BinlogProgress, run: Run) -> _Verdict | tuple[FindingKind, str]:
-    """The next transaction of the sequence is more of what was read, and any other one may lack some before it."""
+    """The next transaction of the sequence goes on.
+
+    Any other one is a finding, because some may be missing before it.
+    """
     newest = progress.newest_like(run.origin or "")
     if newest is not None and run.first_sequence == newest + 1:
         return _Verdict.NEXT_LOG
@@ -213,10 +221,10 @@ def _newer(progress: BinlogProgress, run: Run) -> _Verdict | tuple[FindingKind, 
 
 
 def _is_another_servers(progress: BinlogProgress, runs: Sequence[Run], place: int) -> bool:
-    """Whether the transaction that was read last comes from another server's log; False where sequences are several.
+    """Whether the last transaction that was read comes from another server's log; False with several sequences.
 
-    In its own server's log what is newer lies behind all that was read, and it reaches as far itself. Where it comes
-    once more behind this, that one decides.
+    In the log of its own server, newer transactions lie after everything that was read, and the transaction ends where
+    reading ended. If it comes once more after this run, that later run decides.
     """
     run = runs[place]
     if len({sequence_of(origin) for origin in progress.gtids}) > 1:
@@ -234,7 +242,7 @@ def _is_another_servers(progress: BinlogProgress, runs: Sequence[Run], place: in
 
 
 def _follows(before: Run, run: Run) -> bool:
-    """Whether it lies behind in the same log, and there is no file between."""
+    """Whether a run is later in the same log, without a file between."""
     return run.base == before.base and run.first > before.last and run.first.file <= before.last.file + 1
 
 
@@ -259,9 +267,9 @@ def _by_positions(progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> _
 
 
 def _is_next_transaction(progress: BinlogProgress, run: Run) -> bool:
-    """Whether nothing can be missing, whatever the files are: one origin wrote the log, and its next transaction came.
+    """Whether nothing can be missing, whatever the files are: the log has one sequence, and its next transaction came.
 
-    A server that is restarted, or told to rotate its log, twice in a row leaves a file between with nothing in it.
+    A server that restarts, or rotates its log, twice in a row leaves an empty file between.
     """
     is_alone = {sequence_of(origin) for origin in progress.gtids} == {sequence_of(run.origin or "")}
     return is_alone and run.first_sequence - 1 == progress.newest_like(run.origin or "")

@@ -1,4 +1,4 @@
-"""Shards that vanish: as a DROP may be a mistake, a person accepts it before the rows are deleted in the lake."""
+"""Dropped shards. A DROP may be a mistake, so a person accepts it before the lake's rows are deleted."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
@@ -8,9 +8,9 @@ from tidemark.capture.binlog.position import Position
 
 
 class Dropped(NamedTuple):
-    """A physical table (`school.orders_3`) that the record at `offset` of the instance's topic drops.
+    """The record at `offset` of the instance's topic drops a physical table (`school.orders_3`).
 
-    `position` is where the binlog has it.
+    `position` is the record's place in the binlog.
     """
 
     instance: str
@@ -22,9 +22,9 @@ class Dropped(NamedTuple):
 def vanished_shards(
     dropped: Iterable[Dropped], first_changes: Mapping[str, int], accepted: Mapping[str, Collection[int]]
 ) -> dict[str, BinlogFinding]:
-    """Per instance the first drop of a shard that has changes before it, unless it is among the accepted offsets.
+    """The first drop of a shard with earlier changes, by instance, unless its offset is accepted.
 
-    `first_changes` are the offsets of the first changes of shards (`a.school.orders_3`), 0 for those of earlier passes.
+    `first_changes` has the offset of the first change by shard (`a.school.orders_3`), 0 for changes of earlier passes.
     """
     findings: dict[str, BinlogFinding] = {}
     for drop in dropped:

@@ -1,4 +1,4 @@
-"""What a topic's records of one minute have in common: few numbers, from which commits are planned."""
+"""Summaries of a topic's records by minute. Commits are planned from these few numbers."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What is wrong with a binlog, where, and in words."""
+"""A fault of a binlog: its kind, its place and a description."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,10 @@ from typing import Final
 
 
 class FindingKind(StrEnum):
-    """What was found: the first five hold back what comes after it in the instance's topic, the rest a table's tags."""
+    """The kind of a finding.
+
+    The first five stop reading of the instance's topic, the others hold back a table's tags.
+    """
 
     FILES_MISSING = "files missing"
     GTIDS_MISSING = "transactions missing"
@@ -22,7 +25,7 @@ class FindingKind(StrEnum):
 
     @property
     def holds_tags(self) -> bool:
-        """Whether changes go on being merged, and only tags are kept back."""
+        """Whether changes are still merged and only tags are held back."""
         return self in _OF_TAGS
 
 
@@ -38,9 +41,9 @@ _OF_TAGS: Final = {
 
 @dataclass(frozen=True, order=True)
 class BinlogFinding:
-    """`offset` is that of the first record that is not taken in; `detail` says what was expected and what came.
+    """`offset` is the first record that is not taken in; `detail` says what was expected and what came.
 
-    `shard` (`a.school.orders_3`) is named where only its table is touched; without it every table of the instance is.
+    With a `shard` (`a.school.orders_3`) only its table is affected, else every table of the instance.
     """
 
     instance: str

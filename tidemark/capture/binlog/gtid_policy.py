@@ -1,4 +1,4 @@
-"""What may be expected of a binlog."""
+"""The properties of a binlog that the settings declare."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -10,14 +10,13 @@ from tidemark.system.settings import Settings
 class BinlogPolicy:
     """`dense_gtids`: every transaction of the server is captured, so a missing number is a missing change.
 
-    It is not where other databases of the server write, too, and are left out.
+    It is False if the server has other databases that are not captured.
     """
 
     dense_gtids: bool = False
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """What the settings say."""
         return cls(dense_gtids=settings.gtids == "dense")
 
 

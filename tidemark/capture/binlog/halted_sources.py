@@ -1,4 +1,4 @@
-"""What the last step found and halts instances for: notes in the state store, for those who ask in between."""
+"""The findings that halt instances, as notes in the state store. Commands read them between steps."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from tidemark.state_store.notes import Notes
 from tidemark.strict_json import json_text
 
 NOTES: Final = "capture halted"
-"""The kind of the notes: per instance its findings."""
+"""The kind of the notes: one for each instance, with its findings."""
 
 
 class HaltedSources:
@@ -22,16 +22,16 @@ class HaltedSources:
         self._notes = Notes(database, NOTES)
 
     def read(self) -> tuple[BinlogFinding, ...]:
-        """Nothing before the first step."""
+        """The findings; empty before the first step."""
         entries = [entry for content in self._notes.all().values() for entry in json.loads(content)]
         return tuple(BinlogFinding(**{**finding, "kind": FindingKind(finding["kind"])}) for finding in entries)
 
     def write(self, instances: Iterable[str], findings: Sequence[BinlogFinding], fences: Iterable[Fence] = ()) -> None:
-        """Those of these instances, in the place of what was noted of them. Raises FencedError."""
+        """Replace the notes of these instances. Raises FencedError."""
         self._notes.put({name: content_of(name, findings) for name in instances}, fences)
 
 
 def content_of(instance: str, findings: Sequence[BinlogFinding]) -> str:
-    """What is noted of an instance."""
+    """The content of an instance's note."""
     mine = [asdict(finding) for finding in findings if finding.instance == instance]
     return json_text(mine, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Transactions whose records lie in more than one minute: where one passes the end of a slice it must not be torn."""
+"""Transactions whose records lie in more than one minute. The end of a slice must not split one."""
 
 from typing import NamedTuple
 
@@ -11,9 +11,9 @@ from tidemark.capture.binlog.consecutive_records import MINUTE_MS
 
 
 class LongTransaction(NamedTuple):
-    """Records of one GTID at offsets `first` to `last`, with their oldest and newest event times (epoch ms).
+    """The records of one GTID, at offsets `first` to `last`, with their oldest and newest event time (epoch ms).
 
-    The newest stands for the time of the commit, which no record has: a row event has the time of its statement.
+    The newest time stands for the time of the commit, which no record has: a row event has its statement's time.
     """
 
     first: int
@@ -24,12 +24,12 @@ class LongTransaction(NamedTuple):
     sequence: int
 
     def __contains__(self, offset: object) -> bool:
-        """Whether a record at that offset is one of them."""
+        """Whether a record at that offset belongs to the transaction."""
         return isinstance(offset, int) and self.first <= offset <= self.last
 
 
 def long_transactions(binlog: Binlog) -> tuple[LongTransaction, ...]:
-    """In the order of their offsets, and the first of all, however long it is."""
+    """The long transactions by offset, and always the very first one, however short."""
     records = binlog.records
     if not len(records):
         return ()
@@ -37,7 +37,7 @@ def long_transactions(binlog: Binlog) -> tuple[LongTransaction, ...]:
     times = records["event_ms"].to_numpy()
     oldest, newest = np.minimum.reduceat(times, starts), np.maximum.reduceat(times, starts)
     is_long = oldest // MINUTE_MS != newest // MINUTE_MS
-    # What the records begin with may have begun before them.
+    # The first transaction may have begun before these records.
     is_long[0] = True
     long = np.flatnonzero(is_long)
     ends = np.append(starts[1:], len(records)) - 1

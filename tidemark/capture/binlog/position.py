@@ -1,4 +1,4 @@
-"""Where a record is in a server's binlog: file, position and row, and the transaction's GTID."""
+"""A record's place in a server's binlog (file, position, row), and the transaction's GTID."""
 
 import re
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ MYSQL = re.compile(r"^(?P<origin>[0-9a-fA-F-]{36}):(?P<sequence>\d{1,18})$")
 
 
 class Position(NamedTuple):
-    """A row of a binlog event; positions of one server grow with its log. `file` is the file's number.
+    """A row of a binlog event. Positions of one server grow with its log; `file` is the file's number.
 
-    `row` grows within the event; it need not be the row's number, as a row may be several records.
+    `row` grows within the event. It need not be the row's number, because a row may be several records.
     """
 
     file: int
@@ -29,33 +29,33 @@ class BinlogFile(NamedTuple):
 
     @classmethod
     def parse(cls, name: str) -> "BinlogFile | None":
-        """None for a name without a number: nothing can be said of its order."""
+        """The parsed name; None if it has no number, so that its order is unknown."""
         match = _FILE.match(name)
         return cls(match["base"], int(match["number"])) if match else None
 
 
 class BinlogPlace(NamedTuple):
-    """A position and the log that it is in: `binlog`."""
+    """A position and the name of its log, such as `binlog`."""
 
     base: str
     position: Position
 
     @classmethod
     def parse(cls, file: str | None, pos: int | None) -> "BinlogPlace | None":
-        """Of a file as the server names it; None where its name has no number."""
+        """The place in a file by the server's name for it; None if the name has no number."""
         parsed = BinlogFile.parse(file or "")
         return None if parsed is None or pos is None else cls(parsed.base, Position(parsed.number, pos))
 
     def is_within(self, read: "BinlogPlace") -> bool:
-        """Whether the log was read to there, or farther."""
+        """Whether the log was read up to this place or further."""
         return self.base == read.base and self.position <= read.position
 
 
 @dataclass(frozen=True)
 class Gtid:
-    """A transaction's number among those of its origin: the server that wrote it first.
+    """A transaction's number at its origin, the server that wrote it first.
 
-    In MariaDB's domains (`0-1-42`: the origin is `0-1`); in MySQL by its uuid (`uuid:42`).
+    In MariaDB `0-1-42` is number 42 of origin `0-1`. In MySQL `uuid:42` is number 42 of that uuid.
     """
 
     origin: str
@@ -63,7 +63,7 @@ class Gtid:
 
     @classmethod
     def parse(cls, text: str | None) -> Self | None:
-        """None where there is none, or in a form that is neither server's."""
+        """The parsed GTID; None if there is none, or it has neither server's form."""
         for form in (MARIADB, MYSQL):
             match = form.match(text or "")
             if match:
@@ -72,11 +72,14 @@ class Gtid:
 
 
 def domain_of(origin: str) -> str | None:
-    """MariaDB's domain, in which all servers go on with the same numbers, and each server's own grow; else None."""
+    """MariaDB's domain, else None.
+
+    All servers of a domain continue the same numbers, and each server's own numbers grow.
+    """
     match = _DOMAIN.match(origin)
     return match["domain"] if match else None
 
 
 def sequence_of(origin: str) -> str:
-    """Whose numbers go on when another server writes: the domain's, or the origin's own."""
+    """The name of the number sequence: the domain, which other servers continue, or the origin itself."""
     return domain_of(origin) or origin

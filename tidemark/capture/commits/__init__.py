@@ -1,1 +1,1 @@
-"""What a Delta commit of captured changes says: where capture stands in the table, and what the version is of."""
+"""The metadata of a Delta commit of captured changes: capture's progress in the table, and the version's slices."""

@@ -1,9 +1,9 @@
-"""Which state store may capture into a warehouse: the newest that took the lease; an older one is refused for good.
+"""The state store that may capture into a warehouse: the newest holder of the lease. Older holders are refused.
 
-Leases in the state store keep its processes apart (`instance_leases`), but a warehouse may be reached with two state
-stores. So this lease lies in the warehouse, as the one row of a Delta table, and the state store remembers the fencing
-token that it got. The lease itself says who is refused and by whom; that nothing is lost meanwhile is the work of the
-commits' own chain (delta.transaction_chain), which holds whatever happens between this look and a commit.
+The state store's own leases keep its processes apart (`instance_leases`), but two state stores may reach one warehouse.
+So this lease lies in the warehouse, as the one row of a Delta table. The state store remembers its fencing token. The
+lease only decides which state store is refused. The chain of commits (delta.transaction_chain) prevents lost changes,
+whatever happens between this check and a commit.
 """
 
 import json
@@ -28,7 +28,7 @@ from tidemark.system.table_location import TableLocation
 
 TABLE = "_capture_lease"
 NOTES: Final = "capture lease"
-"""The kind of the note: the lease that the state store has, by the warehouse's location."""
+"""The kind of the note: the state store's lease, by the warehouse's location."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class CaptureLease:
 
     @property
     def writer(self) -> str:
-        """Who it is, for people and in each commit."""
+        """The holder as text, for people and for each commit."""
         return f"{self.holder} on {self.host}, fencing token {self.fencing_token}"
 
     @classmethod
     def obtain(cls, settings: Settings, database: Database, now: datetime) -> Self:
-        """The state store's lease, taken where it never had one. Raises FencedCaptureError where a later one is."""
+        """The state store's lease, taken if it never had one. Raises FencedCaptureError if there is a later one."""
         newest, known = cls.newest(settings.warehouse), _Remembered.of(settings, database)
         if known is None:
             before = newest.fencing_token if newest else 0
@@ -56,7 +56,7 @@ class CaptureLease:
         own = cls(**asdict(known.lease))
         if own == newest:
             return own
-        # It was remembered, and then the process died; or it was renewed; or the warehouse was made anew.
+        # The process died before it published the lease, or the lease was renewed, or the warehouse is new.
         if newest is None or newest.holder == own.holder or newest.fencing_token <= known.before:
             own._publish(settings.warehouse)
             return own
@@ -64,7 +64,7 @@ class CaptureLease:
 
     @classmethod
     def newest(cls, warehouse: TableLocation) -> Self | None:
-        """Whoever may capture into the warehouse now."""
+        """The lease that is now valid in the warehouse."""
         path = warehouse / TABLE
         if not table_exists(path):
             return None
@@ -72,7 +72,7 @@ class CaptureLease:
         return cls(**rows[0]) if rows else None
 
     def _publish(self, warehouse: TableLocation) -> None:
-        """Write it, as other processes with this state store may do at this moment."""
+        """Publish the lease. Another process with this state store may do the same at this moment."""
         try:
             self.write_to(warehouse)
         except CommitFailedError:
@@ -80,7 +80,7 @@ class CaptureLease:
                 raise
 
     def write_to(self, warehouse: TableLocation) -> None:
-        """Put it in the place of whatever lease is there."""
+        """Replace the lease in the warehouse."""
         import pyarrow as pa  # noqa: PLC0415 - a command that only reads the lease needs no Arrow
         from deltalake import write_deltalake  # noqa: PLC0415
 
@@ -91,7 +91,10 @@ class CaptureLease:
 
 @dataclass(frozen=True)
 class _Remembered:
-    """What a state store notes of its lease: that the newest one was `before` when it was taken first (0 for none)."""
+    """The note of a state store about its lease.
+
+    `before` is the fencing token that was newest when it first took it (or 0).
+    """
 
     lease: CaptureLease
     before: int
@@ -102,7 +105,7 @@ class _Remembered:
         return cls.parse(noted) if noted else None
 
     def add(self, settings: Settings, database: Database) -> Self:
-        """Where another process with the state store was faster, that one's is both's."""
+        """Add the note. If another process with this state store was faster, both use the other's."""
         return self.parse(Notes(database, NOTES).add(str(settings.warehouse), self.text))
 
     @classmethod
@@ -116,16 +119,15 @@ class _Remembered:
 
 
 def remember_lease(settings: Settings, database: Database, fields: Mapping[str, Any]) -> None:
-    """Note a lease that an earlier version kept in a file; one that is noted already stays."""
+    """Note a lease that an earlier version kept in a file. An existing note stays."""
     lease = CaptureLease(**fields)
     _Remembered(lease, lease.fencing_token - 1).add(settings, database)
 
 
 def renew_lease(settings: Settings, database: Database, connection: Connection, now: datetime) -> None:
-    """Give the state store's lease the next fencing token, in a writer's transaction: from the next step on.
+    """Give the state store's lease the next fencing token, in a writer's transaction; valid from the next step on.
 
-    A process with this state store that was stopped in the middle of a step, and goes on, is refused then as one of
-    another state store is.
+    A process that was stopped in the middle of a step, and goes on, is then refused like another state store's.
     """
     notes = Notes(database, NOTES)
     noted = notes.get_in(connection, str(settings.warehouse))
@@ -137,7 +139,7 @@ def renew_lease(settings: Settings, database: Database, connection: Connection, 
 
 
 def forget_lease(settings: Settings, database: Database) -> None:
-    """The next step with this state store takes the lease anew, and whoever has it now is refused."""
+    """Forget the lease: the next step with this state store takes a new one, and the current holder is refused."""
     Notes(database, NOTES).remove(str(settings.warehouse))
 
 

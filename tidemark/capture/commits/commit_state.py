@@ -1,7 +1,7 @@
-"""What a Delta commit of captured changes says about itself: offsets, watermarks, counts and the slices it tags.
+"""The metadata of a Delta commit of captured changes: offsets, watermarks, counts and the slices that it tags.
 
-It travels as the commit's `userMetadata`, in the same atomic step as the data; a restart reads it back, so there is
-no second place that could disagree (docs/paths.md, "The path of a record").
+It is the commit's `userMetadata`, written in the same atomic step as the data. A restart reads it back, so there is no
+second copy that could differ (docs/paths.md, "The path of a record").
 """
 
 import hashlib
@@ -27,23 +27,33 @@ FIRST_LOOK = 20
 
 @dataclass(frozen=True)
 class CommitState:
-    """`offsets`: topic -> next offset. `watermarks`: instance or shard -> newest merged event time, epoch ms.
+    """The state after a commit. Times are epoch milliseconds.
 
-    `counts` are of this commit (`changes`, `late`, and the changes of each shard), `closes` the slices that its version
-    is the snapshot of, `closed` per entity the end (epoch ms) of the newest slice tagged so far. `batch` counts this
-    table's commits from 1. `positions` are per instance how far its binlog was read, `beats` the time (epoch ms) of its
-    newest heartbeat, `behind` the instances whose clocks that heartbeat showed to be slow. `late` are per entity and
-    slice the late changes of that time so far, `restates` the tagged slices to which those of this commit belong.
-    `waits` are where tagged slices will stop waiting for late changes, `settles` those that this commit has come to.
-    `initial_load_pending` are shards that had rows before their changes were captured, and not all of them have come.
-    `topic_ids` are those of the topics that the offsets are of, where known, `reloads` the newest reloads that were
-    taken in, `audited` the newest entries of the audit. `identity` is that of the commit and `fencing_token` of the
-    lease by which it was made, as its log says; `lease` is the one by which the next commit is made. `follows` is the
-    version that was known when the commit was planned, None where it begins anew: between the two nobody else may have
-    changed rows.
-    `minutes` are how many rows its changes bring (or take away, below 0) of each minute since 1970 by which the table
-    is counted, on the clock of the column.
-    Where there are `holds` the version may not be the source's table, and the slices that it closes get no tag.
+    State of the table:
+
+    - `batch`: the number of this table's commits, from 1.
+    - `offsets`: the next offset, by topic. `topic_ids`: the ids of these topics, if known.
+    - `watermarks`: the newest merged event time, by instance and by shard.
+    - `positions`: by instance, how far its binlog was read. `beats`: the time of its newest heartbeat.
+    - `behind`: the instances whose clocks are slow by that heartbeat.
+    - `closed`: by entity, the end of the newest slice tagged so far.
+    - `late`: by entity and slice, the late changes so far.
+    - `waits`: the ends of waiting for late changes that are still to come.
+    - `initial_load_pending`: shards whose initial load has not ended.
+    - `reloads`, `audited`: ids of the newest reload requests and audit entries that were taken in.
+    - `holds`: while there are any, the version may differ from the source, and its slices are not tagged.
+    - `lease`: the lease for the next commit.
+
+    Facts about this commit:
+
+    - `counts`: `changes`, `late`, and the changes of each shard.
+    - `closes`: the slices whose snapshot is this version.
+    - `restates`: the tagged slices that its late changes belong to.
+    - `settles`: the slices whose waiting ends with this commit.
+    - `minutes`: the net number of rows of each minute of the counted column, since 1970 on the column's clock.
+    - `identity`: the commit's identity. `fencing_token`: the token of the lease that made it.
+    - `follows`: the version that the commit was planned on, None for a new start. No other program may have changed
+      rows between the two versions.
     """
 
     batch: int = 0
@@ -73,44 +83,50 @@ class CommitState:
 
     @property
     def merged_ms(self) -> int:
-        """The newest event of the instances, epoch ms; shards' own times may be those of a wrong clock."""
+        """The newest event time of the instances, epoch ms.
+
+        Times of shards are ignored: they may be from a wrong clock.
+        """
         return max((ms for name, ms in self.watermarks.items() if "." not in name), default=0)
 
     @property
     def tagged_until(self) -> int | None:
-        """The end (epoch ms) of the newest slice tagged, of whatever entity."""
+        """The end (epoch ms) of the newest tagged slice of any entity."""
         return max(self.closed.values(), default=None)
 
     def next(self, **counts: int) -> "CommitState":
-        """The state of a commit after this one that tags, restates and settles no slice, with counts of its own."""
+        """The state of the next commit with these counts, which tags, restates and settles no slice."""
         said = replace(self, batch=self.batch + 1, counts=counts, closes=(), restates=(), settles=(), follows=None)
         return replace(said, minutes={})
 
     def with_identity(self, table: str) -> "CommitState":
-        """With the identity of the commit that carries it: of the commit before it, this batch, and the lease.
+        """The state with the identity of its commit: a hash of the identity before it, the batch, and the lease.
 
-        So another capture's batch of the same number is another one. The offsets before it are in the commit before it.
+        So a batch with the same number from another capture has another identity.
         """
         lease = [self.lease.holder, self.lease.fencing_token] if self.lease else []
         said = json_text([table, self.identity, self.batch, sorted(self.offsets.items()), lease])
         return replace(self, identity=hashlib.sha256(said.encode()).hexdigest()[:32])
 
     def transaction(self, table: str) -> Transaction:
-        """The commit of a sealed state."""
+        """The Delta transaction of a state that has its identity."""
         return Transaction(f"{APP}:{table}", self.batch, self.to_json(), self.identity)
 
     @property
     def late_batch(self) -> int:
-        """The newest batch up to which late changes may be kept beside the table: this one, or the one before it."""
+        """The newest batch that may have late changes stored beside the table: this batch, or the one before it."""
         return self.batch if self.own_restates else self.batch - 1
 
     @property
     def own_restates(self) -> tuple[SliceEnd, ...]:
-        """`restates`, if they are of this commit: one without late changes restates nothing, whatever it took over."""
+        """`restates` if this commit has late changes, else empty.
+
+        The field may be carried over from an earlier commit.
+        """
         return self.restates if self.counts.get("late") else ()
 
     def to_json(self) -> str:
-        """The userMetadata text."""
+        """The text of the userMetadata."""
         return json_text(
             {
                 "app": APP,
@@ -142,7 +158,7 @@ class CommitState:
 
     @classmethod
     def from_json(cls, text: str | None) -> "CommitState | None":
-        """The state in a commit's userMetadata; None for a commit of somebody else."""
+        """The state in a commit's userMetadata; None for another program's commit."""
         try:
             entry = json.loads(text or "null")
         except json.JSONDecodeError:
@@ -198,7 +214,7 @@ def _slice_ends(listed: Iterable[Sequence[Any]]) -> tuple[SliceEnd, ...]:
 
 @dataclass(frozen=True)
 class Commit:
-    """One version of a table that capture wrote; `at` is when."""
+    """One version of a table that capture wrote; `at` is the time of the commit."""
 
     version: int
     at: datetime
@@ -206,7 +222,7 @@ class Commit:
 
 
 def commits(path: TableLocation) -> Iterator[Commit]:
-    """Capture's own commits from the newest to the oldest; nothing when there is no table."""
+    """Capture's own commits, newest first; empty if there is no table."""
     table = open_if_there(path)
     if table is None:
         return
@@ -222,5 +238,5 @@ def commits(path: TableLocation) -> Iterator[Commit]:
 
 
 def last_commit(path: TableLocation) -> Commit | None:
-    """Where capture stands in this table; None before its first commit."""
+    """Capture's newest commit in this table; None before the first one."""
     return next(commits(path), None)

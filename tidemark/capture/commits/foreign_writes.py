@@ -1,7 +1,7 @@
-"""Commits of a captured table that changed rows and are not capture's: RESTORE, or somebody else's write.
+"""Commits by another program that changed rows of a captured table, and RESTORE.
 
-What capture merges next would go on from rows that are not those at its offsets. A RESTORE to capture's own version
-makes the table what it was.
+After such a commit the rows no longer match capture's offsets, so a merge would build on wrong rows. A RESTORE to a
+version of capture's own repairs the table.
 """
 
 from typing import Any, Final, NamedTuple
@@ -16,14 +16,14 @@ _RESTORE: Final = "RESTORE"
 
 
 class ForeignWrite(NamedTuple):
-    """The version that it made, and Delta's name of the operation."""
+    """The version of a foreign commit, and Delta's name of the operation."""
 
     version: int
     operation: str
 
 
 def write_of_others(path: TableLocation, last: Commit, newest: int) -> ForeignWriteError | None:
-    """Somebody else's write beneath or behind capture's `last` commit; `newest` is the table's version."""
+    """The error for a foreign write before or after capture's `last` commit; `newest` is the table's version."""
     beneath = write_beneath(path, last.version, last.state.follows)
     if beneath is not None:
         return ForeignWriteError.beneath(path.name, last.version, *beneath)
@@ -32,9 +32,9 @@ def write_of_others(path: TableLocation, last: Commit, newest: int) -> ForeignWr
 
 
 def foreign_write(path: TableLocation, own: int, newest: int) -> ForeignWrite | None:
-    """The last commit behind capture's `own` version after which the rows are not those of it; None where they are.
+    """The last foreign commit after capture's `own` version; None if the rows are still that version's.
 
-    `newest` is the table's version. A commit that only moves rows into other files (OPTIMIZE) changes none.
+    `newest` is the table's version. OPTIMIZE only moves rows into other files and does not count.
     """
     sound, foreign = {own}, None
     for version in range(own + 1, newest + 1):
@@ -51,9 +51,9 @@ def foreign_write(path: TableLocation, own: int, newest: int) -> ForeignWrite | 
 
 
 def write_beneath(path: TableLocation, version: int, follows: int | None) -> ForeignWrite | None:
-    """What changed rows after `follows` and before capture's commit `version`, which was planned on the former.
+    """A foreign write between `follows`, which capture's commit was planned on, and that commit, `version`.
 
-    It came while the commit was made, and the commit is on top of it. What the log has no more was looked at in time.
+    It happened while capture committed. Versions that the log no longer has were checked in time.
     """
     if follows is None or version <= follows + 1:
         return None

@@ -1,7 +1,8 @@
-"""What keeps a table's versions from being tagged: its rows may not be the source's, until a load or a person's word.
+"""Holds: a table's rows may differ from the source, so its slices are not tagged.
 
-A version that ends a slice while a hold is open is made as any other, and its slice gets no tag. A load that was asked
-for after the hold has read every row anew when it ends: what it did not read is not in the source any more.
+A load or a person ends a hold. A version that ends a slice during a hold is made like any other, without a tag. A load
+that was requested after the hold has read every row again when it ends. A row that it did not read is no longer in the
+source.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -14,13 +15,16 @@ AcceptedOffsets = Mapping[str, Collection[int]]
 NOTHING_ACCEPTED: Final[AcceptedOffsets] = {}
 _Entry = TypeVar("_Entry")
 _MOST: Final = 100
-"""Holds of a table: of more the newest takes the place of the last."""
+"""The most holds of a table. Beyond it, the newest replaces the last."""
 _MOST_ENDED: Final = 10
-"""Loads of a shard of which nobody asked for: the newest are kept."""
+"""The most ended loads of a shard without a known request; the newest are kept."""
 
 
 class AskedLoad(NamedTuple):
-    """A load that a signal with that id asked for, of all rows of a shard or of some; an older commit has no id."""
+    """A load that a signal with this id requested, for all rows of a shard or some.
+
+    The id is empty in older commits.
+    """
 
     id: str
     is_whole: bool
@@ -28,9 +32,9 @@ class AskedLoad(NamedTuple):
 
 @dataclass(frozen=True, order=True)
 class Hold:
-    """Rows of `shard` (`a.school.orders_3`) may be others than the source's from `offset` of its topic on.
+    """From `offset` of its topic on, the rows of `shard` (`a.school.orders_3`) may differ from the source.
 
-    It ends with the load that is the `loads`-th to end: those before it may have begun before the hold.
+    The hold ends with the `loads`-th load to end. Loads before that may have begun before the hold.
     """
 
     shard: str
@@ -41,24 +45,24 @@ class Hold:
 
     @property
     def instance(self) -> str:
-        """The shard's."""
+        """The shard's instance."""
         return self.shard.partition(".")[0]
 
     @property
     def finding(self) -> BinlogFinding:
-        """As it is told and accepted."""
+        """The finding that a person sees and accepts."""
         return BinlogFinding(self.instance, self.offset, self.kind, self.detail, self.shard)
 
     def is_accepted(self, accepted: AcceptedOffsets) -> bool:
-        """Whether a person said to go on."""
+        """Whether a person accepted the hold."""
         return self.offset in accepted.get(self.instance, ())
 
 
 class HoldEvent(NamedTuple):
-    """At `offset` of its topic a shard is held, a load of it is asked for (whole or of some rows), or one has ended.
+    """An event of a shard at `offset` of its topic: a hold begins, or a load is requested, ends or fails.
 
-    `load` is the id of the signal by which the load was asked for. One that `failed` has not read all rows. A hold is
-    `known_by` another offset where its own one was accepted for something else.
+    `load` is the id of the signal that requested the load. A `failed` load has not read all rows. `known_by` replaces
+    the offset of a hold if that offset was already accepted for another finding.
     """
 
     instance: str
@@ -73,9 +77,9 @@ class HoldEvent(NamedTuple):
 
 @dataclass(frozen=True)
 class Holds:
-    """Open holds, and per shard the loads that were asked for and have not ended.
+    """Open holds, and by shard the requested loads that have not ended.
 
-    `ended` are per shard the loads that ended before the topic said that they were asked for.
+    `ended` has, by shard, the loads that ended before the topic showed their request.
     """
 
     open: tuple[Hold, ...] = ()
@@ -83,7 +87,7 @@ class Holds:
     ended: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def after(self, event: HoldEvent) -> Self:
-        """What is held behind the event."""
+        """The holds after the event."""
         asked = self.loading.get(event.shard, ())
         if event.what == "held":
             offset = event.offset if event.known_by is None else event.known_by
@@ -95,23 +99,23 @@ class Holds:
             ended = (*self.ended.get(event.shard, ()), event.load)[-_MOST_ENDED:]
             return replace(self, ended=_put(self.ended, event.shard, ended))
         if not asked:
-            # What nobody asked for proves nothing.
+            # A load without a request proves nothing.
             return self
         counted = self._counted_down(event.shard, is_whole=self.is_whole(event))
         return replace(self, open=counted, loading=_put(self.loading, event.shard, asked[1:]))
 
     def ends_a_load(self, event: HoldEvent) -> bool:
-        """Whether a load that was asked for, of all rows or of some, has ended with the event."""
+        """Whether a requested load, of all rows or some, ends with the event."""
         if event.what in {"asked", "asked in part"}:
             return event.load in self.ended.get(event.shard, ())
         is_end = event.what == "loaded" or (event.what == "loaded early" and self._is_known(event))
         return is_end and event.shard in self.loading
 
     def is_whole(self, event: HoldEvent) -> bool:
-        """Whether a load of all rows of the shard has ended with the event.
+        """Whether a load of all rows of the shard ends with the event.
 
-        Loads of a shard end in the order in which they were asked for. The connector names the last load that it was
-        asked for by whichever signal: an older one may be over, so none of them may be one of some rows.
+        Loads of a shard end in the order of their requests. The connector names only the last request, and earlier
+        loads may have ended with it. So each of them must be a load of all rows.
         """
         asked = self.loading.get(event.shard, ())
         if event.what == "asked":
@@ -122,7 +126,10 @@ class Holds:
         return all(load.is_whole for load in asked[: place + 1])
 
     def _asked(self, event: HoldEvent) -> Self:
-        """Of a table without such rows the connector says that it was read before it says that somebody asked."""
+        """The holds after a request.
+
+        For a table without matching rows, the connector reports the end before the request.
+        """
         asked, ended = self.loading.get(event.shard, ()), self.ended.get(event.shard, ())
         if event.load not in ended:
             load = AskedLoad(event.load, event.what == "asked")
@@ -132,12 +139,12 @@ class Holds:
         return replace(self, open=counted, ended=_put(self.ended, event.shard, left))
 
     def _is_known(self, event: HoldEvent) -> bool:
-        """Whether somebody was seen to ask for that load, of whatever shard."""
+        """Whether the request of that load was seen, for any shard of the instance."""
         of_instance = (loads for shard, loads in self.loading.items() if shard.startswith(f"{event.instance}."))
         return any(event.load == load.id for loads in of_instance for load in loads)
 
     def of_others(self, shards: Collection[str]) -> Self:
-        """Without those of shards that begin anew: their rows are gone, and all of them are asked for."""
+        """The holds without those of some shards, which start again and read all their rows."""
         loading = {shard: loads for shard, loads in self.loading.items() if shard not in shards}
         ended = {shard: ids for shard, ids in self.ended.items() if shard not in shards}
         left = tuple(hold for hold in self.open if hold.shard not in shards)
@@ -149,19 +156,19 @@ class Holds:
         return tuple(hold for hold in self.open if (hold.shard, hold.offset, hold.kind) not in left)
 
     def without(self, accepted: AcceptedOffsets) -> Self:
-        """Without what was accepted."""
+        """The holds without the accepted ones."""
         return replace(self, open=self.holds_to_accept(accepted))
 
     def without_kind(self, shard: str, kind: FindingKind) -> Self:
-        """Without those of the shard that are of that kind."""
+        """The holds without those of this shard and kind."""
         return replace(self, open=tuple(hold for hold in self.open if (hold.shard, hold.kind) != (shard, kind)))
 
     def holds_to_accept(self, accepted: AcceptedOffsets) -> tuple[Hold, ...]:
-        """The open ones that nobody accepted."""
+        """The open holds that are not accepted."""
         return tuple(hold for hold in self.open if not hold.is_accepted(accepted))
 
     def _counted_down(self, shard: str, *, is_whole: bool) -> tuple[Hold, ...]:
-        """A load of some rows ends no hold."""
+        """The holds after the end of a load. A load of some rows ends no hold."""
         least = 0 if is_whole else 1
         counted = (
             replace(hold, loads=max(least, hold.loads - 1)) if hold.shard == shard else hold for hold in self.open
@@ -169,7 +176,7 @@ class Holds:
         return tuple(hold for hold in counted if hold.loads)
 
     def to_json(self) -> dict[str, Any]:
-        """As it travels in a commit."""
+        """The form that a commit stores."""
         return {
             "holds": [[hold.shard, hold.offset, hold.kind.value, hold.detail, hold.loads] for hold in self.open],
             "loading": {shard: [list(load) for load in loads] for shard, loads in self.loading.items()},
@@ -178,7 +185,7 @@ class Holds:
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> Self:
-        """What `to_json` gave."""
+        """The holds of a value from `to_json`."""
         return cls(
             tuple(Hold(shard, at, FindingKind(kind), *rest) for shard, at, kind, *rest in entry.get("holds", ())),
             {shard: tuple(map(_asked_load, loads)) for shard, loads in entry.get("loading", {}).items()},
@@ -187,7 +194,7 @@ class Holds:
 
 
 def holds_at(before: Holds, events: Iterable[HoldEvent], starts: Mapping[str, int], ends: Mapping[str, int]) -> Holds:
-    """What is held before the offsets `ends` (per instance), of events from `starts` on."""
+    """The holds before the offsets `ends` (by instance), after the events from `starts` on."""
     holds = before
     for event in sorted(events, key=lambda event: event[:3]):
         if starts.get(event.instance, 0) <= event.offset < ends.get(event.instance, 0):
@@ -203,7 +210,7 @@ def _added(holds: Sequence[Hold], hold: Hold) -> tuple[Hold, ...]:
 
 
 def _asked_load(entry: Any) -> AskedLoad:
-    """An older commit says of a load only whether it is one of all rows."""
+    """Reads a stored load; older commits only have whether it is a load of all rows."""
     return AskedLoad("", entry) if isinstance(entry, bool) else AskedLoad(*entry)
 
 

@@ -1,6 +1,7 @@
-"""How far each table has read each instance: notes in the state store, for those who ask between steps.
+"""How far each table has read each instance, as notes in the state store.
 
-A table's commits say it, too, but one in which nothing changes has no commits for hours.
+Commands and the audit read them between steps. A table's commits have the same, but a table without changes may have no
+commits for hours.
 """
 
 import json
@@ -17,14 +18,14 @@ from tidemark.state_store.notes import Notes
 from tidemark.strict_json import json_text
 
 NOTES: Final = "capture progress"
-"""The kind of the notes: per table what it has read of each instance."""
+"""The kind of the notes: one for each table, with its progress in each instance."""
 
 
 @dataclass(frozen=True)
 class InstanceProgress:
-    """Everything of the instance before `offset` of its topic is merged into the table.
+    """Everything before `offset` of the instance's topic is merged into the table.
 
-    `watermark_ms` is the newest event among that (epoch ms), `binlog` how far the server's log was read.
+    `watermark_ms` is the newest event time of it (epoch ms), `binlog` how far the server's log was read.
     """
 
     offset: int
@@ -33,23 +34,23 @@ class InstanceProgress:
 
     @classmethod
     def of(cls, state: CommitState, instance: str) -> Self:
-        """What a table's state says."""
+        """The progress in a table's state."""
         offset = state.offsets.get(topic_of(instance), 0)
         return cls(offset, state.watermarks.get(instance), state.positions.get(instance))
 
     def to_json(self) -> list[Any]:
-        """As it is noted."""
+        """The stored form."""
         return [self.offset, self.watermark_ms, self.binlog.to_json() if self.binlog else None]
 
     @classmethod
     def from_json(cls, entry: Sequence[Any]) -> Self:
-        """What `to_json` gave."""
+        """The progress of a value from `to_json`."""
         offset, watermark_ms, binlog = entry
         return cls(offset, watermark_ms, BinlogProgress.from_json(binlog) if binlog else None)
 
 
 class ReadProgress:
-    """Of all tables, as the last steps left them."""
+    """The progress of all tables after their last step."""
 
     def __init__(self, database: Database) -> None:
         self._notes = Notes(database, NOTES)
@@ -57,7 +58,7 @@ class ReadProgress:
     def write(
         self, sources: Sequence[SourceTable], states: Mapping[str, CommitState], fences: Iterable[Fence] = ()
     ) -> None:
-        """Of these tables, in the place of what was there. Raises FencedError."""
+        """Replace the progress of these tables. Raises FencedError."""
         progress = {
             source.name: {name: InstanceProgress.of(states[source.name], name).to_json() for name in source.instances}
             for source in sources
@@ -66,6 +67,6 @@ class ReadProgress:
         self._notes.put({table: json_text(entries) for table, entries in progress.items()}, fences)
 
     def read(self, table: str) -> Mapping[str, InstanceProgress]:
-        """Per instance of a table; nothing before the first step."""
+        """The progress of a table by instance; empty before the first step."""
         entries = json.loads(self._notes.get(table) or "{}")
         return {name: InstanceProgress.from_json(entry) for name, entry in entries.items()}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, order=True)
 class SliceEnd:
-    """The end (epoch ms) of one slice for which a snapshot is tagged, or `late_ms` after it the end of its waiting."""
+    """The end (epoch ms) of a slice that gets a snapshot. Its waiting for late changes ends `late_ms` later."""
 
     end_ms: int
     entity: str
@@ -15,5 +15,5 @@ class SliceEnd:
 
     @property
     def of_slice(self) -> tuple[str, str, str]:
-        """Entity, period, slice: what the tag is of."""
+        """Entity, period and slice: the name of the tag."""
         return self.entity, self.period, self.slice

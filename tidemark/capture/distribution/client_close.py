@@ -1,9 +1,8 @@
-"""Closing clients of a broker that may be away.
+"""Closes Kafka clients whose broker may be away.
 
-`Producer.close()` ends an open transaction and waits for the broker's answer without a limit, and `Consumer.close()`
-waits for the answer to its leaving; both in C code that no signal interrupts. Nothing hangs on their answers: a
-transaction is ended by the next producer of the same name or by the broker after its time, and a member that is silent
-is left behind by its group.
+`Producer.close()` ends an open transaction and waits for the broker's answer without a limit. `Consumer.close()` waits
+for the answer when it leaves the group. Both wait in C code that no signal interrupts. The answers are not needed: the
+next producer of the same name, or the broker after a timeout, ends a transaction, and the group drops a silent member.
 """
 
 import warnings
@@ -15,14 +14,14 @@ from confluent_kafka import KafkaException, Producer
 
 
 def close_within(seconds: float, close: Callable[[], object]) -> bool:
-    """Whether it was closed in that time; else a thread goes on with it, which keeps no process from ending."""
+    """Whether `close` returned within `seconds`; else a daemon thread goes on with it."""
 
     def run() -> None:
         with suppress(KafkaException, RuntimeError, RuntimeWarning):
             close()
 
     thread = Thread(target=run, name="close-kafka-client", daemon=True)
-    # Where a transaction cannot be ended, the client warns.
+    # The client warns if it cannot end a transaction.
     with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
         thread.start()
         thread.join(seconds)
@@ -30,6 +29,6 @@ def close_within(seconds: float, close: Callable[[], object]) -> bool:
 
 
 def end_producer(producer: Producer) -> None:
-    """What waits to be sent is no part of a transaction that is committed: it is thrown away first."""
+    """Close a producer. Messages that still wait belong to no committed transaction, so they are dropped first."""
     producer.purge()
     producer.close()

@@ -1,17 +1,16 @@
 """Errors of the distribution.
 
 CaptureError
-├── SharedTopicError           two logical tables for one topic
-├── TopicPatternError          a pattern that makes no topics' names
-├── TopicNotMadeError          the broker refused to make a topic
-├── PartitionsChangedError     a topic's number of partitions changed: a table's order would break
-├── PlaceLostError             nothing says how far an instance's topic was sent on
-├── MessagesLostError          the broker dropped messages that were not sent on yet
-└── NotTakenError              the broker does not take a message
-
+├── SharedTopicError     two logical tables have one topic
+├── TopicPatternError    a pattern that does not give valid topic names
+├── TopicNotMadeError    the broker refused to create a topic
+├── PartitionsChangedError  a topic's number of partitions changed, which would break a table's order
+├── PlaceLostError    the offset to go on from in an instance's topic is unknown
+├── MessagesLostError    the broker dropped messages that were not sent on yet
+└── NotTakenError     the broker refuses a message
 TransientError
-├── SessionLostError           the group went on without us, or the broker did
-└── TopicsMissingError         topics that are not there yet
+├── SessionLostError     the group or the broker dropped this member
+└── TopicsMissingError   topics that do not exist yet
 """
 
 from collections.abc import Iterable
@@ -22,7 +21,7 @@ from tidemark.system.errors import CaptureError
 
 
 class SharedTopicError(CaptureError):
-    """Two logical tables for one topic."""
+    """Two logical tables have one topic."""
 
     @classmethod
     def of(cls, topic: str, tables: tuple[str, str]) -> Self:
@@ -36,7 +35,7 @@ class SharedTopicError(CaptureError):
 
 
 class TopicPatternError(CaptureError):
-    """A pattern that makes no topics' names."""
+    """A pattern that does not give valid topic names."""
 
     @classmethod
     def of(cls, pattern: str, problem: str) -> Self:
@@ -50,7 +49,7 @@ class TopicPatternError(CaptureError):
 
 
 class TopicNotMadeError(CaptureError):
-    """The broker refused to make a topic."""
+    """The broker refused to create a topic."""
 
     @classmethod
     def of(cls, topic: str, said: str) -> Self:
@@ -77,7 +76,7 @@ class PartitionsChangedError(CaptureError):
 
 
 class PlaceLostError(CaptureError):
-    """Nothing says how far an instance's topic was sent on."""
+    """The offset to go on from in an instance's topic is unknown."""
 
     @classmethod
     def of(cls, topic: str, group: str, notes: str) -> Self:
@@ -106,7 +105,7 @@ class MessagesLostError(CaptureError):
 
 
 class NotTakenError(CaptureError):
-    """The broker does not take a message."""
+    """The broker refuses a message."""
 
     @classmethod
     def of(cls, topic: str, key: str, size: int, said: str) -> Self:
@@ -119,7 +118,7 @@ class NotTakenError(CaptureError):
 
 
 class SessionLostError(TransientError):
-    """The group went on without us, or the broker did; nothing of the last batch was sent."""
+    """The group or the broker dropped this member. Nothing of the last batch was sent."""
 
     @classmethod
     def of(cls, said: str) -> Self:
@@ -127,7 +126,7 @@ class SessionLostError(TransientError):
 
 
 class TopicsMissingError(TransientError):
-    """Topics that are not there yet."""
+    """Topics that do not exist yet."""
 
     @classmethod
     def of(cls, servers: str, missing: Iterable[str]) -> Self:

@@ -1,4 +1,4 @@
-"""Who shares the work at this moment, as the broker sees it."""
+"""The members of the consumer group, as the broker sees them."""
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -10,13 +10,13 @@ _SECONDS = 2.0
 
 
 class ConsumerGroup:
-    """All members, of this machine and others."""
+    """The members of the group on all machines."""
 
     def __init__(self, servers: str) -> None:
         self._admin = AdminClient({**librdkafka(servers), "log_level": 0})
 
     def members(self) -> int | None:
-        """How many there are; None when the broker does not say."""
+        """The number of members; None if the broker does not answer."""
         answer = self._admin.describe_consumer_groups([GROUP], request_timeout=_SECONDS)[GROUP]
         try:
             return len(answer.result(_SECONDS).members)

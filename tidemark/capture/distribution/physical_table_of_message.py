@@ -1,7 +1,7 @@
-"""Which physical table a message is of, without reading all of it: every change goes through here once.
+"""Finds the physical table of a message without parsing all of it, because every change passes here once.
 
-Both ways look for keys that stand between the quotes of JSON itself: inside of a text value there would be backslashes
-before them. What they do not find - spaces, odd names - is read as JSON.
+Both ways look for keys between JSON's own quotes. Inside a text value the quotes would have backslashes before them. If
+a search fails, because of spaces or odd names, the message is parsed as JSON.
 """
 
 import json
@@ -10,15 +10,16 @@ from typing import Final
 _SOURCE: Final = b'"source":{'
 _DATABASE: Final = b'"db":"'
 _TABLE: Final = b'"table":"'
-# Canal sorts its fields, and a row's values are texts: no row has an array before such a key, nor a number after one.
+# Canal sorts its fields, and a row's values are texts. So a row has no array before such a key, and no number after it.
 _CANALS_DATABASE: Final = b'],"database":"'
 _CANALS_NEXT: Final = b'","ts":'
 
 
 def physical_of(value: bytes) -> str | None:
-    """`school.orders_0`; empty for a message that is of no table, None for one that Debezium or Canal did not write.
+    """The table, such as `school.orders_0`.
 
-    A statement about several tables names them with commas between: `school.orders_0,orders_1`.
+    Empty for a message without a table, None for a message that neither Debezium nor Canal wrote. A statement about
+    several tables has their names with commas: `school.orders_0,orders_1`.
     """
     names = _debeziums(value) or _canals(value)
     if names is None or b"\\" in names:
@@ -52,7 +53,7 @@ def _canals(value: bytes) -> bytes | None:
 
 
 def _text(value: bytes, start: int) -> bytes:
-    """Up to the next quote; where that one is part of the text, a backslash is before it."""
+    """The text up to the next quote. If that quote is part of the text, the result ends with a backslash."""
     return value[start : value.find(b'"', start)]
 
 

@@ -1,4 +1,4 @@
-"""The topics that the distribution reads and writes: there, as they have to be, and as they were before."""
+"""Checks the topics that the distribution reads and writes, and creates missing ones."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from tidemark.capture.source_table import SourceTable, instances_of, topic_of
 from tidemark.system.errors import CaptureError
 from tidemark.system.kafka_client import librdkafka
 
-# Messages that are neither Debezium's nor Canal's.
+# The topic of messages that are neither Debezium's nor Canal's.
 UNREADABLE: Final = "tidemark.distribution.unreadable"
 _LARGEST: Final = "max.message.bytes"
 _SECONDS: Final = 10.0
@@ -26,7 +26,7 @@ _TRIES: Final = 50
 
 @dataclass(frozen=True)
 class Topics:
-    """The topics of the instances and of the logical tables, now; and what was noted of the former."""
+    """The current topics of the instances and of the logical tables; `begun` has the stored notes of the former."""
 
     sources: Mapping[str, Topic]
     logical: Mapping[str, Topic]
@@ -34,12 +34,12 @@ class Topics:
 
     @property
     def partitions(self) -> Mapping[str, int]:
-        """Of each logical topic."""
+        """The number of partitions of each logical topic."""
         return {name: topic.partitions for name, topic in self.logical.items()}
 
 
 def prepare(servers: str, tables: Sequence[SourceTable], partitions: int, pattern: str = TOPICS) -> Topics:
-    """Check all topics, and make logical ones that are not there with so many `partitions`.
+    """Check all topics, and create missing logical ones with this number of `partitions`.
 
     Raises SharedPhysicalTableError, SharedTopicError, TopicPatternError, BrokerDownError, TopicsMissingError,
     TopicPartitionsError, TopicNotMadeError, PartitionsChangedError.
@@ -82,7 +82,7 @@ def _check_partitions(logical: Mapping[str, Topic], notes: Mapping[str, Topic]) 
 
 
 def _describe(admin: AdminClient, names: Sequence[str]) -> dict[str, Topic]:
-    """Those of `names` that are there."""
+    """The topics of `names` that exist."""
     topics: dict[str, Topic] = {}
     for name, answer in admin.describe_topics(TopicCollection(list(names)), request_timeout=_SECONDS).items():
         try:
@@ -96,14 +96,14 @@ def _describe(admin: AdminClient, names: Sequence[str]) -> dict[str, Topic]:
 
 
 def _largest(admin: AdminClient, sources: Iterable[str]) -> int:
-    """The largest message that one of the instances' topics may hold, in bytes."""
+    """The largest `max.message.bytes` of the instances' topics."""
     resources = [ConfigResource(ResourceType.TOPIC, name) for name in sources]
     answers = admin.describe_configs(resources, request_timeout=_SECONDS).values()
     return max(int(answer.result(_SECONDS)[_LARGEST].value) for answer in answers)
 
 
 def _make_missing(admin: AdminClient, names: Sequence[str], partitions: int, largest: int) -> dict[str, Topic]:
-    """All of `names`, and the distribution's own; as they are where they are there."""
+    """The topics of `names`; missing ones are created, as are the distribution's own. Existing ones stay unchanged."""
     room = {_LARGEST: str(largest)}
     new = {
         **{name: NewTopic(name, partitions, config=room) for name in names},
@@ -119,7 +119,7 @@ def _make_missing(admin: AdminClient, names: Sequence[str], partitions: int, lar
 
 
 def _once_there(admin: AdminClient, names: Sequence[str]) -> dict[str, Topic]:
-    """A new topic is not known to every broker at once."""
+    """The topics, once all of them exist. A new topic is not known to every broker at once."""
     for _ in range(_TRIES):
         topics = _describe(admin, names)
         if len(topics) == len(names):

@@ -1,7 +1,7 @@
-"""What the distribution has to remember for as long as its topics live, in a topic of its own that Kafka compacts.
+"""The distribution's notes about its topics, in a compacted Kafka topic.
 
-Of each logical topic, into how many partitions tables were spread; of each instance's topic, that it was begun. A
-topic's id goes with it: one that was deleted and made again is another topic, of which nothing is known.
+A note of a logical topic has its number of partitions. A note of an instance's topic shows that messages of it were
+sent on. Each note has the topic's id, because a topic that was deleted and created again is another topic.
 """
 
 import json
@@ -31,7 +31,7 @@ class Topic:
 
     @classmethod
     def decode(cls, value: bytes) -> Self | None:
-        """None for what nobody here wrote: a topic may hold anything, and it stays as it was noted before."""
+        """The note; None for a value that is not a note, because other programs may write to the topic."""
         try:
             note = json.loads(value)
             topic, partitions = note["id"], note["partitions"]
@@ -42,9 +42,9 @@ class Topic:
 
 
 def read_notes(servers: str) -> Mapping[str, Topic]:
-    """What is noted of each topic. Raises KafkaException."""
+    """The notes by topic. Raises KafkaException."""
     settings = {**librdkafka(servers), "group.id": NOTES, "enable.auto.commit": False, "log_level": 0}
-    # The end is told when a fetch comes back empty: at once.
+    # An empty fetch reports the end of the partition; let it return at once.
     at_end = {"enable.partition.eof": True, "fetch.wait.max.ms": 10}
     consumer = Consumer({**settings, **at_end, "isolation.level": "read_committed"})
     try:

@@ -1,4 +1,4 @@
-"""Which topic and partition a physical table's changes go to."""
+"""The topic and partition that each physical table's changes go to."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,15 +17,15 @@ TOPICS: Final = "tables.{table}"
 _FIELDS: Final = frozenset({"table", "entity"})
 _MOST_KNOWN: Final = 100_000
 _LONGEST_KNOWN: Final = 200
-"""So many physical tables are remembered, of names that databases have: a record may name what it likes."""
+"""Limits on remembered tables: their number, and the length of a name. A record may contain any name."""
 _MOST_NAMES: Final = 100
-"""Tables of one statement that get a copy each; a record of a megabyte could ask for a hundred thousand."""
+"""The most tables of one statement that get a copy each. A record of 1 MB could name a hundred thousand."""
 _LEGAL: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 @dataclass(frozen=True)
 class Target:
-    """Where one message goes; `key` is the instance and its physical table."""
+    """The destination of one message; `key` is the instance and its physical table."""
 
     topic: str
     partition: int
@@ -33,17 +33,17 @@ class Target:
 
 
 def logical_topic(table: SourceTable, pattern: str = TOPICS) -> str:
-    """`tables.school.orders` for all shards `school.orders_<digits>` of all instances.
+    """The topic of a logical table: `tables.school.orders` for `school.orders_*` of all instances.
 
-    In `pattern`, `{table}` is the physical name without its shard, `{entity}` the logical table's own name.
+    In `pattern`, `{table}` is the physical name without its shard, and `{entity}` the logical table's own name.
     """
     return pattern.format(table=table.shards.base, entity=table.name)
 
 
 class Routes:
-    """The targets of every physical table; `partitions` are those of each logical topic.
+    """The targets of every physical table; `partitions` has the number of partitions of each logical topic.
 
-    A physical table is in one partition as long as the topic's number of partitions stays.
+    A physical table stays in one partition as long as its topic's number of partitions stays.
     """
 
     def __init__(self, tables: Sequence[SourceTable], partitions: Mapping[str, int], pattern: str = TOPICS) -> None:
@@ -53,10 +53,10 @@ class Routes:
         self._known: dict[tuple[str, str], tuple[Target, ...]] = {}
 
     def targets(self, instance: str, physical: str) -> tuple[Target, ...]:
-        """One for a change; for a heartbeat every partition that has the instance's tables; none for an unrouted one.
+        """The targets: one for a change, none for an unrouted table.
 
-        A statement about several tables (`school.orders_0,orders_1`) goes where each of them goes, one about very many
-        to every partition that has the instance's tables.
+        A heartbeat goes to every partition that has the instance's tables. A statement about several tables
+        (`school.orders_0,orders_1`) goes to each table's target. With very many tables it is sent like a heartbeat.
         """
         shard = (instance, physical)
         targets = self._known.get(shard)
@@ -100,9 +100,9 @@ def _key(instance: str, physical: str) -> bytes:
 
 
 def check_tables(tables: Sequence[SourceTable], pattern: str = TOPICS) -> None:
-    """Raise SharedPhysicalTableError when a physical table may belong to two, SharedTopicError when a topic would.
+    """Check that every physical table has one logical table, and every logical table a topic of its own.
 
-    TopicPatternError for a pattern that makes no topics' names of them.
+    Raises SharedPhysicalTableError, SharedTopicError, and TopicPatternError if the pattern does not give valid names.
     """
     _check_pattern(tables, pattern)
     for shared in shared_tables(tables):

@@ -1,4 +1,4 @@
-"""The distribution as a process that goes on: as many of them as there are instances' topics share the work."""
+"""The distribution as a long-running process. The processes share the instances' topics."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -20,11 +20,11 @@ _PAUSE_SECONDS: Final = 1.0
 
 @dataclass(frozen=True)
 class Distribution:
-    """What is sent on, from where to where.
+    """The configuration of the distribution.
 
-    `partitions` are those of logical topics that have to be made; topics that are there keep theirs. Members of all
-    hosts have their names in `database`, the state store. `batch` is how many messages a transaction holds at most:
-    few enough to be through within a second, enough that its cost does not count.
+    `partitions` is for logical topics that have to be created; existing topics keep theirs. The state store `database`
+    has the names of the members of all hosts. `batch` is the most messages in a transaction: few enough to take less
+    than a second, enough that a transaction's cost does not count.
     """
 
     servers: str
@@ -37,10 +37,10 @@ class Distribution:
 
 @dataclass
 class Done:
-    """What one member did so far.
+    """The work of one member so far.
 
-    Messages sent on; how many unrouted and how many unreadable ones were among them; how often it had to
-    begin again and why last; `lag` in messages and `sources`, of the instances' topics that it has now.
+    `messages` includes the unrouted and unreadable ones. `sessions_lost` is the number of new starts, `lost_because`
+    the last reason. `lag` is in messages, and `sources` is the number of instances' topics that the member has now.
     """
 
     messages: int = 0
@@ -55,10 +55,10 @@ class Done:
 def distribute(
     what: Distribution, goes_on: Callable[[Done], bool], pause: Callable[[float], None] = time.sleep
 ) -> Done:
-    """Send on until `goes_on`, asked after each transaction and a few times a second, says no.
+    """Send messages on while `goes_on` returns True. It is called after each transaction and a few times a second.
 
-    A broker that goes away is waited for, except at the start. Raises what `prepare` does, MessagesLostError,
-    PlaceLostError, NotTakenError.
+    After the start, the function waits for a broker that goes away. Raises the errors of `prepare`, and
+    MessagesLostError, PlaceLostError, NotTakenError.
     """
     prepare(what.servers, what.tables, what.partitions, what.pattern)
     done = Done()

@@ -1,12 +1,12 @@
-"""One membership of the group: messages of the instances' topics in, transactions on the logical topics out.
+"""One membership of the group: reads messages of the instances' topics, and writes logical topics in transactions.
 
-A transaction holds what was read and how far, so either both are there or neither (Kafka's KIP-447): a process that
-dies leaves nothing behind that a reader of committed messages sees, and whoever has its partitions next begins where
-its last transaction ended. Only one member has a partition, and a member that the group has left behind cannot commit,
-so the order of a physical table survives any rebalance.
+A transaction holds both the messages and the offsets read, so either all of it takes effect or nothing (Kafka's
+KIP-447). A process that dies leaves nothing that a reader of committed messages sees. The next member with its
+partitions begins where the last transaction ended. Only one member has a partition, and a member that the group has
+dropped cannot commit. So a rebalance never breaks the order of a physical table.
 
-A message keeps its value, time and headers; its key becomes the physical table. Tombstones end here: with that key, a
-compacted topic would forget the table.
+A message keeps its value, time and headers; its key becomes the physical table. Tombstones are dropped: with that key,
+a compacted topic would forget the table.
 """
 
 from contextlib import suppress
@@ -30,7 +30,7 @@ _CLOSE_SECONDS: Final = 3.0
 
 
 class TransactionCounts(NamedTuple):
-    """Messages of one transaction; the unrouted and the unreadable ones are among them."""
+    """Counts of one transaction. `messages` includes the unrouted and unreadable ones."""
 
     messages: int = 0
     unrouted: int = 0
@@ -38,10 +38,10 @@ class TransactionCounts(NamedTuple):
 
 
 class DistributionSession:
-    """A reader and its producer; thrown away after SessionLostError."""
+    """A reader and its producer. After SessionLostError it is not used again."""
 
     def __init__(self, servers: str, name: str, routes: Routes, topics: Topics) -> None:
-        """`name` is this member's own; whoever had it before cannot send any more.
+        """Begin a session. `name` is this member's own: its earlier user cannot send any more.
 
         Raises SessionLostError.
         """
@@ -59,16 +59,16 @@ class DistributionSession:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # An open transaction is ended first: who has the partitions next would have to wait for it. Where it cannot be,
-        # the next of this name ends it.
+        # End an open transaction first, because the next member with the partitions would have to wait for it. If that
+        # fails, the next member of this name ends it.
         close_within(_CLOSE_SECONDS, partial(end_producer, self._producer))
         close_within(_CLOSE_SECONDS, self.reader.close)
 
     def step(self, most: int, seconds: float) -> TransactionCounts:
-        """Send on at most `most` messages, all that came within `seconds`, in one transaction.
+        """Send on at most `most` messages that arrive within `seconds`, in one transaction.
 
-        Raises SessionLostError, and MessagesLostError, PlaceLostError and NotTakenError, which people have to look
-        into: nothing of them was sent then.
+        Raises SessionLostError. Raises MessagesLostError, PlaceLostError and NotTakenError, which a person has to
+        resolve. After an error nothing of the batch was sent.
         """
         try:
             batch = self.reader.read(most, seconds)
@@ -77,7 +77,7 @@ class DistributionSession:
             with suppress(KafkaException):
                 self._producer.abort_transaction(_SECONDS)
             with suppress(KafkaException):
-                # Hear why; a producer after a fatal error says only that.
+                # Read the reason from the callback; after a fatal error the producer itself does not give it.
                 self._producer.poll(0)
             if self._refused is not None:
                 raise self._refused from error
@@ -108,7 +108,7 @@ class DistributionSession:
         self.reader.mark_sent(batch)
 
     def _forward(self, message: Message, value: bytes, physical: str) -> bool:
-        """Whether it is somebody's."""
+        """Send a message on. Returns whether an entity declares its table."""
         targets = self._routes.targets(str(message.topic()).removeprefix(_PREFIX), physical)
         timestamp, headers = message.timestamp()[1], message.headers()
         for target in targets:
@@ -116,7 +116,7 @@ class DistributionSession:
         return bool(targets)
 
     def _dead_letter(self, message: Message, value: bytes) -> None:
-        """Where people find it, and the offset at which it belongs when they correct it."""
+        """Put a message into the topic of unreadable messages, with its offset, so that a person can correct it."""
         topic, place = str(message.topic()), {"partition": message.partition(), "offset": message.offset()}
         headers = [("topic", topic.encode()), *((name, str(number).encode()) for name, number in place.items())]
         self._produce(UNREADABLE, value, topic.encode(), 0, message.timestamp()[1], headers)
@@ -139,7 +139,7 @@ class DistributionSession:
 
 
 _PREFIX: Final = topic_of("")
-# What no repetition cures; a message may be larger than the producer's own limit, too.
+# Errors that a retry does not cure. A message may also exceed the producer's own limit.
 _REFUSALS: Final = frozenset(
     {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.INVALID_RECORD}
 )
@@ -149,11 +149,11 @@ def _settings(servers: str, name: str) -> dict[str, str | int | bool]:
     return {
         **librdkafka(servers),
         "transactional.id": f"{GROUP}.{name}",
-        # How long a dead member's transaction may keep what others sent after it from being read.
+        # The time after which the broker aborts a dead member's transaction; until then readers see nothing after it.
         "transaction.timeout.ms": 15_000,
         "linger.ms": 5,
         "queue.buffering.max.messages": 500_000,
-        # The topics say what is too large.
+        # The topics limit the size.
         "message.max.bytes": 1_000_000_000,
         "delivery.report.only.error": True,
         "log_level": 0,

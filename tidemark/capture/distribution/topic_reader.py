@@ -1,8 +1,8 @@
-"""The partitions that the group gave to this member, each read in order from where its last transaction ended.
+"""The partitions that the group assigned to this member, each read in order from the end of its last transaction.
 
-Assignment is eager: at every change of the group all members give back everything, so whatever a member holds it holds
-of one generation, and nothing of an earlier one can be in a batch. Cooperative assignment would keep other instances
-flowing meanwhile; a change lasts less than a second and is rare, the batch in hand is all that is read twice.
+Assignment is eager: at every change of the group all members give back all partitions. So all partitions of a member
+are of one generation, and a batch holds nothing of an earlier one. Cooperative assignment would keep other instances
+flowing, but a change takes less than a second and is rare. Only the current batch is read twice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,10 +31,10 @@ _SECONDS: Final = 5.0
 class Assignment:
     """The partitions that the member has, of one generation of the group.
 
-    `member` is the member in the generation in which they were given: whoever asks later may hear of a later one, or,
-    when the group has left the member behind, of none, and Kafka does not check who commits as nobody. `unread` are
-    partitions of which it is not known yet from where to read, `ends` the offsets from which others are read on, `new`
-    the topics of which nothing was ever sent on.
+    `member` is the member's metadata at the time of assignment. Metadata read later may be of a later generation, or
+    empty after the group dropped the member, and Kafka does not check a commit without it. `unread` are partitions
+    whose start offset is not known yet. `ends` are the next offsets of the others. `new` are topics of which nothing
+    was ever sent on.
     """
 
     member: Any = None
@@ -43,12 +43,12 @@ class Assignment:
     new: frozenset[str] = frozenset()
 
     def after(self, ends: Mapping[str, int]) -> "Assignment":
-        """Messages up to these offsets are through."""
+        """The assignment after messages up to these offsets were sent on."""
         return replace(self, ends={**self.ends, **ends}, new=self.new - ends.keys())
 
 
 class MessageBatch(NamedTuple):
-    """Messages in the order of each topic, the offsets after the last ones, and the assignment that they are of."""
+    """Messages in the order of each topic, the offsets after the last ones, and their assignment."""
 
     messages: Sequence[Message]
     ends: Mapping[str, int]
@@ -56,7 +56,7 @@ class MessageBatch(NamedTuple):
 
 
 class TopicReader:
-    """`sources` are the topics as they are, `begun` what was noted when one was sent on first."""
+    """Reads the instances' topics. `sources` are the current topics, `begun` the notes of topics that were sent on."""
 
     def __init__(self, servers: str, sources: Mapping[str, Topic], begun: Mapping[str, Topic]) -> None:
         self._sources = sources
@@ -66,7 +66,7 @@ class TopicReader:
         self._consumer.subscribe(list(sources), on_assign=self._give, on_revoke=self._take, on_lost=self._take)
 
     def read(self, most: int, seconds: float) -> MessageBatch:
-        """At most `most` messages, all that came within `seconds`; none while partitions move.
+        """At most `most` messages that arrive within `seconds`; none while partitions move.
 
         Raises KafkaException, SessionLostError, PlaceLostError, MessagesLostError.
         """
@@ -75,26 +75,26 @@ class TopicReader:
         assignment = self._assignment
         messages = self._consumer.consume(most, seconds)
         if self._assignment is not assignment:
-            # A batch may begin before a change of the group and end after it.
+            # The batch may begin before a change of the group and end after it.
             return MessageBatch([], {}, self._assignment)
         return MessageBatch(messages, _ends_of(messages, assignment.ends), assignment)
 
     def mark_sent(self, batch: MessageBatch) -> None:
-        """The messages are through."""
+        """Record that the messages were sent on."""
         new = batch.assignment.new & batch.ends.keys()
         self._begun.update({topic: self._sources[topic] for topic in new})
         self._assignment = batch.assignment.after(batch.ends)
 
     def lag(self) -> int:
-        """Messages of this member's partitions that wait, as far as the client knows."""
+        """The number of waiting messages in this member's partitions, as far as the client knows."""
         return sum(max(0, self._end(topic) - read) for topic, read in self._assignment.ends.items())
 
     def has(self) -> int:
-        """How many of the instances' topics are this member's now."""
+        """The number of instances' topics that this member has."""
         return len(self._assignment.ends)
 
     def close(self) -> None:
-        """Leave the group, so that others have the partitions at once."""
+        """Leave the group, so that other members get the partitions at once."""
         self._consumer.close()
 
     def _end(self, topic: str) -> int:
@@ -103,16 +103,16 @@ class TopicReader:
 
     def _give(self, consumer: Consumer, partitions: Sequence[TopicPartition]) -> None:
         member = consumer.consumer_group_metadata()
-        # Asked after it: a member that was left behind has no name until it gave back what it has; it will be asked to.
+        # The order matters: a dropped member has no id until it gives back its partitions, which Kafka then requests.
         self._assignment = Assignment(member, partitions if consumer.memberid() else ())
-        # Nothing is read before it is known from where.
+        # Nothing is read until the start offsets are known.
         consumer.assign([])
 
     def _take(self, *_: object) -> None:
         self._assignment = Assignment()
 
     def _begin(self, given: Assignment) -> Assignment:
-        """Read from where the last transaction ended; while that one is open, wait."""
+        """The assignment, read from the end of the last transaction; unchanged while that transaction is open."""
         places = self._committed_offsets(given.unread)
         if places is None:
             return given
@@ -127,7 +127,7 @@ class TopicReader:
         return Assignment(given.member, ends={place.topic: max(0, place.offset) for place in places}, new=new)
 
     def _committed_offsets(self, partitions: Sequence[TopicPartition]) -> list[TopicPartition] | None:
-        """None while nobody can say."""
+        """The committed offsets; None while the broker cannot give them."""
         try:
             places = self._consumer.committed(list(partitions), timeout=_SECONDS)
         except KafkaException as error:
@@ -140,7 +140,7 @@ class TopicReader:
         return None if failures else places
 
 
-# What comes while the transaction about an offset is open, or the coordinator moves.
+# Errors while a transaction with an offset is open, or the coordinator moves.
 _NOT_YET: Final = frozenset(
     {
         KafkaError._TIMED_OUT,  # noqa: SLF001 - these are their public names
@@ -154,7 +154,7 @@ _NOT_YET: Final = frozenset(
 
 
 def _ends_of(messages: Sequence[Message], begin: Mapping[str, int]) -> Mapping[str, int]:
-    """Up to where the messages go, of each topic. Raises SessionLostError where they do not go on from `begin`."""
+    """The next offset of each topic. Raises SessionLostError if messages do not go on from `begin`."""
     ends: dict[str, int] = {}
     for message in messages:
         error, topic, offset = message.error(), str(message.topic()), message.offset() or 0
@@ -177,12 +177,12 @@ def _settings(servers: str) -> dict[str, str | int | bool]:
     return {
         **librdkafka(servers),
         "group.id": GROUP,
-        # By ranges the first member would get partition 0 of every topic, and there are no others.
+        # By ranges the first member would get partition 0 of every topic, and there are no other partitions.
         "partition.assignment.strategy": "roundrobin",
         "enable.auto.commit": False,
-        # An offset that is not there any more is a loss: nobody goes on after it by himself.
+        # A missing offset is a loss, and a person has to decide how to go on.
         "auto.offset.reset": "error",
-        # Also: whoever gets a partition waits for the transaction that is about its offset.
+        # A new reader of a partition also waits for an open transaction with its offset.
         "isolation.level": "read_committed",
         "session.timeout.ms": 10_000,
         "heartbeat.interval.ms": 1_000,

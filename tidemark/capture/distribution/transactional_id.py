@@ -1,4 +1,4 @@
-"""What a member is called: as the one before it that died, so that it ends what that one left open."""
+"""The name of a member. It takes over the name of a dead member, and so ends that member's open transaction."""
 
 import uuid
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ NOTES: Final = "distribution members"
 
 @contextmanager
 def member_name(database: Database) -> Iterator[str]:
-    """A name that no other process has meanwhile, of any host; the lease of its number goes with the process.
+    """A name that no other process of any host has now. The lease of its number ends with the process.
 
-    Kafka ends an open transaction when somebody of the same name comes, or else when its time is over; until then
-    nothing after it can be read. Of a member that was stopped, and goes on, Kafka takes nothing more then.
+    Kafka ends an open transaction when a member with the same name starts, or after a timeout. Until then messages
+    after it cannot be read. Kafka refuses everything from an earlier member of that name that was stopped and goes on.
     """
     with ExitStack() as stack:
         number, _ = taken_number(database, "distribution member", "sending changes on", stack)

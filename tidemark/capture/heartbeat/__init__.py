@@ -1,1 +1,1 @@
-"""What the heartbeat table tells: whether a silent instance is idle or broken, and whether its clock is right (B3)."""
+"""Evaluates heartbeats: whether a silent instance is idle or broken, and whether its clock is right (B3)."""

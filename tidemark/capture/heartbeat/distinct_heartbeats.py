@@ -1,5 +1,3 @@
-"""The heartbeats of a pass."""
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from tidemark.capture.binlog.continuity import Again
@@ -10,7 +8,7 @@ Placed = tuple[Beat, Position | None]
 
 
 def beats_once(beats: Mapping[str, Sequence[Placed]], again: Mapping[str, Sequence[Again]]) -> dict[str, list[Beat]]:
-    """Per instance, in order, those that were not read before."""
+    """The heartbeats of each instance that were not read before, in order."""
     return {
         instance: sorted(beat for beat, at in instance_beats if not _is_again(beat, at, again.get(instance, ())))
         for instance, instance_beats in beats.items()

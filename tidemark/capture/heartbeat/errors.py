@@ -2,10 +2,9 @@
 
 CaptureError
 ├── DatabaseAddressError   an address that cannot be used
-└── HeartbeatRefusedError  the server answers, and does not let us write
-
+└── HeartbeatRefusedError  the database answers, but refuses to let us write
 TransientError
-└── DatabaseDownError      the server does not answer
+└── DatabaseDownError   the database does not answer
 """
 
 from typing import Self
@@ -31,7 +30,7 @@ class DatabaseAddressError(CaptureError):
 
 
 class HeartbeatRefusedError(CaptureError):
-    """The server answers, and does not let us write."""
+    """The database answers, but refuses to let us write."""
 
     @classmethod
     def of(cls, instance: str, database: str, said: str) -> Self:
@@ -45,7 +44,7 @@ class HeartbeatRefusedError(CaptureError):
 
 
 class DatabaseDownError(TransientError):
-    """The server does not answer."""
+    """The database does not answer."""
 
     @classmethod
     def of(cls, instance: str, database: str, said: str) -> Self:

@@ -1,17 +1,17 @@
-"""A heartbeat as a topic has it, and the columns by which it shows that a connector changes no value."""
+"""A heartbeat in a topic, and the table's columns that reveal whether a connector changes values."""
 
 from typing import Final, NamedTuple
 
-# The heartbeat's table in each instance, and its column in which the writer puts the time.
+# The heartbeat's table in each instance, and its column for the writer's time.
 TABLE: Final = "heartbeat"
 COLUMN: Final = "beat_at"
 
 
 class KnownColumn(NamedTuple):
-    """A column of the heartbeat's table that has the same value in every row; a record with another value was altered.
+    """A column of the heartbeat's table with the same value in every row. A record with another value was altered.
 
-    `declaration` and `value` are SQL. `sent` are the texts of the value in a record of Debezium and of Canal, none for
-    NULL. `setting` is what the connector has to be set to.
+    `declaration` and `value` are SQL. `sent` are the texts of the value in a record of Debezium and of Canal, empty for
+    NULL. `setting` is the connector's right setting.
     """
 
     name: str
@@ -69,13 +69,13 @@ KNOWN: Final = (
     ),
     KnownColumn("known_tiny", "TINYINT(1)", "2", ("2",), "no converter that makes booleans of TINYINT(1)"),
 )
-"""One for each setting of a connector that gives other values without any error."""
+"""One column for each connector setting that silently changes values."""
 
 
 class Beat(NamedTuple):
-    """A heartbeat's record in an instance's topic: the time (epoch ms) that its writer gave it.
+    """A heartbeat's record in an instance's topic, with the writer's time (epoch ms).
 
-    `server_ms` is the same moment by the server's own clock, None where nobody asked.
+    `server_ms` is the same moment on the server's clock, None if unknown.
     """
 
     offset: int

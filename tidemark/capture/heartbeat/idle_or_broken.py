@@ -1,4 +1,4 @@
-"""Idle or broken: nothing happened, or nothing arrives any more."""
+"""Distinguishes idle from broken: nothing changed, or nothing arrives."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -6,7 +6,10 @@ from enum import StrEnum
 
 
 class Health(StrEnum):
-    """Of one table on one instance. A snapshot is tagged on time while it is LIVE or IDLE, and waits while BROKEN."""
+    """The health of one table on one instance.
+
+    Snapshots are tagged on time while LIVE or IDLE, and wait while BROKEN.
+    """
 
     LIVE = "live"
     IDLE = "idle"
@@ -27,7 +30,7 @@ USUAL = Threshold()
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """`since` is when the last sign of it came, None for UNKNOWN; `reason` says it in words."""
+    """`since` is the time of the last sign of life, None for UNKNOWN; `reason` explains the health."""
 
     instance: str
     health: Health
@@ -38,10 +41,10 @@ class Diagnosis:
 def diagnose(
     instance: str, beat: datetime | None, change: datetime | None, now: datetime, threshold: Threshold
 ) -> Diagnosis:
-    """What to make of the newest heartbeat that arrived and the newest change of the table.
+    """The health by the newest heartbeat that arrived and the newest change of the table.
 
-    `beat` is the time that the heartbeat's writer gave it, by the clock that `now` is of: a server's own clock may be
-    wrong by an hour and says nothing here. `change` is by the server's.
+    `beat` is the writer's time, on the same clock as `now`. The server's clock may be wrong by an hour and is not used.
+    `change` is on the server's clock.
     """
     if beat is None:
         return Diagnosis(instance, Health.UNKNOWN, None, f"no heartbeat of {instance} has arrived yet")
@@ -62,7 +65,7 @@ def _at(moment: datetime) -> str:
 
 
 def _ago(duration: timedelta) -> str:
-    """`4 s`, `12 min`, `3 h 5 min`."""
+    """A duration as `4 s`, `12 min` or `3 h 5 min`."""
     seconds = max(0, int(duration.total_seconds()))
     if seconds < 120:
         return f"{seconds} s"

@@ -1,9 +1,9 @@
-"""Whose clock is wrong where a heartbeat's two times differ: its writer's, or the server's.
+"""Decides which clock is wrong if a heartbeat's two times differ: the writer's or the server's.
 
-A round of heartbeats is one time that one process writes into every instance; each server dates it by its own clock.
-Where all servers of a round are behind it, the writer is ahead, and their clocks are used. Where some are not, those
-that are behind are slow (slow_clock), and the writer's time is right. One server alone proves neither: nothing is
-closed before both clocks have passed.
+A round of heartbeats is one time that one process writes into every instance. Each server adds its own time. If all
+servers of a round are behind, the writer is ahead, and the servers' times are used. If only some are behind, their
+clocks are slow (slow_clock), and the writer's time is right. A single server proves neither, so no slice ends before
+both clocks have passed its end.
 """
 
 from collections import defaultdict
@@ -18,9 +18,9 @@ Beats = Mapping[str, Sequence[Beat]]
 
 @dataclass(frozen=True)
 class JudgedClocks:
-    """`beats` are each instance's as they are to be believed, `closing` those by which slices end.
+    """`beats` are each instance's heartbeats with the times to believe, `closing` with the times that end slices.
 
-    `findings` say in words whose clock differs.
+    `findings` are texts about clocks that differ.
     """
 
     beats: Mapping[str, list[Beat]]
@@ -29,7 +29,7 @@ class JudgedClocks:
 
 
 def judge_clocks(beats: Beats, tolerance_ms: int = TOLERANCE_MS) -> JudgedClocks:
-    """Judge each round of a pass by itself: a clock that jumps is wrong in the rounds after the jump alone."""
+    """Judge each round of a pass by itself. After a clock jumps, only the rounds after the jump are wrong."""
     rounds: dict[int, dict[str, int]] = defaultdict(dict)
     for instance, mine in beats.items():
         for beat in mine:

@@ -1,6 +1,6 @@
-"""Liveness of instances: heartbeats that arrived, judged as of the moment at which the capture last looked for them.
+"""Liveness of instances: their newest heartbeats, judged at the time of the capture's last look.
 
-Between two passes, five minutes apart, nothing can arrive, and nobody is broken for that.
+Nothing can arrive between two passes, five minutes apart, and that does not make an instance broken.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,27 +15,27 @@ from tidemark.state_store.fence import Fence
 from tidemark.state_store.notes import Notes
 
 STALLED: Final = timedelta(minutes=15)
-"""Three of the capture's usual intervals: who looks at nothing for longer hears nobody, whoever is to blame."""
+"""Three of the capture's usual intervals. A capture that did not look for longer counts as broken."""
 
 NOTES: Final = "capture looked"
-"""The kind of the notes: per instance when its capture last looked for changes (ISO, UTC)."""
+"""The kind of the notes: when the capture of each instance last looked for changes (ISO, UTC)."""
 
 
 @dataclass(frozen=True)
 class Liveness:
-    """Per instance when its capture last `looked`, none where nobody knows; `beats` its newest heartbeat."""
+    """By instance, when its capture last `looked` (missing if unknown), and its newest heartbeat in `beats`."""
 
     looked: Mapping[str, datetime] = field(default_factory=dict)
     beats: Mapping[str, datetime] = field(default_factory=dict)
 
     @classmethod
     def of(cls, database: Database) -> Self:
-        """What the last steps left."""
+        """The liveness after the last steps."""
         beats = {name: datetime.fromtimestamp(ms / 1000, tz=UTC) for name, ms in NewestBeats(database).read().items()}
         return cls(last_looks(database), beats)
 
     def diagnosis(self, instance: str, change: datetime | None, now: datetime, threshold: Threshold) -> Diagnosis:
-        """Whether the instance is idle or broken."""
+        """Whether the instance is live, idle or broken."""
         looked = self.looked.get(instance)
         if looked is not None and now - looked > STALLED:
             at = f"{looked:%Y-%m-%d %H:%M:%S}"
@@ -45,10 +45,10 @@ class Liveness:
 
 
 def last_looks(database: Database) -> Mapping[str, datetime]:
-    """Per instance when the last step ended that read it; nothing before the first."""
+    """By instance, the end of the last step that read it; empty before the first step."""
     return {name: datetime.fromisoformat(at) for name, at in Notes(database, NOTES).all().items()}
 
 
 def note_look(database: Database, instances: Iterable[str], at: datetime, fences: Iterable[Fence] = ()) -> None:
-    """A step ends: whatever had come of these instances is read. Raises FencedError."""
+    """Record the end of a step that read everything that had arrived of these instances. Raises FencedError."""
     Notes(database, NOTES).put(dict.fromkeys(instances, at.isoformat()), fences)

@@ -1,4 +1,4 @@
-"""The source databases that heartbeats are written into: one address an instance, password and all, in a setting."""
+"""The addresses of the source databases that get heartbeats: a setting with one address for each instance."""
 
 import re
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ _HOST = re.compile(r"[\w.:\[\]%-]+")
 
 @dataclass(frozen=True)
 class HeartbeatDatabase:
-    """Where an instance's heartbeat table is."""
+    """The database of an instance's heartbeat table."""
 
     instance: str
     host: str
@@ -30,16 +30,16 @@ class HeartbeatDatabase:
     user: str
     password: str = field(repr=False)
     ca: str | None = None
-    """The file of the authorities that sign the server's certificate; without it there is no TLS."""
+    """The file of the certificate authorities that sign the server's certificate; without it TLS is off."""
 
     @classmethod
     def parse(cls, entry: str) -> Self:
-        """`a=mysql://user:password@host:3306/school?ssl_ca=/etc/ca.pem`.
+        """Parses `a=mysql://user:password@host:3306/school?ssl_ca=/etc/ca.pem`.
 
         Raises DatabaseAddressError, which never shows the password.
         """
         instance, _, address = entry.strip().partition("=")
-        # Without it the entry begins with the address, which nobody should see.
+        # Without `=` the entry begins with the address, which must not be shown.
         if not _NAME.fullmatch(instance):
             raise DatabaseAddressError.of("", "no instance before =")
         try:
@@ -64,7 +64,10 @@ class HeartbeatDatabase:
 
 
 def databases(setting: str) -> tuple[HeartbeatDatabase, ...]:
-    """All of a comma-separated setting. Raises DatabaseAddressError, also for an instance that is named twice."""
+    """The databases of a comma-separated setting.
+
+    Raises DatabaseAddressError, also for an instance with two addresses.
+    """
     parsed = tuple(HeartbeatDatabase.parse(entry) for entry in setting.split(",") if entry.strip())
     names = [database.instance for database in parsed]
     for name in names:
@@ -74,7 +77,7 @@ def databases(setting: str) -> tuple[HeartbeatDatabase, ...]:
 
 
 def _problem(url: URL) -> str | None:
-    """What is not there, or would be passed over."""
+    """The first missing, wrong or unknown part of the address; None if it is valid."""
     parts = {"host": url.host, "user": url.username, "database after the host": url.database}
     missing = next((what for what, given in parts.items() if not given), None)
     if missing:

@@ -1,8 +1,8 @@
-"""Event times that a server's wrong clock made, found by the heartbeats between them.
+"""Finds event times that a wrong server clock made, by the heartbeats around them.
 
-All heartbeats are written by one process and carry its time, so the records between two of them were written between
-those times, whatever the server's clock said. An event time that runs ahead of the next heartbeat is wrong; it must not
-close a day that goes on. Until the next heartbeat has come, nobody knows.
+One process writes all heartbeats, with its own time. So the records between two heartbeats were written between these
+times, whatever the server's clock said. An event time after the next heartbeat's time is wrong, and must not end a day
+that still goes on. Until the next heartbeat arrives, an event time is not confirmed.
 """
 
 from bisect import bisect_left
@@ -14,13 +14,16 @@ from tidemark.capture.binlog.event_minute_statistics import EventMinute
 from tidemark.capture.heartbeat.heartbeat_record import Beat
 
 MINUTE_MS = 60_000
-# Longer than heartbeats lie apart, shorter than what makes a snapshot wrong by more than its lateness.
+# Longer than the interval of heartbeats, and short enough that a snapshot is not noticeably wrong.
 TOLERANCE_MS = 2 * MINUTE_MS
 
 
 @dataclass(frozen=True)
 class Trusted:
-    """Marks that may be cut at, and the offset up to which they are confirmed; None where there are no heartbeats."""
+    """The minutes at which commits may be cut.
+
+    They are confirmed up to offset `sure_until`, None without heartbeats.
+    """
 
     marks: Sequence[EventMinute]
     sure_until: int | None
@@ -29,10 +32,10 @@ class Trusted:
 def trust_times(
     marks: Iterable[EventMinute], beats: Iterable[Beat], tolerance_ms: int = TOLERANCE_MS, *, beaten: bool = False
 ) -> Trusted:
-    """`marks` without those that the next heartbeat disproves, and the heartbeats' own.
+    """`marks` without minutes that the next heartbeat disproves, and the heartbeats' own minutes.
 
-    Where no heartbeat that carries a time ever came there is nothing to compare with: the marks stay as they are. Where
-    some had come before (`beaten`), nothing is confirmed until the next one.
+    If no heartbeat with a time ever came, the marks stay unchanged. If some came before (`beaten`), nothing is
+    confirmed until the next heartbeat.
     """
     forward = _forward(beats)
     if not forward:
@@ -43,7 +46,7 @@ def trust_times(
 
 
 def _forward(beats: Iterable[Beat]) -> list[Beat]:
-    """In order, without the redelivered ones."""
+    """The heartbeats in order, without redelivered ones."""
     kept: list[Beat] = []
     for beat in sorted(beats):
         if not kept or beat.beat_ms >= kept[-1].beat_ms:

@@ -1,7 +1,7 @@
-"""Heartbeats written: the writer's time into a table of each instance, so that its binlog always has something (B3).
+"""Writes heartbeats: the writer's time into a table of each instance, so that its binlog always has records (B3).
 
-That it comes out at the other end of the chain is what proves that nothing in between is broken; and as one process
-writes all of them, they tell whose clock is wrong (heartbeat.trusted_times).
+A heartbeat that arrives at the end of the chain proves that no part is broken. One process writes all of them, so they
+also show whose clock is wrong (heartbeat.trusted_times).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from tidemark.capture.heartbeat.source_databases import HeartbeatDatabase
     from tidemark.errors import TidemarkError
 
-# Shorter than heartbeats lie apart: one dead instance must not make the others late.
+# Shorter than the interval of heartbeats: a dead instance must not delay the others.
 _SECONDS = 5
 _NO_TABLE, _NO_COLUMN = ER.NO_SUCH_TABLE, ER.BAD_FIELD_ERROR
 _DOWN = {CR.CR_CONNECTION_ERROR, CR.CR_CONN_HOST_ERROR, CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST, 1040, 1053}
 
-# Without a default the first TIMESTAMP of a table may change by itself. Milliseconds, as an update that changes nothing
-# is in no binlog.
+# Without a default, the first TIMESTAMP of a table may change by itself. The time has milliseconds, because an update
+# without a change is not in the binlog.
 CREATE: Final = (
     f"CREATE TABLE IF NOT EXISTS {TABLE} "
     f"(id INT PRIMARY KEY, {COLUMN} TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), "
@@ -39,7 +39,7 @@ CREATE: Final = (
 
 
 def write_sql(known: Iterable[KnownColumn] = KNOWN) -> str:
-    """The statement of a heartbeat with these known columns; its parameter is the time, as text in UTC."""
+    """The statement of a heartbeat with these known columns. Its parameter is the time as text in UTC."""
     columns = {COLUMN: "%s", **{column.name: column.value for column in known}}
     updates = ", ".join(f"{name} = VALUES({name})" for name in columns)
     return (
@@ -49,7 +49,7 @@ def write_sql(known: Iterable[KnownColumn] = KNOWN) -> str:
 
 
 def missing_columns(cursor: Cursor) -> tuple[KnownColumn, ...]:
-    """The known columns that the table lacks: an older version made it, or a person. Raises MySQLError."""
+    """The known columns that the table lacks, because an older version or a person created it. Raises MySQLError."""
     cursor.execute(f"SHOW COLUMNS FROM {TABLE}")
     there = {str(row[0]).lower() for row in cursor.fetchall()}
     return tuple(known for known in KNOWN if known.name not in there)
@@ -57,14 +57,14 @@ def missing_columns(cursor: Cursor) -> tuple[KnownColumn, ...]:
 
 @dataclass(frozen=True)
 class Written:
-    """What became of one instance's heartbeat: `problem` is None where it was written."""
+    """The result of one instance's heartbeat: `problem` is None after success."""
 
     instance: str
     problem: TidemarkError | None
 
 
 def write_heartbeats(databases: Iterable[HeartbeatDatabase], now: datetime) -> tuple[Written, ...]:
-    """Write `now` on every instance; one that fails keeps none of the others from its own."""
+    """Write `now` on every instance. A failure of one does not affect the others."""
     return tuple(_write(database, now) for database in databases)
 
 
@@ -77,7 +77,7 @@ def _write(database: HeartbeatDatabase, now: datetime) -> Written:
 
 
 def write_heartbeat(database: HeartbeatDatabase, now: datetime) -> None:
-    """Write `now`; the table is made when it is not there. Raises DatabaseDownError, HeartbeatRefusedError."""
+    """Write `now`, and create a missing table. Raises DatabaseDownError, HeartbeatRefusedError."""
     text = f"{now.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}"
     try:
         with session(database) as opened, opened.cursor() as cursor:
@@ -119,7 +119,7 @@ def session(database: HeartbeatDatabase, seconds: int = _SECONDS) -> pymysql.Con
 
 
 def problem_of(database: HeartbeatDatabase, error: pymysql.err.MySQLError) -> DatabaseDownError | HeartbeatRefusedError:
-    """What the server's error means."""
+    """Our error for the server's error."""
     code, said = error.args[0] if error.args else None, str(error.args[-1] if error.args else error)
     kind = DatabaseDownError if code in _DOWN else HeartbeatRefusedError
     return kind.of(database.instance, str(database), said)

@@ -1,11 +1,11 @@
-"""Errors of asking for a first load.
+"""Errors of requests for an initial load.
 
 CaptureError
-├── NothingToLoadError   no table of that name on the instance
-├── KeyRangeError        a range of keys that cannot be loaded
-├── LoadUnderWayError    a load of the same shard has not ended
-├── NobodyToAskError     a table has a start of its own, and an instance has no address
-└── LoadRefusedError     the server answers, and does not let us ask
+├── NothingToLoadError   the instance has no table of that name
+├── KeyRangeError  a range of keys that cannot be loaded
+├── LoadUnderWayError a load of the same shard has not ended
+├── NobodyToAskError  a table begins with a load, and an instance has no address
+└── LoadRefusedError  the database answers, but refuses the request
 """
 
 from collections.abc import Collection
@@ -15,7 +15,7 @@ from tidemark.system.errors import CaptureError
 
 
 class NothingToLoadError(CaptureError):
-    """No table of that name on the instance."""
+    """The instance has no table of that name."""
 
     @classmethod
     def of(cls, wanted: str, database: str) -> Self:
@@ -47,7 +47,7 @@ class KeyRangeError(CaptureError):
 
 
 class LoadUnderWayError(CaptureError):
-    """A load of the same shard has not ended: its end would be taken for that of this one."""
+    """A load of the same shard has not ended. Its end would count as the end of the new one."""
 
     @classmethod
     def of(cls, shards: Collection[str], table: str) -> Self:
@@ -62,7 +62,7 @@ class LoadUnderWayError(CaptureError):
 
 
 class NobodyToAskError(CaptureError):
-    """A table has a start of its own, and an instance has no address."""
+    """A table begins with a load, and an instance has no address."""
 
     @classmethod
     def of(cls, table: str, missing: Collection[str]) -> Self:
@@ -76,7 +76,7 @@ class NobodyToAskError(CaptureError):
 
 
 class LoadRefusedError(CaptureError):
-    """The server answers, and does not let us ask."""
+    """The database answers, but refuses the request."""
 
     @classmethod
     def of(cls, instance: str, database: str, said: str) -> Self:

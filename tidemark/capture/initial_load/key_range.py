@@ -1,4 +1,4 @@
-"""Rows of a table by their key, from a number to a number: what is loaded again where no more is wrong."""
+"""Rows of a table in a range of integer keys, for a load of only the rows that are wrong."""
 
 import re
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ _INTEGER: Final = re.compile(r"(?:tiny|small|medium|big)?int(?:eger)?\b", re.IGN
 
 @dataclass(frozen=True)
 class KeyRange:
-    """Keys from `low` to `high`, both with them; None: without a bound on that side.
+    """Keys from `low` to `high`, both included; None means no bound on that side.
 
-    Numbers alone: text has an order by its collation in the source and another one in the lake.
+    Only integers are allowed: the source orders text by a collation, and the lake by another.
     """
 
     column: str
@@ -24,7 +24,7 @@ class KeyRange:
 
     @classmethod
     def parse(cls, text: str, column: str) -> Self:
-        """`1000..1999`, `1000..`, `..1999`. Raises KeyRangeError."""
+        """Parses `1000..1999`, `1000..` or `..1999`. Raises KeyRangeError."""
         match = _TEXT.fullmatch(text)
         if match is None or text == "..":
             raise KeyRangeError.of_text(text)
@@ -35,11 +35,11 @@ class KeyRange:
 
     @property
     def condition(self) -> str:
-        """SQL that both the source and the lake understand."""
+        """A condition that is valid SQL at the source and in the lake."""
         name, bounds = quote(self.column), ((">=", self.low), ("<=", self.high))
         return " AND ".join(f"{name} {compared} {bound}" for compared, bound in bounds if bound is not None)
 
 
 def is_integer(printed: str) -> bool:
-    """Whether a column's type, as the server prints it, is one of whole numbers."""
+    """Whether a column's type, as the server prints it, is an integer type."""
     return _INTEGER.match(printed) is not None

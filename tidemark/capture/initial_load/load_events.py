@@ -1,4 +1,4 @@
-"""Where a topic says that a table's rows are missing, and where that they are all there."""
+"""The places of a topic where rows of a table begin to be missing, and where all of them have arrived."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -16,9 +16,9 @@ _MOST_PATTERNS: Final = 100
 
 
 class LoadEvent(NamedTuple):
-    """At `offset` of its instance's topic a physical table (`school.orders_3`) was found with rows of an initial load.
+    """At `offset` a physical table (`school.orders_3`) was found to have rows of an initial load.
 
-    Or, where `is_loaded`, all those rows have come. `place` is where the connector goes on reading the binlog.
+    With `is_loaded`, all these rows have arrived. `place` is where the connector goes on reading the binlog.
     """
 
     instance: str
@@ -29,15 +29,15 @@ class LoadEvent(NamedTuple):
 
     @property
     def shard(self) -> str:
-        """`a.school.orders_3`."""
+        """The shard: `a.school.orders_3`."""
         return f"{self.instance}.{self.physical}"
 
 
 class LoadEnd(NamedTuple):
-    """At `offset` of its instance's topic the connector says that a load has read a physical table.
+    """At `offset` the connector reports that a load has read a physical table.
 
-    `load` is the id of the signal that the connector took last. Where it found no rows (`is_empty`) the record of the
-    signal itself may come behind this one.
+    `load` is the id of the last signal that the connector took. If the load found no rows (`is_empty`), the record of
+    the signal itself may come after this one.
     """
 
     instance: str
@@ -48,12 +48,12 @@ class LoadEnd(NamedTuple):
 
     @property
     def shard(self) -> str:
-        """`a.school.orders_3`."""
+        """The shard: `a.school.orders_3`."""
         return f"{self.instance}.{self.physical}"
 
 
 class FailedLoad(NamedTuple):
-    """At `offset` of its instance's topic the connector gave a load up: Debezium's `SQL_EXCEPTION` and its like."""
+    """At `offset` the connector gave a load up, with Debezium's `SQL_EXCEPTION` or a similar status."""
 
     instance: str
     offset: int
@@ -61,7 +61,7 @@ class FailedLoad(NamedTuple):
     status: str
 
     def warning(self, table: str) -> str:
-        """What happened and what to do."""
+        """The warning: the failure, and what to do."""
         shard = f"{self.instance}.{self.physical}"
         return (
             f"{shard}: the connector ended its load with {self.status} (offset {self.offset}): "
@@ -70,7 +70,7 @@ class FailedLoad(NamedTuple):
 
 
 class LoadRequest(NamedTuple):
-    """At `offset` of its instance's topic a load of tables was asked for; where it `is_partial`, of some rows alone.
+    """At `offset` a load of tables was requested; with `is_partial`, of some rows only.
 
     `load` is the id of the signal.
     """
@@ -82,17 +82,17 @@ class LoadRequest(NamedTuple):
     load: str = ""
 
     def asks_for(self, physical: str) -> bool:
-        """Whether that physical table is among those; they are named, or matched by patterns."""
+        """Whether the request has that physical table, by its name or a pattern."""
         return physical in self.tables or any(_matches(pattern, physical) for pattern in self._patterns)
 
     @property
     def _patterns(self) -> list[str]:
-        """Names that are more than a name, with a dot between database and table or an escaped one."""
+        """The entries that are not plain names, such as `database.table` with an escaped dot."""
         return [name for name in self.tables if not _NAME.fullmatch(name)][:_MOST_PATTERNS]
 
 
 def parse_load_request(instance: str, offset: int, data: str, load: str = "") -> LoadRequest:
-    """The `data` of a signal; one that cannot be read asks for nothing."""
+    """The request in a signal's `data`; without tables if it cannot be read."""
     try:
         request = parse_json(data)
     except UnreadableJsonError:
@@ -105,7 +105,7 @@ def parse_load_request(instance: str, offset: int, data: str, load: str = "") ->
 
 
 def _matches(pattern: str, physical: str) -> bool:
-    """By RE2, which takes linear time: a pattern comes from a record, and Python's own search can take for ever."""
+    """Whether a pattern matches, by RE2. It takes linear time; Python's `re` may never end on a record's pattern."""
     try:
         is_match = pc.match_substring_regex(pa.scalar(physical), pattern=f"^(?:{pattern})$")
     except pa.ArrowInvalid:
@@ -114,19 +114,19 @@ def _matches(pattern: str, physical: str) -> bool:
 
 
 class Missing(NamedTuple):
-    """Rows of `shard` are missing in the state before an offset `start < offset <= end`; `end` None: up to now."""
+    """Rows of `shard` are missing in the state before an offset in `start < offset <= end`. `end` None: up to now."""
 
     shard: str
     start: int
     end: int | None
 
     def holds(self, offset: int) -> bool:
-        """Whether the state before that offset lacks them."""
+        """Whether the state before that offset lacks the rows."""
         return self.start < offset and (self.end is None or offset <= self.end)
 
 
 def missing(instance: str, before: Collection[str], events: Iterable[LoadEvent]) -> tuple[Missing, ...]:
-    """Where an instance's topic lacks rows of shards; `before` are those that lacked them before what was read."""
+    """The spans in which an instance's topic lacks rows. `before` has the shards that lacked rows before the events."""
     open_ = {shard: -1 for shard in before if shard.startswith(f"{instance}.")}
     gaps = []
     for event in sorted(event for event in events if event.instance == instance):
@@ -138,7 +138,7 @@ def missing(instance: str, before: Collection[str], events: Iterable[LoadEvent])
 
 
 def pending_loads_at(before: Collection[str], events: Iterable[LoadEvent], ends: Mapping[str, int]) -> tuple[str, ...]:
-    """The shards that lack rows before the offsets `ends` (per instance); `before` as in `missing`."""
+    """The shards that lack rows before the offsets `ends` (by instance); `before` is as in `missing`."""
     lacking = set(before)
     for event in sorted(events):
         if event.offset < ends.get(event.instance, 0):

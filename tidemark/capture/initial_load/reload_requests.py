@@ -1,6 +1,6 @@
-"""Tables, or shards of them, that are to be read from their source again: entries in the state store, only added to.
+"""Requests to read tables, or shards of them, from their source again: entries in the state store, only ever added.
 
-The capture takes a request in with one commit of the table, which says its id: asked for once, it is done once.
+Capture takes in a request with one commit of the table, which records its id. So a request is carried out once.
 """
 
 import json
@@ -19,11 +19,14 @@ JOURNAL: Final = "capture reloads"
 
 @dataclass(frozen=True)
 class ReloadRequest:
-    """`shards` (`a.school.orders_0`) are read again, `gone` are those that the source does not have any more.
+    """A request to read `shards` (`a.school.orders_0`) again.
 
-    `starts` are per instance the end of its topic (and `topic_ids` the topic) before the source was asked for the rows:
-    they come behind it. `is_whole`: all of the table, which begins there. `columns` are per shard the source's columns,
-    name -> type as the server prints it. With `keys` it is the rows of that range alone, of the shards.
+    - `gone`: the shards that the source no longer has.
+    - `starts`: the end of each instance's topic before the rows were requested. The rows come after it.
+    - `topic_ids`: the ids of these topics.
+    - `columns`: by shard, the source's columns: name -> type as the server prints it.
+    - `is_whole`: all of the table is read, and it begins at `starts`.
+    - `keys`: only the rows of this range of the shards are read.
     """
 
     id: str
@@ -40,17 +43,17 @@ class ReloadRequest:
 
 
 class ReloadRequests:
-    """Those of a warehouse."""
+    """The requests of a warehouse."""
 
     def __init__(self, database: Database) -> None:
         self._entries = StoredJournal(database, JOURNAL)
 
     def add(self, request: ReloadRequest) -> None:
-        """To be taken in by the next step."""
+        """Add a request, which capture's next step takes in."""
         self._entries.add(request.table, json_text(asdict(request), ensure_ascii=False))
 
     def after(self, table: str, done: Sequence[str]) -> list[ReloadRequest]:
-        """Those of a table that came after the last one that was `done` (ids), in order."""
+        """The requests of a table after the last one whose id is in `done`, in order."""
         mine = [_request(json.loads(content)) for content in self._entries.of(table)]
         last = max((place for place, request in enumerate(mine) if request.id in done), default=-1)
         return mine[last + 1 :]

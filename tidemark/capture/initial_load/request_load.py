@@ -1,4 +1,4 @@
-"""Asking for a load: a row in an instance's signal table, which the connector reads in its binlog."""
+"""Requests a load by a row in an instance's signal table, which the connector reads in the binlog."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _COLUMNS = (
 
 
 def source_columns(database: HeartbeatDatabase, source: SourceTable) -> dict[str, dict[str, str]]:
-    """The shards of a table that the instance has, each with its columns: name -> type as the server prints it.
+    """The shards of a table on the instance, each with its columns: name -> type as the server prints it.
 
-    Raises DatabaseDownError (a transient one), LoadRefusedError.
+    Raises DatabaseDownError (transient), LoadRefusedError.
     """
     try:
         with session(database) as opened, opened.cursor() as cursor:
@@ -47,12 +47,10 @@ def source_columns(database: HeartbeatDatabase, source: SourceTable) -> dict[str
 def request_load(
     database: HeartbeatDatabase, source: SourceTable, only: Collection[str] | None = None, condition: str = ""
 ) -> list[str]:
-    """Ask for all shards of a table that the instance has, or `only` for some; returns their names.
+    """Request a load of all shards of a table on the instance, or of the shards in `only`. Returns their names.
 
-    With a `condition` (SQL) the connector reads the rows alone for which it is true.
-
-    The connector goes on with the load after a restart of whichever part; one that is asked for again is done again.
-    Raises DatabaseDownError (a transient one), LoadRefusedError, NothingToLoadError.
+    With a `condition` (SQL) the connector reads only rows that match it. The load goes on after a restart of any part.
+    A repeated request loads the rows again. Raises DatabaseDownError (transient), LoadRefusedError, NothingToLoadError.
     """
     try:
         with session(database) as opened, opened.cursor() as cursor:

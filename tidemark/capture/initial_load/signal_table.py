@@ -1,7 +1,7 @@
-"""The table through which Debezium is asked to read tables, one in each instance's database.
+"""The signal table that requests loads from Debezium, one in each instance's database.
 
-https://debezium.io/documentation/reference/configuration/signalling.html; Debezium itself writes the marks between
-which it reads a chunk there, too. Its changes come with the others and are no data.
+See https://debezium.io/documentation/reference/configuration/signalling.html. Debezium also writes the marks around
+each chunk into it. Changes of this table arrive with the others and are not data.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ _ROOM: Final = 2048
 
 
 def requests(tables: Sequence[str], condition: str = "") -> list[str]:
-    """The `data` of signals that ask for these tables (`school.orders_0`), as few as the column has room for.
+    """The `data` of the fewest signals that request these tables (`school.orders_0`).
 
-    With a `condition` (SQL) of the rows alone for which it is true.
+    With a `condition` (SQL), only rows that match it.
     """
     groups: list[list[str]] = [[]]
     for table in tables:

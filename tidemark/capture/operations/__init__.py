@@ -1,1 +1,1 @@
-"""Capture as it is run: a step, its report and status, the checks before it, the replay of the dead-letter queue."""
+"""Capture in operation: a step, its report and status, preflight checks, and the replay of the dead-letter queue."""

@@ -1,4 +1,4 @@
-"""Where the capture of a warehouse stands: all that its tables' status takes, gathered."""
+"""Collects the status of all captured tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ from tidemark.system.settings import Settings
 def table_statuses(
     sources: Sequence[SourceTable], settings: Settings, database: Database | None, now: datetime
 ) -> list[TableStatus]:
-    """The status of each table as of `now` (aware); without a state store as its own log says.
+    """The status of each table as of `now` (aware). Without a state store it comes from the table's own log.
 
     Raises BrokerDownError, TopicMissingError.
     """
@@ -29,7 +29,7 @@ def table_statuses(
 
 
 def _ends(sources: Sequence[SourceTable], settings: Settings) -> Mapping[str, int]:
-    """Per instance the end of its topic, where there is Kafka."""
+    """The end of each instance's topic; empty without Kafka."""
     if not settings.kafka:
         return {}
     from tidemark.capture.source.kafka.broker_offsets import Broker  # noqa: PLC0415 - loads Kafka's client

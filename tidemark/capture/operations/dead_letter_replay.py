@@ -1,9 +1,9 @@
-"""The dead-letter queue read again, after a cause was corrected: a setting, an adapter, a column's type.
+"""Replays the dead-letter queue after a cause was corrected: a setting, an adapter or a column's type.
 
-The rule: a letter that can be read now has the effect that it would have had when it came. Its topic is read again from
-the letter on up to where its table stands, into the columns of today, and of each key among the letters the newest
-change is merged: a change that came later stays, and so does a later delete. Snapshots that are tagged already stay as
-they are, as with any late change. What cannot be read still, or not any more, stays a dead letter.
+A letter that is readable now has the effect that it would have had when it came. Its topic is read again, from the
+letter up to its table's position, into today's columns. For each key among the letters, the newest change is merged, so
+later changes and deletes stay. Tagged snapshots stay unchanged, as with any late change. A letter that is still
+unreadable, or is no longer in the topic, stays a dead letter.
 """
 
 from collections import defaultdict
@@ -43,14 +43,14 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class Replayed:
-    """What became of a letter: `problem` is why it stays dead, None for one that had its effect."""
+    """The result for a letter: `problem` is why it stays dead, None if it was merged."""
 
     letter: DeadLetter
     problem: str | None
 
 
 class DeadLetterReplay:
-    """Replays into the tables of `sources` what came in by `intake`."""
+    """Replays records from `intake` into the tables of `sources`."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class DeadLetterReplay:
         intake: KafkaIntake,
         database: Database,
     ) -> None:
-        # A session of its own: commit metadata is a session setting.
+        # A separate session, because commit metadata is a session setting.
         self._spark = spark.newSession()
         self._settings = settings
         self._sources = tuple(sources)
@@ -68,9 +68,9 @@ class DeadLetterReplay:
         self._database = database
 
     def run(self, now: datetime) -> tuple[Replayed, ...]:
-        """Replay every letter that waits; `now` is noted with those that had their effect.
+        """Replay every waiting letter, and mark the merged ones with `now`.
 
-        A process that dies before that note replays them again, which changes nothing. Raises AlreadyRunningError,
+        If the process dies before the mark, they are replayed again, which changes nothing. Raises AlreadyRunningError,
         FencedCaptureError, ForeignWriteError, BrokerDownError, TopicMissingError, ColumnTypeError.
         """
         letters = DeadLetters(self._settings.warehouse)
@@ -109,7 +109,7 @@ class DeadLetterReplay:
             return CommitState()
         foreign = write_of_others(path, last, current_version(path) or 0)
         if foreign is not None:
-            # A commit on top of it would hide it.
+            # A commit on top of the foreign write would hide it.
             raise foreign
         return last.state
 
@@ -133,7 +133,7 @@ class DeadLetterReplay:
     def _table(
         self, table: SourceTable, state: CommitState, scan: Scan, order: BinlogOrder, places: Sequence[Place]
     ) -> set[Place]:
-        """Merge the newest changes of the letters' keys; the places of the letters that can be read."""
+        """Merge the newest changes of the letters' keys. Returns the places of readable letters."""
         spans = {name: Span(0, state.offsets.get(topic_of(name), 0)) for name in table.instances}
         batch = PlannedBatch(spans, {}, (), None)
         (columns,) = columns_by_batch(table, scan, order, [batch], state)
@@ -157,7 +157,7 @@ class DeadLetterReplay:
 
 
 def _check_others(scan: Scan, topic: str, places: Collection[Place]) -> None:
-    """What was merged before must be readable still: it may have deleted what a letter would bring back."""
+    """Raise ReplayUnreadableError if other records are unreadable now. They may delete what a letter would restore."""
     if not scan.poison:
         return
     unread = scan.records.where("problem IS NOT NULL").select("offset", "row").collect()

@@ -1,6 +1,6 @@
-"""What earlier versions kept in files of the data folder, taken into the state store once.
+"""Imports the notes that earlier versions kept in files of the data folder into the state store, once.
 
-Of the rest that lay there (progress, heartbeats, halted sources) a step writes all anew.
+A step writes the other earlier files (progress, heartbeats, halted sources) from the start.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _ENTRIES: Final = {
     "reloads.jsonl": (RELOADS, "table"),
     "audit/holds.jsonl": (HOLDS, "table"),
 }
-"""Files of lines: the kind of their entries, and which field says what they are about."""
+"""Files with one entry in each line: the kind of the entries, and the field with their subject."""
 
 
 def take_in_earlier_notes(settings: Settings, database: Database) -> None:
-    """Nothing where there are no such files; each is renamed (`.imported`) once its content is in the state store.
+    """Import the files that exist. Each is renamed (`.imported`) once its content is in the state store.
 
-    A process that dies in between takes it in again, which changes nothing: entries are known by their ids, or are
-    the same answer. Raises StateStoreDownError.
+    If the process dies in between, the next one imports again, which changes nothing: entries have ids, or are the same
+    answer. Raises StateStoreDownError.
     """
     folder = settings.data / "capture"
     if not folder.is_dir():

@@ -1,7 +1,7 @@
-"""Records of changes into Delta tables and tagged snapshots: one step takes in whatever is there.
+"""Merges change records into Delta tables and tags snapshots. One step takes in everything that is there.
 
-Each table keeps its own offsets in its own commits, so a crash between two tables, or between a commit and the
-tags it gives, is reconciled by the next step (B1, B2, B4).
+Each table keeps its own offsets in its own commits. After a crash between two tables, or between a commit and its tags,
+the next step reconciles the state (B1, B2, B4).
 """
 
 import time
@@ -66,9 +66,9 @@ THREADS = 2
 
 
 class Ingestion:
-    """The capture of a set of tables; of each of their instances one process takes in changes, by a lease.
+    """The capture of a set of tables. A lease lets one process take in the changes of each of their instances.
 
-    Records come from `intake`, without one from landed change files.
+    Records come from `intake`, by default from landed change files.
     """
 
     def __init__(
@@ -95,12 +95,12 @@ class Ingestion:
         self._position = StepPosition()
 
     def step(self) -> IngestReport:
-        """Take in everything that has landed, tag what is complete, and say what waits.
+        """Take in everything that has landed, tag complete snapshots, and report what waits.
 
-        Raises, after having taken in all that can be, the first of ChangeFileError, OffsetGapError, ColumnTypeError,
-        DeclarationError, ChangeValueError, ForeignCommitError, UnexpectedTableError; before anything
-        AlreadyRunningError, FencedCaptureError, DiskPathError; and FencedError where it was stopped for so long that
-        another process has its instances.
+        Raises after all other records were taken in: the first of ChangeFileError, OffsetGapError, ColumnTypeError,
+        DeclarationError, ChangeValueError, ForeignCommitError, UnexpectedTableError. Raises before anything is done:
+        AlreadyRunningError, FencedCaptureError, DiskPathError. Raises FencedError if the process was stopped for so
+        long that another process has its instances.
         """
         started = time.monotonic()
         if isinstance(self._settings.warehouse, Path):
@@ -120,7 +120,7 @@ class Ingestion:
         return self._report(step, position, time.monotonic() - started)
 
     def _note(self, position: StepPosition, step: StepResult) -> None:
-        """For those who ask between steps, on any host."""
+        """Write the notes that commands on any host read between steps."""
         instances, fences = instances_of(self._sources), step.held.fences
         HaltedSources(self._database).write(instances, position.findings, fences)
         ReadProgress(self._database).write(self._sources, position.states, fences)
@@ -128,7 +128,7 @@ class Ingestion:
         note_look(self._database, instances, utc_now(), fences)
 
     def _with_logs(self, position: StepPosition, step: StepResult) -> StepPosition:
-        """Where each table stands, from its own log; tags that a crash kept from being written are written now."""
+        """The position of each table by its own log. Tags that a crash left unwritten are written now."""
         for source in self._sources:
             path = self._settings.warehouse / source.name
             version = current_version(path)
@@ -143,7 +143,7 @@ class Ingestion:
             step.warnings += missed_warnings(missed)
             foreign = write_of_others(path, last, version) if last and version else None
             if last and foreign:
-                # Nothing is merged on top of it, and the next step looks again.
+                # Nothing is merged on top of it, and the next step checks it again.
                 step.stop(source.name, foreign)
                 position = position.with_table_at(source.name, state, None)
             elif last:
@@ -151,7 +151,7 @@ class Ingestion:
         return position
 
     def _taken_over(self, position: StepPosition, step: StepResult, name: str) -> StepPosition:
-        """After a commit by which nobody with an older lease can go on with the table."""
+        """The position after a commit that fences writers with an older lease."""
         try:
             known, warehouse = position.versions[name], self._settings.warehouse
             version, state = take_over(self._spark, warehouse, name, position.states[name], known)
@@ -161,7 +161,7 @@ class Ingestion:
         return position if version is None else position.with_table_at(name, state, version)
 
     def _with_reloads(self, position: StepPosition, step: StepResult) -> StepPosition:
-        """After the reloads that somebody asked for, of tables that begin anew; the others are as they were."""
+        """The position after requested reloads. Tables without requests are unchanged."""
         requests = ReloadRequests(self._database)
         for source in self._sources:
             try:
@@ -169,7 +169,7 @@ class Ingestion:
                     order_start(self._settings, self._database, source)
                 for request in requests.after(source.name, position.states[source.name].reloads):
                     if not request.is_whole and source.name in step.stopped:
-                        continue  # other rows than the shard's may be somebody else's
+                        continue  # rows of other shards may be from a foreign write
                     state = position.states[source.name]
                     session, warehouse = self._spark.newSession(), self._settings.warehouse
                     version, state = reload_table(
@@ -182,7 +182,7 @@ class Ingestion:
         return position
 
     def _with_audited(self, position: StepPosition, step: StepResult) -> StepPosition:
-        """After what the audit told: tables of which it found other rows than the source's are held."""
+        """The position after the audit's entries: tables with wrong rows are held, repaired ones released."""
         for source in self._active(self._sources, step):
             try:
                 state = position.states[source.name]
@@ -198,7 +198,7 @@ class Ingestion:
         return position
 
     def _with_accepted(self, position: StepPosition, step: StepResult) -> StepPosition:
-        """What people said to go on after; what was read before has to be looked at again then."""
+        """The position with the findings that people accepted. If there are new ones, records are read again."""
         accepted = AcceptedFindings(self._database).offsets()
         if accepted == position.accepted:
             return position
@@ -208,9 +208,10 @@ class Ingestion:
         return replace(position, accepted=accepted, units={})
 
     def _passes(self, position: StepPosition, step: StepResult) -> StepPosition:
-        """Take in all that is there: in turns, a pass of those that are level and a small one of each that lags.
+        """Take in everything in turns: a pass of tables at similar offsets, then a small pass of each that lags.
 
-        Who stopped in the step before is tried by itself: a whole pass that fails each time would cost the others.
+        Tables that failed in the last step have passes of their own, so that a repeated failure does not cost the
+        others a pass.
         """
         goes_on = True
         while goes_on:
@@ -233,7 +234,7 @@ class Ingestion:
     def _pass(
         self, before: StepPosition, step: StepResult, active: Sequence[SourceTable], share: float
     ) -> tuple[StepPosition, bool]:
-        """Take in one bounded set of records for tables that are level; False when there is nothing more of it."""
+        """Take in one bounded set of records for tables at similar offsets. False if nothing more follows."""
         step.held.require()
         key = tuple(source.name for source in active)
         reached = before.next_offsets(active, step.blocked)
@@ -260,20 +261,20 @@ class Ingestion:
         finally:
             scan.close()
         if any(source.name in step.stopped for source in active):
-            # The others go on without it; the next step tries it again.
+            # The others go on without the failed table; the next step tries it again.
             return replace(after, units={}), True
         stands = all(after.states[name].batch == before.states[name].batch for name in key) and (
             after.offsets(active) == before.offsets(active)
         )
         if stands:
             step.scale[key] *= 2
-        # What is halted grows no shorter by reading more behind it.
+        # Reading more records after a halt does not end the halt.
         is_stuck = stands and (len(step.problems) > known_problems or any(after.halted.get(name) for name in key))
         units = {} if step.stopped else {**after.units, key: due.units}
         return replace(after, units=units), due.more and not is_stuck
 
     def _block(self, position: StepPosition, step: StepResult, active: Sequence[SourceTable], due: Due) -> bool:
-        """Note, once a step, whose next records an instance does not have; whether there is somebody new."""
+        """Record the instances whose next records are missing, once in a step. Returns whether there are new ones."""
         blocked = {
             (source.name, instance): problem
             for source in active
@@ -286,7 +287,7 @@ class Ingestion:
         return bool(blocked)
 
     def _refuse(self, step: StepResult, chosen: Sequence[ReadUnit], error: ChangeFileError) -> None:
-        """Go on without the file and without what comes after it in the same topic."""
+        """Go on without the file and the later records of the same topic."""
         bad = next(unit for unit in chosen if isinstance(unit, ChangeFile) and unit.path == error.path)
         step.refused[bad.instance] = bad.first_offset
         step.problems.append(error)
@@ -323,7 +324,7 @@ class Ingestion:
         return after
 
     def _without_table(self, scan: Scan) -> list[MalformedDeclaration]:
-        """Unreadable schema changes at which no table stops: nobody captures the table that they are of."""
+        """Unreadable schema changes of tables that no entity captures."""
         return [
             malformed
             for malformed in scan.summary.malformed_declarations
@@ -351,12 +352,12 @@ class Ingestion:
         return make_plan(streams, [*slice_ends, *waits], max(state.closed.values(), default=None))
 
     def _settle(self, before: StepPosition, step: StepResult, name: str, future: Future[TableOutcome]) -> StepPosition:
-        """Write the tags that a table's commits give; where it stands now."""
+        """Write the tags of a table's commits. Returns the new position."""
         try:
             outcome = future.result()
         except Exception as error:  # noqa: BLE001 - the boundary of a table: others go on whatever it was
             step.stop(name, error)
-            # What it committed before it stopped is in its log.
+            # Commits before the failure are in the table's log.
             rest = {table: state for table, state in before.states.items() if table != name}
             return self._with_logs(replace(before, states=rest), step)
         crash_point("ingest.before_tags")
@@ -394,7 +395,7 @@ class Ingestion:
 
 
 def _failed_loads(scan: Scan, sources: Sequence[SourceTable], states: Mapping[str, CommitState]) -> list[str]:
-    """Of each load that the connector gave up since the table was read last."""
+    """A warning for each failed load since the last read of the table."""
     return [
         failed.warning(source.name)
         for failed in scan.summary.failed_loads

@@ -1,4 +1,4 @@
-"""What one ingestion step did, and what waits for what."""
+"""The result of one ingestion step, and the snapshots that wait."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from tidemark.state_store.snapshot_registry import TaggedSnapshot
 class SnapshotWaiting:
     """A slice that cannot be tagged yet. Times are UTC.
 
-    `blockers` are (instance, newest event time read of it); `idle` per shard of those the time that its own newest
-    event is older than its instance's newest: heartbeats go on while the shard is silent. `halted` says of blockers why
-    nothing more of them is taken in.
+    `blockers` are instances with the newest event time that was read. `idle` has, for each of their shards, how much
+    older its newest event is than the instance's: heartbeats go on while a shard is silent. `halted` are the findings
+    that halt blockers.
     """
 
     entity: str
@@ -46,9 +46,9 @@ _SHOWN_HOLDS = 3
 
 @dataclass(frozen=True)
 class IngestReport:
-    """Changes merged and of these late ones per table, snapshots tagged, slices that wait, and warnings in words.
+    """Merged changes and late changes by table, tagged snapshots, waiting slices, and warnings as text.
 
-    `halted` are findings in the order of the instances' binlogs, from which on nothing is taken in.
+    `halted` are the findings that halt instances, in the order of the binlogs.
     """
 
     changes: Mapping[str, int]
@@ -62,19 +62,19 @@ class IngestReport:
 
 
 def missed_warnings(missed: Iterable[SliceEnd]) -> list[str]:
-    """Slices that were never tagged and cannot be any more, a line an entity."""
+    """Warnings about slices that were never tagged and cannot be any more, one for each entity."""
     return [f"{slices}: never tagged, the changes of later times are merged" for slices in _by_entity(missed)]
 
 
 def untagged_warnings(untagged: Sequence[UntaggedSliceEnd]) -> list[str]:
-    """Slices that are not tagged as their tables were not whole, a line an entity."""
+    """Warnings about slices without a tag because rows of their tables were missing, one for each entity."""
     shards = ", ".join(dict.fromkeys(shard for slice_end in untagged for shard in slice_end.shards))
     why = f"never tagged, rows of {shards} from before were not all there (tidemark capture load asks for them)"
     return [f"{slices}: {why}" for slices in _by_entity(slice_end.slice_end for slice_end in untagged)]
 
 
 def held_warnings(state: CommitState, accepted: AcceptedOffsets) -> list[str]:
-    """Slices that a commit ends and does not tag, as its version may not be the source's table."""
+    """Warnings about slices that end in a held version and so get no tag."""
     holds = state.holds.holds_to_accept(accepted)
     if not holds:
         return []
@@ -97,7 +97,7 @@ def _span(slices: Sequence[str]) -> str:
 def snapshot_waiting(
     waiting: OpenSliceEnd, watermarks: Mapping[str, int], halted: Sequence[BinlogFinding]
 ) -> SnapshotWaiting:
-    """A planner's answer in words of time; `watermarks` are the table's (instance or shard -> epoch ms)."""
+    """The planner's answer with times; `watermarks` are the table's (instance or shard -> epoch ms)."""
     instances = {name for name, _ in waiting.blockers}
     newest = {name: ms for name, ms in waiting.blockers if ms is not None}
     idle = {

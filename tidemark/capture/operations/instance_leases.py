@@ -1,4 +1,4 @@
-"""Each instance is taken in by one process at a time, whichever host it is on."""
+"""Leases of instances: one process takes in an instance's changes at a time, on any host."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 def taking_in(
     settings: Settings, database: Database, sources: Sequence[SourceTable]
 ) -> AbstractContextManager[HeldLeases]:
-    """Hold the leases of all instances of the tables. Raises AlreadyRunningError where another process has one.
+    """Hold the leases of all instances of the tables. Raises AlreadyRunningError if another process has one.
 
-    Where a holder's time was over, the lease in the warehouse gets the next fencing token: that one may go on, and its
-    commits are refused.
+    If a lease is taken over from an expired holder, the warehouse's lease gets the next fencing token. The earlier
+    holder may go on, but its commits are refused.
     """
 
     def taken_over(connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""A reload as it is asked for: first it is noted where the rows begin, then the source is asked for them."""
+"""Orders a reload: first the start offsets are stored, then the rows are requested from the source."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -18,16 +18,16 @@ from tidemark.system.account import account_name
 from tidemark.system.settings import Settings
 
 Columns = Mapping[str, Mapping[str, str]]
-"""Per shard its columns: name -> type as the server prints it."""
+"""The columns of each shard: name -> type as the server prints it."""
 
 
 def refuse_load_under_way(
     settings: Settings, database: Database, source: SourceTable, shard: str | None = None
 ) -> None:
-    """Raise LoadUnderWayError while a load of the table (or of that shard) was asked for and has not ended.
+    """Raise LoadUnderWayError while a requested load of the table (or of that shard) has not ended.
 
-    Its end comes behind where the table begins anew, and would be taken for the end of a load whose rows are not all
-    there: snapshots without them would be tagged.
+    Its end would come after the new start and count as the end of the new load, whose rows are not all there. Snapshots
+    without these rows would be tagged.
     """
     last = last_commit(settings.warehouse / source.name)
     state = last.state if last else CommitState()
@@ -48,16 +48,16 @@ def order_reload(
     shard: str | None = None,
     keys: KeyRange | None = None,
 ) -> ReloadRequest:
-    """Ask for a table, for one `shard` of it (`a.school.orders_3`), or for the rows in a range of `keys`.
+    """Request a table, one `shard` of it (`a.school.orders_3`), or the rows in a range of `keys`.
 
-    `addresses` are those of the instances that have to be asked; `refuse_load_under_way` comes before. Raises
-    DatabaseDownError, LoadRefusedError, KeyRangeError, BrokerDownError, TopicMissingError.
+    `addresses` are those of the instances to read from; call `refuse_load_under_way` before. Raises DatabaseDownError,
+    LoadRefusedError, KeyRangeError, BrokerDownError, TopicMissingError.
     """
     there = _columns(source, addresses)
     request = _request(settings, source, addresses, there, shard, keys)
     if keys is not None:
         _check_range(request, there, keys)
-    # None of the rows comes before what says where they begin.
+    # The request is stored first, so that no row arrives before its start offset is known.
     ReloadRequests(database).add(request)
     for address in addresses:
         names = [name.partition(".")[2] for name in request.shards if name.startswith(f"{address.instance}.")]
@@ -67,10 +67,10 @@ def order_reload(
 
 
 def order_start(settings: Settings, database: Database, source: SourceTable) -> None:
-    """Note, once, where a table begins of which nothing is captured so far, and ask for its rows if it begins so.
+    """Store, once, where a table without captured changes begins, and request its rows if it begins with a load.
 
-    Its columns are the source's: what declared them may be before its first offset. Raises NobodyToAskError, and what
-    `order_reload` does.
+    Its columns come from the source, because its declaration may be before the first offset. Raises NobodyToAskError
+    and the errors of `order_reload`.
     """
     is_declared = source.is_loaded_first or source.first_offsets
     if not is_declared or ReloadRequests(database).after(source.name, ()):
@@ -128,7 +128,7 @@ def _check_range(request: ReloadRequest, there: Columns, keys: KeyRange) -> None
 
 
 def _ends(settings: Settings, source: SourceTable, instances: Sequence[str]) -> tuple[dict[str, int], dict[str, str]]:
-    """Where the instances' topics end now, and which topics these are; of files where the table stands."""
+    """The current ends of the instances' topics, and the topics' ids; for files, the table's own offsets."""
     if not settings.kafka:
         last = last_commit(settings.warehouse / source.name)
         offsets = last.state.offsets if last else {}

@@ -1,8 +1,8 @@
-"""One of several captures that share the instances among them, on any hosts: each instance is with exactly one.
+"""One of several captures on any hosts that share the instances. Each instance belongs to exactly one of them.
 
-Members hold leases in the state store. Who has which instances follows from who lives (rendezvous hashing: when one
-comes or goes, only its own change hands), and what two take to be theirs for a moment the leases of the instances keep
-apart.
+Members hold leases in the state store. Rendezvous hashing over the live members assigns the instances: if a member
+joins or leaves, only its own instances move. If two members claim an instance for a moment, the instance's lease keeps
+them apart.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NOTHING: Final = IngestReport({}, {}, 0, (), (), (), 0.0)
 
 
 class SharedCapture:
-    """A member as long as `stack` lives; `ingestion_of` makes the capture of some of the tables."""
+    """A member as long as `stack` is open; `ingestion_of` makes the capture of some tables."""
 
     def __init__(
         self,
@@ -47,10 +47,10 @@ class SharedCapture:
         return taken_number(self._database, _MEMBER, "capturing", self._stack)
 
     def step(self) -> IngestReport:
-        """Take in what has come of the instances that are this member's. Raises what `Ingestion.step` raises."""
+        """Take in the changes of this member's instances. Raises the errors of `Ingestion.step`."""
         try:
             self._held.require()
-        except FencedError:  # it was stopped for so long that another one has its number
+        except FencedError:  # it was stopped for so long that another process has its number
             self._member, self._held = self._join()
         members = holders_of(self._database, _MEMBER)
         mine = [table for group in self._groups if owner(group, members) == self._member for table in group]
@@ -60,7 +60,7 @@ class SharedCapture:
 
 
 def instance_groups(sources: Sequence[SourceTable]) -> tuple[tuple[SourceTable, ...], ...]:
-    """Tables that belong together: those of an instance, and of all instances that share a table with it."""
+    """Groups of tables that belong together: they share an instance, directly or through other tables."""
     groups: list[tuple[set[str], list[SourceTable]]] = []
     for source in sources:
         joined = [group for group in groups if group[0] & set(source.instances)]
@@ -72,7 +72,7 @@ def instance_groups(sources: Sequence[SourceTable]) -> tuple[tuple[SourceTable, 
 
 
 def owner(group: Sequence[SourceTable], members: Collection[int]) -> int | None:
-    """The member that takes the group in; None where there is none."""
+    """The member that captures the group; None without members."""
     name = min(instance for table in group for instance in table.instances)
     return max(members, key=lambda member: _weight(name, member), default=None)
 

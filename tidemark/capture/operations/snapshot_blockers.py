@@ -1,4 +1,4 @@
-"""What holds a snapshot back: the instances that are not read to its end, with their shards and heartbeats."""
+"""The reasons why a snapshot waits: instances that are not read to its end, with their shards and heartbeats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def blockers_of(status: TableStatus, end: datetime, zone: tzinfo) -> list[str]:
-    """One sentence an instance that a snapshot ending at `end` waits for, times in `zone`; none once all passed."""
+    """A text for each instance that a snapshot ending at `end` waits for, with times in `zone`."""
     behind = {
         name: stream
         for name, stream in status.streams.items()

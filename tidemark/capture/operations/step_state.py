@@ -1,4 +1,4 @@
-"""What a step of the capture has done so far, and where the tables stand after each of its passes."""
+"""The results of a capture step so far, and the position of each table after each pass."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -21,11 +21,11 @@ from tidemark.system.errors import CaptureError
 
 @dataclass
 class StepResult:
-    """What a step has gathered so far.
+    """The results of a step so far.
 
-    `refused` are offsets of unusable files per instance, `stopped` the tables that failed in it, `blocked` the
-    (table, instance) whose next records are not to be had. A pass that moved none of its tables on was too small:
-    `scale` makes the next one of them bigger.
+    `refused` has the offset of an unusable file by instance, `stopped` the failed tables, `blocked` the (table,
+    instance) pairs whose next records are missing. A pass that advances none of its tables was too small: `scale` makes
+    the next one bigger.
     """
 
     lease: CaptureLease
@@ -43,22 +43,22 @@ class StepResult:
     beats: dict[str, int] = field(default_factory=dict)
 
     def hear(self, beats: Mapping[str, int]) -> None:
-        """Heartbeats (epoch ms) of a pass, which may be one of tables that lag."""
+        """Add the heartbeats (epoch ms) of a pass. The pass may be of lagging tables, so newer ones stay."""
         self.beats |= {name: max(beat, self.beats.get(name, beat)) for name, beat in beats.items()}
 
     def stop(self, table: str, error: Exception) -> None:
-        """The table takes nothing more in, in this step; others go on."""
+        """Stop the table for this step because of an error. Others go on."""
         self.stopped.add(table)
         self.problems.append(error if isinstance(error, TidemarkError) else UnexpectedTableError.of(table, error))
 
 
 @dataclass(frozen=True)
 class StepPosition:
-    """Where the tables stand after a pass, each by its own log, and what was decided in it of each.
+    """The position of the tables after a pass, by their own logs, and the pass's decisions about each.
 
-    `versions` are the tables' when their states were read, `units` what the newest pass of a group of tables
-    read, `stopped` the tables that stopped in the step before and have not gone on since. A step begins where the one
-    before it in the same process ended, after it has looked whether that is still so.
+    `versions` are the tables' versions when their states were read, `units` the last units of a group of tables,
+    `stopped` the tables that failed in the last step and have not gone on since. A step begins at the end of the last
+    step in the same process, after a check that the position is still valid.
     """
 
     states: Mapping[str, CommitState] = field(default_factory=dict)
@@ -70,23 +70,23 @@ class StepPosition:
     stopped: frozenset[str] = frozenset()
 
     def with_table_at(self, table: str, state: CommitState, version: int | None) -> Self:
-        """After the table got to that state."""
+        """The position with the table at that state and version."""
         return replace(self, states={**self.states, table: state}, versions={**self.versions, table: version})
 
     def is_at(self, table: str, version: int | None, lease: CaptureLease) -> bool:
-        """Whether the table's version and the right to write it are as they were."""
+        """Whether the table's version and capture's lease are unchanged."""
         state = self.states.get(table)
         return state is not None and self.versions[table] == version and state.lease == lease
 
     def offsets(self, sources: Sequence[SourceTable]) -> dict[str, dict[str, int]]:
-        """Per table and instance the next offset."""
+        """The next offset by table and instance."""
         return {
             source.name: {name: self.states[source.name].offsets.get(topic_of(name), 0) for name in source.instances}
             for source in sources
         }
 
     def next_offsets(self, sources: Sequence[SourceTable], blocked: Collection[tuple[str, str]]) -> dict[str, int]:
-        """Per instance the lowest offset that some of the tables has not seen, of those that are not blocked there."""
+        """By instance, the lowest next offset of the tables, without blocked pairs."""
         lowest: dict[str, int] = {}
         for table, offsets in self.offsets(sources).items():
             for instance, offset in offsets.items():
@@ -96,7 +96,7 @@ class StepPosition:
 
     @property
     def findings(self) -> tuple[BinlogFinding, ...]:
-        """Where instances are halted and tables held, in the order of their binlogs."""
+        """The findings that halt instances and hold tables, in the order of the binlogs."""
         distinct = {finding for findings in self.halted.values() for finding in findings}
         holds = (state.holds.holds_to_accept(self.accepted) for state in self.states.values())
         distinct |= {hold.finding for table_holds in holds for hold in table_holds}
@@ -104,13 +104,13 @@ class StepPosition:
 
 
 def state_of_topics(state: CommitState, source: SourceTable, due: Due) -> CommitState:
-    """The state with the ids of the topics that are read now, which its next commit says."""
+    """The state with the ids of the topics that are read now. The next commit stores them."""
     ids = {topic_of(name): due.topic_ids[name] for name in source.instances if due.topic_ids.get(name)}
     return replace(state, topic_ids={**state.topic_ids, **ids})
 
 
 def problem_of_instance(state: CommitState, instance: str, due: Due) -> CaptureError | None:
-    """Why a table's next record of an instance cannot be read: the topic is another one, or does not have it."""
+    """Why a table's next record of an instance cannot be read: the topic is another one, or lacks the record."""
     topic = topic_of(instance)
     known, now = state.topic_ids.get(topic), due.topic_ids.get(instance)
     if known and now and known != now:

@@ -1,4 +1,4 @@
-"""Where capture stands: how far each table is read, what waits in Kafka, whether heartbeats come, how fast it goes."""
+"""The status of captured tables: progress, waiting Kafka records, heartbeats and rate."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from tidemark.capture.source_table import SourceTable, topic_of
 
 RATE_WINDOW = timedelta(hours=1)
 RECORDED = timedelta(days=30)
-"""Older heartbeats that nobody writes here are nothing that broke just now."""
+"""Older heartbeats, on an instance without a writer, are from a recording and do not mean a broken instance."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class ShardStatus:
 
 @dataclass(frozen=True)
 class StreamStatus:
-    """An instance as a table has read it: `read_to` is the time (UTC) up to which it knows the instance's changes.
+    """An instance as read by a table: all changes up to `read_to` (UTC) are known.
 
-    `lag` are records behind the topic's end, None where nobody knows the end.
+    `lag` is the number of unread records in the topic, None if its end is unknown.
     """
 
     offset: int
@@ -44,8 +44,8 @@ class StreamStatus:
 class TableStatus:
     """A captured table. `watermark` is the time up to which every instance is read, None before the first change.
 
-    `late` are per entity and slice the changes that came when its snapshot was named already.
-    `initial_load_pending` are shards whose initial load is not complete, `quarantined_columns` are not in the lake.
+    `late` counts, by entity and slice, the changes that came after the snapshot was tagged. `initial_load_pending` are
+    shards with an incomplete initial load. `quarantined_columns` are not in the lake.
     """
 
     table: str
@@ -60,10 +60,10 @@ class TableStatus:
 
 @dataclass(frozen=True)
 class Around:
-    """What a table's own log does not say: the topics' ends, findings that hold instances, and the time.
+    """Facts that a table's own log does not have: the topics' ends, halting findings, and the time.
 
-    `beats` are the newest heartbeats (epoch ms) that arrived of each instance, `looked` is when its capture last did.
-    Where no heartbeats are `written` and those that came are of long ago, what is captured is a recording.
+    `beats` are each instance's newest heartbeats (epoch ms); `looked` is when its capture last looked for changes. If
+    no heartbeats are `written`, and the last ones are old, the captured data is a recording.
     """
 
     ends: Mapping[str, int]
@@ -75,7 +75,7 @@ class Around:
 
 
 def table_status(source: SourceTable, commits: Iterable[Commit], around: Around) -> TableStatus:
-    """What the table's commits, newest first, say; those older than the window are not looked at."""
+    """The status by the table's commits, newest first. Reading stops at commits before the window."""
     recent: list[Commit] = []
     newest: Commit | None = None
     last_tagged: str | None = None

@@ -1,7 +1,7 @@
-"""The tables that capture keeps beside those of the warehouse, kept small: what is older than is kept goes, once a day.
+"""Trims capture's side tables once a day: old records of the dead-letter queue, and old unrouted changes.
 
-Late changes go when no tag needs them any more, however old they are.
-Records of the dead-letter queue whose time nobody can read stay: there is nothing to judge their age by.
+Late changes go when no tag needs them, whatever their age. Records of the dead-letter queue without a readable time
+stay, because their age is unknown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from tidemark.system.settings import Settings
 from tidemark.system.table_location import TableLocation
 
 NOTES: Final = "capture trimmed"
-"""The kind of the notes: per table when (ISO, UTC) it was trimmed last."""
+"""The kind of the notes: by table, when (ISO, UTC) it was last trimmed."""
 _SIDE_TABLES: Final = "_side_tables"
 _EVERY: Final = timedelta(days=1)
 _SMALL_FILES: Final = 50
@@ -34,9 +34,9 @@ _SMALL_FILES: Final = 50
 def trim_if_due(
     settings: Settings, now: datetime, registry: SnapshotRegistry, sources: Sequence[SourceTable] = ()
 ) -> Mapping[str, int]:
-    """Once a day, from a day after the first step on, `trim`, and late changes; how many rows went from which table.
+    """Trim side tables and late changes once a day, but not on a table's first day.
 
-    `now` is aware. The leases of the tables' instances are held.
+    Returns the number of removed rows of each table. `now` is aware. The caller holds the leases of the tables' instances.
     """
     notes = Notes(registry.database, NOTES)
     due = _due(notes.all(), [_SIDE_TABLES, *(source.name for source in sources)], now)
@@ -54,13 +54,13 @@ def trim_if_due(
 
 
 def _due(noted: Mapping[str, str], names: Sequence[str], now: datetime) -> dict[str, bool]:
-    """Whose day begins, and whether there was one before."""
+    """The tables that are due, and whether they were noted before."""
     last = {name: datetime.fromisoformat(noted[name]) for name in names if name in noted}
     return {name: name in last for name in names if name not in last or now - last[name] >= _EVERY}
 
 
 def trim(warehouse: TableLocation, before: datetime) -> Mapping[str, int]:
-    """Remove what happened before an instant, and fold small files; how many rows went from which table."""
+    """Remove records from before an instant, and compact small files. Returns the number of removed rows of each table."""
     removed = {name: _trim(warehouse / name, before) for name in (DEAD_LETTERS, UNROUTED)}
     return {name: rows for name, rows in removed.items() if rows}
 
@@ -69,7 +69,7 @@ def _trim(path: TableLocation, before: datetime) -> int:
     if not table_exists(path):
         return 0
     state = last_commit(path)
-    # What is read of the newest commit that says so stays true.
+    # The newest commit's state stays readable, so it is repeated.
     said = {"userMetadata": state.state.to_json()} if state else {}
     properties = CommitProperties(custom_metadata=said)
     table = open_table(path)

@@ -1,4 +1,4 @@
-"""Why a slice that is over gets no tag, from the table's own log: also long after a reload."""
+"""Why a finished slice gets no tag, by the table's own log, even long after a reload."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -10,9 +10,9 @@ _SHOWN: Final = 3
 
 
 def untagged_reason(commits: Iterable[Commit], entity: str, slice_key: str, end_ms: int) -> str | None:
-    """One sentence; `commits` come from the newest on, `end_ms` is the slice's end (epoch ms).
+    """One sentence, or None while the slice may still be tagged, or is.
 
-    None while the slice may still be tagged, or is.
+    `commits` are newest first, `end_ms` is the slice's end (epoch ms).
     """
     is_over = False
     for commit in commits:

@@ -1,1 +1,1 @@
-"""Where changes are cut into commits: at the ends of periods, and never in a way that a snapshot would show."""
+"""Plans the commits of a table: changes are cut at the ends of periods, so that a snapshot is exact."""

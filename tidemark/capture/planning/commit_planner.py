@@ -1,10 +1,10 @@
-"""Where a table's changes are cut into commits so that a commit is exactly the state at a boundary (B2). No Spark.
+"""Cuts a table's changes into commits, so that a commit is exactly the state at a boundary (B2). No Spark.
 
-An instance's topic is one ordered binlog, so it has *passed* boundary B with its first record whose event time is at
-or past B; every record before that one belongs to the state at B, every later one does not - also one that carries
-an older event time: it is *late*. A boundary closes when every instance that holds shards of the table passed it.
-Records past an open boundary wait. So a snapshot depends on the topics alone, never on how they were cut into files,
-batches or restarts.
+An instance's topic is one ordered binlog. It has *passed* boundary B with its first record whose event time is at or
+after B. Every record before that one belongs to the state at B, and every later one does not. A later record with an
+older event time is *late*. A boundary closes when every instance with shards of the table has passed it. Records after
+an open boundary wait. So a snapshot depends on the topics alone, never on how they were cut into files, batches or
+restarts.
 """
 
 from bisect import bisect_left
@@ -23,9 +23,9 @@ _FIRST: Final = itemgetter(0)
 
 
 class ReadTransaction(NamedTuple):
-    """A transaction of more than one minute at offsets `first` to `last`.
+    """A transaction that covers more than one minute, at offsets `first` to `last`.
 
-    It `has_begun` where records of it were merged before, and `may_go_on` where nothing was read that comes after it.
+    `has_begun`: an earlier pass merged some of its records. `may_go_on`: it ends the records that were read.
     """
 
     first: int
@@ -36,12 +36,12 @@ class ReadTransaction(NamedTuple):
 
 @dataclass(frozen=True)
 class TopicStream:
-    """What can be read of one instance's topic: offsets in `[next_offset, end_offset)`.
+    """The readable part of one instance's topic: offsets in `[next_offset, end_offset)`.
 
-    `marks` are of those records, or of earlier ones too, in any order; `merged_ms` is the newest event time before
-    `next_offset`, None where nothing is. Boundaries lie on whole minutes, as those of every calendar do. Marks from
-    offset `sure_until` on are not confirmed yet (trusted_times): what is behind them waits, but closes nothing.
-    Where rows are `missing` the state is not the table's, and is not tagged.
+    `marks` describe these records, or earlier ones too, in any order. `merged_ms` is the newest event time before
+    `next_offset`, None if there is none. Boundaries lie on whole minutes, as in every calendar. Marks from offset
+    `sure_until` on are not confirmed yet (trusted_times): records there wait, but close no boundary. While rows are
+    `missing`, the state is incomplete and is not tagged.
     """
 
     instance: str
@@ -54,15 +54,15 @@ class TopicStream:
     transactions: Sequence[ReadTransaction] = ()
 
     def has_passed(self, end_ms: int) -> bool:
-        """Whether a confirmed record is at or past the boundary."""
+        """Whether a confirmed record is at or after the boundary."""
         cut = self.cut_offset(end_ms)
         return cut is not None and (self.sure_until is None or cut < self.sure_until)
 
     def cut_offset(self, end_ms: int) -> int | None:
-        """The offset of the first record at or past the boundary; None while there is none.
+        """The offset of the first record at or after the boundary; None if there is none yet.
 
-        A transaction is not torn: all of it is behind the cut, as it was committed past the boundary. One of which
-        records were merged before its last was read is before the cut instead.
+        A transaction is not split. All of it is after the cut, because it was committed after the boundary. If an
+        earlier pass merged some of its records, all of it is before the cut instead.
         """
         at = bisect_left(self._by_minute, end_ms, key=_FIRST)
         return self._whole(self._by_minute[at][1]) if at < len(self._by_minute) else None
@@ -78,7 +78,7 @@ class TopicStream:
         return None if torn.may_go_on else torn.last + 1
 
     def lacking(self, end_ms: int) -> list[str]:
-        """The shards whose rows are not all in the state at the boundary, which it has passed."""
+        """The shards with missing rows in the state at a boundary that the stream has passed."""
         cut = self.cut_offset(end_ms)
         return [gap.shard for gap in self.missing if cut is not None and gap.holds(cut)]
 
@@ -90,7 +90,10 @@ class TopicStream:
 
     @cached_property
     def _by_minute(self) -> list[tuple[int, int]]:
-        """Each minute of a mark with the first offset at or past it: a plan asks for thousands of boundaries."""
+        """Each mark's minute with the first offset at or after it.
+
+        It is cached, as a plan tests thousands of boundaries.
+        """
         marks = sorted(self.marks, key=attrgetter("minute"), reverse=True)
         firsts = accumulate((mark.first_offset for mark in marks), min)
         return [(mark.minute, first) for mark, first in zip(marks, firsts, strict=True)][::-1]
@@ -116,10 +119,10 @@ class Span:
 
 @dataclass(frozen=True)
 class PlannedBatch:
-    """One commit to be: everything in `spans`, after which `closes` are tagged and late changes of `settles` are in.
+    """A future commit of everything in `spans`. It tags `closes`, and completes the late changes of `settles`.
 
-    A record in it with an event time before `late_before` is late: a snapshot that it belonged to is tagged already.
-    `watermarks` are the newest event times (epoch ms) of each instance up to the batch's end, of whatever table.
+    A record in it with an event time before `late_before` is late: a snapshot of its time is tagged already.
+    `watermarks` are the newest event times (epoch ms) of each instance up to the batch's end, of any table.
     """
 
     spans: Mapping[str, Span]
@@ -131,7 +134,7 @@ class PlannedBatch:
 
 @dataclass(frozen=True)
 class OpenSliceEnd:
-    """A boundary that is next of its entity, and the instances that have not passed it with their watermarks."""
+    """The next boundary of an entity, and the instances that have not passed it, with their watermarks."""
 
     slice_end: SliceEnd
     blockers: tuple[tuple[str, int | None], ...]
@@ -139,7 +142,7 @@ class OpenSliceEnd:
 
 @dataclass(frozen=True)
 class UntaggedSliceEnd:
-    """A boundary that gets no name: when it passed, rows of these shards had not been loaded yet."""
+    """A boundary that gets no tag, because rows of these shards were not loaded when it passed."""
 
     slice_end: SliceEnd
     shards: tuple[str, ...]
@@ -147,7 +150,7 @@ class UntaggedSliceEnd:
 
 @dataclass(frozen=True)
 class CommitPlan:
-    """Batches in order, what waits, and what is never tagged."""
+    """The batches in order, the boundaries that wait, and the boundaries that are never tagged."""
 
     batches: tuple[PlannedBatch, ...]
     waiting: tuple[OpenSliceEnd, ...]
@@ -155,11 +158,11 @@ class CommitPlan:
 
 
 def make_plan(streams: Sequence[TopicStream], slice_ends: Iterable[SliceEnd], tagged_until: int | None) -> CommitPlan:
-    """Cut what can be read at every boundary that closes; the rest goes up to the first open boundary.
+    """Cut the readable records at every boundary that closes; the last batch ends at the first open boundary.
 
-    `slice_ends` are all open ones of the table as far as the streams reach and one more of each entity; `tagged_until`
-    is the end of the newest slice tagged already. Where a slice waits for its late changes no less than where
-    one ends every stream is cut: what is late enough depends on the topics alone, too.
+    `slice_ends` are the table's open slice ends as far as the streams reach, and one more of each entity.
+    `tagged_until` is the end of the newest tagged slice. Streams are also cut where a slice stops waiting for late
+    changes, so that the set of late changes depends on the topics alone.
     """
     position = {stream.instance: stream.next_offset for stream in streams}
     batches: list[PlannedBatch] = []
@@ -191,7 +194,7 @@ def make_plan(streams: Sequence[TopicStream], slice_ends: Iterable[SliceEnd], ta
 def _cut_alike(
     streams: Sequence[TopicStream], closing: Sequence[tuple[int, tuple[SliceEnd, ...]]]
 ) -> Iterator[tuple[int, tuple[SliceEnd, ...]]]:
-    """Boundaries between which there is no record, as one: a quiet night, or the years up to a wrong clock's time."""
+    """Joins boundaries without a record between them, as in a quiet night, or the years up to a wrong clock's time."""
     for _, alike in groupby(closing, key=lambda closing_end: [stream.cut_offset(closing_end[0]) for stream in streams]):
         groups = list(alike)
         yield groups[-1][0], tuple(slice_end for _, group in groups for slice_end in group)
@@ -205,13 +208,13 @@ def _batch(
 ) -> PlannedBatch:
     spans = _spans(streams, position, end_ms)
     newest = {stream.instance: stream.watermark(spans[stream.instance].end) for stream in streams}
-    # Of a transaction that is before the cut the last changes may be dated behind it: the slice is not over for that.
+    # The last changes of a transaction before the cut may be dated after it; the slice has not ended because of that.
     watermarks = {name: ms if end_ms is None else min(ms, end_ms - 1) for name, ms in newest.items() if ms is not None}
     return PlannedBatch(spans, watermarks, (), tagged_until)
 
 
 def _spans(streams: Sequence[TopicStream], position: Mapping[str, int], end_ms: int | None) -> dict[str, Span]:
-    """From where each instance is to its cut at the boundary, or to the end where it has not passed it."""
+    """The span of each instance from its position to the cut at the boundary, or to the end if it has not passed it."""
     spans = {}
     for stream in streams:
         start = position[stream.instance]
@@ -233,10 +236,10 @@ def _first_of_each(slice_ends: Sequence[SliceEnd], streams: Sequence[TopicStream
 
 
 def fold_empty(batches: Sequence[PlannedBatch], changed: Sequence[bool]) -> tuple[tuple[int, PlannedBatch], ...]:
-    """Join a batch without changes of the table to the commit before it: the state is the same, one version is both.
+    """Join each batch that does not change the table to the commit before it: one version is the state of both.
 
-    Returns (index of the batch that has the changes, batch with the joined spans and closes). Empty batches at the
-    beginning become one commit without changes, which tags what they close.
+    Returns (index of the batch with the changes, batch with the joined spans and closes). Empty batches at the
+    beginning become one commit without changes, which tags their slices.
     """
     commits: list[tuple[int, PlannedBatch]] = []
     for index, batch in enumerate(batches):

@@ -1,4 +1,4 @@
-"""Binlog continuity in one pass: what of it may be merged, and how far each instance's binlog is read then."""
+"""Binlog continuity in one pass: the records that may be merged, and the progress of each instance after them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,12 +17,11 @@ from tidemark.capture.source.scan_summary import Summary
 
 @dataclass(frozen=True)
 class BinlogOrder:
-    """Per instance how its binlog goes on in a pass, and its heartbeats; without positions it is not in `judged`.
+    """How each instance's binlog goes on in a pass. An instance without positions is not in `judged`.
 
-    `binlogs` are the records that were judged: a cut may lie between any two of them.
-
-    `loads` say where tables lack rows, `holds` what keeps tags back and what ends that; both are of one table where it
-    is merged. `accepted` are per instance the offsets of findings that a person accepted.
+    `binlogs` are the judged records; a cut may lie between any two. `beats` are heartbeats. `loads` are where tables
+    lack rows, `holds` what holds tags back and ends that; during a merge both are of one table. `accepted` has, by
+    instance, the offsets of accepted findings.
     """
 
     judged: Mapping[str, Judged] = field(default_factory=dict)
@@ -34,26 +33,26 @@ class BinlogOrder:
 
     @property
     def findings(self) -> tuple[BinlogFinding, ...]:
-        """Where reading ends before the records do."""
+        """The findings that end reading before the end of the records."""
         return tuple(judgement.finding for judgement in self.judged.values() if judgement.finding is not None)
 
     @property
     def again(self) -> Mapping[str, tuple[Again, ...]]:
-        """Per instance the records that were read before."""
+        """By instance, the records that were read before."""
         return {instance: tuple(judgement.again) for instance, judgement in self.judged.items() if judgement.again}
 
     def is_repeated(self, instance: str, offset: int, position: Position | None) -> bool:
-        """Whether what the topic has there came before, and was not the last thing that did."""
+        """Whether the record came before, and was not the last one that came."""
         ranges = self.again.get(instance, ())
         return position is not None and any(
             skipped.holds(offset, position) and position < skipped.until for skipped in ranges
         )
 
     def was_read(self, instance: str, offset: int, position: Position | None) -> bool:
-        """Whether the statement that the topic has there came before, be it the last thing that did.
+        """Whether the statement at this offset was read before, even as the last record.
 
-        A statement on several tables is several records at one position: they are read if the first of them is. What a
-        pass begins with may be the next one of those that the pass before it ended with.
+        A statement on several tables is several records at one position, and they count as read if the first one does.
+        The first record of a pass may continue the records at the end of the last pass, so it counts as unread.
         """
         if position is None:
             return False
@@ -64,19 +63,19 @@ class BinlogOrder:
         )
 
     def end_offset(self, instance: str, default: int) -> int:
-        """Where reading ends: before a finding, else at `default`."""
+        """The offset where reading ends: before a finding, else `default`."""
         judged = self.judged.get(instance)
         return default if judged is None or judged.finding is None else min(default, judged.finding.offset)
 
     def progress_at(self, instance: str, end: int, before: BinlogProgress | None) -> BinlogProgress | None:
-        """How far the binlog is read before offset `end`, wherever that is: up to the last record before it."""
+        """The progress of the binlog at the last record before offset `end`."""
         judged = self.judged.get(instance)
         step = None if judged is None else judged.step_at(end)
         return before if step is None else step.progress_after(self.binlogs[instance].part(step.run, end))
 
     @property
     def newest_beats(self) -> Mapping[str, int]:
-        """The time (epoch ms) of each instance's newest heartbeat, also of one that waits behind a finding."""
+        """The time (epoch ms) of each instance's newest heartbeat, even if it waits behind a finding."""
         return {name: max(beat.beat_ms for beat in beats) for name, beats in self.beats.items() if beats}
 
     def beat_at(self, instance: str, end: int, before: int | None) -> int | None:
@@ -90,7 +89,7 @@ class BinlogOrder:
         return is_slow(beats[-1]) if beats else before
 
     def slow_spans(self, before: Collection[str]) -> Mapping[str, Spans]:
-        """Per instance the offsets at which its clock is slow; of those in `before` it was so before this pass."""
+        """By instance, the offsets at which its clock is slow. Clocks in `before` were slow before this pass."""
         spans_of = {name: slow_spans(self.beats.get(name, ()), name in before) for name in {*self.beats, *before}}
         return {name: spans for name, spans in spans_of.items() if spans}
 
@@ -101,7 +100,7 @@ def judge_binlogs(
     policy: BinlogPolicy,
     accepted: Mapping[str, Collection[int]],
 ) -> BinlogOrder:
-    """Judge each instance's records after what was read of it."""
+    """Judge the records of each instance by its earlier progress."""
     judged = {
         instance: judge(instance, before.get(instance), runs, policy, accepted.get(instance, ()))
         for instance, runs in summary.runs(policy, before).items()

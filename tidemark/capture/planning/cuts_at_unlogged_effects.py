@@ -1,4 +1,4 @@
-"""Batches cut where rows change without row events, so that each such place is a batch of its own."""
+"""Cuts batches at changes without row events, so that each such change has a batch of its own."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from tidemark.capture.planning.commit_planner import PlannedBatch, Span
 def cut_at(batches: Sequence[PlannedBatch], places: Iterable[tuple[str, int]]) -> list[PlannedBatch]:
     """The same records in the same order; the record at each of `places` (instance, offset) is alone in its batch.
 
-    The last part of what was one batch closes and settles what the whole did, and brings the other instances' records.
+    The last part of a batch has its closes and settles, and the records of the other instances.
     """
     cut = list(batches)
     for instance, offset in sorted(set(places)):
@@ -31,6 +31,6 @@ def _parts(batch: PlannedBatch, instance: str, offset: int) -> list[PlannedBatch
 
 
 def _begun(batch: PlannedBatch, instance: str, span: Span) -> PlannedBatch:
-    """Of one instance alone; how far the others' clocks are is not known before the whole batch is read."""
+    """A part with records of one instance alone. Watermarks are unknown until the whole batch is read."""
     standing = {name: Span(other.start, other.start) for name, other in batch.spans.items()}
     return replace(batch, spans={**standing, instance: span}, watermarks={}, closes=(), settles=())

@@ -1,7 +1,8 @@
-"""Which tables are read together: those that are level. One that lags is read by itself, and holds up no other.
+"""Groups of tables that are read together. A table that lags is read separately, and does not delay the others.
 
-All tables of an instance share its topic, so tables at about the same offset are read once for all. One that was added
-today, loaded anew or stopped for a while would have the others' records read again and again from where it is.
+All tables of an instance share its topic, so tables at about the same offset are read with one scan. A table that was
+added today, loaded again or stopped for a while is far behind. In one group, every pass would read the others' records
+again from its offset.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,14 +12,14 @@ from typing import Final
 from tidemark.capture.source_table import SourceTable
 
 WIDTH: Final = 100_000
-"""Records that the offsets of two tables of one group may be apart: a fraction of what a pass reads."""
+"""The most records between the offsets of two tables of a group: a fraction of a pass."""
 LAGGING_SHARE: Final = 0.1
-"""Of a pass, for those that lag while the others have records to take in."""
+"""The share of a pass for tables that lag, while the others have records to read."""
 AGAIN_SHARE: Final = 0.01
-"""Of a pass, for those that stopped in the step before: it shows whether they go on now."""
+"""The share of a pass for tables that failed in the last step, to test whether they work now."""
 
 Offsets = Mapping[str, Mapping[str, int]]
-"""Table -> instance -> next offset."""
+"""The next offset by table and instance."""
 
 
 @dataclass
@@ -27,7 +28,7 @@ class _Group:
     newest: dict[str, int] = field(default_factory=dict)
 
     def takes(self, offsets: Mapping[str, int], width: int) -> bool:
-        """Whether a table is near enough on each instance that it shares with the group."""
+        """Whether a table is close enough to the group on every instance that they share."""
         return all(abs(self.newest.get(name, offset) - offset) <= width for name, offset in offsets.items())
 
     def add(self, table: SourceTable, offsets: Mapping[str, int]) -> None:
@@ -36,7 +37,7 @@ class _Group:
 
 
 def read_groups(tables: Sequence[SourceTable], offsets: Offsets, width: int = WIDTH) -> list[tuple[SourceTable, ...]]:
-    """The groups, the one that is furthest first; tables of a group are in the order of `tables`."""
+    """The groups, the furthest one first. Tables of a group are in the order of `tables`."""
     groups: list[_Group] = []
     for table in sorted(tables, key=lambda source: -sum(offsets[source.name].values())):
         group = next((group for group in groups if group.takes(offsets[table.name], width)), None)

@@ -1,4 +1,4 @@
-"""What a pass may read of each table's instances: up to where binlogs are whole, by clocks that can be trusted."""
+"""The part of a scan that a table may read: up to where binlogs are complete, with times from trusted clocks."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,9 +26,9 @@ States = Mapping[str, CommitState]
 
 @dataclass(frozen=True)
 class ReadableScan:
-    """A scan with the order of its binlogs; `gone` are, per table and instance, the first shard that vanished.
+    """A scan with the order of its binlogs. `gone` has, by table and instance, the first shard that was dropped.
 
-    `blocked` are (table, instance) whose next record is not in the scan: nothing of the instance is read for the table.
+    `blocked` are (table, instance) pairs whose next record is not in the scan: the table reads nothing of the instance.
     """
 
     scan: Scan
@@ -38,11 +38,11 @@ class ReadableScan:
     blocked: Collection[tuple[str, str]] = ()
 
     def streams(self, source: SourceTable, state: CommitState) -> list[TopicStream]:
-        """What the planner cuts for the table."""
+        """The table's streams, which the planner cuts."""
         return [self._stream(source, instance, state) for instance in source.instances]
 
     def findings_of(self, source: SourceTable) -> tuple[BinlogFinding, ...]:
-        """Why some of the table's instances are not read to their ends."""
+        """The findings that end reading of some of the table's instances."""
         whole = (finding for finding in self.order.findings if finding.instance in source.instances)
         return (*whole, *self.gone[source.name].values())
 
@@ -68,7 +68,7 @@ class ReadableScan:
         )
 
     def _transactions(self, instance: str, state: CommitState, end: int) -> list[ReadTransaction]:
-        """Those that pass the end of a minute before offset `end`."""
+        """The transactions that cross the end of a minute before offset `end`."""
         start, progress = state.offsets.get(topic_of(instance), 0), state.positions.get(instance)
         known = progress.gtids if progress else {}
         return [
@@ -99,7 +99,7 @@ def readable_scan(
     accepted: AcceptedOffsets,
     blocked: Collection[tuple[str, str]] = (),
 ) -> ReadableScan:
-    """Judge the scan after what the tables have read; `reached` are the next offsets of the instances."""
+    """Judge the scan by what the tables have read. `reached` are the next offsets of the instances."""
     progress = _progress(states, reached)
     order = judge_binlogs(scan.summary, progress, policy, accepted)
     clocks = judge_clocks(beats_once(scan.summary.beats, order.again))
@@ -112,7 +112,7 @@ def readable_scan(
 
 
 def _progress(states: States, reached: Mapping[str, int]) -> dict[str, BinlogProgress]:
-    """Per instance how far its binlog is read where the table is that is furthest behind."""
+    """By instance, the binlog progress of the table that is furthest behind."""
     return {
         instance: state.positions[instance]
         for instance, offset in reached.items()
@@ -122,7 +122,7 @@ def _progress(states: States, reached: Mapping[str, int]) -> dict[str, BinlogPro
 
 
 def _find_vanished(source: SourceTable, scan: Scan, state: CommitState, order: BinlogOrder) -> dict[str, BinlogFinding]:
-    """Per instance the first drop of a shard that has rows."""
+    """By instance, the first drop of a shard that has rows."""
     first = {f"{instance}.{physical}": offset for (instance, physical), offset in scan.summary.first_changes.items()}
     earlier = dict.fromkeys(state.watermarks, 0)
     return vanished_shards(new_drops(source, scan, state, order), {**first, **earlier}, order.accepted)

@@ -1,4 +1,4 @@
-"""The slices whose ends a table's changes are cut at, by the local calendar."""
+"""The slices of a table's entities, by the local calendar. Commits are cut at their ends."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -12,16 +12,16 @@ from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar, Period
 
 MOST_SLICES: Final = 100_000
-"""Of one entity at once: as many as Dagster gives an asset. Up to 2106 there are eight million of five minutes."""
+"""The most open slices of one entity, as Dagster allows for an asset. A wrong clock in 2106 could open 8 million."""
 
 
 def open_slice_ends(
     table: SourceTable, calendar: Calendar, closed: Mapping[str, int], merged_ms: int, reached_ms: int
 ) -> list[SliceEnd]:
-    """Slices of each of the table's entities that are not tagged, up to `reached_ms`, and the one after it.
+    """The untagged slices of each of the table's entities up to `reached_ms`, and the next one.
 
-    A slice that ended at or before `merged_ms` (the newest event that is in the table) is left out: when the entity
-    is new the state of that time has passed. All times are epoch ms. Raises TooManySlicesError.
+    A slice that ended at or before `merged_ms`, the newest event in the table, is left out: for a new entity the state
+    of that time has passed. All times are epoch ms. Raises TooManySlicesError.
     """
     slice_ends: list[SliceEnd] = []
     for entity, period, start in table.snapshot_series:
@@ -39,7 +39,7 @@ def open_slice_ends(
 
 
 def _up_to(reached_ms: int, slices: Iterator[SliceEnd]) -> Iterator[SliceEnd]:
-    """Up to the first that ends later, and at most as many as there may be at once."""
+    """The slices up to the first that ends after `reached_ms`, at most MOST_SLICES."""
     for slice_end in islice(slices, MOST_SLICES):
         yield slice_end
         if slice_end.end_ms > reached_ms:
@@ -47,7 +47,7 @@ def _up_to(reached_ms: int, slices: Iterator[SliceEnd]) -> Iterator[SliceEnd]:
 
 
 def waits_of(table: SourceTable, slice_ends: Iterable[SliceEnd]) -> list[SliceEnd]:
-    """Where the snapshots of these slices stop waiting for late changes, of entities that wait."""
+    """The ends of waiting for late changes, for slices of entities that wait."""
     return [
         replace(slice_end, end_ms=slice_end.end_ms + late_ms, late_ms=late_ms)
         for slice_end in slice_ends
@@ -58,7 +58,7 @@ def waits_of(table: SourceTable, slice_ends: Iterable[SliceEnd]) -> list[SliceEn
 def missed_slice_ends(
     table: SourceTable, calendar: Calendar, closed: Mapping[str, int], merged_ms: int
 ) -> list[SliceEnd]:
-    """Slices that were never tagged and cannot be any more; the first ones, where they are very many."""
+    """Slices that were never tagged and cannot be any more; at most the first MOST_SLICES of each entity."""
     slice_ends: list[SliceEnd] = []
     for entity, period, start in table.snapshot_series:
         since = slices_after(
@@ -69,7 +69,7 @@ def missed_slice_ends(
 
 
 def slices_after(calendar: Calendar, entity: str, period: Period, start: str, after_ms: int) -> Iterator[SliceEnd]:
-    """Slices from `start` on whose end (epoch ms) is later than `after_ms`, without end."""
+    """Endless slices from `start` on whose end (epoch ms) is after `after_ms`."""
     first = calendar.window(period, start)
     instant = max(first.start, utc(after_ms))
     while True:

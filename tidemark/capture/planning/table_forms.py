@@ -1,4 +1,4 @@
-"""How a table's shards are declared at each offset: what an ALTER does to rows depends on it."""
+"""How a table's shards are declared at each offset. The effect of an ALTER on rows depends on it."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -26,23 +26,23 @@ _MOVES: Final = ("RENAME", "EXCHANGE", "CONVERT")
 
 @dataclass(frozen=True)
 class TableForms:
-    """`known` are the forms of shards (`a.school.orders_0`) before the scan, `turns` those from an offset on."""
+    """`known` are the forms of shards (`a.school.orders_0`) before the scan, `turns` their new forms by offset."""
 
     known: Mapping[str, TableForm]
     turns: Mapping[str, Sequence[tuple[int, TableForm | None]]]
 
     def before(self, shard: str, offset: int) -> TableForm | None:
-        """How the shard is declared before the record at that offset; None where nobody said it."""
+        """The shard's form before the record at that offset; None if unknown."""
         mine = self.turns.get(shard, ())
         count = bisect_left(mine, offset, key=lambda turn: turn[0])
         return mine[count - 1][1] if count else self.known.get(shard)
 
     def after(self, shard: str, offset: int) -> TableForm | None:
-        """How that record declares the shard."""
+        """The form that the record at that offset declares."""
         return next((form for at, form in self.turns.get(shard, ()) if at == offset), None)
 
     def at(self, ends: Mapping[str, int]) -> Mapping[str, TableForm]:
-        """All shards' before the offsets `ends`, per instance."""
+        """The forms of all shards before the offsets `ends` (by instance)."""
         shards = {*self.known, *self.turns}
         forms = {shard: self.before(shard, ends.get(shard.partition(".")[0], 0)) for shard in sorted(shards)}
         return {shard: form for shard, form in forms.items() if form is not None}
@@ -51,7 +51,7 @@ class TableForms:
 def table_forms(
     source: SourceTable, summary: Summary, order: BinlogOrder, known: Mapping[str, TableForm]
 ) -> TableForms:
-    """The forms of the table's shards in a scan; what was sent again is left out."""
+    """The forms of the table's shards in a scan, without redelivered records."""
     statements = {(statement.instance, statement.offset): statement for statement in summary.statements}
     declared = [
         (change.instance, change.offset, change.schema.physical, change.schema.form)
@@ -79,7 +79,7 @@ def table_forms(
 def _moved(
     source: SourceTable, statements: Iterable[RecordedStatement]
 ) -> Iterable[tuple[str, int, str, TableForm | None]]:
-    """Shards that may have got the place of another table, or another table theirs."""
+    """Shards that a statement may have swapped with, or renamed from, another table."""
     for statement in statements:
         if statement.instance in source.instances and any(word in statement.sql.upper() for word in _MOVES):
             words = _words(statement.sql)
@@ -90,10 +90,10 @@ def _moved(
 
 
 def _declared(before: TableForm | None, declared: TableForm | None, sql: str) -> TableForm | None:
-    """What a connector declares behind a statement, less what it cannot know.
+    """The declaration after a statement, without the facts that the connector cannot know.
 
-    Debezium carries a clause out that the server passed over, as the column is there, and says nothing of a table's own
-    character set.
+    If a server skips a conditional clause, because the column exists, Debezium still applies it. It also does not
+    report a table's own character set.
     """
     if before is None or declared is None:
         return declared
@@ -122,6 +122,6 @@ def _is_conditional(words: Sequence[Word]) -> bool:
 
 
 def _sets_charset(clause: Sequence[Word]) -> bool:
-    """Whether it is one of the table's options, behind `ALTER TABLE t` or a comma."""
+    """Whether the clause sets an option of the table, as after `ALTER TABLE t` or a comma."""
     is_columns = any(word.is_(*_OF_COLUMNS, "CREATE") for word in clause[:4])
     return not is_columns and any(word.is_("CHARSET", "CHARACTER", "COLLATE") for word in clause)

@@ -1,4 +1,4 @@
-"""The loads of a table in a scan: which were asked for, and which have ended."""
+"""The loads of a table in a scan: requests and ends."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -12,7 +12,7 @@ from tidemark.capture.source_table import SourceTable, topic_of
 def asked_and_ended(
     source: SourceTable, summary: Summary, state: CommitState, shards: Mapping[str, Sequence[str]]
 ) -> list[HoldEvent]:
-    """What the topics say of loads behind the table's offsets, in their order; `shards` are its known ones."""
+    """Requests and ends of loads after the table's offsets, in order; `shards` are its known shards."""
     events = [*_asked(source, summary, shards), *_ended(source, summary)]
     return sorted(event for event in events if event.offset >= state.offsets.get(topic_of(event.instance), 0))
 
@@ -45,7 +45,7 @@ def _ended(source: SourceTable, summary: Summary) -> Iterator[HoldEvent]:
 def loads_of_table(
     source: SourceTable, summary: Summary, state: CommitState, declared: Iterable[LoadEvent]
 ) -> list[LoadEvent]:
-    """Where the table's shards lack rows, by `declared`, and where what they lacked has come, behind its offsets."""
+    """Where the table's shards lack rows, by `declared`, and where the missing rows have arrived, after its offsets."""
     lacking = [
         event
         for event in declared
@@ -55,7 +55,7 @@ def loads_of_table(
     holds = state.holds
     read: list[LoadEvent] = []
     for event in asked_and_ended(source, summary, state, {}):
-        # Who reads a table for the first time may be asked by other ways than the topic.
+        # A first load may be requested by other ways than the signal table.
         is_unasked = event.what == "loaded" and event.shard not in holds.loading
         if is_unasked or holds.ends_a_load(event):
             physical = event.shard.partition(".")[2]

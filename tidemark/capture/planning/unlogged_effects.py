@@ -1,4 +1,4 @@
-"""What the statements and loads in a scan do to one table: where its rows change without row events, and its holds."""
+"""The effects of a scan's statements and loads on one table: changed rows without row events, and holds."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ from tidemark.capture.source_table import SourceTable, topic_of
 
 @dataclass(frozen=True)
 class Swept:
-    """Rows of `physical` that no record from offset `before` on has written are not in the source any more."""
+    """Rows of `physical` that no record from offset `before` on has written are no longer in the source."""
 
     physical: str
     before: int
 
 
 class RowEffect(NamedTuple):
-    """At `offset` of its instance's topic rows of a shard change, and no row event tells of it."""
+    """At `offset`, rows of a shard change without row events."""
 
     instance: str
     offset: int
@@ -36,20 +36,20 @@ class RowEffect(NamedTuple):
 
     @property
     def shard(self) -> str:
-        """`a.school.orders_3`."""
+        """The shard: `a.school.orders_3`."""
         return f"{self.instance}.{self.effect.physical}"
 
 
 @dataclass(frozen=True)
 class TableEffects:
-    """Both in order of (instance, offset)."""
+    """Effects on rows and events of holds, both in order of (instance, offset)."""
 
     rows: Sequence[RowEffect] = ()
     holds: Sequence[HoldEvent] = ()
 
 
 def table_effects(source: SourceTable, scan: Scan, order: BinlogOrder, state: CommitState) -> TableEffects:
-    """What the scan has behind the table's offsets; what was redelivered is left out."""
+    """The effects after the table's offsets, without redelivered statements."""
     shards = _known_shards(source, scan, state)
     changed = [*_statements(source, scan, order, state, shards)]
     events = sorted(
@@ -69,7 +69,7 @@ def table_effects(source: SourceTable, scan: Scan, order: BinlogOrder, state: Co
 
 
 def _known_shards(source: SourceTable, scan: Scan, state: CommitState) -> dict[str, list[str]]:
-    """Per instance the physical tables of which rows are there or come."""
+    """By instance, the physical tables that have rows, or get rows in the scan."""
     come = {f"{instance}.{physical}" for instance, physical in scan.summary.first_changes}
     shards: dict[str, list[str]] = {instance: [] for instance in source.instances}
     for name in sorted(come.union(state.watermarks)):
@@ -97,7 +97,7 @@ def _statements(
 
 
 def _effects(source: SourceTable, statement: RecordedStatement, forms: TableForms) -> Sequence[StatementEffect]:
-    """What the statement does, by how the table's shards were and are declared."""
+    """The statement's effects, by the earlier and later declarations of the table's shards."""
 
     def before(table: str) -> TableForm | None:
         return forms.before(_shard(table), statement.offset)
@@ -115,7 +115,7 @@ def _effects(source: SourceTable, statement: RecordedStatement, forms: TableForm
 def _touched(
     source: SourceTable, instance: str, effect: StatementEffect, shards: Mapping[str, Sequence[str]]
 ) -> list[str]:
-    """The shards that an effect is on; a server may be one that writes every name in small letters."""
+    """The shards of an effect. A server may write all names in lower case."""
     if effect.physical.endswith(".*"):
         return [name for name in shards[instance] if name.startswith(effect.physical.removesuffix("*"))]
     names = (effect.physical, effect.physical.lower())
@@ -134,7 +134,7 @@ def _change(statement: RecordedStatement, effect: StatementEffect, physical: str
 
 
 def _altered(scan: Scan, state: CommitState, shards: Mapping[str, Sequence[str]]) -> Iterator[HoldEvent]:
-    """Of each shard that is not held for that already."""
+    """A hold for each shard that does not have such a hold yet, if the connector changes values."""
     for instance, (offset, columns) in scan.summary.altered.items():
         if offset < state.offsets.get(topic_of(instance), 0):
             continue
@@ -150,9 +150,9 @@ def _altered(scan: Scan, state: CommitState, shards: Mapping[str, Sequence[str]]
 
 
 def _accepted_gaps(order: BinlogOrder, state: CommitState, shards: Mapping[str, Sequence[str]]) -> Iterator[HoldEvent]:
-    """Who goes on behind a gap may lack what was in it: of each shard, until it is read again or somebody knows better.
+    """After an accepted gap, changes may be missing in each shard until it is loaded or a person accepts that too.
 
-    That is another answer than to go on, so it has an offset of its own.
+    The second acceptance is a separate one, so it has an offset of its own.
     """
     for instance, judged in order.judged.items():
         for gap in judged.gaps:
@@ -172,14 +172,14 @@ def _accepted_gaps(order: BinlogOrder, state: CommitState, shards: Mapping[str, 
 def _dropped(
     source: SourceTable, scan: Scan, order: BinlogOrder, state: CommitState, shards: Mapping[str, Sequence[str]]
 ) -> Iterator[RowEffect]:
-    """The rows of a shard whose table is dropped are gone, as with TRUNCATE: a person has accepted that before."""
+    """The effect of a dropped shard: its rows are deleted as by TRUNCATE. A person has accepted this before."""
     for drop in new_drops(source, scan, state, order):
         if drop.physical in shards[drop.instance]:
             yield RowEffect(drop.instance, drop.offset, Emptied(drop.physical))
 
 
 def new_drops(source: SourceTable, scan: Scan, state: CommitState, order: BinlogOrder) -> list[Dropped]:
-    """The drops of the table's shards behind its offsets; one that the connector sent again was seen to."""
+    """The drops of the table's shards after its offsets, without redelivered ones."""
     return [
         drop
         for drop in scan.summary.table_drops

@@ -1,1 +1,1 @@
-"""Columns of captured tables: the source's types and schema changes, and what they make of the lake's columns."""
+"""Columns of captured tables: the source's types and schema changes, and the lake's columns that follow from them."""

@@ -1,4 +1,4 @@
-"""How a source declares a column as far as an ALTER of it may change values: more than the lake's type says."""
+"""A source column's declaration, in the detail that decides whether an ALTER changes values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ UNKNOWN_CHARSET = "?"
 
 @dataclass(frozen=True)
 class ColumnForm:
-    """`may_be_null` and the `charset` are None where nobody says; `members` are those of an ENUM or SET, in order."""
+    """`may_be_null` and `charset` are None if unknown; `members` are the values of an ENUM or SET, in order."""
 
     kind: SourceType
     may_be_null: bool | None = None
@@ -21,7 +21,7 @@ class ColumnForm:
 
     @classmethod
     def of(cls, listed: Mapping[str, Any]) -> Self | None:
-        """A column as Debezium lists it; None for a type that is not known."""
+        """The form of a column in Debezium's list; None for an unknown type."""
         try:
             kind = SourceType.parse(listed.get("typeName"), listed.get("length"), listed.get("scale"))
         except SourceTypeError:
@@ -40,7 +40,7 @@ class ColumnForm:
         return f"{self.kind}{f' {self.charset}' if self.charset else ''}{null}"
 
     def to_json(self) -> list[Any]:
-        """As it travels in a commit."""
+        """The form that a commit stores."""
         return [
             [self.kind.name, self.kind.length, self.kind.scale],
             self.may_be_null,
@@ -51,10 +51,10 @@ class ColumnForm:
 
     @classmethod
     def from_json(cls, entry: list[Any]) -> Self:
-        """What `to_json` gave."""
+        """The form of a value from `to_json`."""
         kind, may_be_null, charset, counts_up, members = entry
         return cls(SourceType.parse(*kind), may_be_null, charset, counts_up, tuple(members))
 
 
 TableForm = Mapping[str, ColumnForm | None]
-"""The columns of a physical table, by names in small letters; None for one of which only the name is known."""
+"""The columns of a physical table, by lower-case name; None for a column of which only the name is known."""

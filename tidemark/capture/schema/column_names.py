@@ -1,16 +1,16 @@
-"""Names of source columns as names of the lake: Delta, Parquet and Spark refuse some, and some are capture's own."""
+"""Names of source columns in the lake. Delta, Parquet and Spark refuse some names, and capture reserves others."""
 
 import re
 from collections.abc import Iterable
 from typing import Final
 
 MAX_CHARACTERS: Final = 64
-"""Of a column's name in MySQL and MariaDB."""
+"""The longest column name in MySQL and MariaDB."""
 
 META_COLUMNS: Final = {"_shard": "STRING", "_event_time": "TIMESTAMP", "_offset": "BIGINT"}
-"""What capture adds to every table: name -> type."""
+"""The columns that capture adds to every table: name -> type."""
 
-# Beside those what a merge, a kept late change and a change data feed call their own columns.
+# Also names that a merge, a stored late change and a change data feed use for their own columns.
 _RESERVED: Final = frozenset(META_COLUMNS) | {
     "_batch",
     "_op",
@@ -32,14 +32,14 @@ _REFUSED: Final = re.compile(r"[\x00-\x20\x7f,;{}()=.`'\"\\$]")
 
 
 class ColumnNamesError(ValueError):
-    """Names that cannot be columns of one table. `str()` says which."""
+    """Names that cannot be columns of one table. `str()` gives the reason."""
 
 
 def lake_name(source: str) -> str:
     """The column's name in the lake.
 
-    A character that Delta or SQL refuses becomes `_` (`first name` -> `first_name`); in front of a name that is
-    capture's own stands `source` (`_shard` -> `source_shard`). Raises ColumnNamesError for what no database accepts.
+    A character that Delta or SQL refuses becomes `_` (`first name` -> `first_name`). A name that capture reserves gets
+    the prefix `source` (`_shard` -> `source_shard`). Raises ColumnNamesError for a name that no database accepts.
     """
     if not 0 < len(source) <= MAX_CHARACTERS:
         raise ColumnNamesError(f"a column name of {len(source)} characters, not of 1 to {MAX_CHARACTERS}")
@@ -48,7 +48,7 @@ def lake_name(source: str) -> str:
 
 
 def check_distinct(names: Iterable[tuple[str, str]]) -> None:
-    """Raises ColumnNamesError where two of (source name, lake name) are one column to Spark, which ignores case."""
+    """Raise ColumnNamesError if two of (source name, lake name) are one column for Spark, which ignores case."""
     seen: dict[str, str] = {}
     for source, lake in names:
         other = seen.setdefault(lake.lower(), source)

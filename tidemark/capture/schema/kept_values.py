@@ -1,7 +1,7 @@
-"""Whether a column's new declaration leaves the values as they are, in whatever sql_mode: by a closed list.
+"""Decides whether a column's new declaration keeps all values, in any sql_mode, by a closed list.
 
-What a server that is not strict cuts off, rounds or replaces writes no row events, and a record does not say how strict
-the session was. So a conversion is in the list only where no value of the old declaration has to change.
+A server that is not strict cuts, rounds or replaces values without row events, and a record does not show whether the
+session was strict. So the list has only conversions that change no value of the old declaration.
 """
 
 from typing import Final
@@ -14,12 +14,12 @@ _TEXT_BYTES: Final = {"TINYTEXT": 2**8, "TEXT": 2**16, "MEDIUMTEXT": 2**24, "LON
 _BLOB_BYTES: Final = {"TINYBLOB": 2**8, "BLOB": 2**16, "MEDIUMBLOB": 2**24, "LONGBLOB": 2**32}
 _WIDEST_CHARACTER: Final = 4
 _CHARSETS: Final = frozenset({"ascii", "latin1", "utf8", "utf8mb3", "utf8mb4"})
-"""Those of which every character is one of utf8mb4."""
+"""The character sets whose characters are all in utf8mb4."""
 _CHARACTERS: Final = frozenset({"CHAR", "VARCHAR", "ENUM", "SET", *_TEXT_BYTES})
 
 
 def keeps_values(old: ColumnForm, new: ColumnForm) -> bool:
-    """Whether each value of `old` is the same one in `new`."""
+    """Whether each value of `old` is the same value in `new`."""
     if new.may_be_null is not True and old.may_be_null is not False:
         return False
     if new.counts_up and not old.counts_up:

@@ -1,6 +1,6 @@
-"""Source columns to Delta columns: the type in the lake, how Debezium writes it, and how to read that exactly.
+"""Source columns as Delta columns: the lake's type, Debezium's form on the wire, and the exact conversion.
 
-Types come from the `tableChanges` of recorded schema changes, so nobody declares a column. Wire forms:
+Types come from the `tableChanges` of recorded schema changes, so columns need no declaration. Wire forms:
 https://debezium.io/documentation/reference/connectors/mariadb.html#mariadb-data-types with
 `decimal.handling.mode=string` and the default `time.precision.mode`.
 """
@@ -24,9 +24,9 @@ from tidemark.quoting.spark import quote
 
 
 class Encoding(NamedTuple):
-    """`delta` and `wire` are Spark SQL types; `decode` turns the wire value `{0}` into one of `delta`.
+    """`delta` and `wire` are Spark SQL types; `decode` is SQL that converts the wire value `{0}` to `delta`.
 
-    Where it `is_partial` it gives NULL for a value that the type does not have.
+    With `is_partial` it gives NULL for a value that the type does not have.
     """
 
     delta: str
@@ -37,9 +37,9 @@ class Encoding(NamedTuple):
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """A column of the lake as a shard writes it: `source_name` is its name in the records, `name` the lake's.
+    """A column of the lake as a shard writes it: `source_name` is its name in records, `name` the lake's.
 
-    `widen` turns the value into the lake's, where the lake's type is a wider one.
+    `widen` is SQL that converts the value to the lake's type, if that is wider.
     """
 
     name: str
@@ -55,30 +55,30 @@ class SourceColumn:
 
     @property
     def declaration(self) -> tuple[str, int | None, int | None]:
-        """Type name, length and scale in the source: enough to make the column again."""
+        """Type name, length and scale in the source: enough to construct the column again."""
         return self.source_type.name, self.source_type.length, self.source_type.scale
 
     @property
     def digits(self) -> int | None:
-        """Of a time's seconds, behind the point; None of other types."""
+        """The digits of a time's seconds after the point; None for other types."""
         return self.source_type.second_digits
 
     @property
     def form(self) -> tuple[str, Encoding, int | None]:
-        """What two columns have in common whose values are written, read and kept alike."""
+        """Two columns with equal forms have values that are written, read and stored alike."""
         return self.source_name, self.encoding, self.digits
 
     @property
     def description(self) -> str:
-        """The type in the lake and that in the source, for people."""
+        """The types in the lake and in the source, for people."""
         return f"{self.delta} (source: {self.source_type})"
 
     def decode_sql(self, wire_column: str) -> str:
-        """SQL expression of the lake's value."""
+        """SQL of the lake's value, from the wire value."""
         return self.widen.format(self.encoding.decode.format(wire_column))
 
     def from_text(self, text_column: str) -> str:
-        """SQL expression of the lake's value from what the server prints."""
+        """SQL of the lake's value, from the server's printed text."""
         return self.widen.format(text_decode(self.delta).format(text_column))
 
     @property
@@ -98,7 +98,7 @@ _UNSIGNED: Final = {
 # Delta's limit.
 _MAX_DECIMAL_DIGITS: Final = 38
 
-# What is no time has no value; the functions themselves would end the whole job at it. The years are 0001 to 9999.
+# An invalid time becomes NULL; the functions alone would end the whole job. Years are 0001 to 9999.
 _DATE: Final = "IF({0} BETWEEN -719162 AND 2932896, date_add(DATE'1970-01-01', {0}), NULL)"
 _MILLIS: Final = (
     "IF({0} BETWEEN -62135596800000 AND 253402300799999, CAST(timestamp_millis({0}) AS TIMESTAMP_NTZ), NULL)"
@@ -107,14 +107,14 @@ _MICROS: Final = (
     "IF({0} BETWEEN -62135596800000000 AND 253402300799999999, CAST(timestamp_micros({0}) AS TIMESTAMP_NTZ), NULL)"
 )
 _LONGEST_TIME: Final = 3_020_399_999_999
-"""Microseconds in 838:59:59.999999, beyond which MySQL has no TIME."""
+"""Microseconds in 838:59:59.999999, the largest TIME of MySQL."""
 
-# Of the JSON number as it is written: as a number, 1e-1000000000 would be 0.
+# Reads the JSON number's text: read as a number, 1e-1000000000 would be 0.
 _WHOLE: Final = "TRY_CAST(IF(length({0}) <= 20 AND NOT {0} RLIKE '[^0-9-]', {0}, NULL) AS DECIMAL(20,0))"
 _INTEGER_ENCODINGS: Final = {
-    # Spark's JSON reader takes 128 to 255 for a TINYINT too, and makes negative numbers of them.
+    # Spark's JSON reader accepts 128 to 255 for a TINYINT and turns them into negative numbers.
     "TINYINT": Encoding("TINYINT", "SMALLINT", "TRY_CAST({0} AS TINYINT)", is_partial=True),
-    # The bits of an unsigned number, sent as a signed one (`bigint.unsigned.handling.mode=long`, the default).
+    # The bits of an unsigned number, sent as signed (`bigint.unsigned.handling.mode=long`, the default).
     "DECIMAL(20,0)": Encoding(
         "DECIMAL(20,0)",
         "STRING",
@@ -137,9 +137,9 @@ _FIXED: Final = {
 def source_column(
     physical: str, name: str, type_name: object, length: object = None, scale: object = None
 ) -> SourceColumn:
-    """A column by its type in the source.
+    """The column of a type in the source.
 
-    Raises UnknownColumnTypeError for a type the lake has no twin for, ColumnTypeError for what is no type.
+    Raises UnknownColumnTypeError for a type without a counterpart in the lake, ColumnTypeError for an invalid type.
     """
     try:
         source_type = SourceType.parse(type_name, length, scale)
@@ -170,7 +170,7 @@ def _encoding(kind: SourceType) -> Encoding | None:
 
 
 def _decimal(digits: int, scale: int) -> Encoding | None:
-    """None for more digits than the lake has."""
+    """The encoding of a decimal; None if it has more digits than the lake supports."""
     if digits > _MAX_DECIMAL_DIGITS:
         return None
     delta = f"DECIMAL({digits},{scale})"
@@ -178,7 +178,7 @@ def _decimal(digits: int, scale: int) -> Encoding | None:
 
 
 def _clock(digits: int) -> str:
-    """SQL of a time as the server prints it, up to 838 hours and below zero, from microseconds."""
+    """SQL of a time as the server prints it, from microseconds: up to 838 hours, possibly negative."""
     seconds = "abs({0}) DIV 1000000"
     hours, minutes = f"{seconds} DIV 3600", f"lpad({seconds} DIV 60 % 60, 2, '0')"
     parts = [

@@ -1,7 +1,7 @@
-"""What a record says of tables - that they have these columns, or are dropped - as it came, and not trusted.
+"""Schema changes in records - columns of tables, and drops - as they came, without trust in their content.
 
-A declaration that cannot be read stops its own table: its error is raised when the table's columns are asked for. Where
-it names no table either, it belongs to the table of its record.
+An unreadable declaration stops only its own table: the error is raised when the table's columns are read. If it names
+no table, it belongs to the table of its record.
 """
 
 import re
@@ -16,13 +16,13 @@ from tidemark.capture.schema.column_names import ColumnNamesError, check_distinc
 from tidemark.capture.schema.lake_column_types import SourceColumn, source_column
 
 _MAX_COLUMNS: Final = 4096
-"""Of a table in MySQL."""
+"""The most columns of a table in MySQL."""
 _MAX_NAME: Final = 64 + 1 + 64
-"""Characters of `<database>.<table>`."""
+"""The most characters of `<database>.<table>`."""
 
 
 class DeclaredColumns(NamedTuple):
-    """`columns` can be in the lake; `unknown` cannot: source name -> why."""
+    """`columns` can be in the lake; `unknown` cannot: source name -> reason."""
 
     columns: tuple[SourceColumn, ...]
     unknown: Mapping[str, UnknownColumnTypeError]
@@ -30,10 +30,10 @@ class DeclaredColumns(NamedTuple):
 
 @dataclass(frozen=True)
 class TableSchema:
-    """One physical table (`school.orders_0`) as one schema change left it; `listed` is its columns as they came.
+    """One physical table (`school.orders_0`) after a schema change; `listed` are its columns as received.
 
-    `problem` is why nothing can be read, None while nobody looked into `listed`. `primary_key` is what the record says
-    of it, None where that is nothing.
+    `problem` is why nothing can be read; None does not mean that `listed` is valid. `primary_key` is None if the record
+    does not have it.
     """
 
     physical: str
@@ -42,9 +42,9 @@ class TableSchema:
     primary_key: tuple[str, ...] | None = None
 
     def source_columns(self, excluded: Collection[str] = ()) -> DeclaredColumns:
-        """The columns in the source's order, without those `excluded` (names in small letters).
+        """The columns in the source's order, without those in `excluded` (lower-case names).
 
-        Raises ColumnTypeError for a malformed type, DeclarationError for what is no declaration.
+        Raises ColumnTypeError for a malformed type, DeclarationError for an invalid declaration.
         """
         try:
             return self._declared(excluded)
@@ -53,7 +53,7 @@ class TableSchema:
 
     @property
     def form(self) -> TableForm | None:
-        """How each column is declared; None where the record says too little of it, as Canal's do."""
+        """The declaration of each column; None if the record has too little detail, as Canal's have."""
         listed = self.listed if isinstance(self.listed, list) else []
         columns = [column for column in listed if isinstance(column, dict) and isinstance(column.get("name"), str)]
         if not columns or len(columns) < len(listed) or not any("optional" in column for column in columns):
@@ -94,7 +94,7 @@ def _column(physical: str, listed: Mapping[str, Any]) -> SourceColumn:
 
 @dataclass(frozen=True)
 class RecordDeclarations:
-    """What one record's `changes` declare and drop; `problem` is why some of it belongs to no table it names."""
+    """The tables that one record's `changes` declare and drop; `problem` is why a part belongs to no named table."""
 
     schemas: tuple[TableSchema, ...] = ()
     dropped: tuple[str, ...] = ()
@@ -102,9 +102,9 @@ class RecordDeclarations:
 
 
 def parse_declarations(changes: str, physical: str | None = None) -> RecordDeclarations:
-    """What `changes` (JSON text) say; what names no table is said of `physical`, the table of the record.
+    """Parses `changes` (JSON text). A part that names no table belongs to `physical`, the table of the record.
 
-    Debezium's is a list of `tableChanges`, Canal's an object with the printed types of a table's columns.
+    Debezium sends a list of `tableChanges`, Canal an object with the printed types of a table's columns.
     """
     try:
         value = parse_json(changes)
@@ -152,7 +152,7 @@ def _listed_tables(changes: list[Any], physical: str | None) -> RecordDeclaratio
 
 
 def _key(table: object, name: str) -> tuple[str, ...] | None:
-    """The names of the primary key's columns; what is no list of names says nothing."""
+    """The columns of the primary key; None if the value is not a list of names."""
     names = table.get(name) if isinstance(table, dict) else None
     if not isinstance(names, list) or not all(isinstance(column, str) for column in names):
         return None
@@ -173,7 +173,7 @@ _PRINTED: Final = re.compile(
 
 
 def _printed_columns(types: object) -> list[dict[str, Any]]:
-    """Columns as Debezium lists them from types as the server prints them: `decimal(10,2)`, `int(10) unsigned`."""
+    """Columns in Debezium's form from printed types such as `decimal(10,2)` and `int(10) unsigned`."""
     if not isinstance(types, dict):
         raise UnreadableJsonError("no types of columns")
     return [_printed_column(position, name, printed) for position, (name, printed) in enumerate(types.items(), 1)]

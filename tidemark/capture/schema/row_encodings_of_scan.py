@@ -1,4 +1,4 @@
-"""In which forms the rows of a scan are written: one nearly always, more while a table's shards are being altered."""
+"""The forms of a scan's rows: nearly always one, more while a table's shards are being altered."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _TURN = "instance STRING, physical STRING, turned BIGINT, form INT"
 
 
 class EncodingChange(NamedTuple):
-    """From `offset` on the rows of a physical table are in form number `form`."""
+    """From `offset` on, rows of a physical table have form number `form`."""
 
     instance: str
     physical: str
@@ -26,7 +26,7 @@ class EncodingChange(NamedTuple):
 
 @dataclass(frozen=True)
 class RowEncodings:
-    """The distinct forms of rows, and whose rows are in which."""
+    """The distinct forms of rows, and the offsets where shards change form."""
 
     rows: Sequence[Row]
     turns: Sequence[EncodingChange]
@@ -37,7 +37,7 @@ class RowEncodings:
         return len(self.rows) > 1
 
     def number_encodings(self, records: DataFrame) -> DataFrame:
-        """Change records with the number of their form."""
+        """The change records with the number of their form."""
         turns = records.sparkSession.createDataFrame([*map(tuple, self.turns)], _TURN)
         taken = sf.sort_array(sf.collect_list(sf.struct("turned", "form")))
         by_shard = turns.groupBy("instance", "physical").agg(taken.alias("turns"))
@@ -47,7 +47,7 @@ class RowEncodings:
 
 
 def row_encodings(columns: TableColumns, shards: Iterable[tuple[str, str]], starts: Mapping[str, int]) -> RowEncodings:
-    """The forms of rows of `shards` (instance, physical table) from the offsets `starts` (per instance) on."""
+    """The forms of rows of `shards` (instance, physical table) from the offsets `starts` (by instance) on."""
     numbers: dict[Row, int] = {}
     turns: list[EncodingChange] = []
     for instance, physical in sorted(shards):

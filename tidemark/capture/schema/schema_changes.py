@@ -1,4 +1,4 @@
-"""What the source's schema changes make of a table's columns: new ones, wider ones, or an end of it."""
+"""Applies the source's schema changes to a table's columns: adds or widens columns, or raises an error."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from tidemark.capture.schema.type_widening import conversion
 
 @dataclass(frozen=True)
 class RecordedSchemaChange:
-    """A table's columns from `offset` of the instance's topic on; `position` is where the binlog has it."""
+    """A table's columns from `offset` of the instance's topic on; `position` is the place in the binlog."""
 
     instance: str
     offset: int
@@ -33,13 +33,13 @@ def evolve(
     begun: Mapping[str, int],
     excluded: Collection[str] = (),
 ) -> TableColumns:
-    """`known` and what `changes` add and widen, in order. A dropped column stays, NULL from then on.
+    """`known`, with the columns that `changes` add and widen, in order. A dropped column stays, as NULL.
 
-    `begun` are the offsets of the shards' first rows: until then a shard may say anything that the lake's type holds,
-    later only what holds all that it wrote before. Columns `excluded` (small letters) are not the lake's, nor are those
-    of a type that it has no twin for, nor do they become so later: rows that are merged already would lack the values.
-    Raises ColumnTypeError where a column's new type does not hold the old one's values, or where neither it nor the
-    lake's holds the other.
+    `begun` are the offsets of the shards' first rows. Before its first row, a shard may declare any type that fits the
+    lake's. Later its new type must hold all values of its old one. Columns in `excluded` (lower case) are left out, and
+    so are columns of a type without a counterpart in the lake. They are not added later either, because rows that are
+    merged already would lack their values. Raises ColumnTypeError if a column's new type does not hold the old one's
+    values, or if neither it nor the lake's type holds the other.
     """
     evolving = _Evolving(known, begun)
     for change in changes:
@@ -52,7 +52,7 @@ def evolve(
 
 
 class _Evolving:
-    """Columns while many shards declare theirs."""
+    """Columns while several shards declare theirs."""
 
     def __init__(self, known: TableColumns, begun: Mapping[str, int]) -> None:
         self._known = known
@@ -65,18 +65,21 @@ class _Evolving:
         self._quarantined = dict(known.quarantined)
 
     def columns(self) -> TableColumns:
-        """What came of it."""
+        """The resulting columns."""
         shapes, forms = tuple(self._shapes), self._known.forms
         return TableColumns(tuple(self._lake.values()), self._first, shapes, self._quarantined, forms)
 
     def quarantine(self, name: str, error: UnknownColumnTypeError) -> None:
-        """A column whose type the lake has no twin for; one that had another type before stops the table."""
+        """Leave out a column without a matching type in the lake.
+
+        If it had another type before, raise: the table stops.
+        """
         if lake_name(name).lower() in self._names:
             raise error
         self._quarantined.setdefault(name, error.found or "")
 
     def declare(self, change: RecordedSchemaChange, column: SourceColumn) -> None:
-        """One column as a shard has it from then on."""
+        """Apply one column of a shard's declaration."""
         if column.source_name in self._quarantined:
             return
         column = in_lake(column, self._names)

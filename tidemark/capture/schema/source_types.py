@@ -1,4 +1,4 @@
-"""Types of source columns, parsed into a closed set: nothing else of a declaration's type ever gets into SQL text.
+"""Types of source columns, parsed into a closed set. No other part of a declared type ever gets into SQL text.
 
 The limits are MySQL's and MariaDB's: https://mariadb.com/kb/en/data-types/
 """
@@ -46,7 +46,7 @@ _OTHER_NAMES: Final = {
     "REAL": "DOUBLE",
     "VARCHARACTER": "VARCHAR",
 }
-"""What a statement may call a type: the server keeps the other name."""
+"""Synonyms of types in statements, with the name that the server stores."""
 _LONGEST_NAME: Final = 2
 _MODIFIERS: Final = frozenset({"UNSIGNED", "SIGNED", "ZEROFILL", "BINARY"})
 
@@ -57,15 +57,15 @@ _MAX_DIGITS: Final = 65
 _MAX_SECOND_DIGITS: Final = 6
 _MAX_BITS: Final = 64
 _FLOAT_BITS: Final = 24
-"""Of a FLOAT(n): with more it is a DOUBLE."""
+"""The most bits of a FLOAT(n); with more it is a DOUBLE."""
 
 
 class SourceTypeError(ValueError):
-    """A declared type that is not in the closed set, or a size that no database accepts. `str()` says which."""
+    """A declared type outside the closed set, or with a size that no database accepts. `str()` gives the reason."""
 
 
 class UnknownWordError(SourceTypeError):
-    """A type in words that are none of the closed set: of a server that has more types, or of a plug-in."""
+    """A well-formed type name outside the closed set, of another server or a plug-in."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class SourceType:
 
     @classmethod
     def parse(cls, name: object, length: object = None, scale: object = None) -> Self:
-        """A type as it is declared. Raises SourceTypeError."""
+        """Parses a declared type. Raises SourceTypeError."""
         if not isinstance(name, str):
             raise SourceTypeError(f"a type name that is no text: {_cut(name)}")
         word, modifiers = known_name(name.upper().split())
@@ -99,22 +99,22 @@ class SourceType:
 
     @property
     def is_unsigned(self) -> bool:
-        """Whether a number has no negative values."""
+        """Whether a number is declared UNSIGNED."""
         return "UNSIGNED" in self.modifiers
 
     @property
     def is_positive(self) -> bool:
-        """Whether a number has no negative values, also where that is not said."""
+        """Whether a number has no negative values: UNSIGNED, or ZEROFILL, which implies it."""
         return self.is_unsigned or "ZEROFILL" in self.modifiers
 
     @property
     def digits(self) -> int:
-        """Of a decimal, all of them; the default is 10."""
+        """All digits of a decimal; the default is 10."""
         return 10 if self.length is None else self.length
 
     @property
     def second_digits(self) -> int | None:
-        """Behind the point of a time's seconds; None of other types."""
+        """The digits of a time's seconds after the point; None for other types."""
         return (self.length or 0) if self.word in TIMES else None
 
     def __str__(self) -> str:
@@ -131,7 +131,7 @@ class SourceType:
 
 
 def known_name(words: Sequence[str]) -> tuple[str, list[str]]:
-    """The server's name of the type that words in capitals begin with, and the words behind it."""
+    """The server's name of the type at the beginning of these capital words, and the remaining words."""
     for count in range(_LONGEST_NAME, 0, -1):
         name = " ".join(words[:count])
         if name in _OTHER_NAMES:
@@ -148,6 +148,6 @@ def _size(given: object, what: str, highest: int) -> int | None:
 
 
 def _cut(given: object) -> str:
-    """What was declared, cut to what a message may hold."""
+    """The declared value, cut to the length for a message."""
     text = repr(given) if not isinstance(given, str) else given
     return text if len(text) <= 80 else f"{text[:80]}..."

@@ -1,7 +1,7 @@
-"""The columns of a captured table: the lake's, and as what each shard writes them from which offset on.
+"""The columns of a captured table: in the lake, and as each shard writes them from which offset on.
 
-Shards are altered one after the other, and records from before an ALTER are read after it: a value is read in the form
-that its own shard had at its own offset, and becomes one of the lake's type then.
+Shards are altered one after the other, and records from before an ALTER are read after it. So a value is read in the
+form that its own shard had at its own offset, and then converted to the lake's type.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ from tidemark.capture.schema.type_widening import conversion
 
 
 class ColumnShape(NamedTuple):
-    """From `offset` of its instance's topic on, `shard` (`a.school.orders_0`) writes the column like this."""
+    """From `offset` of its instance's topic on, `shard` (`a.school.orders_0`) writes the column in this form."""
 
     shard: str
     offset: int
@@ -25,11 +25,11 @@ class ColumnShape(NamedTuple):
 
 @dataclass(frozen=True)
 class TableColumns:
-    """`lake` are the table's columns, in the order in which it got them; the types are the widest of all shards.
+    """`lake` are the table's columns, in the order of their addition; each type is the widest of all shards.
 
-    `first` are the columns that became wider as they were before: shards that say nothing in `shapes` write them so.
-    `quarantined` are columns of the source that the lake has no type for: name -> name and type in words. `forms` are
-    the shards' declarations (`a.school.orders_0`), as far as they are known.
+    `first` are widened columns in their original form, which shards without an entry in `shapes` write. `quarantined`
+    are source columns without a type in the lake: name -> name and type as text. `forms` are the known declarations of
+    the shards (`a.school.orders_0`).
     """
 
     lake: tuple[SourceColumn, ...] = ()
@@ -43,16 +43,16 @@ class TableColumns:
 
     @cached_property
     def by_name(self) -> Mapping[str, SourceColumn]:
-        """The lake's columns."""
+        """The lake's columns by name."""
         return {column.name: column for column in self.lake}
 
     @cached_property
     def kinds(self) -> Mapping[str, str]:
-        """The lake's columns: name -> type."""
+        """The types of the lake's columns by name."""
         return {column.name: column.delta for column in self.lake}
 
     def shape_at(self, shard: str, name: str, offset: int) -> SourceColumn:
-        """How the shard writes a column of the lake at an offset."""
+        """The form in which the shard writes a column of the lake at an offset."""
         mine = (
             shape for shape in self._by_shard.get(shard, ()) if shape.column.name == name and shape.offset <= offset
         )
@@ -67,15 +67,15 @@ class TableColumns:
         return shapes_of
 
     def row_at(self, shard: str, offset: int) -> tuple[SourceColumn, ...]:
-        """How the shard writes a row at an offset, each column with how its value becomes the lake's."""
+        """The form of the shard's rows at an offset, with the conversion of each value to the lake's type."""
         return tuple(self._as_lake(self.shape_at(shard, column.name, offset), column) for column in self.lake)
 
     def turns_of(self, shard: str) -> list[int]:
-        """The offsets at which the shard's columns took another form, in order."""
+        """The offsets at which the shard's columns changed form, sorted."""
         return sorted({change.offset for change in self._by_shard.get(shard, ())})
 
     def wider_columns_since(self, before: "TableColumns") -> dict[str, tuple[str, str]]:
-        """Columns that `before` has in a narrower type: name -> (type now, SQL that makes its values of the old)."""
+        """Columns with a wider type than in `before`: name -> (new type, SQL that converts old values)."""
         old = {column.name: (column, conversion(column, self.by_name[column.name])) for column in before.lake}
         return {
             name: (self.by_name[name].delta, convert)
@@ -90,7 +90,7 @@ class TableColumns:
         return replace(shape, widen=convert)
 
     def to_json(self) -> dict[str, Any]:
-        """As it travels in a commit."""
+        """The form that a commit stores."""
         return {
             "columns": [_as_list(column) for column in self.lake],
             "first": [_as_list(waiting) for waiting in self.first.values()],
@@ -101,7 +101,7 @@ class TableColumns:
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> Self:
-        """What `to_json` gave."""
+        """The columns of a value from `to_json`."""
         lake = tuple(_column(listed) for listed in entry["columns"])
         names = {column.name.lower(): column.name for column in lake}
         first = [_column(listed) for listed in entry.get("first", ())]
@@ -116,7 +116,7 @@ class TableColumns:
 
 
 def in_lake(column: SourceColumn, names: Mapping[str, str]) -> SourceColumn:
-    """The column by the name that the lake has for it; `names` are those in small letters: databases ignore case."""
+    """The column with the lake's name for it. `names` has these by lower-case name, because databases ignore case."""
     return replace(column, name=names.get(column.name.lower(), column.name))
 
 
@@ -129,7 +129,7 @@ def _column(listed: Sequence[Any]) -> SourceColumn:
 
 
 def _forms_as_json(forms: Mapping[str, TableForm]) -> dict[str, Any]:
-    """Shards are declared alike: each declaration once, and which shard has which."""
+    """The forms as JSON. Most shards are declared alike, so each distinct declaration is stored once."""
     distinct: list[dict[str, Any]] = []
     places: dict[str, int] = {}
     for shard, form in forms.items():

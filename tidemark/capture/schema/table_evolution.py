@@ -1,4 +1,4 @@
-"""The Delta table of a captured table: created from the recorded schema, and added to."""
+"""Creates the Delta table of a captured table from the recorded schema, and adds columns."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ _PROPERTIES = {
 
 
 def ensure_table(spark: SparkSession, target: MergeTarget, columns: Mapping[str, str]) -> None:
-    """Create the Delta table, or add those of `columns` (name -> type) that it lacks, if any."""
+    """Create the Delta table, or add the `columns` (name -> type) that it lacks."""
     name, table = path_table(target.path), open_if_there(target.path)
     if table is None:
         listed = {**columns, **META_COLUMNS}
@@ -45,7 +45,7 @@ def _definitions(columns: Mapping[str, str]) -> str:
 
 
 def merge_target(table: SourceTable, kinds: Mapping[str, str], warehouse: TableLocation) -> MergeTarget:
-    """The Delta table of a captured table with these columns (name -> type); its key is (shard, primary key).
+    """The Delta table of a captured table with these columns (name -> type). Its key is (shard, primary key).
 
     Raises ColumnTypeError.
     """

@@ -1,8 +1,8 @@
-"""Which type holds every value of another, so that a column of the lake can become wider without losing anything.
+"""Decides which type holds every value of another, so that a column of the lake can become wider without loss.
 
-The types compared are the lake's. What a conversion gives is what the source's own ALTER makes of the value: an INT 5
-that becomes DECIMAL(12,2) is 5.00, a TIME 12:00:00 that gets three digits is 12:00:00.000, a FLOAT 0.1 the DOUBLE with
-the same bits and zeros behind them.
+The types are the lake's. A conversion gives what the source's own ALTER makes of the value: an INT 5 as DECIMAL(12,2)
+is 5.00, a TIME 12:00:00 with three digits is 12:00:00.000, and a FLOAT 0.1 becomes the DOUBLE with the same bits and
+zeros after them.
 """
 
 import re
@@ -10,14 +10,14 @@ import re
 from tidemark.capture.schema.lake_column_types import SourceColumn
 
 _HIGHEST = {"BOOLEAN": 1, "TINYINT": 2**7 - 1, "SMALLINT": 2**15 - 1, "INT": 2**31 - 1, "BIGINT": 2**63 - 1}
-# Whole numbers up to here have a binary fraction's bits to themselves.
+# Floating-point numbers represent all integers up to here exactly.
 _EXACT_UNTIL = {"FLOAT": 2**24, "DOUBLE": 2**53}
 _DECIMAL = re.compile(r"^DECIMAL\((\d+),(\d+)\)$")
 _OTHERS = {("FLOAT", "DOUBLE"), ("DATE", "TIMESTAMP_NTZ")}
 
 
 def conversion(old: SourceColumn, new: SourceColumn) -> str | None:
-    """SQL that makes of a value `{}` of `old` that of `new`; None unless `new` holds every value of `old`."""
+    """SQL that converts a value `{}` of `old` to `new`; None unless `new` holds every value of `old`."""
     if old.form == new.form:
         return "{}"
     if old.delta == new.delta:
@@ -28,7 +28,7 @@ def conversion(old: SourceColumn, new: SourceColumn) -> str | None:
 
 
 def _of_one_type(old: SourceColumn, new: SourceColumn) -> str | None:
-    """Times by their digits: fewer cut values off. What is printed alike, or differs on the wire alone, is kept."""
+    """The conversion within one lake type: times need at least as many digits, other values stay as they are."""
     if new.digits is None:
         return "{}"
     if old.digits is None or new.digits < old.digits:
@@ -49,7 +49,7 @@ def _holds_numbers(old: str, new: str) -> bool:
 
 
 def _highest(kind: str) -> float:
-    """The highest whole number of a type that has nothing else; infinite for others."""
+    """The highest value of a type that holds only integers; infinite for other types."""
     point = _DECIMAL.match(kind)
     if point and point[2] == "0":
         return int("9" * int(point[1]))
@@ -57,12 +57,12 @@ def _highest(kind: str) -> float:
 
 
 def _whole_until(kind: str) -> int:
-    """Up to where a type has every whole number, -1 for one that has none; BOOLEAN has only two of all."""
+    """The highest n for which a type holds all integers up to n; -1 for a type without integers and for BOOLEAN."""
     return -1 if kind == "BOOLEAN" else {**_HIGHEST, **_EXACT_UNTIL}.get(kind, -1)
 
 
 def _places(kind: str) -> tuple[float, int]:
-    """Digits before and behind the point."""
+    """Digits before and after the point."""
     point = _DECIMAL.match(kind)
     if point:
         return int(point[1]) - int(point[2]), int(point[2])

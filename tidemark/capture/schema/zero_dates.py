@@ -1,7 +1,7 @@
-"""`0000-00-00`, which a server that is not strict keeps for a date: NULL in the lake, as there is no such day.
+"""`0000-00-00`, which a server that is not strict stores as a date. It is NULL in the lake.
 
-Canal prints it. Debezium sends NULL for it where the column may be NULL; where it may not, 1970-01-01, which no
-TIMESTAMP can be (they begin a second later), and every DATE or DATETIME may: for those preflight warns.
+Canal prints it. Debezium sends NULL for it if the column is nullable, else 1970-01-01. No TIMESTAMP can be that,
+because they begin a second later, but any DATE or DATETIME can; preflight warns about them.
 """
 
 from typing import Final
@@ -11,10 +11,10 @@ _EPOCH: Final = "1970-01-01T00:00:00Z"
 
 
 def printed_date(word: str, column: str) -> str:
-    """SQL of a `column` as the server prints it, of the source's type `word`, with NULL for a zero date."""
+    """SQL of a `column` of printed values of the source's type `word`, with NULL for a zero date."""
     return f"IF(startswith({column}, '0000-00-00'), NULL, {column})" if word in _DATES else column
 
 
 def sent_date(word: str, column: str) -> str:
-    """The same of a `column` in Debezium's form."""
+    """The same for a `column` in Debezium's form."""
     return f"NULLIF({column}, '{_EPOCH}')" if word == "TIMESTAMP" else column

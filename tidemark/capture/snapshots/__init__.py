@@ -1,1 +1,1 @@
-"""Versions that stand for a slice: how they are tagged, and what becomes of changes that come late."""
+"""Tags versions as snapshots of slices, and adds late changes to them."""

@@ -1,6 +1,6 @@
-"""Tags of snapshots out of Delta commits: the registry is a projection that a crash or a lost file cannot harm.
+"""Tags snapshots from Delta commits. The registry is derived from the log, so a crash or a lost file cannot harm it.
 
-Of an entity with blocking rules a version is proposed instead: a run that judges it tags it (A5).
+For an entity with blocking rules, a version becomes a candidate instead. A run that judges it tags it (A5).
 """
 
 from collections.abc import Collection
@@ -23,10 +23,10 @@ def tag_commit(
     accepted: AcceptedOffsets = NOTHING_ACCEPTED,
     audited: Collection[str] = (),
 ) -> tuple[TaggedSnapshot, ...]:
-    """Write the tags that one commit gives, restate and settle those that it says; doing it again changes nothing.
+    """Write the tags of one commit, and restate and settle its other slices. A repeated call changes nothing.
 
-    Those of `audited` entities are proposed. Returns all that it gives: none while its holds are not all `accepted`, or
-    where somebody else wrote beneath it.
+    Versions for `audited` entities become candidates. Returns all tags and candidates: none while a hold is not
+    `accepted`, or if another program wrote just before the commit.
     """
     state, tagged = commit.state, tuple[TaggedSnapshot, ...]()
     if state.own_restates:
@@ -61,9 +61,9 @@ def tag_missing(
     accepted: AcceptedOffsets = NOTHING_ACCEPTED,
     audited: Collection[str] = (),
 ) -> tuple[TaggedSnapshot, ...]:
-    """Write the tags that the table's log gives and the registry lacks: after a crash, or all of them when it is new.
+    """Write the tags that the table's log has and the registry lacks: after a crash, or all of them for a new registry.
 
-    Tags are written in order, so the walk back through the log ends at the first commit whose tags are all there.
+    Tags are written in order, so the walk back through the log ends at the first commit whose tags all exist.
     """
     tagging = (
         commit for commit in commits(path) if commit.state.closes or commit.state.own_restates or commit.state.settles
@@ -77,14 +77,14 @@ def tag_missing(
 def tag_accepted(
     registry: SnapshotRegistry, path: TableLocation, accepted: AcceptedOffsets, audited: Collection[str] = ()
 ) -> tuple[TaggedSnapshot, ...]:
-    """Write the tags of versions that were held, now that a person accepted why; the whole log is looked through."""
+    """Write the tags of held versions whose holds a person has accepted. This reads the whole log."""
     held = [commit for commit in commits(path) if commit.state.closes and commit.state.holds.open]
     freed = [commit for commit in reversed(held) if not commit.state.holds.holds_to_accept(accepted)]
     return tuple(snapshot for commit in freed for snapshot in tag_commit(registry, path, commit, accepted, audited))
 
 
 def keep_newest(registry: SnapshotRegistry, table: SourceTable) -> None:
-    """Drop the tags that are too many by the table's declaration: VACUUM may have their versions then."""
+    """Drop the tags beyond the declared number, so that VACUUM may delete their versions."""
     for entity, period, _ in table.snapshot_series:
         if entity in table.kept:
             registry.keep(entity, period, table.kept[entity])

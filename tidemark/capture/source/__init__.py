@@ -1,1 +1,1 @@
-"""Records of changes on their way in: from files or Kafka, in whatever envelope, as one change record."""
+"""Reads change records from files or Kafka. Both envelopes, Debezium's and Canal's, become one form of record."""

@@ -1,6 +1,6 @@
-"""Change files as they land: `<landing>/<instance>/<first offset, 12 digits>.jsonl.gz`, contiguous, never modified.
+"""Landed change files: `<landing>/<instance>/<first offset, 12 digits>.jsonl.gz`, contiguous, never modified.
 
-The writer renames a finished file into place; a name that does not fit is not ours and is left alone.
+The writer renames a finished file into place. Files with other names are ignored.
 """
 
 import gzip
@@ -15,14 +15,14 @@ from tidemark.capture.errors import CorruptFileError, MalformedLineError
 from tidemark.capture.source.expanded_size import MAX_LINE_BYTES
 from tidemark.capture.source.possible_event_time import END_MS
 
-# Of a compressed record.
+# Average bytes of a compressed record.
 _RECORD_BYTES = 35
 FILE_NAME = re.compile(r"^(\d{12})\.jsonl\.gz$")
 
 
 @dataclass(frozen=True, order=True)
 class ChangeFile:
-    """One landed file; `first_offset` is what its name says."""
+    """One landed file; its name has `first_offset`."""
 
     instance: str
     first_offset: int
@@ -31,14 +31,14 @@ class ChangeFile:
 
     @property
     def records(self) -> int:
-        """About how many."""
+        """The estimated number of records."""
         return self.size_bytes // _RECORD_BYTES
 
 
 def landed_files(landing: Path, instance: str, next_offset: int) -> list[ChangeFile]:
     """Files that may hold offsets from `next_offset` on, in order."""
     folder = landing / instance
-    # A pipe or a device would be waited for.
+    # Reading a pipe or a device would block.
     names = sorted(path for path in folder.glob("*.jsonl.gz") if FILE_NAME.match(path.name) and path.is_file())
     files = [ChangeFile(instance, int(path.name[:12]), path, path.stat().st_size) for path in names]
     begun = [file.first_offset for file in files if file.first_offset <= next_offset]
@@ -46,7 +46,7 @@ def landed_files(landing: Path, instance: str, next_offset: int) -> list[ChangeF
 
 
 def within(files: Iterable[ChangeFile], limit_bytes: int, expanded: Callable[[ChangeFile], int]) -> list[ChangeFile]:
-    """The first of `files` that are `expanded` together no bigger than the limit, at least one."""
+    """The first of `files` whose total `expanded` size is within the limit, at least one."""
     chosen: list[ChangeFile] = []
     for file in files:
         limit_bytes -= expanded(file)
@@ -57,7 +57,7 @@ def within(files: Iterable[ChangeFile], limit_bytes: int, expanded: Callable[[Ch
 
 
 def line_of(path: Path, offset: int) -> int:
-    """The line (from 1) of the record with that offset; 0 when it is not there."""
+    """The line (from 1) of the record with that offset; 0 if there is none."""
     needle = f'"offset":{offset},'
     for number, text in _lines(path):
         if needle in text.replace(" ", "") and _offset(text) == offset:
@@ -74,9 +74,9 @@ def _offset(line: str) -> object:
 
 
 def check_file(path: Path, topic: str) -> None:
-    """Read the file line by line and raise what is wrong with it: CorruptFileError or MalformedLineError.
+    """Read the file line by line and raise its first fault: CorruptFileError or MalformedLineError.
 
-    Only called once something is known to be wrong: it finds the words and the place.
+    It is called only after a fault was noticed, to find the place and the reason.
     """
     for number, text in _lines(path):
         try:

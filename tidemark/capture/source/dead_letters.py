@@ -1,4 +1,4 @@
-"""Records that nothing can be made of, kept with where they came from and why, so that the others go on."""
+"""Records that cannot be applied, stored with their origin and the reason, so that capture goes on."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -19,15 +19,15 @@ from tidemark.quoting.spark import sql_literal
 from tidemark.system.table_location import TableLocation
 
 TABLE = "_dead_letters"
-# Tables are taken in side by side; the ingestion's lock keeps other processes away.
+# Tables are ingested in parallel threads; leases keep other processes away.
 _WRITING = Lock()
 _KEY = ["topic", "partition", "offset", "row"]
 
 
 class DeadLetter(NamedTuple):
-    """One record. `row` is its place in the message, `physical` its table where that is known; `raw` as it came.
+    """One record. `row` is its place in the message, `physical` its table if known, `raw` the text as received.
 
-    `replayed_at` (UTC) is when it had its effect after all, None while it waits.
+    `replayed_at` (UTC) is when it was merged after all, None while it waits.
     """
 
     topic: str
@@ -42,13 +42,16 @@ class DeadLetter(NamedTuple):
 
 
 class DeadLetters:
-    """The Delta table `_dead_letters`; a record is in it once, however often it is read."""
+    """The Delta table `_dead_letters`. It has each record once, however often that is read."""
 
     def __init__(self, warehouse: TableLocation) -> None:
         self._path = warehouse / TABLE
 
     def keep_messages(self, scan: Scan, malformed: Collection[MalformedDeclaration] = ()) -> list[str]:
-        """Append the messages that are no change records, and the `malformed` ones that no table is of; say so."""
+        """Append messages that are not change records, and the `malformed` declarations without a table.
+
+        Returns warnings.
+        """
         letters = [_declaration(scan.records, declaration) for declaration in malformed]
         if scan.poison:
             poison = scan.records.where("problem IS NOT NULL")
@@ -75,18 +78,18 @@ class DeadLetters:
             self._append(self._new(_letters(kept, sf.lit("a value fits no type of its column"), raw)))
 
     def all(self) -> list[DeadLetter]:
-        """Everything kept, in order; read without a JVM."""
+        """All records, in order. The table is read without a JVM."""
         if not table_exists(self._path):
             return []
         rows = open_table(self._path).to_pyarrow_table().to_pylist()
         return sorted((_letter(row) for row in rows), key=lambda letter: letter[:4])
 
     def waiting(self) -> list[DeadLetter]:
-        """Those that had no effect yet."""
+        """The records that were not replayed yet."""
         return [letter for letter in self.all() if letter.replayed_at is None]
 
     def note_replayed(self, letters: Iterable[DeadLetter], now: datetime) -> None:
-        """They had their effect; in one commit."""
+        """Mark records as replayed, in one commit."""
         places = defaultdict(list)
         for letter in letters:
             places[letter.topic].append(f"(offset = {letter.offset} AND row = {letter.row})")
@@ -98,7 +101,7 @@ class DeadLetters:
         open_table(self._path).update(predicate=" OR ".join(of_topics), new_values={"replayed_at": now})
 
     def _new(self, letters: DataFrame) -> DataFrame:
-        """Those that are not kept yet."""
+        """The records that are not stored yet."""
         if not table_exists(self._path):
             return letters
         there = read_table(letters.sparkSession, self._path).select(*_KEY)

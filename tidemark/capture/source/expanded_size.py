@@ -1,4 +1,4 @@
-"""How big a gzip file is once it is expanded, found out without keeping what it expands to."""
+"""The expanded size of a gzip file, measured in constant memory."""
 
 import zlib
 from collections.abc import Iterator
@@ -6,23 +6,23 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 MAX_LINE_BYTES: Final = 32_000_000
-"""Of a record; MySQL's own limit of what one statement sends is 16 MB by default."""
+"""The most bytes of a record. MySQL's default limit for one statement is 16 MB."""
 MAX_FILE_BYTES: Final = 2_000_000_000
 _CHUNK: Final = 1 << 20
 _PACKED: Final = 1 << 14
-"""Read at once: what is left of it is copied for every member, of which a file may have hundreds of thousands."""
+"""Bytes of each read. For every member of the file the rest is copied, and a file may have 100,000 members."""
 _GZIP: Final = zlib.MAX_WBITS | 16
 
 
 class ExpandedSize(NamedTuple):
-    """Bytes in all and of the longest line, as far as the file was read: no further than to a limit or a fault."""
+    """Bytes in total and of the longest line, as far as the file was read: up to a limit or a fault."""
 
     total: int
     longest_line: int
 
     @property
     def excess(self) -> tuple[str, str] | None:
-        """What a change file may have and what this one has, in words; None for one within the limits."""
+        """The exceeded limit and the measured value as text; None within the limits."""
         if self.longest_line > MAX_LINE_BYTES:
             return f"lines of at most {MAX_LINE_BYTES:,} bytes", f"a line of {self.longest_line:,} bytes or more"
         if self.total > MAX_FILE_BYTES:
@@ -31,7 +31,7 @@ class ExpandedSize(NamedTuple):
 
 
 def expanded_size(path: Path) -> ExpandedSize:
-    """Expand the file up to a limit. A fault in it ends it: whoever reads the records finds it and names the place."""
+    """Expand the file up to a limit or a fault. A fault is reported later, when its records are read."""
     size = ExpandedSize(0, 0)
     line = 0
     for chunk in _chunks_of(path):
@@ -44,7 +44,7 @@ def expanded_size(path: Path) -> ExpandedSize:
 
 
 def _chunks_of(path: Path) -> Iterator[bytes]:
-    """What the members of the file expand to, a chunk at a time."""
+    """The expanded content of the file's members, in chunks."""
     expander = zlib.decompressobj(_GZIP)
     try:
         with path.open("rb") as file:

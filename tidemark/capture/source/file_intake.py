@@ -1,4 +1,4 @@
-"""Records out of landed change files."""
+"""The intake of records from landed change files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ class FileIntake:
         self._sizes: dict[ChangeFile, ExpandedSize] = {}
 
     def due(self, next_offsets: Mapping[str, int], refused: Mapping[str, int], scale: float) -> Due:
-        """The next files, together no bigger than a pass takes."""
+        """The next files, up to the size of a pass."""
         files = [
             file
             for instance, offset in next_offsets.items()
@@ -39,7 +39,7 @@ class FileIntake:
     def scan(self, spark: SparkSession, due: Due, tables: Sequence[SourceTable], reached: Mapping[str, int]) -> Scan:
         """Read and check the files.
 
-        Raises FileTooBigError, CorruptFileError or MalformedLineError when one of them cannot be used.
+        Raises FileTooBigError, CorruptFileError or MalformedLineError if one of them cannot be used.
         """
         files = [unit for unit in due.units if isinstance(unit, ChangeFile)]
         for file in files:
@@ -49,7 +49,7 @@ class FileIntake:
         return scan_files(spark, files, tables, reached)
 
     def _size(self, file: ChangeFile) -> ExpandedSize:
-        """Of files that never change: looked at once."""
+        """The expanded size, measured once, because files never change."""
         if file not in self._sizes:
             self._sizes[file] = expanded_size(file.path)
         return self._sizes[file]

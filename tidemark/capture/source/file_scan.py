@@ -1,4 +1,4 @@
-"""One pass over the change files that are due: checked, cached, and summed up for the planner."""
+"""One pass over change files: checks, caches and summarizes their records."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class FileRange:
 def scan_files(
     spark: SparkSession, files: Sequence[ChangeFile], tables: Sequence[SourceTable], next_offsets: Mapping[str, int]
 ) -> Scan:
-    """Read and check `files`. Raises CorruptFileError or MalformedLineError when one of them cannot be used."""
+    """Read and check `files`. Raises CorruptFileError or MalformedLineError if one of them cannot be used."""
     records = route(read_files(spark, files), tables)
     return open_scan(records, lambda view, cached: _scan(view, cached, files, next_offsets))
 
@@ -40,7 +40,7 @@ def scan_files(
 def _scan(view: str, records: DataFrame, files: Sequence[ChangeFile], next_offsets: Mapping[str, int]) -> Scan:
     try:
         summary = summarize(records, next_offsets)
-    except (PySparkException, Py4JJavaError) as error:  # toArrow hands a failed job on as it came from the JVM
+    except (PySparkException, Py4JJavaError) as error:  # toArrow passes on a failed job's error as it came from the JVM
         raise _file_error(files, error) from error
     by_path = {file.path.resolve(): file for file in files}
     by_uri = {uri: by_path[_local(uri)] for uri in {group["path"] for group in summary.groups}}
@@ -66,7 +66,7 @@ def _scan(view: str, records: DataFrame, files: Sequence[ChangeFile], next_offse
 
 
 def _place(ranges: Sequence[FileRange], instance: str, offset: int) -> str:
-    """The file and line that an offset came in."""
+    """The file and line of an offset."""
     held = (span.file.path for span in ranges if span.start <= offset < span.end)
     path = next(held, None)
     return f"{path}:{line_of(path, offset)}" if path else f"{topic_of(instance)} offset {offset}"
@@ -77,7 +77,7 @@ def _local(uri: str) -> Path:
 
 
 def _file_error(files: Sequence[ChangeFile], error: Exception) -> Exception:
-    """Which file it was, in words; the original error when every file reads well."""
+    """The error of the first unusable file; the original error if all files are readable."""
     for file in files:
         try:
             check_file(file.path, topic_of(file.instance))
@@ -104,7 +104,7 @@ def _file_range(file: ChangeFile, groups: Sequence[Group]) -> FileRange:
 def _refuse_holes(
     records: DataFrame, spans: Sequence[FileRange], by_file: Mapping[ChangeFile, Sequence[Group]]
 ) -> None:
-    """Inside of a file offsets may repeat (redelivery) but not be missing."""
+    """Raise CorruptFileError for missing offsets inside a file. Repeated offsets (redelivery) are allowed."""
     for span in spans:
         mine = by_file[span.file]
         if sum(group["records"] for group in mine) == span.end - span.start:
@@ -120,7 +120,7 @@ def _refuse_holes(
 def _contiguous(
     spans: Sequence[FileRange], next_offsets: Mapping[str, int]
 ) -> tuple[dict[str, tuple[FileRange, ...]], dict[str, OffsetGapError]]:
-    """Per instance the files up to the first hole; files may overlap (a redelivered tail)."""
+    """The files of each instance up to the first gap; files may overlap (a redelivered tail)."""
     kept: dict[str, list[FileRange]] = defaultdict(list)
     gaps: dict[str, OffsetGapError] = {}
     reached = dict(next_offsets)

@@ -1,4 +1,4 @@
-"""Where records come from: one interface over landed files and Kafka topics, so that the same code takes them in."""
+"""The interface of intakes, which landed files and Kafka topics share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from tidemark.system.errors import CaptureError
 
 
 class ReadUnit(Protocol):
-    """Some consecutive records of one instance's topic: a file, or a range of offsets. Equal units hold the same."""
+    """Consecutive records of one instance's topic: a file or a range of offsets. Equal units hold the same records."""
 
     @property
     def instance(self) -> str: ...
@@ -22,15 +22,16 @@ class ReadUnit(Protocol):
 
     @property
     def records(self) -> int:
-        """About how many."""
+        """The estimated number of records."""
         ...
 
 
 @dataclass(frozen=True)
 class Due:
-    """What one pass reads, whether there is more behind it, and per instance why nothing of it can be read.
+    """The units of one pass, whether more follow, and the problem of each instance that cannot be read.
 
-    `topic_ids` are those of the instances' topics where they have any: one that was made anew has another.
+    `topic_ids` are the ids of the instances' topics, if known. A topic that was deleted and created again has another
+    id.
     """
 
     units: Sequence[ReadUnit] = ()
@@ -40,12 +41,12 @@ class Due:
 
 
 class Intake(Protocol):
-    """A place that keeps records in the order of each instance's binlog, and gives the same ones again when asked."""
+    """A store of records in the order of each instance's binlog, which can be read again."""
 
     def due(self, next_offsets: Mapping[str, int], refused: Mapping[str, int], scale: float) -> Due:
-        """The next units from `next_offsets` (per instance) on, as much as one pass takes, times `scale`.
+        """The next units from `next_offsets` (by instance) on: a pass's amount times `scale`.
 
-        Nothing is read from an instance's offset in `refused` on.
+        From an instance's offset in `refused` on, nothing is read.
         """
         ...
 

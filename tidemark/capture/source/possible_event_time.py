@@ -1,4 +1,4 @@
-"""Times that a binlog can have."""
+"""The range of times in a binlog."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What one pass over records found: cached, and summed up for the planner, wherever the records come from."""
+"""The records of one pass, cached and summarized for the planner, from files or Kafka."""
 
 import uuid
 from collections.abc import Callable, Mapping
@@ -12,12 +12,12 @@ from tidemark.system.errors import CaptureError
 
 @dataclass(frozen=True)
 class Scan:
-    """What was read. `view` is a global temporary view over the cached records (columns: `change_record.py`).
+    """The records of one pass. `view` is a global temporary view of them (columns: `change_record.py`).
 
-    `ends` are per instance one past the last readable offset, `repeated` whether some record is there twice, `gaps`
-    the first hole found per instance. `place` says in words where a record (instance, offset) is, `with_text` whether
-    some images' values may be text as the server prints it. `poison` is the number of records that are none and go to
-    the dead-letter queue, as values that fit no type do; None where the source is corrected instead.
+    `ends` is one past the last readable offset of each instance. `repeated`: some record is there twice. `gaps` has the
+    first gap of each instance. `place` gives a record's place (instance, offset) as text. `with_text`: some images may
+    have printed values. `poison` is the number of invalid records; they and unfit values go to the dead-letter queue.
+    It is None if the source is to be corrected instead.
     """
 
     view: str
@@ -35,20 +35,20 @@ class Scan:
         return self.ends.get(instance, default)
 
     def close(self) -> None:
-        """Forget the cached records."""
+        """Release the cached records."""
         self.records.unpersist()
         self.records.sparkSession.catalog.dropGlobalTempView(self.view)
 
 
 def open_scan(records: DataFrame, scan: Callable[[str, DataFrame], Scan]) -> Scan:
-    """Cache `records` under a view of their own, and let `scan` sum them up; nothing stays behind when it raises."""
+    """Cache `records` under a new view and call `scan` to summarize them. After an error both are released."""
     cached = records.persist()
     view = f"scan_{uuid.uuid4().hex}"
     cached.createOrReplaceGlobalTempView(view)
     try:
         return scan(view, cached)
     except Exception:
-        # What stays cached would be read again in place of the corrected file: it has the same path.
+        # Cached records would be used again instead of the corrected file, which has the same path.
         cached.unpersist()
         cached.sparkSession.catalog.dropGlobalTempView(view)
         raise

@@ -1,6 +1,6 @@
-"""What a pass's records amount to, from which everything else is decided: few groups, and the binlogs' positions.
+"""The summary of a pass's records, on which all decisions are based: small groups, and binlog positions.
 
-By two Spark jobs: the first reads and caches the records, the second only hands on numbers.
+Two Spark jobs compute it. The first reads and caches the records; the second only extracts numbers.
 """
 
 from collections import defaultdict
@@ -32,12 +32,12 @@ from tidemark.capture.schema.schema_changes import RecordedSchemaChange
 from tidemark.capture.source.possible_event_time import is_event_time
 
 _LONGEST_DECLARATION: Final = 4_000_000
-"""That of a table with MySQL's 4,096 columns is some 2 MB."""
+"""The most characters of a declaration. MySQL's maximum of 4,096 columns needs about 2 MB."""
 Group = Mapping[str, Any]
 
 
 class MalformedDeclaration(NamedTuple):
-    """A record that declares something unreadable; `physical` are the tables that stop at it, if any."""
+    """A record with an unreadable declaration; `physical` are the tables that stop because of it, if any."""
 
     instance: str
     offset: int
@@ -46,7 +46,7 @@ class MalformedDeclaration(NamedTuple):
 
 
 class Altered(NamedTuple):
-    """The known columns with other values than were written, and the newest heartbeat's offset in which one has."""
+    """The known columns whose values were altered, and the newest altered heartbeat's offset."""
 
     offset: int
     columns: frozenset[str]
@@ -54,16 +54,16 @@ class Altered(NamedTuple):
 
 @dataclass(frozen=True)
 class Summary:
-    """`groups`: one per file, physical table and event minute, and one per heartbeat and declaration of columns.
+    """`groups`: one for each file, physical table and event minute, and one for each heartbeat and declaration.
 
-    `binlogs` are per instance its records with positions; without any the instance is not in it.
+    `binlogs` has the records with positions of each instance that has any.
     """
 
     groups: Sequence[Group]
     binlogs: Mapping[str, Binlog]
 
     def within(self, groups: Sequence[Group], ends: Mapping[str, int]) -> "Summary":
-        """Of these groups alone, and of the binlogs what is before `ends` (per instance)."""
+        """The summary of these groups, with binlogs cut at `ends` (by instance)."""
         return Summary(
             groups, {instance: binlog.before(ends.get(instance, 0)) for instance, binlog in self.binlogs.items()}
         )
@@ -71,24 +71,24 @@ class Summary:
     def runs(
         self, policy: BinlogPolicy, progress: Mapping[str, BinlogProgress] | None = None
     ) -> Mapping[str, Sequence[Run]]:
-        """Per instance the runs of its binlog, in order; `progress` is how far that was read before."""
+        """The runs of each instance's binlog, in order; `progress` is how far it was read before."""
         known = {instance: read.gtids for instance, read in (progress or {}).items()}
         runs_of = {name: binlog.runs(policy, known.get(name, {})) for name, binlog in self.binlogs.items()}
         return {instance: runs for instance, runs in runs_of.items() if runs}
 
     @property
     def bad(self) -> int:
-        """How many records are none."""
+        """The number of invalid records."""
         return sum(group["bad"] for group in self.groups)
 
     def records(self, chosen: Callable[[str, str], bool]) -> int:
-        """How many records there are of chosen tables, by instance and physical name."""
+        """The number of records of chosen tables; `chosen` gets the instance and the physical name."""
         mine = ((group["records"], group["instance"], group["physical"]) for group in self.groups if group["physical"])
         return sum(records for records, instance, physical in mine if chosen(instance, physical))
 
     @property
     def unrouted_count(self) -> int:
-        """How many changes there are of tables that nobody declared."""
+        """The number of changes of tables that no entity declares."""
         return sum(group["unrouted"] for group in self.groups)
 
     @cached_property
@@ -103,12 +103,12 @@ class Summary:
 
     @cached_property
     def transactions(self) -> Mapping[str, Sequence[LongTransaction]]:
-        """Per instance the transactions that lie in more than one minute."""
+        """By instance, the transactions that cover more than one minute."""
         return {instance: long_transactions(binlog) for instance, binlog in self.binlogs.items()}
 
     @cached_property
     def altered(self) -> Mapping[str, Altered]:
-        """Per instance what its connector changes, as its heartbeats show."""
+        """By instance, the altered known columns in its heartbeats."""
         altered: dict[str, Altered] = {}
         for group in self.groups:
             if group["altered"]:
@@ -130,7 +130,7 @@ class Summary:
 
     @cached_property
     def schema_changes(self) -> tuple[RecordedSchemaChange, ...]:
-        """All recorded schema changes, in order of (instance, offset)."""
+        """All recorded schema changes, by (instance, offset)."""
         return tuple(
             RecordedSchemaChange(instance, offset, schema, position)
             for instance, offset, declarations in self._declarations
@@ -140,7 +140,7 @@ class Summary:
 
     @cached_property
     def table_drops(self) -> tuple[Dropped, ...]:
-        """All tables that were dropped, in order of (instance, offset)."""
+        """All dropped tables, by (instance, offset)."""
         return tuple(
             Dropped(instance, offset, physical, position)
             for instance, offset, declarations in self._declarations
@@ -150,7 +150,7 @@ class Summary:
 
     @cached_property
     def statements(self) -> tuple[RecordedStatement, ...]:
-        """All statements that were executed, in order of (instance, offset)."""
+        """All executed statements, by (instance, offset)."""
         executed = sorted(
             (group["instance"], group["first_offset"], group["ddl"], group["ddl_database"] or "")
             for group in self.groups
@@ -163,7 +163,7 @@ class Summary:
 
     @cached_property
     def requests(self) -> tuple[LoadRequest, ...]:
-        """Where loads were asked for."""
+        """The requests for loads."""
         return tuple(
             parse_load_request(group["instance"], group["first_offset"], group["requested"], group["load"] or "")
             for group in self.groups
@@ -172,7 +172,7 @@ class Summary:
 
     @cached_property
     def malformed_declarations(self) -> tuple[MalformedDeclaration, ...]:
-        """The records whose declarations do not say which table they are of."""
+        """The declarations that do not name their table."""
         return tuple(
             MalformedDeclaration(
                 instance, offset, tuple(schema.physical for schema in declarations.schemas), declarations.problem
@@ -183,7 +183,7 @@ class Summary:
 
     @cached_property
     def missing_rows(self) -> tuple[LoadEvent, ...]:
-        """Where tables were found whose initial load is pending."""
+        """The places where tables were found to have a pending initial load."""
         return tuple(
             LoadEvent(group["instance"], group["first_offset"], schema.physical, is_loaded=False, place=place)
             for group in self.groups
@@ -194,7 +194,7 @@ class Summary:
 
     @cached_property
     def load_ends(self) -> tuple[LoadEnd, ...]:
-        """Where loads of tables have read them."""
+        """The ends of loads that have read their tables."""
         return tuple(
             LoadEnd(
                 group["instance"], group["first_offset"], group["loaded"], group["load"] or "", bool(group["is_empty"])
@@ -205,7 +205,7 @@ class Summary:
 
     @cached_property
     def failed_loads(self) -> tuple[FailedLoad, ...]:
-        """The loads of tables that ended before all rows were read, in order of (instance, offset)."""
+        """The loads that failed before all rows were read, by (instance, offset)."""
         ended = [
             (group["instance"], group["first_offset"], *group["load_problem"].rsplit(" ", 1))
             for group in self.groups
@@ -215,7 +215,7 @@ class Summary:
 
     @cached_property
     def beats(self) -> Mapping[str, Sequence[tuple[Beat, Position | None]]]:
-        """Per instance the heartbeats that carry their writer's time, with where the binlog has them."""
+        """By instance, the heartbeats with their writer's time, and their positions in the binlog."""
         beats_of: dict[str, list[Beat]] = defaultdict(list)
         for group in self.groups:
             if group["beat_ms"] is not None:
@@ -232,7 +232,7 @@ class Summary:
 
     @cached_property
     def _declarations(self) -> list[tuple[str, int, RecordDeclarations]]:
-        """The first of each: Canal repeats a table's columns in every message."""
+        """The first of each distinct declaration: Canal repeats a table's columns in every message."""
         first: dict[tuple[str, str, int | None], Group] = {}
         for group in self.groups:
             if group["changes"] is not None:
@@ -248,24 +248,24 @@ class Summary:
 
 
 def _declares(group: Group, declarations: RecordDeclarations) -> bool:
-    """A first load tells of tables as dropped before it declares them."""
+    """Whether it declares something: an initial load reports tables as dropped before it declares them."""
     return not group["is_load"] or bool(declarations.schemas)
 
 
 def summarize(records: DataFrame, reached: Mapping[str, int]) -> Summary:
-    """Sum up change records; their order from the offsets `reached` (per instance) on."""
+    """Summarize change records. Binlogs hold the records from the offsets `reached` (by instance) on."""
     groups = _group(records).toArrow().to_pylist()
     return Summary(groups, binlogs_of(with_positions(records, reached).toArrow()))
 
 
 def _group(records: DataFrame) -> DataFrame:
     minute = (sf.floor(sf.col("event_ms") / MINUTE_MS) * MINUTE_MS).cast("bigint")
-    # When a row was read says nothing of how far the binlog is: changes of before may still come.
+    # The time of a loaded row does not show progress of the binlog: earlier changes may still come.
     streamed = sf.when(~sf.col("is_load"), minute).alias("minute")
     is_beat = sf.col("table") == TABLE
-    # Aggregates over numbers alone are summed up in hash tables; others would sort the records first.
+    # Spark groups numbers in hash tables, but sorts the records for other aggregates.
     names = ("instance", "path", "physical", "changes", "is_load", "loaded", "ddl", "ddl_database")
-    # What comes to this process has a size: a text that is cut is too long for its reader, who says so.
+    # Limit the size of texts that come to this process. A cut text is too long for its parser, which reports that.
     longest = {"ddl": MAX_CHARACTERS + 1, "changes": _LONGEST_DECLARATION}
     cut = {name: sf.substring(name, 1, length) for name, length in longest.items()}
     return (
@@ -292,13 +292,13 @@ def _group(records: DataFrame) -> DataFrame:
 
 
 def _is_request() -> Column:
-    """Whether somebody asks for a load; the connector writes marks of its own into the signal table."""
+    """Whether a user requests a load. The connector also writes its own marks into the signal table."""
     signal = (sf.col("table") == SIGNAL) & (sf.col("op") == "c")
     return sf.coalesce(signal & (sf.get_json_object("after", "$.type") == LOAD), sf.lit(col=False))
 
 
 def _alone(is_single: Column) -> Column:
-    """The offset of what is a group by itself."""
+    """The offset of a record that forms a group of its own, else NULL."""
     is_declaration = sf.col("changes").isNotNull() & ~sf.col("text")
     is_told = sf.coalesce("loaded", "load_problem", "ddl").isNotNull()
     return sf.when(is_single | is_declaration | is_told, sf.col("offset"))
@@ -310,7 +310,7 @@ def _beat_ms() -> Column:
 
 
 def _altered() -> Column:
-    """The names of the known columns that have another value; a table of an older version or a person lacks some."""
+    """The names of the known columns with another value. Columns that the table lacks are skipped."""
     altered = []
     for known in KNOWN:
         sent = sf.get_json_object("after", f"$.{known.name}")

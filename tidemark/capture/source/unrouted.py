@@ -1,4 +1,4 @@
-"""Changes of tables that nobody declared: kept in a Delta table, so that declaring the table later loses nothing."""
+"""Changes of undeclared tables, stored in a Delta table, so that a later declaration loses nothing."""
 
 from dataclasses import replace
 
@@ -14,13 +14,13 @@ TABLE = "_unrouted"
 
 
 class Unrouted:
-    """The table `_unrouted`: topic, offset, physical, event_time, raw (the line as it came)."""
+    """The table `_unrouted`: topic, offset, physical, event_time, raw (the line as received)."""
 
     def __init__(self, warehouse: TableLocation) -> None:
         self._path = warehouse / TABLE
 
     def keep(self, scan: Scan) -> list[str]:
-        """Append what is new and warn once per table, naming the first file and line."""
+        """Append new changes. Returns one warning for each table, with the first file and line."""
         if not scan.summary.unrouted_count:
             return []
         last = last_commit(self._path)

@@ -1,1 +1,1 @@
-"""What has to be so before anything is captured: declarations, topics, databases; one function a question."""
+"""Checks before capture begins: declarations, topics and databases. Each function checks one subject."""

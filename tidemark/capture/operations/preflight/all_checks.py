@@ -1,4 +1,4 @@
-"""Everything that has to be so before anything is captured, asked at once."""
+"""Runs all checks that come before capture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REFUSED = "nothing can be captured so"
 
 
 def examine(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
-    """All findings about the declarations, Kafka and the databases that are set; nothing is written anywhere."""
+    """All findings about the declarations, Kafka, Kafka Connect and the databases. Nothing is written."""
     return [
         *declaration_findings(settings, sources),
         *_of_kafka(settings, sources),
@@ -30,7 +30,7 @@ def examine(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]
 
 
 def declaration_findings(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
-    """Those for which nobody has to be asked over a network."""
+    """The findings that need no network."""
     try:
         addresses = databases(settings.databases.get_secret_value())
     except DatabaseAddressError as error:
@@ -46,9 +46,9 @@ def declaration_findings(settings: Settings, sources: Sequence[SourceTable]) -> 
 
 
 def require_sound(settings: Settings, sources: Sequence[SourceTable]) -> None:
-    """Raise PreflightError for a setting with which changes would be wrong or none.
+    """Raise PreflightError for a setting that would make changes wrong or missing.
 
-    A server that does not answer is none: the others' changes are taken in, and its own wait.
+    A server that does not answer is not such a problem: changes of the others are taken in, and its own wait.
     """
     require_no_problem((finding for finding in examine(settings, sources) if finding.verdict == "problem"), REFUSED)
 
@@ -62,7 +62,7 @@ def _of_kafka(settings: Settings, sources: Sequence[SourceTable]) -> list[Findin
 
 
 def connector_findings(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:
-    """What Kafka Connect says of the instances that Debezium captures; nothing where its address is not set."""
+    """Kafka Connect's findings about instances that Debezium captures; empty if its address is not set."""
     if not settings.connect:
         return []
     from tidemark.capture.operations.preflight.connectors import connectors  # noqa: PLC0415 - few have its address set

@@ -1,4 +1,4 @@
-"""What a server's settings make of its binlog: whether changes can be captured from it, and for how long they wait."""
+"""Checks a server's binlog settings: whether changes can be captured, and how long they are kept."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ SETTINGS: Final = (
     "binlog_expire_logs_seconds",
     "expire_logs_days",
 )
-# A connector that stops on Friday evening is noticed on Monday; so is what does not read the topics.
+# A connector or reader that stops on Friday evening is noticed on Monday.
 SHORTEST: Final = timedelta(days=3)
 
 _WANTED: Final = {
     "log_bin": ("ON", "nothing that happens is written down", "start the server with log_bin"),
     "binlog_format": ("ROW", "statements name no rows", "SET GLOBAL binlog_format = ROW"),
     "binlog_row_image": ("FULL", "a row that moves is needed as it was", "SET GLOBAL binlog_row_image = FULL"),
-    # MySQL's; MariaDB has none.
+    # A setting of MySQL only.
     "binlog_row_value_options": ("", "JSON values come in parts", "SET GLOBAL binlog_row_value_options = ''"),
 }
 _KEEP: Final = "and in the server's configuration, then connect anew what writes"
 
 
 def binlog(instance: str, settings: Mapping[str, str]) -> list[Finding]:
-    """Whether the binlog holds every change as whole rows; `settings` are the server's of SETTINGS that it has."""
+    """Whether the binlog holds every change as whole rows; `settings` are the server's values for SETTINGS."""
     wrong = [
         _wrong(f"database {instance}: {name}", settings[name], *wanted)
         for name, wanted in _WANTED.items()
@@ -42,9 +42,9 @@ def binlog(instance: str, settings: Mapping[str, str]) -> list[Finding]:
 
 
 def kept_for(settings: Mapping[str, str]) -> timedelta | None:
-    """How long the server keeps its binlog; None for as long as nobody removes it.
+    """How long the server keeps its binlog; None for unlimited.
 
-    The newer setting is in seconds, the older in days (MariaDB's may be a fraction); 0 is no limit of theirs.
+    The newer setting is in seconds, the older in days (possibly a fraction in MariaDB); 0 means unlimited.
     """
     seconds = float(settings.get("binlog_expire_logs_seconds", 0))
     seconds = seconds or float(settings.get("expire_logs_days", 0)) * timedelta(days=1).total_seconds()

@@ -1,4 +1,4 @@
-"""Questions to Kafka: does it answer, and do the instances' topics keep every change in the binlog's order?"""
+"""Checks Kafka: it answers, and the instances' topics keep every change in the binlog's order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VARIABLE: Final = "TIDEMARK_KAFKA"
 
 
 def broker(servers: str, instances: Sequence[str], seconds: float = 10.0) -> list[Finding]:
-    """Whether each instance's topic is there and as it has to be; an answer may take `seconds`."""
+    """Whether each instance's topic exists with the right settings; `seconds` is the timeout."""
     subject = f"Kafka {servers}"
     try:
         admin = AdminClient({**librdkafka(servers), "log_level": 0})
@@ -50,7 +50,7 @@ def _settings(admin: AdminClient, topics: Sequence[str], seconds: float) -> dict
 
 
 def topic(name: str, partitions: int | None, settings: Mapping[str, str]) -> list[Finding]:
-    """What there is to say of an instance's topic; `partitions` is None when there is none of that name."""
+    """The findings about an instance's topic; `partitions` is None if there is no such topic."""
     subject = f"topic {name}"
     if partitions is None:
         to_do = (

@@ -1,4 +1,4 @@
-"""What a server's catalog says of captured tables: their keys, foreign keys that cascade, tables named like shards."""
+"""Checks captured tables by the server's catalog: keys, cascading foreign keys, tables named like shards."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ UNREADABLE: Final = """
 
 
 class Cascade(NamedTuple):
-    """A foreign key of `physical` whose parent changes its rows."""
+    """A foreign key of `physical` that lets changes of the parent change its rows."""
 
     physical: str
     name: str
@@ -59,10 +59,10 @@ class Cascade(NamedTuple):
 
 
 class SourceCatalog(NamedTuple):
-    """What a server has: physical tables, their primary keys, and foreign keys that write no row events.
+    """A server's catalog: physical tables, primary keys, and foreign keys without row events.
 
-    `dates` are (table, column) that may hold 0000-00-00 and may not be NULL; `loaded_otherwise` those that an initial
-    load does not read as they are, each with whether it is invisible.
+    `dates` are NOT NULL columns (table, column) that may hold 0000-00-00. `loaded_otherwise` are columns that an
+    initial load misreads, each with whether it is invisible. `unreadable` are tables with the reason.
     """
 
     tables: Sequence[str]
@@ -74,7 +74,7 @@ class SourceCatalog(NamedTuple):
 
 
 def read_catalog(cursor: Cursor) -> SourceCatalog:
-    """Six questions to information_schema; names are `<database>.<table>`."""
+    """Reads the catalog by six queries of information_schema; names are `<database>.<table>`."""
     cursor.execute(TABLES, (_OWN,))
     tables = sorted(f"{schema}.{table}" for schema, table in cursor.fetchall())
     cursor.execute(KEYS, (_OWN,))
@@ -95,7 +95,7 @@ def read_catalog(cursor: Cursor) -> SourceCatalog:
 
 
 def captured_tables(instance: str, catalog: SourceCatalog, sources: Sequence[SourceTable]) -> list[Finding]:
-    """What is wrong with the captured tables of an instance; nothing where all is well."""
+    """The faults of an instance's captured tables; empty if there are none."""
     captured = [(source, name) for source in sources for name in catalog.tables if source.holds(instance, name)]
     return [
         *(finding for source, name in captured for finding in _key(instance, name, source, catalog.keys.get(name, ()))),
@@ -147,7 +147,7 @@ def _zero_dates(instance: str, dates: Iterable[tuple[str, str]], captured: set[s
 
 
 def _loaded_otherwise(instance: str, columns: Iterable[tuple[str, str, bool]], captured: set[str]) -> list[Finding]:
-    """What only an initial load and a reload get wrong; changes are as they are."""
+    """Columns that only an initial load and a reload misread; their changes are right."""
     fraction = (
         "an initial load reads its fractions wrong (00:00:00.050 as 00:00:00.500), by an error of MariaDB's driver"
     )
@@ -166,7 +166,7 @@ def _loaded_otherwise(instance: str, columns: Iterable[tuple[str, str, bool]], c
 
 
 def _unreadable(instance: str, tables: Iterable[tuple[str, str]]) -> list[Finding]:
-    """One such table stops all of the instance."""
+    """Tables that stop the capture of the whole instance."""
     return [
         Finding(
             f"table {instance}.{physical}",
@@ -181,7 +181,7 @@ def _unreadable(instance: str, tables: Iterable[tuple[str, str]]) -> list[Findin
 def _strangers(
     instance: str, tables: Iterable[str], sources: Sequence[SourceTable], captured: set[str]
 ) -> list[Finding]:
-    """Tables that are named like shards and are none."""
+    """Tables that are named like shards and are not."""
     sharded = [source for source in sources if source.shards.first is not None and instance in source.instances]
     return [
         Finding(

@@ -1,4 +1,4 @@
-"""Questions to Kafka Connect: do the instances' connectors run, and do their settings leave values as they are?"""
+"""Checks Kafka Connect: the instances' connectors run, and their settings do not change values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PAGE: Final = "docs/connector-failed.md"
 _SECONDS: Final = 10.0
 _MOST_BYTES: Final = 16_000_000
 _CAUSE_CHARACTERS: Final = 300
-# What a setting has to be; None: as it is where nobody sets it.
+# The allowed values of each setting; None: the setting may be absent.
 _SETTINGS: Final[Mapping[str, tuple[str | None, ...]]] = {
     "decimal.handling.mode": ("string",),
     "enable.time.adjuster": ("false",),
@@ -34,7 +34,7 @@ _SETTINGS: Final[Mapping[str, tuple[str | None, ...]]] = {
 
 
 def connectors(address: str, instances: Sequence[str]) -> list[Finding]:
-    """What the Connect worker at `address` (`http://host:8083`) says of each instance's connector.
+    """The findings of the Connect worker at `address` (`http://host:8083`) about each instance's connector.
 
     An instance's connector is the one whose `topic.prefix` is the instance's topic.
     """
@@ -81,12 +81,12 @@ def _config(entry: object) -> Mapping[str, str]:
 
 
 def _object(value: object) -> Mapping[str, Any]:
-    """`value` where it is a JSON object, else an empty one: the worker's answer is not trusted."""
+    """`value` if it is a JSON object, else an empty one: the worker's answer is not trusted."""
     return value if isinstance(value, dict) else {}
 
 
 def _state(subject: str, entry: Mapping[str, Any]) -> Iterator[Finding]:
-    """A connector runs while its task has failed: both are looked at."""
+    """The states of the connector and its tasks. A connector can run while its task has failed."""
     status = _object(entry.get("status"))
     listed = status.get("tasks")
     tasks = [_object(task) for task in listed] if isinstance(listed, list) else []
@@ -98,7 +98,7 @@ def _state(subject: str, entry: Mapping[str, Any]) -> Iterator[Finding]:
             to_do = (
                 f"see {_PAGE} for the cause, then POST connectors/{subject.partition(' ')[2]}/restart?includeTasks=true"
             )
-            # The other instances go on: it is down at this moment.
+            # The instance is down at this moment, but the other instances go on.
             yield Finding(subject, "unreachable", f"{what} failed: {cause}", to_do)
         else:
             yield Finding(subject, "warning", f"{what} is {state}", "resume it: nothing of its instance is captured")

@@ -1,4 +1,4 @@
-"""Questions to an instance's server: does it let us in, is its binlog as it has to be, may we write heartbeats?"""
+"""Checks an instance's server: login, binlog settings, and the rights to write heartbeats."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NOT_GRANTED: Final = {ER.DBACCESS_DENIED_ERROR, ER.TABLEACCESS_DENIED_ERROR, ER
 
 
 def database(address: HeartbeatDatabase, sources: Sequence[SourceTable] = ()) -> list[Finding]:
-    """What is found there; nothing is written. The password is in none of it."""
+    """The findings about the server. Nothing is written, and no finding has the password."""
     try:
         with session(address) as opened, opened.cursor() as cursor:
             settings, catalog = _settings(cursor), read_catalog(cursor)
@@ -64,7 +64,7 @@ def _settings(cursor: Cursor) -> dict[str, str]:
 
 
 def _rolled_back(address: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
-    """Whether prepared transactions are rolled back here: their rows are in the binlog all the same."""
+    """Whether prepared transactions were rolled back on this server: their rows stay in the binlog."""
     cursor.execute("SHOW GLOBAL STATUS LIKE 'Com_xa_rollback'")
     (_, count) = cursor.fetchone() or ("", 0)
     if not int(count):
@@ -77,7 +77,10 @@ def _rolled_back(address: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
 
 
 def _grants(address: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
-    """The server says what it would refuse when a statement is prepared: roles and wildcards are its own affair."""
+    """Whether heartbeats can be written.
+
+    The server itself checks a prepared statement, with all roles and wildcards.
+    """
     subject = f"database {address.instance}: grants"
     refused, left = _refusal_of_statement(cursor, write_sql()), list[Finding]()
     if refused is not None and refused.args[0] == ER.NO_SUCH_TABLE:
@@ -102,7 +105,7 @@ def _without_columns(address: HeartbeatDatabase, missing: Sequence[KnownColumn])
 
 
 def _refusal_of_statement(cursor: Cursor, statement: str) -> pymysql.err.MySQLError | None:
-    """What keeps the statement from being executed, None for nothing."""
+    """The server's error for a statement, None if it would be executed."""
     try:
         cursor.execute("PREPARE tidemark_check FROM %s", (statement.replace("%s", "?"),))
     except pymysql.err.MySQLError as error:

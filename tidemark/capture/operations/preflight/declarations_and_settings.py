@@ -1,4 +1,4 @@
-"""Questions about declarations and settings alone: nobody is asked over a network."""
+"""Checks declarations and settings without a network."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _not_captured(instance: str, instances: Sequence[str]) -> Finding:
 
 
 def _same_server(databases: Sequence[HeartbeatDatabase]) -> list[Finding]:
-    """Two instances that are one server would have every physical table twice."""
+    """Two instances on one server would capture every physical table twice."""
     first: dict[tuple[str, int, str], str] = {}
     findings = []
     for database in databases:

@@ -1,1 +1,1 @@
-"""What statements that write no row events do to rows, read by a closed list of what is known."""
+"""The effects on rows of statements that write no row events, by a closed list of known statements."""

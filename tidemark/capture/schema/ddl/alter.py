@@ -1,7 +1,7 @@
-"""The clauses of an ALTER TABLE, by a closed list; what is not in it may have changed rows.
+"""The clauses of an ALTER TABLE, by a closed list. A clause outside the list may have changed rows.
 
-The text alone does not say what the server did: a clause with IF NOT EXISTS may do nothing, and a column's new type may
-change values or not. That depends on how the table was declared before.
+The text alone does not show the effect. A clause with IF NOT EXISTS may do nothing, and a column's new type may or may
+not change values. That depends on the table's earlier declaration.
 """
 
 from collections.abc import Iterable, Sequence
@@ -47,7 +47,10 @@ _REWRITING: Final = (
 
 
 class _Alteration:
-    """What the clauses of one ALTER do, in any order: `before` and `after` are how the table is declared then."""
+    """The effects of all clauses of one ALTER.
+
+    `before` and `after` are the table's declarations before and after it.
+    """
 
     def __init__(self, before: TableForm | None, after: TableForm | None) -> None:
         self._before = before
@@ -57,7 +60,10 @@ class _Alteration:
         self._dropped: set[str] = set()
 
     def values(self) -> dict[str, str | None]:
-        """The columns of which all rows have other values then. What is dropped goes first, wherever that is said."""
+        """The columns that get a new value in all rows, by name.
+
+        Drops apply first, wherever they are in the statement.
+        """
         for name in self._missing:
             if self._before is None or name.lower() in {dropped.lower() for dropped in self._dropped}:
                 raise UnknownDefinitionError(f"whether {name} was there before the statement")
@@ -71,7 +77,7 @@ class _Alteration:
         return {**{name: None for name in sorted(self._dropped) if name.lower() not in names}, **set_}
 
     def add(self, words: Cursor, *, is_conditional: bool) -> None:
-        """A column with its definition; where it is there already a conditional clause does nothing."""
+        """Add a column with its definition. A conditional clause does nothing if the column exists."""
         column = ColumnDefinition(words)
         form = self._after.get(column.name.lower())
         if column.charset is None and form is not None:
@@ -81,11 +87,11 @@ class _Alteration:
             self._missing.add(column.name)
 
     def drop(self, name: str) -> None:
-        """A column of that name."""
+        """Drop the column of that name."""
         self._dropped.add(name)
 
     def modify(self, words: Cursor) -> None:
-        """A column gets another definition, which begins with its name. Raises UnknownDefinitionError."""
+        """Change a column's definition, which begins with its name. Raises UnknownDefinitionError."""
         column = ColumnDefinition(words)
         old = (self._before or {}).get(column.name.lower())
         new = self._after.get(column.name.lower())
@@ -95,12 +101,12 @@ class _Alteration:
             raise UnknownDefinitionError(f"values of {column.name} may change, from {old} to {new}")
 
     def convert(self, charset: str) -> None:
-        """All texts get other characters. Raises UnknownDefinitionError where some may not be there."""
+        """Convert all texts to a character set. Raises UnknownDefinitionError if it may lack some characters."""
         if charset != "utf8mb4":
             raise UnknownDefinitionError(f"characters that {charset} may not have")
 
     def key(self, columns: Iterable[Word]) -> None:
-        """What is a primary key may not be NULL. Raises UnknownDefinitionError."""
+        """Add a primary key, whose columns must not be NULL. Raises UnknownDefinitionError."""
         for word in columns:
             form = (self._before or {}).get(word.text.lower())
             if word.is_name and (form is None or form.may_be_null is not False):
@@ -108,7 +114,7 @@ class _Alteration:
 
 
 def _as_said(form: ColumnForm, column: ColumnDefinition) -> ColumnForm:
-    """The new form, with what the statement itself says."""
+    """The new form, with the properties that the statement itself sets."""
     charset = column.charset or form.charset
     if column.collation is not None and not column.collation.startswith(f"{charset}_"):
         charset = UNKNOWN_CHARSET
@@ -117,7 +123,10 @@ def _as_said(form: ColumnForm, column: ColumnDefinition) -> ColumnForm:
 
 
 def alter_effects(words: Cursor, database: str, before: FormOf, after: FormOf) -> list[StatementEffect]:
-    """What `ALTER ... TABLE` does, read from behind `ALTER`; what it does is not known of any table that it names."""
+    """The effects of `ALTER ...
+
+    TABLE`, read from after `ALTER`. An unknown clause may change any table that it names.
+    """
     named = words.rest
     words.take_any("ONLINE", "OFFLINE")
     is_ignoring = words.take("IGNORE")
@@ -149,7 +158,7 @@ def alter_effects(words: Cursor, database: str, before: FormOf, after: FormOf) -
 
 
 def _clause(words: Cursor, done: _Alteration) -> bool:
-    """Whether the clause is a known one, of which `done` has taken note. Raises UnknownDefinitionError."""
+    """Whether the clause is known; if so, `done` records it. Raises UnknownDefinitionError."""
     return _is_added(words, done) or _is_dropped(words, done) or _keeps_rows(words, done)
 
 
@@ -192,7 +201,7 @@ def _is_dropped(words: Cursor, done: _Alteration) -> bool:
 
 
 def _keeps_rows(words: Cursor, done: _Alteration) -> bool:
-    """Clauses that change no value."""
+    """Whether the clause is known to change no value."""
     if words.peek().is_("MODIFY", "CHANGE"):
         return _is_modified(words, done)
     if words.take("RENAME"):
@@ -204,7 +213,7 @@ def _keeps_rows(words: Cursor, done: _Alteration) -> bool:
 
 
 def _is_modified(words: Cursor, done: _Alteration) -> bool:
-    """Whether it is another definition of a column that keeps its name."""
+    """Whether the clause is a new definition of a column that keeps its name."""
     is_changed = words.next().is_("CHANGE")
     words.take("COLUMN")
     words.take("IF", "EXISTS")
@@ -215,7 +224,7 @@ def _is_modified(words: Cursor, done: _Alteration) -> bool:
 
 
 def _is_option(words: Cursor) -> bool:
-    """Options of a table may follow one another without a comma, as many as somebody likes."""
+    """Whether the clause sets table options. They may follow one another without commas."""
     while True:
         if words.take_any("ENABLE", "DISABLE"):
             return words.take("KEYS")
@@ -232,7 +241,7 @@ def _is_option(words: Cursor) -> bool:
 
 
 def _is_rewritten(words: Cursor) -> bool:
-    """The same rows, in other places."""
+    """Whether the clause only moves the same rows to other places."""
     if words.take_any(*_KEEPING_PARTITIONS):
         return words.take("PARTITION")
     return any(words.take(*clause) for clause in _REWRITING)
@@ -248,7 +257,7 @@ def _is_setting(words: Cursor) -> bool:
 
 
 def cascades(words: Sequence[Word]) -> bool:
-    """Whether a foreign key changes rows of the child without row events: ON DELETE or ON UPDATE with an action."""
+    """Whether a foreign key changes the child's rows without row events: ON DELETE or ON UPDATE with an action."""
     return any(
         word.is_("ON") and verb.is_("DELETE", "UPDATE") and action.is_("CASCADE", "SET")
         for word, verb, action in zip(words, words[1:], words[2:], strict=False)

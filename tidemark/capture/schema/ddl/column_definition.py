@@ -1,4 +1,4 @@
-"""The definition of a column in an ALTER: which value rows that are there get from it."""
+"""The definition of a column in an ALTER, and the value that existing rows get from it."""
 
 import re
 from datetime import date, datetime
@@ -24,19 +24,19 @@ _NUMBER: Final = re.compile(r"-?(?P<whole>\d{1,65})(\.(?P<fraction>\d{1,38}))?")
 _BYTES: Final = {"BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "MEDIUMINT": 3, "INT": 4, "BIGINT": 8}
 _FLOAT_DIGITS: Final = 15
 _IMPLICIT: Final = {**dict.fromkeys(_NUMERIC, "0"), **dict.fromkeys(_TEXTUAL, "")}
-"""What rows get in a column that may not be NULL and has no default."""
+"""The value of existing rows in a NOT NULL column without a default."""
 _MOST_CHARACTERS: Final = 255
-"""Of a default of which nobody says how many the column holds: TINYTEXT has as many bytes."""
+"""The most characters of a default if the column's length is unknown: TINYTEXT has as many bytes."""
 
 
 class UnknownDefinitionError(ValueError):
-    """A definition of which nobody can say what rows get. `str()` says why."""
+    """A definition whose effect on existing rows is unknown. `str()` gives the reason."""
 
 
 class ColumnDefinition:
-    """Reads `name TYPE attributes`; whatever is not known raises UnknownDefinitionError.
+    """Reads `name TYPE attributes`. Raises UnknownDefinitionError for anything unknown.
 
-    `may_be_null` and `charset` are what the text says, None for nothing; `collation` is its name.
+    `may_be_null` and `charset` are None if the text does not set them; `collation` is the collation's name.
     """
 
     def __init__(self, words: Cursor) -> None:
@@ -55,11 +55,11 @@ class ColumnDefinition:
 
     @property
     def is_null_allowed(self) -> bool:
-        """Whether it may be NULL; a TIMESTAMP that does not say so may not, by some servers' settings."""
+        """Whether NULL is allowed. A TIMESTAMP without NULL may be NOT NULL by some servers' settings."""
         return self.may_be_null is True or (self.may_be_null is None and self.kind.word != "TIMESTAMP")
 
     def value(self) -> str | None:
-        """What rows that are there get in a column that is added, as the server prints it; None is NULL."""
+        """The value that existing rows get in an added column, as the server prints it; None is NULL."""
         if self.counts_up:
             raise UnknownDefinitionError("numbers that the server counts up")
         if self._default is not None and not self._default.is_("NULL"):
@@ -80,7 +80,7 @@ class ColumnDefinition:
         return text
 
     def _is_kept(self, text: str, written: str) -> bool:
-        """Whether the server keeps the default just as it is written."""
+        """Whether the server stores the default exactly as written."""
         word = self.kind.word
         if word == "BIT":
             return self.kind.length == 1 and text in {"0", "1"} and written in {"bits", "number"}
@@ -92,7 +92,10 @@ class ColumnDefinition:
         return written == "text" and is_textual and self._is_text(text)
 
     def _is_text(self, text: str) -> bool:
-        """A server changes blanks at a CHAR's end, too many characters, and such as the set does not have."""
+        """Whether the server keeps the text.
+
+        It cuts long texts and trailing blanks, and replaces unknown characters.
+        """
         longest = self.kind.length if self.kind.length is not None else _MOST_CHARACTERS // 4
         is_cut = len(text) > longest or (self.kind.word in {"CHAR", "ENUM"} and text != text.rstrip(" "))
         is_there = self.charset == "utf8mb4" or (self.charset == "latin1" and _is_latin1(text))
@@ -140,7 +143,7 @@ class ColumnDefinition:
             raise UnknownDefinitionError(f"what is not known of a column: {words.peek().text[:80]}")
 
     def _is_of_text(self, words: Cursor) -> bool:
-        """Which characters it has, and how they are compared."""
+        """Whether the attribute is a character set or a collation."""
         if words.take("CHARACTER", "SET") or words.take("CHARSET"):
             self.charset = _value(words)
         elif words.take("COLLATE"):
@@ -151,7 +154,7 @@ class ColumnDefinition:
 
 
 def _is_indifferent(words: Cursor) -> bool:
-    """What changes no value."""
+    """Whether the attribute changes no value."""
     if words.take_any("COMMENT", "AFTER"):
         _value(words)
     elif words.take("ON", "UPDATE"):
@@ -186,7 +189,7 @@ def _is_number(kind: SourceType, text: str) -> bool:
     if kind.word in DECIMALS:
         scale = kind.scale or 0
         return len(fraction) <= scale and len(whole) <= kind.digits - scale
-    # The nearest binary fraction of so few digits is the same one for everybody.
+    # A number with this few digits has the same nearest binary fraction on every system.
     return kind.length is None and len(whole) + len(fraction) <= _FLOAT_DIGITS
 
 

@@ -1,4 +1,4 @@
-"""A statement as the topic has it, and the effects that it has on rows."""
+"""A statement in a topic, and its effects on rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _SHOWN = 200
 
 @dataclass(frozen=True)
 class RecordedStatement:
-    """A statement at `offset` of the instance's topic; `database` is that of names without one."""
+    """A statement at `offset` of the instance's topic. Names without a database belong to `database`."""
 
     instance: str
     offset: int
@@ -21,9 +21,9 @@ class RecordedStatement:
     position: Position | None = None
 
     def effects(self, before: FormOf, after: FormOf) -> Sequence[StatementEffect]:
-        """What it does to rows that no row event tells of; `before` and `after` say how tables are declared.
+        """The effects on rows that no row event describes; `before` and `after` give the declarations of tables.
 
-        The boundary of a statement: one that breaks its reader may have changed every table of its database.
+        This is an error boundary: a statement that breaks the parser may have changed every table of its database.
         """
         try:
             return statement_effects(self.sql, self.database, before, after)
@@ -31,12 +31,12 @@ class RecordedStatement:
             return [Unproven(f"{self.database}.*", f"the statement cannot be read: {type(error).__name__}")]
 
     def may_concern(self, database: str) -> bool:
-        """Whether it can be on tables of a database: it is executed there, or names it somewhere."""
+        """Whether the statement can concern tables of a database: it runs there, or its text has the name."""
         name = database.lower()
         return self.database.lower() == name or "`" in name or name in self.sql.lower()
 
     @property
     def short_text(self) -> str:
-        """Its text, cut to what a message may hold."""
+        """The text, cut to the length for a message."""
         text = " ".join(self.sql.split())
         return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -1,4 +1,4 @@
-"""A recorded statement, read by a closed list: what it does to rows, of which tables."""
+"""A recorded statement, read by a closed list: its effects on rows, and the tables."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,7 +9,7 @@ from tidemark.capture.schema.ddl.column_definition import UnknownDefinitionError
 from tidemark.capture.schema.ddl.tokens import Cursor, UnreadableStatementError, Word, mentioned_tables, readings_of
 from tidemark.capture.schema.ddl.unlogged_row_effects import Emptied, FormOf, StatementEffect, Unproven
 
-# Statements whose changes of rows, if any, are row events.
+# Statements that change rows only by row events, if at all.
 _HARMLESS: Final = (
     "ANALYZE",
     "BEGIN",
@@ -40,21 +40,21 @@ _OBJECTS: Final = (
     "USER",
     "VIEW",
 )
-"""What is made, altered or dropped without a row's changing."""
+"""Objects whose CREATE, ALTER or DROP changes no row."""
 
 
 def undeclared(_: str) -> TableForm | None:
-    """Of tables of which nobody knows how they are declared."""
+    """The form of a table whose declaration is unknown."""
     return None
 
 
 def statement_effects(
     sql: str, database: str, before: FormOf = undeclared, after: FormOf = undeclared
 ) -> list[StatementEffect]:
-    """What the statement does to rows without row events; `database` is that of names without one.
+    """The effects on rows without row events. Names without a database belong to `database`.
 
-    `before` and `after` say how tables are declared. Of a statement that is not known, or that may be read in more than
-    one way, every table that it could name may have changed.
+    `before` and `after` give the declarations of tables. If a statement is unknown, or can be read in more than one
+    way, every table that it could name may have changed.
     """
     try:
         readings = readings_of(sql)
@@ -78,7 +78,7 @@ def _effects(words: Sequence[Word], database: str, before: FormOf, after: FormOf
 
 
 def _known(words: Cursor, database: str, before: FormOf, after: FormOf) -> list[StatementEffect] | None:
-    """None for a statement that is not in the list."""
+    """The effects of a known statement; None if it is not in the list."""
     if words.take("SET", "STATEMENT"):
         while not words.is_at_end and not words.take("FOR"):
             words.next()
@@ -124,7 +124,7 @@ def _defined(verb: str, words: Cursor, database: str) -> list[StatementEffect] |
         words.take("IF", "NOT", "EXISTS")
         table = words.table(database)
         return None if table is None else [Unproven(table, "a foreign key that cascades writes no row events")]
-    # A table that is made has no rows; of one that is dropped its declaration tells (dropped_shards.py).
+    # A new table has no rows. A dropped table is in the record's declarations (dropped_shards.py).
     return []
 
 
@@ -137,7 +137,7 @@ def _database(verb: str, words: Cursor, database: str) -> list[StatementEffect]:
 
 
 def _object(words: Sequence[Word]) -> str:
-    """What is defined: the first word that says so, behind `DEFINER = 'x'@'y'` and others of the kind."""
+    """The kind of object: the first word that names one, after `DEFINER = 'x'@'y'` and similar."""
     before = Word("sign", "")
     for word in words:
         if word.is_("TABLE", "TABLES", "DATABASE", "SCHEMA", *_OBJECTS):

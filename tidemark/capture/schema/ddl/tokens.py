@@ -1,4 +1,4 @@
-"""A statement as MySQL's words, by sqlglot's tokenizer: its parser knows few of the clauses of an ALTER."""
+"""A statement as MySQL tokens, by sqlglot's tokenizer. Its parser knows few clauses of an ALTER."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,10 +10,10 @@ from sqlglot.dialects.mysql import MySQL
 from sqlglot.tokens import TokenType  # type: ignore[attr-defined]  # sqlglot names it there
 
 MAX_CHARACTERS: Final = 256 * 1024
-"""Of a statement that is looked into; more is not read from where it lies."""
+"""The most characters of a statement that is read; longer ones are not even loaded."""
 
-# What servers execute although it is a comment, `/*!50100 PARTITION BY ... */` or MariaDB's `/*M! ... */`, outside of
-# texts, names and other comments.
+# Comments that servers execute, `/*!50100 PARTITION BY ... */` or MariaDB's `/*M! ... */`, outside texts, names and
+# other comments.
 _PIECE: Final = re.compile(
     r"""'(?:[^'\\]++|\\.|'')*+'|"(?:[^"\\]++|\\.|"")*+"|`[^`]*+`"""
     r"""|(?P<executed>/\*(?P<mariadb>M?)!(?P<version>\d{0,6})(?P<inside>(?:[^*]++|\*(?!/))*+)(?:\*/|\Z))"""
@@ -21,7 +21,7 @@ _PIECE: Final = re.compile(
     re.DOTALL,
 )
 _EVERY_SERVER: Final = 50_700
-"""MySQL and MariaDB execute what is for servers up to this version; what is for later ones, some of them."""
+"""MySQL and MariaDB execute comments for versions up to this one; only some servers execute later ones."""
 _WORD: Final = re.compile(r"[\w$]+")
 _NUMBERS: Final = frozenset({TokenType.NUMBER})
 _TEXTS: Final = frozenset({TokenType.STRING})
@@ -31,12 +31,12 @@ Kind = Literal["word", "name", "text", "number", "bits", "sign"]
 
 
 class UnreadableStatementError(ValueError):
-    """A text that is no sequence of MySQL's words. `str()` says why."""
+    """A text that cannot be split into MySQL's tokens. `str()` gives the reason."""
 
 
 @dataclass(frozen=True)
 class Word:
-    """One token: `word` may be a keyword or a name, `name` is a quoted one, `bits` are `b'1'`, `sign` is the rest."""
+    """One token: `word` may be a keyword or a name, `name` is quoted, `bits` are `b'1'`, `sign` is everything else."""
 
     kind: Kind
     text: str
@@ -52,13 +52,13 @@ class Word:
 
 
 def readings_of(sql: str) -> list[list[Word]]:
-    """What the words of a statement may be, without its comments: it depends on the server and on its sql_mode.
+    """The possible token lists of a statement without its comments. They depend on the server and its sql_mode.
 
-    Raises UnreadableStatementError where it cannot be read in any way.
+    Raises UnreadableStatementError if there is none.
     """
     if len(sql) > MAX_CHARACTERS:
         raise UnreadableStatementError(f"a statement of {len(sql):,} characters")
-    # By NO_BACKSLASH_ESCAPES one stands for itself.
+    # With NO_BACKSLASH_ESCAPES a backslash is an ordinary character.
     written = {sql, sql.replace("\\", "\\\\")}
     texts = {_executed(text, is_newest=is_newest) for text in written for is_newest in (True, False)}
     readings: list[list[Word]] = []
@@ -76,7 +76,7 @@ def readings_of(sql: str) -> list[list[Word]]:
 
 
 def _executed(sql: str, *, is_newest: bool) -> str:
-    """The statement as a server executes it that has all that comments are for, or only what every server has."""
+    """The statement as executed by the newest server, or only with the comments that every server executes."""
 
     def inside(piece: re.Match[str]) -> str:
         if piece["executed"] is None:
@@ -88,13 +88,13 @@ def _executed(sql: str, *, is_newest: bool) -> str:
 
 
 def _words(sql: str) -> list[Word]:
-    # Behind a word of its own: the tokenizer takes what follows a few first words (RENAME) for one text.
+    # A word goes first, because the tokenizer turns everything after some first words (RENAME) into one text.
     tokens = MySQL().tokenize("_ " + sql.rstrip("; \t\r\n"))[1:]
     return [word for token in tokens for word in _split(Word(_kind(token.token_type, token.text), token.text))]
 
 
 def _split(word: Word) -> list[Word]:
-    """`PARTITION BY`, which the tokenizer takes for one, is two."""
+    """The words of a token: the tokenizer returns `PARTITION BY` as one."""
     parts = word.text.split() if word.kind == "sign" else []
     return [Word("word", part) for part in parts] if len(parts) > 1 else [word]
 
@@ -112,7 +112,7 @@ def _kind(token_type: TokenType, text: str) -> Kind:
 
 
 class Cursor:
-    """Goes through words from left to right."""
+    """Reads tokens from left to right."""
 
     def __init__(self, words: Sequence[Word]) -> None:
         self._words = words
@@ -120,26 +120,26 @@ class Cursor:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether nothing is left."""
+        """Whether no tokens are left."""
         return self._at >= len(self._words)
 
     @property
     def rest(self) -> Sequence[Word]:
-        """What is left."""
+        """The remaining tokens."""
         return self._words[self._at :]
 
     def peek(self) -> Word:
-        """The next word; an empty sign at the end."""
+        """The next token; an empty sign at the end."""
         return Word("sign", "") if self.is_at_end else self._words[self._at]
 
     def next(self) -> Word:
-        """The next word, and go on behind it."""
+        """The next token; the cursor moves past it."""
         word = self.peek()
         self._at += 1
         return word
 
     def take(self, *keywords: str) -> bool:
-        """Go behind these keywords if they come next, one after the other."""
+        """Move past these keywords if they come next in this order. Returns whether they did."""
         ahead = self._words[self._at : self._at + len(keywords)]
         matches = len(ahead) == len(keywords) and all(
             word.is_(keyword) for word, keyword in zip(ahead, keywords, strict=True)
@@ -148,18 +148,18 @@ class Cursor:
         return matches
 
     def take_any(self, *keywords: str) -> bool:
-        """Go behind one of these keywords if it comes next."""
+        """Move past one of these keywords if it comes next. Returns whether it did."""
         return any(self.take(keyword) for keyword in keywords)
 
     def take_sign(self, sign: str) -> bool:
-        """Go behind the sign if it comes next."""
+        """Move past the sign if it comes next. Returns whether it did."""
         word = self.peek()
         matches = word.kind == "sign" and word.text == sign
         self._at += matches
         return matches
 
     def table(self, database: str) -> str | None:
-        """`<database>.<table>` of the name that comes next; None where no name comes."""
+        """The next name as `<database>.<table>`; None if the next token is not a name."""
         first = self.next()
         if not first.is_name:
             return None
@@ -169,7 +169,7 @@ class Cursor:
         return f"{first.text}.{second.text}" if second.is_name else None
 
     def parentheses(self) -> Sequence[Word] | None:
-        """The words inside of the parentheses that come next; None where none come, or they do not end."""
+        """The tokens inside the next parentheses; None if there are none, or they do not close."""
         if not self.take_sign("("):
             return None
         start, depth = self._at, 1
@@ -180,7 +180,7 @@ class Cursor:
 
 
 def between_commas(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
-    """The parts between commas that are in no parentheses."""
+    """The parts between commas outside parentheses."""
     start = depth = 0
     for at, word in enumerate(words):
         if word.kind != "sign":
@@ -193,7 +193,7 @@ def between_commas(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
 
 
 def mentioned_tables(words: Sequence[Word], database: str) -> list[str]:
-    """Everything that could be the name of a table, also what is none."""
+    """Every word or text that could be the name of a table, even if it is something else."""
     names: list[str] = []
     for at, word in enumerate(words):
         if word.kind in {"sign", "number", "bits"}:

@@ -1,4 +1,4 @@
-"""What a statement does to the rows of a physical table that no row event tells of."""
+"""The effects of a statement on rows of a physical table, without row events."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,14 +8,14 @@ from tidemark.capture.schema.column_form import TableForm
 
 @dataclass(frozen=True)
 class Emptied:
-    """All rows of `physical` (`school.orders_0`) are gone."""
+    """All rows of `physical` (`school.orders_0`) are deleted."""
 
     physical: str
 
 
 @dataclass(frozen=True)
 class ColumnsSet:
-    """Every row of `physical` has these values from now on: the source's column -> text as the server prints it."""
+    """Every row of `physical` gets these values: source column -> text as the server prints it."""
 
     physical: str
     values: Mapping[str, str | None] = field(default_factory=dict)
@@ -23,7 +23,7 @@ class ColumnsSet:
 
 @dataclass(frozen=True)
 class Unproven:
-    """Rows of `physical` may be others now, nobody knows which; `physical` is `school.*` where it may be any."""
+    """Rows of `physical` may have changed in an unknown way; `physical` is `school.*` if it may be any table."""
 
     physical: str
     reason: str
@@ -32,4 +32,4 @@ class Unproven:
 StatementEffect = Emptied | ColumnsSet | Unproven
 
 FormOf = Callable[[str], TableForm | None]
-"""How a physical table was declared; None where nobody said it."""
+"""The declaration of a physical table; None if unknown."""

@@ -1,1 +1,1 @@
-"""Changes that come when the snapshot of their time is tagged: counted, and put into it where a table says so (B2)."""
+"""Changes that arrive after the snapshot of their time was tagged: counted, and if declared so, added to it (B2)."""

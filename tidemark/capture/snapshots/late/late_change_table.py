@@ -1,13 +1,14 @@
-"""The late changes of a table whose snapshots are restated, kept beside it: a Delta table of rows as they came.
+"""The late changes of a table with restated snapshots, in a Delta table beside it: unmerged rows.
 
-A version cannot be changed and Delta has no branches. So a restated snapshot is its version and the late changes that
-belong to it (`late.snapshot_with_late_changes`); these are kept here once, however many snapshots they belong to.
+A version cannot be changed, and Delta has no branches. So a restated snapshot is its version and the late changes that
+belong to it (`late.snapshot_with_late_changes`). Each late change is stored once, however many snapshots it belongs to.
 
-They are written before the commit that merges them and carry its number. A process that dies between the two leaves
-rows of a commit that is not there: no tag refers to them, and the next step removes them first.
+Late changes are written before the commit that merges them, with its number. If a process dies between the two, rows of
+a missing commit are left. No tag refers to them, and the next step removes them first.
 
-Its commits are numbered as well, from the writer's fencing token on. So who was fenced in the middle of a step writes
-no row here, and removes none: its number is lower than the newest, or what it removes is of a version before the other.
+This table's commits have numbers too, which begin with the writer's fencing token. So a writer that was fenced in the
+middle of a step can neither write rows here nor remove any. Its number is below the newest, or its removal is based on
+a version before the new writer's.
 """
 
 from collections.abc import Mapping
@@ -37,20 +38,20 @@ from tidemark.system.table_location import TableLocation
 FOLDER = "_late_changes"
 
 _OWN_TYPES = {"_op": "STRING", "_row": "INT", "_batch": "INT", "_event_ms": "BIGINT", "_tagged_ms": "BIGINT"}
-"""Beside the lake's columns: `_batch` is the number of the table's commit, `_tagged_ms` the end (epoch ms) of the
+"""Columns beside the lake's: `_batch` is the number of the table's commit, `_tagged_ms` the end (epoch ms) of the
 newest slice that was tagged before it."""
 _APP: Final = "tidemark.late_changes"
 _NUMBERS: Final = 1 << 32
-"""So many commits has each fencing token."""
+"""The number of commits for each fencing token."""
 
 
 def late_path(warehouse: TableLocation, table: str) -> TableLocation:
-    """Where the late changes of a captured table are, if it has any."""
+    """The location of a captured table's late changes, if it has any."""
     return warehouse / FOLDER / table
 
 
 class LateChanges:
-    """Those of one table, in a session of its user's own."""
+    """The late changes of one table. `spark` is a session of the caller's own."""
 
     def __init__(self, spark: SparkSession, warehouse: TableLocation, table: str) -> None:
         self._spark = spark
@@ -58,12 +59,13 @@ class LateChanges:
         self._path = late_path(warehouse, table)
 
     def keep(self, rows: DataFrame, state: CommitState, tagged_ms: int, slow: Mapping[str, Spans]) -> None:
-        """Write the late ones among a commit's changes (`changes.table_changes`), in one commit of their own.
+        """Write the late rows among a commit's changes (`table_changes_by_batch`), in one commit.
 
-        `state` is that of the commit. What an earlier attempt of it wrote is gone (`forget_uncommitted`).
+        `state` is the state of the merging commit. Rows of an earlier attempt were removed (`forget_uncommitted`).
         Raises FencedWriteError.
         """
-        # Its own columns first: Delta keeps bounds of the first 32, and `_forget` looks at those of `_batch`.
+        # Own columns come first: Delta keeps bounds of the first 32 columns, and `forget_uncommitted` reads those of
+        # `_batch`.
         columns = state.columns.kinds
         names = [*_OWN_TYPES, *columns, *META_COLUMNS]
         ensure_table(self._spark, MergeTarget(self._path, names, (), "_offset", None, None), {**_OWN_TYPES, **columns})
@@ -81,12 +83,12 @@ class LateChanges:
         crash_point("late_changes.stored")
 
     def widen(self, wider: Mapping[str, tuple[str, str]], batch: int) -> None:
-        """Give columns the types that the table's get with its commit `batch` (`delta.widen_columns`)."""
+        """Widen columns as the table's are widened in its commit `batch` (`delta.widen_columns`)."""
         if table_exists(self._path):
             widen_columns(self._spark, self._path, wider, Transaction(FOLDER, batch, ""))
 
     def forget_uncommitted(self, state: CommitState) -> None:
-        """Remove what was written for commits after that of `state`, which were never made.
+        """Remove rows of commits after that of `state`, which were never made.
 
         Raises FencedWriteError.
         """
@@ -95,13 +97,13 @@ class LateChanges:
         table = open_table(self._path)
         files = pa.table(table.get_add_actions(flatten=True))
         newest = pc.max(files["max._batch"]).as_py() if files.num_rows else None
-        # What another capture writes from here on is not in what was opened, and before it wrote it took the lease.
+        # This check comes after the table was opened: another capture takes the lease before it writes.
         self._refuse_fenced(state)
         if newest is not None and newest > state.late_batch:
             table.delete(f"_batch > {state.late_batch}")
 
     def take_over(self, state: CommitState) -> None:
-        """Let nobody with an older lease write here any more. Raises FencedWriteError."""
+        """Refuse all later writes with an older lease. Raises FencedWriteError."""
         if table_exists(self._path) and self._number() // _NUMBERS < _token(state):
             commit_nothing(self._spark, self._path, self._next(state))
 
@@ -115,7 +117,7 @@ class LateChanges:
             raise FencedWriteError.of(self._path, _token(state), newest.fencing_token)
 
     def _number(self) -> int:
-        """That of the newest commit."""
+        """The number of the newest commit."""
         return max(applied_transaction(self._path, _APP)[1] or 0, 0)
 
 

@@ -1,4 +1,4 @@
-"""How many late changes there are, by event minute: all that the slices they belong to are found by."""
+"""Counts of late changes by event minute. The slices of late changes are found by these counts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tidemark.capture.heartbeat.slow_clock import Spans
 
 @dataclass(frozen=True)
 class LateMinute:
-    """Late changes of one event minute (epoch ms) in one batch; `dated` of them have event times to rely on."""
+    """Late changes of one event minute (epoch ms) in one batch; `dated` of them have reliable event times."""
 
     batch: int
     minute: int
@@ -21,7 +21,7 @@ class LateMinute:
 
 
 def late_minutes(changes: DataFrame, slow: Mapping[str, Spans]) -> list[LateMinute]:
-    """One Spark job over what `changes.table_changes` gave."""
+    """The late changes by minute, in one Spark job over the result of `table_changes`."""
     minute = (sf.floor(sf.col("_event_ms") / MINUTE_MS) * MINUTE_MS).cast("bigint")
     minutes = (
         changes.where("_late AND NOT _bad")
@@ -32,7 +32,7 @@ def late_minutes(changes: DataFrame, slow: Mapping[str, Spans]) -> list[LateMinu
 
 
 def is_dated(slow: Mapping[str, Spans]) -> Column:
-    """Whether a row is an event (no row of a first load) whose time a slow clock did not make."""
+    """Whether a row is an event (not a row of an initial load) and its time is not from a slow clock."""
     made_by_it = sf.lit(0) == 1
     for instance, spans in slow.items():
         of_instance = sf.startswith(sf.col("_shard"), sf.lit(f"{instance}."))

@@ -1,4 +1,4 @@
-"""Late changes go when no tag needs them any more: what `keep_snapshots` drops takes its late changes with it."""
+"""Removes late changes that no tag needs any more, after `keep_snapshots` has dropped tags."""
 
 from typing import Final
 
@@ -16,9 +16,10 @@ _SMALL_FILES: Final = 50
 def trim_late_changes(
     registry: SnapshotRegistry, warehouse: TableLocation, source: SourceTable, calendar: Calendar
 ) -> int:
-    """Remove the table's late changes that belong to no tagged snapshot, and fold small files; how many rows went.
+    """Remove the table's late changes that belong to no tagged snapshot, and compact small files.
 
-    A change belongs to slices that were tagged before it came (`_tagged_ms`). The capture's lock is held.
+    Returns the number of removed rows. A change belongs to slices that were tagged before it came (`_tagged_ms`). The
+    caller holds the capture's lock.
     """
     path = late_path(warehouse, source.name)
     if not table_exists(path):
@@ -35,7 +36,7 @@ def trim_late_changes(
 
 
 def _oldest_end(registry: SnapshotRegistry, source: SourceTable, calendar: Calendar) -> int | None:
-    """The end (epoch ms) of the oldest slice with a tag or candidate; None without one, which proves nothing."""
+    """The end (epoch ms) of the oldest slice with a tag or candidate; None without one, when nothing may be removed."""
     ends = [
         source.calendar_of(entity, calendar).window(Period.parse(period), snapshot.slice).end
         for entity, period, _ in source.snapshot_series

@@ -1,4 +1,4 @@
-"""What a pass found late of one table, and what its commits say of that."""
+"""The late changes of one table in a pass, and their part in its commits' states."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ from tidemark.dependency_model.time import Calendar
 
 @dataclass(frozen=True)
 class LateSummary:
-    """`slow` are per instance the offsets at which its clock was: no snapshot is restated for what is dated there."""
+    """`slow` are, by instance, the offsets with a slow clock: no snapshot is restated for changes there."""
 
     minutes: Sequence[LateMinute] = ()
     slow: Mapping[str, Spans] = field(default_factory=dict)
@@ -21,7 +21,7 @@ class LateSummary:
     def add_to_state(
         self, index: int, before: CommitState, after: CommitState, table: SourceTable, calendar: Calendar
     ) -> CommitState:
-        """`after`, the state of the commit of that batch, with the slices that late changes in it belong to."""
+        """`after`, the state of the commit of that batch, with the slices of the batch's late changes."""
         mine = [minute for minute in self.minutes if minute.batch == index]
         dated = [minute.minute for minute in mine if minute.dated]
         return replace(

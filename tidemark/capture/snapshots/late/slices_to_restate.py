@@ -1,7 +1,7 @@
-"""Which slices late changes belong to. No Spark.
+"""The slices that late changes belong to. No Spark.
 
-A change of 23:50 is counted for the slices that 23:50 lies in, and belongs to the state at the end of each slice that
-ends after it: of the day, and of every hour since, as far as they are tagged.
+A late change of 23:50 is counted for the slices that contain 23:50. It belongs to the state at the end of each tagged
+slice that ends after 23:50: of the day, and of every later hour.
 """
 
 from collections import Counter, deque
@@ -18,9 +18,9 @@ from tidemark.capture.source_table import SourceTable
 from tidemark.dependency_model.time import Calendar, Period
 
 MOST_RESTATED: Final = 1_000
-"""So many slices of an entity, the newest, are restated at most: a clock of 1970 is no reason to go through all."""
+"""The most restated slices of an entity; older ones are left out. A clock of 1970 must not restate all slices."""
 COUNTED: Final = 50
-"""Of so many slices of an entity, the newest, the counts are kept."""
+"""The number of newest slices of an entity whose counts are kept."""
 
 Counts = Mapping[str, Mapping[str, int]]
 
@@ -32,7 +32,7 @@ def count_late(
     minutes: Iterable[tuple[int, int]],
     before: Counts,
 ) -> Counts:
-    """`before` (entity -> slice -> changes) and the late changes of `minutes` (epoch ms, how many)."""
+    """`before` (entity -> slice -> changes) plus the late changes of `minutes` (epoch ms, count)."""
     minutes = list(minutes)
     if not minutes:
         return before
@@ -75,9 +75,9 @@ def _newest(counts: Counter[str]) -> dict[str, int]:
 def slices_to_restate(
     table: SourceTable, calendar: Calendar, before: CommitState, oldest_ms: int | None
 ) -> tuple[SliceEnd, ...]:
-    """The slices, tagged `before`, that changes since the event minute `oldest_ms` (epoch ms) come into.
+    """The slices, tagged in `before`, that changes from the event minute `oldest_ms` (epoch ms) on belong to.
 
-    Of restated entities all that end after it, of the others those that wait for late changes still.
+    For restated entities all slices that end after it; for other entities the slices that still wait for late changes.
     """
     if oldest_ms is None:
         return ()

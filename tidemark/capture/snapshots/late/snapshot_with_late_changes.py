@@ -1,8 +1,8 @@
-"""A restated snapshot: the rows of its version, and on top of them the late changes that belong to it.
+"""A restated snapshot: the rows of its version, with the late changes that belong to it.
 
-So it is made of every change that is dated before the slice's end, in the order of the binlogs: of those before the cut
-the version holds, and of the later ones those that are dated before the end. A change leaves the row as it was when it
-was made, whatever happened to it in between: its after-image is the whole row.
+It holds every change that is dated before the slice's end, in the order of the binlogs: changes before the cut are in
+the version, and later ones are late changes dated before the end. A late change sets the whole row to its after-image,
+whatever happened to the row in between.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from pyspark.sql import functions as sf
 
 
 def with_late_changes(version: DataFrame, late: DataFrame, key: Sequence[str], end_ms: int, batch: int) -> DataFrame:
-    """The version that is tagged as slice T, with the late changes of commits up to `batch` that belong to T.
+    """The version that is tagged for a slice, with the slice's late changes of commits up to `batch`.
 
-    `late` are those that the table keeps (`late_change_table`), `key` is its own (`_shard` and the source's), `end_ms`
-    is T's end (epoch ms). Columns are those of the version: one that came later was not there at that time. Where one
-    became wider since, it has the wider type.
+    `late` are the stored late changes (`late_change_table`), `key` is their key (`_shard` and the source's key),
+    `end_ms` is the slice's end (epoch ms). The columns are those of the version, without columns that were added later.
+    A column that became wider since has the wider type.
     """
     newest = _newest(late, key, end_ms, batch)
     kinds = {
@@ -31,8 +31,8 @@ def with_late_changes(version: DataFrame, late: DataFrame, key: Sequence[str], e
 
 
 def _newest(late: DataFrame, key: Sequence[str], end_ms: int, batch: int) -> DataFrame:
-    """Of each key the last change that the slice gets."""
-    # What was there before the cut is in the version already: changes to the row since then would be undone.
+    """The last change of each key that belongs to the slice."""
+    # Changes before the cut are in the version already. To apply them again would undo later changes of the row.
     mine = (sf.col("_batch") <= batch) & (sf.col("_event_ms") < end_ms) & (sf.col("_tagged_ms") >= end_ms)
     order = Window.partitionBy(*key).orderBy(sf.col("_offset").desc(), sf.col("_row").desc())
     return late.where(mine).withColumn("_rank", sf.row_number().over(order)).where("_rank = 1").drop("_rank")

@@ -1,1 +1,1 @@
-"""What capture software writes, as one kind of change record; an adapter for each."""
+"""Adapters that turn the messages of capture software into one form of change record."""

@@ -1,8 +1,8 @@
-"""Canal's flat messages in Kafka: one message may hold many rows of one statement, each is a change record.
+"""Canal's flat messages in Kafka. A message may hold many rows of one statement; each becomes a change record.
 
 https://github.com/alibaba/canal/wiki/Canal-Kafka-RocketMQ-QuickStart. All values are text as the server prints them,
-`old` has the changed columns only, and there is no binlog position: identity and order are topic, partition, offset and
-the row's place in the message. Every message says its columns' types; statements that Canal cannot read come in text
+`old` has only the changed columns, and there is no binlog position. Identity and order are topic, partition, offset and
+the row's place in the message. Every message has its columns' types. Statements that Canal cannot parse come as text
 (`QUERY`).
 """
 
@@ -18,12 +18,12 @@ _VALUE = """
 """
 _KINDS = {"INSERT": "c", "UPDATE": "u", "DELETE": "d"}
 _DROP = "ERASE"
-# A transaction's marks, and what the server notes of row changes (annotated row events).
+# Transaction marks, and the server's notes about row changes (annotated row events).
 _CHANGING = (
     r"(?i)^\s{0,100}(begin|commit|rollback|savepoint|release|xa|insert|update|delete|replace|load|with|select|call)\b"
 )
 _READ = 2_000
-# As many as a SET may have.
+# The most members of a SET.
 _SET_MEMBERS = 64
 
 
@@ -71,7 +71,7 @@ def read_messages(messages: DataFrame) -> DataFrame:
 
 
 def _rows() -> Column:
-    """Each change's place in `data` and what it is; a row that gets another key is deleted and inserted."""
+    """Each change's index in `data` and its operation. A row that gets another key becomes a delete and an insert."""
 
     def changes(_: Column, at: Column) -> Column:
         moved = sf.array(_change(at, sf.lit("d")), _change(at, sf.lit("c")))
@@ -85,7 +85,7 @@ def _change(at: Column, op: Column) -> Column:
 
 
 def _is_moved(at: Column) -> Column:
-    """Whether one of the key's columns is among those that an update changed."""
+    """Whether an update changed a key column."""
     old = sf.get("v.old", at)
     moved = sf.exists("v.pkNames", lambda name: sf.map_contains_key(old, name))
     return (sf.col("v.type") == "UPDATE") & sf.coalesce(moved, sf.lit(col=False))
@@ -96,7 +96,7 @@ def _is_ddl() -> Column:
 
 
 def _is_other_statement() -> Column:
-    """Whether it is a statement that Canal could not read, not the text of changes whose rows come by themselves."""
+    """Whether it is a statement that Canal could not parse, and not the text of changes whose rows come separately."""
     begin = sf.regexp_replace(sf.substring("v.sql", 1, _READ), r"^\s{0,100}/\*[^*]{0,1000}\*/", "")
     return (sf.col("v.type") == "QUERY") & ~sf.coalesce(begin.rlike(_CHANGING), sf.lit(col=True))
 
@@ -109,14 +109,14 @@ def _kind() -> Column:
 
 
 def _before() -> Column:
-    """A changed or deleted row with the values that it had before; of one that is just deleted `old` says nothing."""
+    """The row before an update or a delete. For a plain delete, `old` is empty and the row itself is used."""
     old = sf.coalesce(_with_words(sf.get("v.old", sf.col("change.at"))), sf.create_map().cast("map<string,string>"))
     kept = sf.map_filter("data", lambda name, _: ~sf.map_contains_key(old, name))
     return sf.when(sf.col("op").isin("u", "d"), sf.to_json(sf.map_concat(kept, old)))
 
 
 def _with_words(row: Column) -> Column:
-    """The row with the words of ENUM and SET columns: Canal prints the numbers that the binlog has."""
+    """The row with the words of ENUM and SET columns: Canal prints the binlog's numbers."""
     is_listed = "startswith(kind, 'enum(') OR startswith(kind, 'set(')"
     some = sf.expr(f"exists(map_values(kinds), kind -> {is_listed})")
     words = sf.transform_values(row, lambda name, printed: _words(sf.col("kinds")[name], printed))
@@ -124,8 +124,8 @@ def _with_words(row: Column) -> Column:
 
 
 def _words(kind: Column, printed: Column) -> Column:
-    """What a number stands for in `enum('x','y')`, counted from 1, or in `set('x','y')`, a bit each."""
-    # Possessive: the other kind of repetition goes one level deeper with each character.
+    """The word of a number in `enum('x','y')`, counted from 1, or the words in `set('x','y')`, one for each bit."""
+    # Possessive quantifiers: others recurse one level deeper with each character.
     quoted = sf.regexp_extract_all(kind, sf.lit("'([^']*+(?:''[^']*+)*+)'"), sf.lit(1))
     words = sf.transform(quoted, lambda word: sf.replace(word, sf.lit("''"), sf.lit("'")))
     number = printed.try_cast("bigint")
@@ -137,7 +137,7 @@ def _words(kind: Column, printed: Column) -> Column:
 
 
 def _changes() -> Column:
-    """What a message says of its table: the types of its columns, or that it is dropped."""
+    """The declaration of a message's table: the types of its columns, or a drop."""
     table = sf.struct(
         sf.concat_ws(".", "v.database", "v.table").alias("physical"),
         sf.col("v.mysqlType").alias("types"),
@@ -150,7 +150,7 @@ def _changes() -> Column:
 
 
 def _problem() -> Column:
-    """No JSON, or without what every message has; a change without its rows."""
+    """The fault of a message: not JSON, without a required field, or a change without rows."""
     unreadable = sf.col("v._corrupt").isNotNull() | sf.col("v.type").isNull() | sf.col("v.es").isNull()
     empty = sf.col("v.type").isin(*_KINDS) & ~_is_ddl() & sf.col("data").isNull()
     return (

@@ -1,19 +1,25 @@
-"""The change record: what every envelope is turned into, one row a change, images still as JSON text.
+"""The change record: one row for each change, in the form that every envelope is turned into.
 
-A table's images are parsed with the table's own schema later. Columns:
+The images stay JSON text, which is parsed later by the table's own schema. Columns:
 
-instance, path (file URI, NULL from Kafka), offset, row (of the changes in a message, from 0), op (c, u, d, r; NULL for
-what is no row change), event_ms, physical (`school.orders_0`), table (logical; `HEARTBEAT` and `SIGNAL` for our own,
-NULL for an unrouted one and for no row change), before, after (JSON text), text (whether the images' values are text as
-the server prints it, else Debezium's forms), changes (what declares or drops tables, JSON text: declarations.py), raw
-(the line, where the table is unrouted or the record is none), problem (why it is none; NULL when all is well),
-binlog_file (its name as the server has it; NULL for what no binlog has, and the next three say nothing then),
-binlog_pos, binlog_row (grows with the records of one event), gtid, is_load (whether it was read from the table, in a
-first load, and not from the binlog: its time is that of the reading), load_file (the binlog file behind which the
-connector goes on after that load, its place in it is binlog_pos; NULL for what is of no load), loaded (the physical
-table of which that load has come to its end; NULL for all others), load_problem (the physical table of which a load
-has not read all, and how the connector names the reason), load (the id of the signal that such an end names), is_empty
-(whether it has found no rows).
+* instance; path: the file's URI, NULL from Kafka; offset; row: the change's place in the message, from 0
+* op: c, u, d or r; NULL if the record is not a row change
+* event_ms
+* physical: `school.orders_0`
+* table: the logical table; `HEARTBEAT` and `SIGNAL` for our own; NULL if unrouted or not a row change
+* before, after: the images as JSON text
+* text: whether the images' values are text as the server prints it, else they have Debezium's forms
+* changes: declarations and drops of tables as JSON text (recorded_schema.py)
+* raw: the line, if the table is unrouted or the record is invalid
+* problem: why the record is invalid; NULL if it is valid
+* binlog_file: the file's name on the server; NULL for records that are not from a binlog, like the next three
+* binlog_pos; binlog_row: grows with the records of one event; gtid
+* is_load: whether an initial load read it from the table; its time is then the time of reading
+* load_file: the binlog file where the connector goes on after that load, at binlog_pos; else NULL
+* loaded: the physical table whose load has ended; else NULL
+* load_problem: the physical table whose load failed, and the connector's status; else NULL
+* load: the id of the signal that such an end names
+* is_empty: whether that load found no rows
 """
 
 from collections.abc import Sequence
@@ -27,9 +33,9 @@ from tidemark.capture.source_table import SourceTable
 
 
 def route(records: DataFrame, tables: Sequence[SourceTable]) -> DataFrame:
-    """The change records of an adapter: those columns, less `table` and `raw`, and `line`, the record as it came."""
+    """Completes an adapter's `records`, which lack `table` and `raw`, and have `line`, the record as received."""
     is_well = sf.col("problem").isNull()
-    # A record with a problem is a dead letter and nothing else: no change, and no declaration.
+    # A record with a problem becomes a dead letter only: neither a change nor a declaration.
     effects = {name: sf.when(is_well, sf.col(name)) for name in ("op", "changes", "ddl", "loaded", "load_problem")}
     named = records.withColumns(effects).withColumn("table", _table(tables))
     unrouted = sf.col("op").isNotNull() & sf.col("table").isNull()
@@ -37,7 +43,7 @@ def route(records: DataFrame, tables: Sequence[SourceTable]) -> DataFrame:
 
 
 def line_of_message() -> Column:
-    """A Kafka message in the form that a landed file has: one JSON object."""
+    """A Kafka message in the form of a landed file's line: one JSON object."""
     return sf.format_string(
         '{"topic":"%s","partition":%d,"offset":%d,"key":%s,"value":%s}',
         "topic",
@@ -51,7 +57,7 @@ def line_of_message() -> Column:
 def _table(tables: Sequence[SourceTable]) -> Column:
     """The logical table of a record, by the instance and the physical name.
 
-    Looked up, not compared with one table after the other: of two hundred tables that would cost as much as parsing.
+    It is looked up in a map. Comparisons with two hundred tables, one after the other, would cost as much as parsing.
     """
     ours = sf.when(sf.col("op").isNull(), None)
     for own in (HEARTBEAT, SIGNAL):
@@ -61,7 +67,7 @@ def _table(tables: Sequence[SourceTable]) -> Column:
 
 
 def _looked_up(tables: Sequence[SourceTable], prefix: Column) -> Column:
-    """The table whose name before a shard's number that is."""
+    """The table whose name before a shard's number is `prefix`."""
     known = {
         f"{instance} {table.shards.prefix}": table.name for table in reversed(tables) for instance in table.instances
     }
@@ -72,7 +78,7 @@ def _looked_up(tables: Sequence[SourceTable], prefix: Column) -> Column:
 
 
 def _of_shard(tables: Sequence[SourceTable]) -> Column:
-    """The table that the physical name's last number is a shard's of; ranges of numbers are looked at one by one."""
+    """The table of a shard by the number at the end of its physical name. Declared ranges are compared one by one."""
     prefix = sf.regexp_replace("physical", "[0-9]{1,4}$", "")
     number = sf.regexp_extract("physical", "[0-9]{1,4}$", 0)
     of_any = _looked_up([table for table in tables if table.shards.is_any], prefix)

@@ -1,4 +1,4 @@
-"""Debezium's envelope, landed or in Kafka, parsed once.
+"""Debezium's envelope, in files or in Kafka, parsed once.
 
 https://debezium.io/documentation/reference/connectors/mariadb.html#mariadb-events, without schemas in the messages.
 """
@@ -24,11 +24,11 @@ _OPTIONS = {"columnNameOfCorruptRecord": "_corrupt"}
 
 _EMPTY = "EMPTY"
 _READ = ("SUCCEEDED", _EMPTY)
-"""How the load of a table ends that was read."""
+"""The statuses of a load that has read its table."""
 
 
 def read_files(spark: SparkSession, files: Sequence[ChangeFile]) -> DataFrame:
-    """All records of `files`; lazily, nothing is checked yet."""
+    """All records of `files`, lazily: nothing is checked yet."""
     lines = spark.read.text([str(file.path) for file in files]).select(
         sf.col("value").alias("line"), sf.col("_metadata.file_path").alias("path")
     )
@@ -59,7 +59,10 @@ def read_messages(messages: DataFrame) -> DataFrame:
 
 
 def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
-    """A record without a time is bad, unless it is a tombstone (value null) or a notification."""
+    """The change records.
+
+    A record without a time is invalid, unless it is a tombstone (value null) or a notification.
+    """
     written = sf.col("r.value.source.ts_ms")
     timeless = sf.col("r.value").isNotNull() & written.isNull() & ~_is_notification()
     return parsed.select(
@@ -96,12 +99,12 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
 
 
 def _is_truncate() -> Column:
-    """A TRUNCATE as a record of its own, which connectors send that do not skip it (`skipped.operations`)."""
+    """Whether it is a TRUNCATE record. Connectors send these unless they skip them (`skipped.operations`)."""
     return sf.coalesce(sf.col("r.value.op") == "t", sf.lit(col=False))
 
 
 def _statement() -> Column:
-    """The text of a schema change; a first load tells of tables that it found, nothing was done to them."""
+    """The text of an executed statement; NULL for the declarations of an initial load, which executed nothing."""
     source = sf.col("r.value.source")
     truncate = sf.format_string("TRUNCATE TABLE `%s`.`%s`", source["db"], source["table"])
     told = sf.when(sf.col("r.value.op").isNull() & ~_is_load(), sf.col("r.value.ddl"))
@@ -109,41 +112,44 @@ def _statement() -> Column:
 
 
 def _binlog_row() -> Column:
-    """Twice the row's number, and one more for an insert: a key that moves is a delete and an insert of one row."""
+    """Twice the row's number, plus 1 for an insert: a moved key is a delete and an insert with one row number."""
     is_insert = sf.coalesce(sf.col("r.value.op") == "c", sf.lit(col=False))
     row = sf.coalesce(sf.col("r.value.source.row").cast("bigint"), sf.lit(0).cast("bigint"))
     return row * 2 + is_insert.cast("bigint")
 
 
 def _binlog_file() -> Column:
-    """None of a first load's: all its rows have one position, which says nothing."""
+    """The binlog file; NULL for an initial load, whose rows all have one meaningless position."""
     return sf.when(~_is_load() & sf.col("r.value.source.pos").isNotNull(), sf.col("r.value.source.file"))
 
 
 def _is_load() -> Column:
-    """Whether a row or a declaration was read from the tables, not from the binlog."""
+    """Whether a row or declaration was read from the tables, not from the binlog."""
     return sf.coalesce(sf.col("r.value.source.snapshot"), sf.lit("false")) != "false"
 
 
 def _is_notification() -> Column:
-    """https://debezium.io/documentation/reference/configuration/notification.html, sent into the instance's topic."""
+    """Whether it is a notification in the instance's topic.
+
+    https://debezium.io/documentation/reference/configuration/notification.html
+    """
     return sf.col("r.value.aggregate_type").isNotNull()
 
 
 def _table_of_load() -> Column:
-    """The physical table of which a load has read the last row."""
+    """The physical table whose load has read the last row."""
     data = sf.col("r.value.additional_data")
     return sf.when(_is_load_end() & data["status"].isin(*_READ), data["scanned_collection"])
 
 
 def _is_empty_end() -> Column:
-    """Whether a load that a signal asked for has found no rows."""
+    """Whether a requested load has found no rows."""
     is_asked = sf.col("r.value.aggregate_type") == "Incremental Snapshot"
     return _is_load_end() & is_asked & (sf.col("r.value.additional_data")["status"] == _EMPTY)
 
 
 def _problem_of_load() -> Column:
-    """The physical table of which a load has not read all, and what the connector says of it: `db.t SQL_EXCEPTION`."""
+    """The physical table of a failed load, and the connector's status: `db.t SQL_EXCEPTION`."""
     data = sf.col("r.value.additional_data")
     return sf.when(
         _is_load_end() & ~data["status"].isin(*_READ), sf.concat_ws(" ", data["scanned_collection"], data["status"])
@@ -151,7 +157,7 @@ def _problem_of_load() -> Column:
 
 
 def _says_how_load_ended() -> Column:
-    """Whether the end of a load names its table and a status."""
+    """Whether the end of a load has its table and a status."""
     data = sf.col("r.value.additional_data")
     table, status = (sf.coalesce(sf.trim(data[name]), sf.lit("")) for name in ("scanned_collection", "status"))
     return (table != "") & (status != "")

@@ -1,1 +1,1 @@
-"""Records straight from Kafka: each instance's topic has one partition, so that its offsets are the binlog's order."""
+"""Reads records from Kafka. Each instance's topic has one partition, so its offsets have the order of the binlog."""

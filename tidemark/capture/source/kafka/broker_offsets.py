@@ -1,4 +1,4 @@
-"""Which offsets a broker has. Kafka keeps no position for us: the tables' commits do."""
+"""The offsets that a broker has. Capture's own position is in the tables' commits, not in Kafka."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from tidemark.capture.source.kafka.errors import BrokerDownError, TopicMissingEr
 from tidemark.system.errors import CaptureError
 from tidemark.system.kafka_client import librdkafka
 
-# A topic that is not there is told by its metadata.
+# A missing topic is reported through its metadata.
 _NO_ID: Final = frozenset(
     {
         KafkaError.UNKNOWN_TOPIC_OR_PART,
@@ -24,7 +24,7 @@ _ZERO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
 
 @dataclass(frozen=True)
 class Bounds:
-    """A topic's readable offsets: `[low, high)`. One that was made anew has another id; empty where nobody knows."""
+    """A topic's readable offsets `[low, high)`. A topic that was created again has another id; empty if unknown."""
 
     low: int
     high: int
@@ -32,17 +32,17 @@ class Bounds:
 
 
 class Broker:
-    """The topics of one Kafka cluster, as of now."""
+    """The current topics of one Kafka cluster."""
 
     def __init__(self, bootstrap_servers: str, seconds: float = 20.0) -> None:
-        """`seconds` is how long an answer may take."""
+        """`seconds` is the timeout of an answer."""
         self.bootstrap_servers = bootstrap_servers
         self._seconds = seconds
 
     def bounds(self, topics: Iterable[str]) -> dict[str, Bounds]:
         """The readable offsets of each topic.
 
-        Raises BrokerDownError (a transient one), TopicMissingError, TopicPartitionsError for more than one partition.
+        Raises BrokerDownError (transient), TopicMissingError, TopicPartitionsError for more than one partition.
         """
         looked = self.look(topics)
         for answer in looked.values():
@@ -51,7 +51,7 @@ class Broker:
         return {topic: bounds for topic, bounds in looked.items() if isinstance(bounds, Bounds)}
 
     def look(self, topics: Iterable[str]) -> dict[str, Bounds | CaptureError]:
-        """The readable offsets of each topic, or why it has none. Raises BrokerDownError."""
+        """The readable offsets of each topic, or the error of the topic. Raises BrokerDownError."""
         wanted = list(topics)
         settings = {**librdkafka(self.bootstrap_servers), "group.id": "tidemark.capture", "log_level": 0}
         consumer = Consumer({**settings, "enable.auto.commit": False})
@@ -76,7 +76,7 @@ class Broker:
             return error
 
     def _topic_ids(self, topics: Sequence[str]) -> dict[str, str]:
-        """Of brokers that know ids (Kafka 2.8) and may be asked for them."""
+        """The ids of topics, from brokers that have them (Kafka 2.8) and allow the query."""
         admin = AdminClient({**librdkafka(self.bootstrap_servers), "log_level": 0})
         answers = admin.describe_topics(TopicCollection(list(topics)), request_timeout=self._seconds)
         ids: dict[str, str] = {}

@@ -1,14 +1,13 @@
 """Errors of reading changes from Kafka.
 
 CaptureError
-├── TopicMissingError        no such topic
-├── TopicPartitionsError     more than one partition: no order to follow
-├── TopicReplacedError       another topic of the same name
-├── OffsetsLostError         the broker dropped records that were not read yet
-└── TopicShrunkError         the topic ends before what was read: another topic of the same name
-
+├── TopicMissingError  an instance has no topic
+├── TopicPartitionsError  more than one partition, so that records have no order
+├── TopicReplacedError    another topic of the same name
+├── OffsetsLostError   the broker dropped records that were not read yet
+└── TopicShrunkError   the topic ends before what was read: another topic of the same name
 TransientError
-└── BrokerDownError          no broker answers
+└── BrokerDownError    no broker answers
 """
 
 from typing import Self
@@ -18,7 +17,7 @@ from tidemark.system.errors import CaptureError
 
 
 class TopicMissingError(CaptureError):
-    """No such topic."""
+    """An instance has no topic."""
 
     @classmethod
     def of(cls, topic: str, servers: str, said: str) -> Self:
@@ -32,7 +31,7 @@ class TopicMissingError(CaptureError):
 
 
 class TopicPartitionsError(CaptureError):
-    """More than one partition."""
+    """A topic has more than one partition, so that its records have no order."""
 
     @classmethod
     def of(cls, topic: str, partitions: int) -> Self:
@@ -60,7 +59,7 @@ class TopicReplacedError(CaptureError):
 
 
 class OffsetsLostError(CaptureError):
-    """The broker dropped records that were not read yet; `low` is the first offset that is left."""
+    """The broker dropped records that were not read yet; `low` is the first remaining offset."""
 
     low: int
 

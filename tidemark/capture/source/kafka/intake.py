@@ -1,8 +1,8 @@
-"""Records out of Kafka topics, exactly once: a pass reads fixed offsets, the tables' commits keep how far they got.
+"""The intake of records from Kafka, exactly once: a pass reads fixed offsets, and the tables' commits store progress.
 
-Spark's batch reader by offsets, not a streaming query: that would keep a second account of offsets in a checkpoint, and
-a table that failed could not be behind the others. A pass is what a streaming query calls a micro-batch of
-`availableNow`; called every few minutes it is the continuous trigger.
+It uses Spark's batch reader by offsets. A streaming query would keep a second record of offsets in its checkpoint, and
+a failed table could not fall behind the others. A pass is like a micro-batch of `availableNow`; a call every few
+minutes is like the continuous trigger.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -40,12 +40,12 @@ class OffsetRange:
 
     @property
     def records(self) -> int:
-        """How many, with those that are no changes."""
+        """The number of records, including records that are not changes."""
         return self.end - self.first_offset
 
 
 class KafkaIntake:
-    """The topics of the tables' instances; those of `by_canal` hold Canal's messages, the others Debezium's."""
+    """The topics of the tables' instances. Instances in `by_canal` have Canal's messages, others Debezium's."""
 
     def __init__(self, broker: Broker, by_canal: Collection[str] = (), pass_records: int = PASS_RECORDS) -> None:
         self._broker = broker
@@ -54,13 +54,12 @@ class KafkaIntake:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """The topics that the settings name."""
         return cls(Broker(settings.kafka), settings.by_canal)
 
     def due(self, next_offsets: Mapping[str, int], refused: Mapping[str, int], scale: float) -> Due:
-        """What each topic holds past its instance's offset, up to what a pass takes.
+        """The ranges of each topic after its instance's offset, up to the size of a pass.
 
-        Raises BrokerDownError. What is wrong with one topic is a problem of its instance.
+        Raises BrokerDownError. An error of one topic becomes a problem of its instance.
         """
         looked = self._broker.look([topic_of(instance) for instance in next_offsets])
         problems = {name: bad for name in next_offsets if isinstance(bad := looked[topic_of(name)], CaptureError)}
@@ -80,7 +79,7 @@ class KafkaIntake:
         return Due(ranges, more, problems, {name: bounds.topic_id for name, (_, bounds) in wanted.items()})
 
     def scan(self, spark: SparkSession, due: Due, tables: Sequence[SourceTable], reached: Mapping[str, int]) -> Scan:  # noqa: ARG002 - ranges begin there
-        """Read the ranges. Raises TopicReplacedError where a topic was made anew since it was looked at."""
+        """Read the ranges. Raises TopicReplacedError if a topic was created again since `due`."""
         ranges = [unit for unit in due.units if isinstance(unit, OffsetRange)]
         scan = scan_messages(self._messages(spark, ranges), ranges, tables, self._by_canal)
         try:
@@ -106,10 +105,10 @@ class KafkaIntake:
             "startingOffsets": json_text({topic: {"0": span.first_offset} for topic, span in topics.items()}),
             "endingOffsets": json_text({topic: {"0": span.end} for topic, span in topics.items()}),
             "failOnDataLoss": "true",
-            # A task reads one topic: by default no more than 1 MB at a time, and 500 records of that.
+            # A task reads one topic. The defaults would be 1 MB and 500 records for each fetch.
             "kafka.max.partition.fetch.bytes": "16777216",
             "kafka.max.poll.records": "5000",
-            # A topic has one partition: cut, so that all cores parse.
+            # A topic has one partition, which is split so that all cores parse.
             "minPartitions": str(max(len(topics), spark.sparkContext.defaultParallelism)),
         }
         messages = spark.read.format("kafka").options(**options).load()
@@ -134,7 +133,7 @@ def _problem(topic: str, offset: int, bounds: Bounds) -> CaptureError | None:
 def scan_messages(
     messages: DataFrame, ranges: Sequence[OffsetRange], tables: Sequence[SourceTable], by_canal: Collection[str]
 ) -> Scan:
-    """Sum up the messages (columns instance, topic, partition, offset, key, value) in `ranges`."""
+    """Summarize the messages (columns instance, topic, partition, offset, key, value) in `ranges`."""
     canals = {span.instance for span in ranges} & set(by_canal)
     is_canals = sf.col("instance").isin(*canals)
     records = debezium.read_messages(messages.where(~is_canals) if canals else messages)
