@@ -36,7 +36,8 @@ def trim_if_due(
 ) -> Mapping[str, int]:
     """Trim side tables and late changes once a day, but not on a table's first day.
 
-    Returns the number of removed rows of each table. `now` is aware. The caller holds the leases of the tables' instances.
+    Returns how many rows were removed from each table. `now` is aware. The caller holds the leases of the tables'
+    instances.
     """
     notes = Notes(registry.database, NOTES)
     due = _due(notes.all(), [_SIDE_TABLES, *(source.name for source in sources)], now)
@@ -60,7 +61,7 @@ def _due(noted: Mapping[str, str], names: Sequence[str], now: datetime) -> dict[
 
 
 def trim(warehouse: TableLocation, before: datetime) -> Mapping[str, int]:
-    """Remove records from before an instant, and compact small files. Returns the number of removed rows of each table."""
+    """Remove records from before an instant, and compact small files. Returns the removed rows of each table."""
     removed = {name: _trim(warehouse / name, before) for name in (DEAD_LETTERS, UNROUTED)}
     return {name: rows for name, rows in removed.items() if rows}
 
