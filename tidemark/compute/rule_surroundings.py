@@ -70,9 +70,8 @@ class Surroundings:
     def rows_of_same_weekday(self, slice_: Slice) -> float | None:
         """The median rows of the existing slices of the same time one to four weeks before."""
         graph, window = self._warehouse.graph, self._warehouse.graph.window(slice_)
-        middle = (
-            window.start + (window.end - window.start) / 2
-        )  # so that an hour of summer time does not lead into another day
+        # The middle, so that an hour of summer time does not lead into another day.
+        middle = window.start + (window.end - window.start) / 2
         earlier = [graph.slice_at(slice_.entity, middle - timedelta(weeks=weeks), slice_.sub) for weeks in _WEEKS]
         counts = [self._rows_of(other) for other in earlier if graph.exists(other)]
         there = [count for count in counts if count is not None]

@@ -1,1 +1,1 @@
-"""The outside world: probes that look at external slices, and the one crawler that asks them (A5, C8)."""
+"""External data: probes that look at external slices, and the crawler that runs them (A5, C8)."""

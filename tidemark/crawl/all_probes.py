@@ -1,4 +1,4 @@
-"""Which module looks at which source, and what a system is called by which probes share limits."""
+"""The module of each kind of source, and the system's name, by which probes share limits."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _LOOKS: Final[Mapping[str, SliceProbe]] = {
 
 
 def look_at(probe: Probe, probed: ProbedSlice, context: ProbeContext) -> Sight:
-    """What the probe sees of a slice. Raises TidemarkError alone, with secrets masked."""
+    """The result of a probe of a slice. Raises only TidemarkError, with masked secrets."""
     try:
         return _LOOKS[probe.kind](probe.source, probed, context)
     except TidemarkError as error:
@@ -54,7 +54,7 @@ def look_at(probe: Probe, probed: ProbedSlice, context: ProbeContext) -> Sight:
 
 
 def system_of(probe: Probe) -> str:
-    """What the probe's system is called: as declared, or its address, without what variables stand for."""
+    """The name of a probe's system: as declared, or its address, without the values of variables."""
     if probe.system is not None:
         return probe.system
     address = _address(probe)

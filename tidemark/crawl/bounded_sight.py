@@ -1,4 +1,4 @@
-"""What a probe saw, in a form that every store keeps: the words and numbers in it are another system's."""
+"""Checks the result of a probe so that every store can keep it: its texts and numbers come from another system."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST: Final = 1_024
 
 
 def bounded(sight: Sight) -> Sight:
-    """The sight with what people read on one line. Raises ProbeError for a version, a time or a number that is none."""
+    """The result with one-line texts. Raises ProbeError for an invalid version, time or number."""
     if sight.rows is not None and sight.rows not in _INT64:
         raise ProbeError("no table has so many rows", expected="a number of 64 bits", found=str(sight.rows)[:40])
     for name, text in (("version", sight.version), ("watermark", sight.watermark)):

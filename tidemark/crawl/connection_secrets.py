@@ -1,8 +1,8 @@
-"""Values of environment variables in connection settings: put in at the last moment, masked in every text that leaves.
+"""Values of environment variables in connection settings: filled in as late as possible, and masked in every text.
 
-`${PARTNER_URL}` stands for a variable; what was put in once is a secret, and so is a password inside of it. The folders
-of the project are known by the names of their settings, `${TIDEMARK_DATA}`, and are no secrets. A path that begins
-nowhere begins in the project's folder.
+`${PARTNER_URL}` is a variable. A value that was filled in is a secret, and so is a password inside it. The folders of
+the project have the names of their settings, `${TIDEMARK_DATA}`, and are not secrets. A relative path is below the
+project's folder.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _USER_INFO: Final = re.compile(r"://([^/@\s]*)@")
 _SETTING: Final = re.compile(r"[?&][^=&#]+=([^&#]+)")
 _MASK: Final = "***"
 _LEAST: Final = 3
-"""Shorter texts are in every message; no password is that short."""
+"""Shorter values are not masked: they occur in every message, and no password is that short."""
 
 
 class ConnectionSecrets:
-    """The variables of one process, and `folders` that are no secrets by their names. Safe between threads.
+    """The variables of one process, and `folders`, which are not secrets, by name. Safe between threads.
 
-    `lake` is where the project's own tables are, `root` its folder.
+    `lake` is the location of the project's own tables, `root` its folder.
     """
 
     def __init__(
@@ -48,27 +48,27 @@ class ConnectionSecrets:
 
     @classmethod
     def of(cls, settings: Settings, env: Mapping[str, str]) -> ConnectionSecrets:
-        """Those of a project, whose folders are where its settings say."""
+        """The variables of a project, with the folders in its settings."""
         folders = {"DATA": settings.data, "WAREHOUSE": settings.warehouse, "LANDING": settings.landing}
         named = {f"TIDEMARK_{name}": str(path) for name, path in folders.items()}
         return cls(env, named, settings.warehouse, settings.root)
 
     def lake_options(self, table: str) -> dict[str, str]:
-        """How delta-rs reaches a table of the lake, beside its path; nothing of a table that is elsewhere."""
+        """The options by which delta-rs reaches a table of the lake; empty for a table elsewhere."""
         lake = self._lake
         return lake.storage_options if isinstance(lake, ObjectLocation) and table.startswith(f"{lake}/") else {}
 
     def fill(self, text: str) -> str:
-        """The text with the values of its variables. Raises ProbeSettingError for one that is not set."""
+        """The text with the values of its variables. Raises ProbeSettingError for an unset variable."""
         return _VARIABLE.sub(self._value, text)
 
     def place(self, text: str) -> str:
-        """The same of a path or an address of an object store. Raises ProbeSettingError."""
+        """The filled-in path, or address of an object store. Raises ProbeSettingError."""
         filled = self.fill(text)
         return filled if self._root is None or "://" in filled else str(self._root / Path(filled).expanduser())
 
     def mask(self, text: str) -> str:
-        """A text of somebody else's, a driver or a server, in which no value stands that was put in."""
+        """A text of a driver or a server without the values that were filled in."""
         with self._lock:
             values = sorted(self._values, key=len, reverse=True)
         for value in values:
@@ -91,7 +91,7 @@ class ConnectionSecrets:
 
 
 def _forms(value: str) -> set[str]:
-    """The value, its user and password, and its parameters, as they are and as URLs write them."""
+    """The value, its password, and its parameters, also in their URL forms."""
     inner = [part for info in _USER_INFO.findall(value) for part in info.split(":")[1:]]
     inner += _SETTING.findall(value)
     forms = {form for text in (value, *inner) for form in (text, quote(text, safe=""), unquote(text), repr(text)[1:-1])}

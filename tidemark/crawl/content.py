@@ -1,4 +1,4 @@
-"""A text that differs whenever what was seen does."""
+"""Checksums that change whenever the content does."""
 
 from __future__ import annotations
 

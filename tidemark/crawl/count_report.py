@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 MOST_LINES: Final = 1_000_000
 MOST_ENTRIES: Final = 20_000
-"""Of one request."""
+"""The most entries of one request."""
 _LONGEST_LINE: Final = 4_096
 _Offset = Annotated[int, Field(ge=0, lt=1 << 53)]
 _MOST_RECORDS: Final = 1 << 40
-"""Of one part and minute: the sum of a report fits 64 bits."""
+"""The most records of one part and minute, so that the sum of a report fits 64 bits."""
 _Name = Annotated[str, Field(min_length=1, max_length=256)]
 
 
@@ -68,7 +68,7 @@ class _Final(BaseModel):
 _ENTRY: Final[TypeAdapter[_Count | _Final]] = TypeAdapter(_Count | _Final)
 ENTRY_SCHEMA: Final = {"oneOf": [_Count.model_json_schema(), _Final.model_json_schema()]}
 CountReport = tuple[list[RecordCount], dict[str, int]]
-"""The counts, and by name the minute up to which the source's are final."""
+"""The counts, and by name the minute up to which the source's counts are final."""
 
 
 def read_counts(lines: Iterable[str]) -> CountReport:
@@ -77,12 +77,12 @@ def read_counts(lines: Iterable[str]) -> CountReport:
 
 
 def counts_of(entries: Iterable[object], names: Collection[str]) -> CountReport:
-    """The counts of a request, each of one of the names. Raises CountReportError with the number of the entry."""
+    """The counts of a request with these names. Raises CountReportError with the index of the entry."""
     return _summed(_named(entries, names))
 
 
 def _summed(entries: Iterable[_Count | _Final]) -> CountReport:
-    """Two counts of one part and minute in one report are added."""
+    """Sums the counts of one part and minute in a report."""
     counts: dict[tuple[str, int, Literal["source", "lake"], str], int] = {}
     final: dict[str, int] = {}
     for entry in entries:
@@ -110,7 +110,7 @@ def _named(entries: Iterable[object], names: Collection[str]) -> Iterator[_Count
     for number, given in enumerate(entries):
         where = f"entry {number}"
         try:
-            # By its text, as in a file: what is a time is told by the same rules.
+            # Validated as JSON text, so that times follow the same rules as in a file.
             entry = _ENTRY.validate_json(json_text(given))
         except ValidationError as error:
             raise _invalid(error, where) from None

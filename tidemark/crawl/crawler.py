@@ -1,8 +1,8 @@
-"""One prober for all waiters (seed capability C8): each slice is looked at once for everybody, by one schedule.
+"""One crawler for all readers (seed capability C8): each slice is probed once for all, by one schedule.
 
-Questions are answered from what was seen; a look happens when it is due. The looks of one system are limited, and a
-system that does not answer is left alone for a while. Looks run beside the caller, who is never kept waiting: `step`
-takes what came back and lets begin what is due. Time is the caller's.
+Readers get the stored result; a probe runs when it is due. Probes of one system are limited, and a system that does not
+answer is not probed for a time. Probes run in other threads, so the caller never waits: `step` takes results and starts
+due probes. The caller passes the time.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
 AT_ONCE: Final = 8
-"""So many looks at one system at a time."""
+"""The most probes of one system at a time."""
 _PATIENCE: Final = 3
-"""A look that takes so many time-outs counts as failed; it holds its place until it comes back."""
+"""After this many timeouts a probe counts as failed. It keeps its slot until it returns."""
 _LEARNS_UNTIL: Final = timedelta(hours=1)
-"""Who first looked later than that after the window's end does not know when the slice came."""
+"""If the first probe is later than this after the window's end, the time of arrival is not known."""
 
 
 class SettledSlice(NamedTuple):
-    """A slice that is there and may be believed; `is_witnessed` where it was seen to come."""
+    """A slice that is there and trusted. `is_witnessed`: its arrival was observed."""
 
     slice: Slice
     sighting: Sighting
@@ -48,7 +48,7 @@ class SettledSlice(NamedTuple):
 
 @dataclass(slots=True)
 class CrawlFigures:
-    """What was asked and done since the start."""
+    """Counters since the start."""
 
     questions: int = 0
     looks: int = 0
@@ -57,7 +57,7 @@ class CrawlFigures:
 
 @dataclass(slots=True)
 class WatchedSlice:
-    """What is known of one slice; `look` is the number of the look that is under way, 0 where none is."""
+    """The state of one slice. `look` is the number of the running probe, or 0."""
 
     slice: Slice
     end: datetime
@@ -74,7 +74,10 @@ class WatchedSlice:
 
 @dataclass(slots=True)
 class CrawledSystem:
-    """One system that is looked at: its circuit breaker, who waits for a place, and how many looks are under way."""
+    """The state of one system:
+
+    its circuit breaker, the slices that wait for a slot, and the number of running probes.
+    """
 
     breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
     queue: deque[Slice] = field(default_factory=deque)
@@ -89,7 +92,7 @@ class _Answer(NamedTuple):
 
 
 class Crawler:
-    """`look` is what a probe does, in another thread where `run` starts one; it raises nothing but TidemarkError."""
+    """`look` is a probe, which `run` may start in another thread. It raises only TidemarkError."""
 
     def __init__(
         self, look: Callable[[Slice], Sight], run: Callable[[Slice, Callable[[], None]], None], at_once: int = AT_ONCE
@@ -112,11 +115,11 @@ class Crawler:
         return len(self._watched)
 
     def learn(self, entity: str, end: datetime, seen: datetime) -> None:
-        """A slice of the entity whose window ended at `end` was seen to come at `seen`."""
+        """Records that a slice whose window ended at `end` arrived at `seen`."""
         self._learned.setdefault(entity, LearnedArrival()).learn(end, seen)
 
     def watch(self, slice_: Slice, end: datetime, probe: Probe, system: str, now: datetime) -> None:
-        """Somebody waits for this slice, whose window ends at `end`; who waits for it too costs nothing."""
+        """Adds a slice with a window that ends at `end`. Adding it again has no cost."""
         if slice_ in self._watched:
             return
         expected = self._of(slice_.entity).expect(end)
@@ -126,25 +129,25 @@ class Crawler:
         self._schedule(watched, due)
 
     def forget(self, slice_: Slice) -> None:
-        """Nobody waits for it any more."""
+        """Removes a slice that no reader waits for."""
         self._watched.pop(slice_, None)
 
     def ask(self, slice_: Slice) -> WatchedSlice | None:
-        """What is known of a slice, without a look; None where nobody watches it."""
+        """The state of a slice, without a probe; None if it is not watched."""
         self.figures.questions += 1
         return self._watched.get(slice_)
 
     def watched(self) -> Iterator[WatchedSlice]:
-        """Everything that is waited for."""
+        """All watched slices."""
         return iter(self._watched.values())
 
     def step(self, now: datetime) -> list[SettledSlice]:
-        """Take what came back, and begin what is due; the slices that may be believed now."""
+        """Takes results and starts due probes. Returns the slices that are trusted now."""
         settled = list(self._take_answers(now))
         self._give_up_hanging(now)
         self._queue_due(now)
         looks = -1
-        while looks < self.figures.looks:  # answers that came back at once make room
+        while looks < self.figures.looks:  # results that are already there free slots
             looks = self.figures.looks
             for name, system in self.systems.items():
                 self._begin(name, system, now)
@@ -153,7 +156,7 @@ class Crawler:
 
     @property
     def next_due(self) -> datetime | None:
-        """When the next look is due."""
+        """The time of the next due probe."""
         return self._due[0][0] if self._due else None
 
     def _of(self, entity: str) -> LearnedArrival:
@@ -213,7 +216,7 @@ class Crawler:
                 yield from self._look_succeeded(watched, answer.result, now)
 
     def _count(self, answer: _Answer, now: datetime) -> None:
-        """A failure counts once: of a look that was given up it was counted then."""
+        """Counts a failure once. The failure of a probe that was given up is counted already."""
         if answer.look in self._given_up:
             self._given_up.discard(answer.look)
         else:
@@ -241,7 +244,7 @@ class Crawler:
         yield SettledSlice(watched.slice, watched.sighting, watched.began <= watched.end + _LEARNS_UNTIL)
 
     def _give_up_hanging(self, now: datetime) -> None:
-        """A look that hangs is a failure; its place at the system stays taken until it comes back."""
+        """Counts hanging probes as failed. Their slots stay in use until they return."""
         for look, (watched, began) in list(self._under_way.items()):
             longest = timedelta(seconds=_PATIENCE * watched.probe.timeout_seconds)
             if now - began > longest:

@@ -1,7 +1,7 @@
-"""Rows of a database's table as Arrow, in the types that its columns have there: the same for every slice.
+"""Rows of a database table as Arrow, with the types of its columns, so that all slices have the same types.
 
-What Arrow has no type for is a text, documents and arrays as JSON. A time without a zone keeps none. SQLite has types
-of values, not of columns: numbers alone are more than texts.
+Types that Arrow lacks become texts; documents and arrays become JSON. A time without a zone stays without one. SQLite
+has types of values and not of columns, so only its numbers keep a type.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _AT_ONCE: Final = 50_000
 _MOST_DIGITS: Final = 38
 _DIGITS: Final = (38, 18)
-"""Precision and scale of a number that declares none, as Spark has them."""
+"""Precision and scale of a number without declared ones, as in Spark."""
 _PLAIN: Final = (
     (JSON, pa.string()),
     (Boolean, pa.bool_()),
@@ -35,7 +35,7 @@ _PLAIN: Final = (
 
 
 def columns_of_table(connection: Connection, table: str) -> dict[str, pa.DataType]:
-    """The types of a table's columns, by name; `table` may have its schema before it."""
+    """The types of a table's columns by name. `table` may have a schema."""
     schema, _, name = table.rpartition(".")
     dialect = connection.dialect.name
     columns = inspect(connection).get_columns(name, schema=schema or None)
@@ -43,7 +43,7 @@ def columns_of_table(connection: Connection, table: str) -> dict[str, pa.DataTyp
 
 
 def table_of_rows(result: CursorResult[Any], types: dict[str, pa.DataType], most: int) -> pa.Table | None:
-    """All rows of a result; None where there are more than `most`. Raises ProbeError for a value of another type."""
+    """All rows of a result; None if there are more than `most`. Raises ProbeError for a value of another type."""
     names = list(result.keys())
     schema = pa.schema([(name, types.get(name, pa.string())) for name in names])
     batches: list[pa.RecordBatch] = []
@@ -71,7 +71,7 @@ def _batch(rows: Sequence[Any], schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _reader(kind: pa.DataType) -> Callable[[Any], Any]:
-    """From what a driver gives to what Arrow takes."""
+    """Converts a driver's value to Arrow's input."""
     if pa.types.is_string(kind):
         return _text
     if pa.types.is_boolean(kind):
@@ -88,7 +88,7 @@ def _text(value: Any) -> str:
 
 
 def _arrow_type(declared: TypeEngine[Any], dialect: str) -> pa.DataType:
-    """The type of a column. A time in SQLite is a text; a Float is also a Numeric."""
+    """The Arrow type of a column. A time in SQLite is a text; a Float is also a Numeric."""
     plain = next((arrow for kind, arrow in _PLAIN if isinstance(declared, kind)), None)
     if plain is not None:
         return plain
@@ -116,5 +116,5 @@ def _decimal(precision: int | None, scale: int | None) -> pa.DataType:
 
 
 def _is_instant(declared: DateTime) -> bool:
-    """PostgreSQL's `timestamptz`, and MySQL's TIMESTAMP, which its sessions see on their clock: UTC."""
+    """PostgreSQL's `timestamptz`, and MySQL's TIMESTAMP, which the session shows in UTC."""
     return declared.timezone or isinstance(declared, mysql.TIMESTAMP)

@@ -1,10 +1,10 @@
-"""What goes wrong with probes; no text here holds a value of an environment variable.
+"""Errors of probes. No text here contains a value of an environment variable.
 
 TransientError
-`-- ProbeError            a source did not answer, or answered what nobody can read: it is asked again, later
+`-- ProbeError            a source did not answer, or its answer is unreadable: it is asked again, later
 TerminalError
-|-- ProbeSettingError     a variable or an entry point that a probe names is not there
-`-- CountReportError      a line that is no count of records
+|-- ProbeSettingError     a variable or an entry point of a probe does not exist
+`-- CountReportError      a line is not a count of records
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from typing import Final, Self
 from tidemark.errors import TerminalError, TransientError
 
 _QUOTING: Final = re.compile(r": |, got |\bgot \d|'")
-"""Behind it a message quotes values or lines."""
+"""After it, a message quotes values or lines."""
 _ROW: Final = re.compile(r"Row #\d+")
 
 
 class ProbeError(TransientError):
-    """A source did not answer, or answered what nobody can read."""
+    """A source did not answer, or its answer is unreadable."""
 
     @classmethod
     def of_rows(cls, error: Exception, path: str = "") -> Self:
-        """Of rows that lie in files. A reader may quote what it read: only its kind and the row's number are told."""
+        """An error for rows in files.
+
+        A reader may quote their values, so only its type and the row's number are used.
+        """
         text = str(error)
         row = _ROW.search(text)
         first = _QUOTING.split((text.splitlines() or [""])[0])[0]
@@ -34,8 +37,8 @@ class ProbeError(TransientError):
 
 
 class ProbeSettingError(TerminalError):
-    """A variable or an entry point that a probe names is not there."""
+    """A variable or an entry point of a probe does not exist."""
 
 
 class CountReportError(TerminalError):
-    """A line that is no count of records."""
+    """A line is not a count of records."""

@@ -1,4 +1,4 @@
-"""Folders on a disk or prefixes of an object store, by one address: `/data/clicks` or `s3://bucket/clicks`."""
+"""Folders on a disk or prefixes in an object store, by one address: `/data/clicks` or `s3://bucket/clicks`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_FILES: Final = 100_000
 MOST_COUNTED: Final = 2_000
-"""Of more Parquet files the rows are not counted: that would read the end of each."""
+"""With more Parquet files rows are not counted, because that reads the footer of each file."""
 _PATTERN: Final = re.compile(r"([\[\]{}*?\\])")
 _WILD: Final = {"*": ".*", "?": "."}
 _UNDER_WAY: Final = "_temporary"
@@ -25,14 +25,14 @@ _UNDER_WAY: Final = "_temporary"
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """One folder, opened."""
+    """A folder in its file system."""
 
     system: fs.FileSystem
     path: str
 
     @classmethod
     def at(cls, address: str) -> Folder:
-        """The folder at an address; it need not be there."""
+        """The folder at an address, which need not exist."""
         if "://" in address:
             return cls(*fs.FileSystem.from_uri(address))
         return cls(fs.LocalFileSystem(), address)
@@ -42,25 +42,25 @@ class Folder:
         return Folder(self.system, "/".join((self.path.rstrip("/"), *names)))
 
     def spark_address(self, path: str) -> str:
-        """A file by its path in this system, as Spark opens it: its readers of S3 go by `s3a`, and know patterns."""
+        """The address of a file for Spark, which uses `s3a` for S3 and expands patterns."""
         scheme = {"s3": "s3a", "hdfs": "hdfs", "gcs": "gs", "abfs": "abfss"}.get(self.system.type_name, "file")
         plain = _PATTERN.sub(r"\\\1", path)
         return f"{scheme}://{plain}"
 
     def entries(self) -> list[fs.FileInfo]:
-        """What lies directly in it; nothing where it is not there."""
+        """The direct entries; empty if the folder does not exist."""
         return list(self.system.get_file_info(fs.FileSelector(self.path, allow_not_found=True)))
 
     def files(self) -> list[fs.FileInfo]:
-        """Every file below. Raises ProbeError for very many, and for a link that leads elsewhere."""
+        """Every file below. Raises ProbeError for too many files, and for a link that leads out of the folder."""
         return self._listed(None)
 
     def named(self, names: Collection[str]) -> list[fs.FileInfo]:
-        """Files directly in it whose names fit one of these patterns, of `*` and `?`. Raises ProbeError as `files`."""
+        """Direct files whose names match one of these patterns (`*` and `?`). Raises ProbeError as `files`."""
         return self._listed(re.compile("|".join(map(_pattern, names)), re.DOTALL))
 
     def _listed(self, names: re.Pattern[str] | None) -> list[fs.FileInfo]:
-        """Every file below, or those directly in it with such names."""
+        """Every file below, or direct files with such names."""
         is_local = isinstance(self.system, fs.LocalFileSystem)
         files = self._local_files(names) if is_local else self._stored_files(names)
         if len(files) > MOST_FILES:
@@ -73,9 +73,9 @@ class Folder:
         return [info for info in infos if fitting is None or fitting.fullmatch(str(info.base_name))]
 
     def _local_files(self, fitting: re.Pattern[str] | None) -> list[fs.FileInfo]:
-        """Arrow follows links to folders, for ever where they lead back, and to files of others.
+        """Lists without Arrow, which follows links to folders, endlessly or out of the folder.
 
-        The folder itself may be a link of the operator's; below it a link stays within, and is to a file.
+        The folder itself may be a link. A link below it must lead to a file in the folder.
         """
         home, paths = os.path.realpath(self.path), list[str]()
         for place, folders, names in os.walk(self.path, followlinks=False):
@@ -95,7 +95,7 @@ class Folder:
         return os.path.isfile(link) and os.path.realpath(link).startswith(f"{home.rstrip('/')}/")  # noqa: PTH113
 
     def relative(self, info: fs.FileInfo) -> str:
-        """A file's way from this folder."""
+        """A file's path from this folder."""
         return str(info.path).removeprefix(self.path.rstrip("/")).lstrip("/")
 
     def is_being_written(self, files: Sequence[fs.FileInfo]) -> bool:
@@ -103,13 +103,13 @@ class Folder:
         return any(_UNDER_WAY in self.relative(info).split("/") for info in files)
 
     def data(self, files: Sequence[fs.FileInfo]) -> list[fs.FileInfo]:
-        """The files that hold data: no part of their way begins with `_` or `.`."""
+        """The files with data: no part of their path begins with `_` or `.`."""
         return [info for info in files if not any(part[:1] in ("_", ".") for part in self.relative(info).split("/"))]
 
     def rows(self, files: Sequence[fs.FileInfo]) -> int | None:
-        """The rows of Parquet files, by their footers; None for others. Raises ProbeError for one that is none.
+        """The rows of Parquet files, from their footers; None for other files. Raises ProbeError for an invalid file.
 
-        A file without a byte has no rows.
+        An empty file has no rows.
         """
         if not files or len(files) > MOST_COUNTED or not all(info.path.endswith(".parquet") for info in files):
             return None
@@ -124,5 +124,5 @@ def _pattern(name: str) -> str:
 
 
 def traits(folder: Folder, files: Sequence[fs.FileInfo]) -> list[tuple[str, int, int | None]]:
-    """What changes when a file does: (way, size, time of its change in nanoseconds)."""
+    """Properties that change with a file: (path, size, time of modification in nanoseconds)."""
     return [(folder.relative(info), info.size, info.mtime_ns) for info in files]

@@ -1,7 +1,7 @@
-"""JSON, an object a line, with the types that its values have: a text is a text, however much it looks like a time.
+"""JSON lines, with the types of their values: a text stays a text, even if it looks like a time.
 
-Types are inferred once, of all lines: whole numbers are BIGINT, with more digits DECIMAL(38), with others DOUBLE. Where
-values of a field are of kinds that do not go together it is a text, as Spark has it. Each scan reads the lines again.
+Types are inferred once from all lines: whole numbers are BIGINT, longer ones DECIMAL(38), other numbers DOUBLE. A field
+with values of incompatible types is a text, as in Spark. Each scan reads the lines again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class JsonLines:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The fields of all lines, in the order in which they come. Raises ProbeError with file and line."""
+        """The fields of all lines, in order of appearance. Raises ProbeError with file and line."""
         kinds: dict[str, pa.DataType] = {}
         for _, row in self._rows():
             self._count += 1
@@ -48,7 +48,7 @@ class JsonLines:
         return pa.schema([(name, pa.string() if pa.types.is_null(kind) else kind) for name, kind in kinds.items()])
 
     def count_rows(self) -> int:
-        """How many lines there are. Raises ProbeError."""
+        """The number of lines. Raises ProbeError."""
         return self._count if self.schema is not None else 0
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -76,7 +76,7 @@ def _objects(path: str, lines: Iterable[str]) -> Iterator[tuple[str, dict[str, A
 
 
 def _with_texts(line: str, row: dict[str, Any], texts: Sequence[str]) -> dict[str, Any]:
-    """The row, in which other values of columns that are texts are as they are written."""
+    """The row, with the written form of other values in text columns."""
     if all(row.get(name) is None or isinstance(row[name], str) for name in texts):
         return row
     written = dict(_members(line))
@@ -87,7 +87,7 @@ def _with_texts(line: str, row: dict[str, Any], texts: Sequence[str]) -> dict[st
 
 
 def _members(line: str) -> Iterator[tuple[str, str]]:
-    """Each member of an object, and its value as it is written."""
+    """Each member of an object, with its value as written."""
     at = _next(line, line.index("{") + 1)
     while line[at] != "}":
         name, end = _DECODER.raw_decode(line, at)
@@ -124,7 +124,7 @@ def _kind(value: object) -> pa.DataType:
 
 
 def _merged(left: pa.DataType, right: pa.DataType) -> pa.DataType:
-    """The type of values of both."""
+    """The common type of two types."""
     if left == right or pa.types.is_null(right):
         return left
     if pa.types.is_null(left):

@@ -1,7 +1,7 @@
-"""How many rows of which minute a table gains and loses, commit by commit: only files that a commit adds are read (C4).
+"""The rows that a table gains and loses by minute, commit by commit: only files that a commit adds are read (C4).
 
-Each file is a part: what it holds is counted once, when it is added, and is none when it is removed - by whom ever, by
-DELETE, RESTORE or OPTIMIZE. So rows that are deleted behind the count, or written twice, are seen without a scan.
+Each file is a part. Its rows are counted when it is added, and are zero once it is removed by any program, by DELETE,
+RESTORE or OPTIMIZE. So rows that are deleted later, or written twice, are seen without a scan.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _UNITS: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 @dataclass
 class LakeCounts:
-    """What became of a table since a position of its log.
+    """The changes of a table since a position of its log.
 
-    `added` counts the rows of each part and minute (since 1970-01-01T00:00Z), `removed` are the parts that are gone;
-    `is_anew` where all that was known of the table holds no more. `told` is what commits say of themselves, in their
-    order; `is_whole` where that begins with the table's first commit.
+    `added` counts the rows of each part and minute (since 1970-01-01T00:00Z). `removed` are the removed parts. With
+    `is_anew` all earlier counts are invalid. `told` has the user metadata of the commits, in order; with `is_whole`
+    they begin with the table's first commit.
     """
 
     position: LogPosition | None
@@ -45,11 +45,11 @@ class LakeCounts:
 
 
 def lake_counts(path: TableLocation, seen: LogPosition | None, column: str, zone: Zone | None) -> LakeCounts:
-    """The counts of all commits after `seen`. Raises TidemarkError where the log or a file cannot be read.
+    """The counts of all commits after `seen`. Raises TidemarkError if the log or a file cannot be read.
 
-    A file that came and went in between is not read. Rows without a time are in no minute. Where a deletion vector
-    hides rows of a file the whole file counts as none: that is less than there is, and completes nothing. A column
-    without a zone is read on the clock of `zone`.
+    A file that was added and removed in between is not read. Rows without a time are not counted. A file with a
+    deletion vector counts as empty: the result is too low and completes nothing. A column without a zone is on the
+    clock of `zone`.
     """
     if not has_log(path):
         return LakeCounts(None, is_anew=seen is not None)

@@ -1,4 +1,4 @@
-"""Rules of an external slice whose rows lie in files: DuckDB counts what breaks them, in one query (A5)."""
+"""Rules of an external slice with rows in files: DuckDB counts the rows that break them, in one query (A5)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Measured = dict[str, float | None]
 
 
 class TimeSpan(NamedTuple):
-    """Rows in whose column a time lies from `start` on and before `end`, in the form that the column has."""
+    """Rows whose `column` has a time in `[start, end)`, in the column's type."""
 
     column: str
     start: date
@@ -48,7 +48,7 @@ class TimeSpan(NamedTuple):
 
     @classmethod
     def of(cls, columns: pa.Schema, column: str, probed: ProbedSlice) -> TimeSpan:
-        """The window of a slice: a time without a zone is one of its clock. Raises ProbeError for other columns."""
+        """The window of a slice. A time without a zone is on the slice's clock. Raises ProbeError for other columns."""
         _require_columns(columns, {column})
         kind = next(field.type for field in columns if field.name.lower() == column.lower())
         if probed.window is None or not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
@@ -70,7 +70,7 @@ def measure(
     seconds: int,
     span: TimeSpan | None = None,
 ) -> Measured:
-    """What breaks the slice's rules among the rows with these values and times, within so many seconds.
+    """The rows with these values and times that break each rule, within `seconds` seconds.
 
     `columns` are those of the rows. Raises ProbeError.
     """
@@ -90,7 +90,7 @@ def count_and_content(
     probed: ProbedSlice,
     seconds: int,
 ) -> tuple[int, str]:
-    """How many rows there are, and a text that is another one whenever they are. Raises ProbeError."""
+    """The number of rows, and a text that changes whenever they do. Raises ProbeError."""
     content = Figure(f"sum(md5_number_lower(CAST({_RELATION} AS VARCHAR)))")
     query, values = _rows_of_slice(partition, span, frozenset()).query([Figure("count(*)"), content])
     count, total = _answer(rows, query, values, probed.time_zone, seconds)
@@ -107,7 +107,7 @@ def _rows_of_slice(partition: Mapping[str, object], span: TimeSpan | None, texts
 
 
 def newest_value(rows: ds.Dataset | JsonLines | QueriedRows, column: str, probed: ProbedSlice, seconds: int) -> object:
-    """The greatest value of a column of all rows; None where there is none. Raises ProbeError."""
+    """The greatest value of a column over all rows; None without one. Raises ProbeError."""
     query = f"SELECT max({quote_name(column, DUCKDB)}) FROM {_RELATION}"  # noqa: S608 - a quoted name
     return next(iter(_answer(rows, query, (), probed.time_zone, seconds)), None)
 
@@ -115,7 +115,7 @@ def newest_value(rows: ds.Dataset | JsonLines | QueriedRows, column: str, probed
 def _answer(
     rows: ds.Dataset | JsonLines | QueriedRows, query: str, values: Sequence[object], time_zone: str, seconds: int
 ) -> Sequence[Any]:
-    """The row that a query over the rows gives, on the clock of a zone."""
+    """The first row of a query's result, on the clock of a zone."""
     try:
         with duckdb.connect(config=_CONFINED) as session:
             session.execute(f"SET TimeZone = '{_zone(time_zone)}'")
@@ -131,13 +131,13 @@ def _answer(
 
 
 def _zone(time_zone: str) -> str:
-    """A zone as DuckDB knows it: `UTC+8`, which counts the other way round there, is `Etc/GMT-8`."""
+    """DuckDB's name of a zone: `UTC+8` is `Etc/GMT-8`, whose sign is reversed."""
     fixed = _WHOLE_HOURS.fullmatch(time_zone)
     return f"Etc/GMT{'-' if fixed[1] == '+' else '+'}{int(fixed[2])}" if fixed else time_zone
 
 
 def _require_columns(columns: pa.Schema, needed: Collection[str]) -> None:
-    """DuckDB takes a quoted name that is no column for a function of that name, such as `user`. Raises ProbeError."""
+    """DuckDB reads a quoted name that is not a column as a function, such as `user`. Raises ProbeError."""
     there = {name.lower() for name in columns.names}
     missing = sorted(name for name in needed if name.lower() not in there)
     if missing:
@@ -151,7 +151,7 @@ def _require_columns(columns: pa.Schema, needed: Collection[str]) -> None:
 def with_rules(
     seen: Sight, folder: Folder, data: Sequence[FileInfo], probed: ProbedSlice, context: ProbeContext
 ) -> Sight:
-    """The sight, with what breaks the slice's rules in its data files. Raises ProbeError."""
+    """The result with the rows of its data files that break the slice's rules. Raises ProbeError."""
     if not probed.rules or not data:
         return seen
     rows = OutsideRows(folder, data)

@@ -1,8 +1,7 @@
-"""The rows of files that others wrote: one reader for probes, for rules and for queries.
+"""The rows of files of other systems: one reader for probes, rules and queries.
 
-Nothing is guessed of a text. A CSV file has texts alone, as Spark reads it: an empty one without quotes is NULL, and no
-word is. JSON has the types that its values have in all lines of all files together. Files without a byte are what
-writers leave for partitions without rows.
+Nothing is inferred from texts. A CSV file has only texts, as in Spark: an unquoted empty value is NULL, and no word is.
+JSON has the types of the values in all lines of all files. Writers leave empty files for partitions without rows.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _ENDS: Final[dict[str, FileForm]] = {
 
 
 class OutsideRows:
-    """Rows of data files of one form, which the ends of their names tell. Raises ProbeError where they are not."""
+    """Rows of data files of one form, known by the ends of their names. Raises ProbeError for other files."""
 
     def __init__(self, folder: Folder, files: Sequence[FileInfo]) -> None:
         self.form = _form_of(files)
@@ -46,12 +45,12 @@ class OutsideRows:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns of all files together; empty where no file has any."""
+        """The columns of all files together; empty without any."""
         return self.arrow.schema if self.paths else pa.schema([])
 
     @cached_property
     def arrow(self) -> ds.Dataset | JsonLines:
-        """The rows for who reads Arrow. Raises ProbeError for a file that cannot be read, with its name."""
+        """The rows for a reader of Arrow. Raises ProbeError for an unreadable file, with its name."""
         if self.form == "json":
             return JsonLines(self._folder, self.paths)
         try:
@@ -61,9 +60,9 @@ class OutsideRows:
 
     @cached_property
     def alike(self) -> dict[pa.Schema, list[str]]:
-        """The files by the columns that they have; of JSON lines all together.
+        """The files by their columns; all JSON files together.
 
-        Raises ProbeError for a file that cannot be read, with its name.
+        Raises ProbeError for an unreadable file, with its name.
         """
         if self.form == "json":
             return {self.schema: self.paths} if self.paths else {}
@@ -73,7 +72,7 @@ class OutsideRows:
         return apart
 
     def table(self) -> pa.Table:
-        """All rows, in memory. Raises ProbeError for a file that cannot be read, with its name."""
+        """All rows, in memory. Raises ProbeError for an unreadable file, with its name."""
         if isinstance(self.arrow, JsonLines):
             return pa.RecordBatchReader.from_stream(self.arrow).read_all()
         return pa.concat_tables([self._read(path) for path in self.paths])
@@ -98,7 +97,7 @@ class OutsideRows:
         return ds.dataset(paths, columns, filesystem=self._folder.system, format=_formats()[self.form])
 
     def count(self) -> int:
-        """How many rows there are. Raises ProbeError."""
+        """The number of rows. Raises ProbeError."""
         try:
             return self.arrow.count_rows() if self.paths else 0
         except (pa.ArrowException, OSError, ValueError) as error:
@@ -135,7 +134,7 @@ def _formats() -> dict[str, ds.FileFormat]:
 
 
 def _instants(path: str, folder: Folder) -> set[str]:
-    """The columns of a Parquet file that have INT96, as Spark, Hive and Impala write instants."""
+    """The columns of a Parquet file with INT96, which Spark, Hive and Impala use for instants."""
     with pq.ParquetFile(path, filesystem=folder.system) as file:
         leaves = [file.schema.column(number) for number in range(len(file.schema))]
         old = [str(leaf.path) for leaf in leaves if leaf.physical_type == "INT96"]
@@ -143,7 +142,7 @@ def _instants(path: str, folder: Folder) -> set[str]:
 
 
 def _plain(field: pa.Field, form: FileForm, *, is_instant: bool) -> pa.Field:
-    """A column of a file without what its writer alone knew; of a CSV file a text."""
+    """A column without properties of its writer; in a CSV file a text."""
     if form == "csv":
         return pa.field(field.name, pa.string())
     return pa.field(field.name, plain_type(field.type, "UTC" if is_instant else None))
@@ -162,9 +161,9 @@ _LISTS: Final = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_siz
 
 
 def plain_type(kind: pa.DataType, zone: str | None = None) -> pa.DataType:
-    """A type as Spark has it: a dictionary, a view or long offsets are notes of Arrow's, and no number is unsigned.
+    """A type in Spark's form: without dictionaries, views, long offsets and unsigned numbers, which only Arrow has.
 
-    Times without a zone are of this one.
+    Times without a zone get this one.
     """
     if isinstance(kind, (pa.BaseExtensionType, pa.DictionaryType)):
         return plain_type(kind.value_type if pa.types.is_dictionary(kind) else kind.storage_type, zone)

@@ -1,4 +1,4 @@
-"""What a probe is asked about, and with what: one slice, and the edge of the process."""
+"""The arguments of a probe: one slice, and its connections."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProbedSlice:
-    """One external slice; `window` is None for a static one, `time_zone` the clock of its part.
+    """One external slice. `window` is None for a static one; `time_zone` is the clock of its sub-partition.
 
-    `times` are its columns of time, as texts name it by: `dt`. `rules` are those of its entity that its source has to
-    count, by their names.
+    `times` are its columns of time as text, such as `dt`. `rules` are the rules that its source must count, by name.
     """
 
     slice: Slice
@@ -39,19 +38,19 @@ class ProbedSlice:
 
     @classmethod
     def of(cls, graph: DependencyGraph, slice_: Slice) -> ProbedSlice:
-        """The slice of a graph. Raises ParseError for one that there is not."""
+        """The slice in a graph. Raises ParseError for an invalid one."""
         node, entity = graph.node(slice_.entity), graph.entity(slice_.entity)
         window = None if node.grid is None else graph.window(slice_)
         time_zone = node.calendar_of(slice_.sub).time_zone
         return cls(slice_, window, time_zone, _counted_rules(entity), _times(entity, slice_, window, time_zone))
 
     def text(self, template: str) -> str:
-        """A text with placeholders, for this slice."""
+        """A text with its placeholders filled in for this slice."""
         named = {**self.times, **dict(self.slice.sub)}
         return slice_text(template, self.slice.key, self.window, self.time_zone, named)
 
     def texts(self, templates: Mapping[str, str]) -> dict[str, str]:
-        """The same of each value."""
+        """The values with their placeholders filled in for this slice."""
         return {name: self.text(template) for name, template in templates.items()}
 
 
@@ -61,7 +60,7 @@ def _counted_rules(entity: Entity) -> dict[str, QualityRule]:
 
 
 def _times(entity: Entity, slice_: Slice, window: Window | None, time_zone: str) -> dict[str, str]:
-    """What the columns of time hold in the slice's rows, as text."""
+    """The columns of time in the slice's rows, as text."""
     if window is None or entity.period is None:
         return {}
     day = window.start.astimezone(zone_info(time_zone)).date()
@@ -70,10 +69,10 @@ def _times(entity: Entity, slice_: Slice, window: Window | None, time_zone: str)
 
 
 class Materializations(Protocol):
-    """What Dagster's event log says of assets, of this and other code locations."""
+    """Materializations in Dagster's event log, of this and other code locations."""
 
     def newest(self, asset: tuple[str, ...], partition: str | None) -> tuple[int, int | None] | None:
-        """(number of the event, rows) of the newest materialization; None where there is none."""
+        """(number of the event, rows) of the newest materialization; None without one."""
 
 
 class CountedRecords(Protocol):
@@ -88,7 +87,7 @@ class CountedRecords(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ProbeContext:
-    """What probes need besides the declaration. `clock` is aware; no look may take longer than `timeout_seconds`."""
+    """The environment of probes. `clock` is aware; no probe may take longer than `timeout_seconds`."""
 
     secrets: ConnectionSecrets
     clock: Callable[[], datetime]
@@ -98,9 +97,9 @@ class ProbeContext:
 
 
 class SliceProbe(Protocol):
-    """How a source is looked at: what an entry point of the group `tidemark.probes` loads to, too.
+    """A probe, also the interface of entry points in the group `tidemark.probes`.
 
-    Raises ProbeError where the source does not answer; whatever else it raises counts the same.
+    Raises ProbeError if the source does not answer; other errors count the same.
     """
 
     def __call__(self, source: object, probed: ProbedSlice, context: ProbeContext, /) -> Sight: ...

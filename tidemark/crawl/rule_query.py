@@ -1,7 +1,7 @@
-"""Rules of an external slice, counted by its own source (A5): one figure a rule, all of them in one query.
+"""Rules of an external slice, counted by its own source (A5): one figure for each rule, all in one query.
 
-Every name is quoted and every value is bound. Rules mean what they mean in Spark's SQL: texts are compared letter by
-letter, whatever a collation says, numbers by their value, 10 as 10.00 and 0.0 as -0.0.
+Every name is quoted and every value is bound. Rules mean the same as in Spark's SQL: texts are compared letter by
+letter under any collation, and numbers by value, so that 10 equals 10.00 and 0.0 equals -0.0.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 _OF_MYSQL = frozenset({"mysql", "mariadb"})
 _IS_TEXT: Final = "COERCIBILITY({}) <> 5"
-"""Of MariaDB: whether a column has letters or bytes, and no number or time."""
+"""For MariaDB: whether a column has letters or bytes, not numbers or times."""
 _NUMBER: Final = "^[-+]?[0-9]+([.][0-9]*)?([eE][-+]?[0-9]+)?$"
 
 
 class Figure(NamedTuple):
-    """An expression over the slice's rows, and the values that are bound to it, in their order."""
+    """An expression over the slice's rows, with its bound values in order."""
 
     sql: str
     values: tuple[object, ...] = ()
@@ -42,9 +42,9 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SourceRows:
-    """The rows of one slice: `table` and `where` in the dialect's SQL, with the values that are bound in `where`.
+    """The rows of one slice: `table` and `where` in the dialect's SQL, with the values bound in `where`.
 
-    `texts` are the columns that are known to hold texts, in small letters: numbers and times are read from them.
+    `texts` are columns that are known to have texts, in lower case: numbers and times are parsed from them.
     """
 
     dialect: str
@@ -54,23 +54,24 @@ class SourceRows:
     texts: frozenset[str] = frozenset()
 
     def query(self, figures: Sequence[Figure]) -> tuple[str, tuple[object, ...]]:
-        """One row of these figures, and the values that are bound to the query."""
+        """A query for one row of these figures, with its bound values."""
         values = tuple(value for figure in figures for value in figure.values) + self.values
         columns = ", ".join(figure.sql for figure in figures)
         return f"SELECT {columns} FROM {self.table} WHERE {self.where}", values  # noqa: S608 - every name is quoted
 
 
 def figures_of(rules: Mapping[str, QualityRule], rows: SourceRows) -> dict[str, Figure]:
-    """What is counted for each rule, by its name; none for a rule that needs no more than the number of rows.
+    """The figure of each rule by name, without rules that only need the number of rows.
 
-    Of a rule about single rows and of `unique` it is how many break it, of `freshness` the newest time.
+    For rules about single rows and `unique` it is the number of rows that break the rule, for `freshness` the newest
+    time.
     """
     figures = {name: _figure(rule, rows) for name, rule in rules.items()}
     return {name: figure for name, figure in figures.items() if figure is not None}
 
 
 def columns_of(rules: Mapping[str, QualityRule]) -> set[str]:
-    """The columns that the figures are of."""
+    """The columns of the figures."""
     return {column for rule in rules.values() for column in _columns(rule)}
 
 
@@ -81,10 +82,9 @@ def measured(
     probed: ProbedSlice,
     wall_clock: str = "UTC",
 ) -> dict[str, float | None]:
-    """What the source answered, by rule: rows that break it, or seconds from the newest time to the slice's end.
+    """The source's results by rule: rows that break it, or seconds from the newest time to the slice's end.
 
-    None where no row has a time. A time without a zone is of the zone `wall_clock`. Raises ProbeError for a time that
-    is none.
+    None if no row has a time. A time without a zone is in the zone `wall_clock`. Raises ProbeError for an invalid time.
     """
     return {name: _number(rules[name], value, probed, wall_clock) for name, value in zip(names, values, strict=True)}
 
@@ -126,18 +126,18 @@ def _columns(rule: QualityRule) -> tuple[str, ...]:
 
 
 def _breaking(condition: str, values: tuple[object, ...] = ()) -> Figure:
-    """How many rows meet a condition; those for which it is NULL do not."""
+    """The number of rows that fulfil a condition; NULL does not count."""
     return Figure(f"count(CASE WHEN {condition} THEN 1 END)", values)
 
 
 def _value(column: str, rows: SourceRows, kind: str) -> str:
-    """A column, of which a text is read as a value of this type of DuckDB's."""
+    """A column; a text is cast to this DuckDB type."""
     name = quote_name(column, rows.dialect)
     return f"CAST({name} AS {kind})" if column.lower() in rows.texts else name
 
 
 def _outside(column: str, values: Sequence[Accepted], dialect: str) -> Figure:
-    """How many rows have another value: by its text, and where numbers are accepted, by its value as well."""
+    """The number of rows with another value: compared as text, and numbers also by value."""
     mark, is_text = bound_mark(dialect), any(isinstance(value, str) for value in values)
     if dialect == "sqlite":
         marks = ", ".join([mark] * len(values))
@@ -153,7 +153,7 @@ def _outside(column: str, values: Sequence[Accepted], dialect: str) -> Figure:
 
 
 def _out_of_range(column: str, ends: Sequence[tuple[str, Bound]], rows: SourceRows) -> Figure:
-    """How many rows lie outside of these bounds: texts by their letters where the bounds are texts, else values."""
+    """The number of rows outside of these bounds: by letters if the bounds are texts, else by value."""
     name, mark, dialect = quote_name(column, rows.dialect), bound_mark(rows.dialect), rows.dialect
 
     def outside(value: str, bound: str = mark) -> str:
@@ -177,7 +177,7 @@ def _sqlite_value(value: Accepted) -> object:
 
 
 def _number_of(text: str, dialect: str) -> str:
-    """The number that a text is; NULL where it is none."""
+    """The number in a text; NULL if it is not one."""
     if dialect == "duckdb":
         return f"TRY_CAST({text} AS DOUBLE)"
     if dialect == "postgresql":
@@ -186,7 +186,7 @@ def _number_of(text: str, dialect: str) -> str:
 
 
 def _text_of(column: str, dialect: str) -> str:
-    """A column's text, of which no collation takes two for one."""
+    """A column's text, which no collation makes equal to another text."""
     name = quote_name(column, dialect)
     if dialect in _OF_MYSQL:
         return f"CAST(CONVERT({name} USING utf8mb4) AS BINARY)"
@@ -194,14 +194,14 @@ def _text_of(column: str, dialect: str) -> str:
 
 
 def _key(column: str, dialect: str) -> str:
-    """What rows with one value of a column have in common, and no others: of a text its letters, of binaries bytes."""
+    """Expressions that are equal only for equal values of a column: letters of texts, bytes of binaries."""
     name = quote_name(column, dialect)
     if dialect == "duckdb":
         return name
     if dialect == "sqlite":
         return f"{name} COLLATE BINARY"
     if dialect in _OF_MYSQL:
-        # A FLOAT's text has six of its digits.
+        # A FLOAT's text only has six of its digits.
         return f"{name}, IF({_IS_TEXT.format(name)}, CAST({name} AS BINARY), NULL)"
     text = f"CAST({name} AS TEXT)"
     return (
@@ -218,7 +218,7 @@ def _text(value: object, dialect: str) -> str:
 
 
 def bound_mark(dialect: str) -> str:
-    """How a driver marks a value that is bound."""
+    """A driver's mark of a bound value."""
     return "?" if dialect in {"sqlite", "duckdb"} else "%s"
 
 
@@ -228,7 +228,7 @@ def condition(name: str, sign: str, dialect: str) -> str:
 
 
 def quote_name(name: str, dialect: str) -> str:
-    """The name, quoted for a driver: those that bind by `%s` read two percent signs as one."""
+    """The name, quoted for a driver: drivers with `%s` read two percent signs as one."""
     if dialect == "sqlite":
         return standard.quote(name, "sqlite")
     if dialect == "duckdb":

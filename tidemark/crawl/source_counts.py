@@ -1,4 +1,4 @@
-"""How many records of which minute a source has: by a query that counts, or by a topic's offsets (C4)."""
+"""The records of a source by minute: from a query that counts, or from a topic's offsets (C4)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MINUTE_OF: Final = {
     "mysql": "DATE_FORMAT({0}, '%%Y-%%m-%%d %%H:%%i')",
     "mariadb": "DATE_FORMAT({0}, '%%Y-%%m-%%d %%H:%%i')",
 }
-"""A minute as text, on the session's clock, which is UTC, or as the column has it."""
+"""A minute as text: on the session's clock, which is UTC, or as in the column."""
 
 Counts = dict[tuple[int, str], int]
 """(minute since 1970-01-01T00:00Z, part) -> records."""
@@ -41,7 +41,7 @@ Counts = dict[tuple[int, str], int]
 def source_counts(declared: Completeness, first: int, end: int, secrets: ConnectionSecrets) -> tuple[Counts, int]:
     """Records of the minutes `[first, end)`, and the minute up to which they are final.
 
-    Raises ProbeError, in the source's words without a secret, and IdentifierError.
+    Raises ProbeError with the source's message without secrets, and IdentifierError.
     """
     if declared.kafka is not None:
         return _of_topic(declared.kafka, first, end, declared.timeout_seconds, secrets)
@@ -70,7 +70,7 @@ def _of_table(
 
 
 def count_statement(table: str, column: str, dialect: str) -> str:
-    """Records by minute between two bounds, the second left out. Raises IdentifierError."""
+    """The statement that counts records by minute between two bounds, the second excluded. Raises IdentifierError."""
     mark = "?" if dialect == "sqlite" else "%s"
     name, quoted = ".".join(quote_name(part, dialect) for part in table.split(".")), quote_name(column, dialect)
     minute = _MINUTE_OF[dialect].replace("{0}", quoted)
@@ -79,7 +79,7 @@ def count_statement(table: str, column: str, dialect: str) -> str:
 
 
 def _bound(instant: int, dialect: str, zone: Zone | None) -> object:
-    """PostgreSQL knows instants; a column without a zone is compared with readings of its clock."""
+    """PostgreSQL has instants. A column without a zone is compared with times of its clock."""
     if dialect == "postgresql" and zone is None:
         return datetime.fromtimestamp(instant, UTC)
     offset = 0 if zone is None else zone.offset_at(instant)
@@ -88,7 +88,7 @@ def _bound(instant: int, dialect: str, zone: Zone | None) -> object:
 
 
 def _minute(text: str, zone: Zone | None) -> int:
-    """Of an hour that a clock shows twice, in the first one: as in the lake."""
+    """In an hour that a clock shows twice, the first one, as in the lake."""
     reading = seconds_of(datetime.strptime(text, "%Y-%m-%d %H:%M").replace(tzinfo=UTC))
     return (reading if zone is None else zone.earliest(reading)) // _MINUTE
 
@@ -108,9 +108,9 @@ def _of_topic(source: KafkaProbe, first: int, end: int, seconds: int, secrets: C
 
 
 def offset_counts(topic: str, first: int, offsets: Sequence[Sequence[int]], highs: Sequence[int]) -> tuple[Counts, int]:
-    """Counts by the offsets of each minute's first record: `offsets[minute - first][partition]`.
+    """Counts from the offsets of each minute's first record: `offsets[minute - first][partition]`.
 
-    Final up to the first minute from which on some partition has no record yet: one of before it may still come.
+    Final up to the first minute from which on some partition has no record yet: an earlier record may still come.
     """
     counts: Counts = {}
     final = first

@@ -1,4 +1,4 @@
-"""Records of a topic between offsets, as rows: each record's value is a JSON object, read as a line of a file is."""
+"""Records of a topic between offsets, as rows: each record's value is a JSON object, read like a line of a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SETTINGS: Final = {"group.id": "tidemark.probe", "enable.auto.commit": False, "l
 _RANGE: Final = re.compile(r"(\d+):(\d+)-(\d+)")
 _SECONDS: Final = 10.0
 _PATIENCE: Final = 6
-"""Empty answers in a row before the brokers count as silent."""
+"""The empty answers in a row after which the brokers count as silent."""
 _AT_ONCE: Final = 10_000
 
 Offsets = dict[int, tuple[int, int]]
@@ -31,19 +31,19 @@ Offsets = dict[int, tuple[int, int]]
 
 
 def offsets_text(offsets: Mapping[int, tuple[int, int]]) -> str:
-    """`0:5-9 1:3-7`: partition, first offset, and the one after the last."""
+    """`0:5-9 1:3-7`: partition, first offset, and the offset after the last."""
     return " ".join(f"{number}:{first}-{end}" for number, (first, end) in sorted(offsets.items()))
 
 
 def offsets_of(text: str) -> Offsets:
-    """The offsets that `offsets_text` wrote; empty for any other text."""
+    """The inverse of `offsets_text`; empty for any other text."""
     return {int(number): (int(first), int(end)) for number, first, end in _RANGE.findall(text)}
 
 
 def topic_table(servers: str, topic: str, offsets: Offsets) -> pa.Table | None:
-    """The rows between offsets; None where there is no record.
+    """The rows between offsets; None without a record.
 
-    Raises ProbeError where brokers do not answer, the topic has dropped records, or a record is not JSON.
+    Raises ProbeError if brokers do not answer, the topic has dropped records, or a record is not JSON.
     """
     consumer = Consumer({**librdkafka(servers), **SETTINGS, "enable.partition.eof": True})
     with tempfile.TemporaryDirectory(prefix="tidemark-topic-") as place:
@@ -62,7 +62,7 @@ def topic_table(servers: str, topic: str, offsets: Offsets) -> pa.Table | None:
 
 
 def _values(consumer: Consumer, place: TopicPartition, end: int) -> Iterator[bytes]:
-    """The values of a partition's records up to an offset; a record without one deletes a key, and is left out."""
+    """The values of a partition's records up to an offset. A record without a value deletes a key, and is left out."""
     if place.offset >= end:
         return
     low, _ = consumer.get_watermark_offsets(place, timeout=_SECONDS)

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 _EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock
 AHEAD: Final = timedelta(minutes=5)
-"""A watermark further ahead of our clock is not believed: one wrong row would complete every slice to come."""
+"""A watermark further ahead of our clock is not trusted: one wrong row would complete every future slice."""
 
 
 def by_watermark(
     seen: Sight, column: str, watermark: object, probed: ProbedSlice, now: datetime, wall_clock: str = "UTC"
 ) -> Sight:
-    """The sight, and not there as long as the watermark lies before the window's end. Raises ProbeError.
+    """The result, not there while the watermark is before the window's end. Raises ProbeError.
 
-    A time without a zone is of the zone `wall_clock`; a date counts from when it begins on the slice's clock.
+    A time without a zone is in the zone `wall_clock`; a date begins on the slice's clock.
     """
     if watermark is None:
         return replace(seen, is_there=False, why=f"nothing has a {column} yet")
@@ -37,7 +37,10 @@ def by_watermark(
 
 
 def instant_of(value: object, time_zone: str, wall_clock: str = "UTC") -> datetime:
-    """A time of a source: without a zone it is of `wall_clock`, and a date begins on the slice's. Raises ProbeError."""
+    """A time of a source: without a zone it is in `wall_clock`, and a date begins on the slice's clock.
+
+    Raises ProbeError.
+    """
     if isinstance(value, str):
         value = _read(value)
     if isinstance(value, datetime):
@@ -48,7 +51,10 @@ def instant_of(value: object, time_zone: str, wall_clock: str = "UTC") -> dateti
 
 
 def instant_on(zone: Zone, local: datetime) -> datetime:
-    """When a zone's clock shows this time first, or where it skips it, as Java has it: as long after the gap began."""
+    """The first instant at which a zone's clock shows this time; for a skipped time as in Java:
+
+    as long after the gap began.
+    """
     shown = (local - _EPOCH) // timedelta(microseconds=1)
     seconds, micros = divmod(shown, 1_000_000)
     return _EPOCH.replace(tzinfo=UTC) + timedelta(seconds=seconds - zone.offset_before(seconds), microseconds=micros)

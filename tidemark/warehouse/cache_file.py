@@ -1,7 +1,7 @@
-"""A JSON file of what was computed before, safe to lose: one a kind and folder of declarations, under the data folder.
+"""A cache as a JSON file in the data folder: one file for each kind and folder of declarations.
 
-The data folder is never created for it. A file that cannot be read is as good as none; one that cannot be written costs
-only time. Writers replace it whole, so readers never see half of one.
+The data folder is never created for it. An unreadable file counts as empty, and a failed write only costs time. Writers
+replace the whole file, so readers never see a part of it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def cache_path(kind: str, root: Path, settings: Settings) -> Path | None:
-    """Where it is kept; None where there is no data folder yet."""
+    """The path of the cache; None if the data folder does not exist yet."""
     name = hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:16]
     return settings.data / "cache" / f"{kind}-{name}.json" if settings.data.is_dir() else None
 
 
 def read_cache(path: Path | None) -> dict[str, Any]:
-    """What is kept, or nothing."""
+    """The entries; empty if there are none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8")) if path else {}
     except (OSError, ValueError, RecursionError):
@@ -37,7 +37,7 @@ def read_cache(path: Path | None) -> dict[str, Any]:
 
 
 def write_cache(path: Path | None, entries: Mapping[str, Any]) -> None:
-    """Keep these entries and no others."""
+    """Replaces all entries."""
     if path is None:
         return
     with suppress(OSError):

@@ -1,4 +1,7 @@
-"""What a change of an entity's code means: none, another rule, an additional column, ..., a breaking one (D4)."""
+"""The effect of a change of an entity's code:
+
+none, another rule, an additional column, and so on to a breaking one (D4).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ChangeKind(Enum):
-    """From what changes no row to what breaks readers. `UNKNOWN` is a code that nobody kept."""
+    """From a change without effect on rows to one that breaks readers. `UNKNOWN`: the older code was not stored."""
 
     NONE = "none"
     RULES = "rules"
@@ -31,9 +34,9 @@ class ChangeKind(Enum):
 
 @dataclass(frozen=True)
 class CodeChange:
-    """`columns` hold other values, or are there no more, or newly: `*` for all. `words` say it to people.
+    """`columns` have other values, or were added or removed (`*` for all); `words` describe the change.
 
-    `added` are columns that slices of the older code do not have: NULL until they are computed again.
+    `added` are columns that slices of the older code do not have: they are NULL until the slices are computed again.
     """
 
     kind: ChangeKind
@@ -51,9 +54,9 @@ UNKNOWN_CHANGE: Final = CodeChange(
 
 
 def code_change(old: EntityCode, new: EntityCode, is_read: IsRead, goes_by_clock: Callable[[], bool]) -> CodeChange:
-    """From the code of a slice to the code now; `is_read` says of a column whether anybody downstream reads it.
+    """The change from a slice's code to the present code. `is_read` says whether a downstream query reads a column.
 
-    `goes_by_clock` says whether the code now gives other rows on UTC's clock than on its own.
+    `goes_by_clock` says whether the present code gives other rows on UTC's clock than on its own.
     """
     declared = [*_differences(old.rows, new.rows), *_function_words(old, new)]
     if old.clock != new.clock and goes_by_clock():
@@ -69,10 +72,10 @@ def code_change(old: EntityCode, new: EntityCode, is_read: IsRead, goes_by_clock
 
 
 def upstream_change(old: EntityCode, new: EntityCode, is_used: Callable[[str, str], bool]) -> tuple[str, ...]:
-    """What became of the tables that others make, in words: columns that are gone and that the query uses.
+    """The changes of other systems' tables, in words: removed columns that the query uses.
 
-    `is_used` says of a table and a column whether the query uses it. Slices that are there hold what they were computed
-    of; the next ones cannot be computed.
+    `is_used` says whether the query uses a column of a table. Existing slices keep their rows, but the next ones cannot
+    be computed.
     """
     both = [
         (table, old.outside[table].split(), new.outside[table].split()) for table in old.outside if table in new.outside

@@ -1,8 +1,8 @@
-"""The code of an entity: what its rows are computed by, and the rules that they are checked by.
+"""The code of an entity: what its rows are computed by, and the rules that check them.
 
-Its `version` changes when rows may change: with the words of the query (comments, spaces and capitals of keywords are
-none), with the function and the project's modules that it imports, and with the declaration's parts that choose rows;
-with no description, owner or rule. Dagster shows it as the asset's code version.
+Its `version` changes when rows may change. It covers the words of the query (without comments, spaces and capitals of
+keywords), the function with the project's modules that it imports, and the parts of the declaration that choose rows.
+It does not cover descriptions, owners and rules. Dagster shows it as the asset's code version.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class DeclaredCode(Protocol):
-    """A loaded warehouse, or declarations that were read."""
+    """A loaded warehouse, or declarations."""
 
     @property
     def queries(self) -> Mapping[str, str]: ...
@@ -39,11 +39,11 @@ class DeclaredCode(Protocol):
 
 @dataclass(frozen=True)
 class EntityCode:
-    """`query` as it is written; `function` its code by file, its own under the empty name.
+    """`query` is the text as written; `function` has its code by file, with an empty name for its own file.
 
-    `rows` are the declaration's parts that choose rows, `rules` those that only let slices through: both by name, as
-    text. `outside` are the columns of the tables that it reads and nothing here computes, where they were known.
-    `clock` is the zone that its query or function runs by, or those of its parts.
+    `rows` are the parts of the declaration that choose rows, `rules` the parts that only release slices, both by name
+    and as text. `outside` has the known columns of tables of other systems that it reads. `clock` is the zone in which
+    its query or function runs, or the zones of its sub-partitions.
     """
 
     query: str
@@ -55,12 +55,12 @@ class EntityCode:
 
     @property
     def version(self) -> str:
-        """Twelve digits that change when the rows may."""
+        """A hash of twelve digits that changes when the rows may change."""
         return _digits([*sql_words(self.query), *self._function, *self._rows], 12)
 
     @cached_property
     def id(self) -> str:
-        """Sixteen digits of all of it, the rules too."""
+        """A hash of sixteen digits of everything, rules included."""
         rules = [f"{name}={value}" for name, value in sorted(self.rules.items())]
         outside = [f"{table}({columns})" for table, columns in sorted(self.outside.items())]
         clock = [] if self.clock == SPARK_TIME_ZONE else [self.clock]
@@ -75,7 +75,7 @@ class EntityCode:
         return [f"{name}={value}" for name, value in sorted(self.rows.items())]
 
     def to_json(self) -> str:
-        """As it is kept."""
+        """The stored form."""
         kept = {
             "query": self.query,
             "function": self.function,
@@ -88,7 +88,10 @@ class EntityCode:
 
     @classmethod
     def of_json(cls, text: str) -> EntityCode:
-        """The inverse; what was kept without a clock ran on UTC's. Raises ValueError for what is none."""
+        """The inverse of `to_json`. Code that was stored without a clock ran on UTC's.
+
+        Raises ValueError for an invalid text.
+        """
         kept = json.loads(text)
         try:
             function, rows, rules, outside = (_texts(kept[name]) for name in _PARTS)
@@ -109,7 +112,7 @@ def code_version(declared: DeclaredCode, entity: Entity) -> str:
 def entity_code(
     declared: DeclaredCode, entity: Entity, outside: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 ) -> EntityCode:
-    """The code of an entity as it is declared now; `outside` has the known columns of tables that nothing computes."""
+    """The present code of an entity. `outside` has the known columns of tables of other systems."""
     function = declared.functions.get(entity.name)
     query = "" if function else declared.queries.get(entity.name, "")
     read = dict.fromkeys(needed.entity for state in entity.states for needed in state.depends_on)
@@ -144,7 +147,7 @@ def _rows_of(entity: Entity) -> dict[str, str]:
 
 
 def _clock(entity: Entity) -> str:
-    """Its zone, and those of its parts."""
+    """The entity's zone, and those of its sub-partitions."""
     parts = (part for values in entity.sub_partitions.values() for part in values.values())
     return ", ".join(sorted({entity.time_zone, *(part.time_zone for part in parts if part.time_zone)}))
 
@@ -165,7 +168,7 @@ def _rules_of(entity: Entity) -> dict[str, str]:
 
 
 def _read(state: str, needed: Dependency) -> str:
-    """Which slices a dependency opens; whether one waits for all of them is no matter of rows."""
+    """The slices that a dependency opens. Whether all of them are waited for does not affect rows."""
     parts = [state, needed.entity, str(needed.offset), ",".join(needed.states), repr(needed.sub) if needed.sub else ""]
     return " ".join(part for part in parts if part)
 

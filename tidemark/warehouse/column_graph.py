@@ -1,4 +1,4 @@
-"""Column lineage of a whole folder of declarations, kept in a cache: which columns each entity's columns come from."""
+"""Column lineage of a folder of declarations, cached: which columns each entity's columns come from."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EntityColumns:
-    """`direct` by column, in order: what its values are computed of; `indirect`: what decides on the rows."""
+    """`direct`: the columns that each column is computed from, in order. `indirect`: the columns that choose rows."""
 
     direct: Mapping[str, Names]
     indirect: Names
@@ -38,10 +38,10 @@ class EntityColumns:
 
 @dataclass(frozen=True)
 class ColumnGraph:
-    """Column lineage of entities that have SQL, in both directions.
+    """Column lineage of entities with SQL, in both directions.
 
-    `same` holds entities whose columns are those of another one: snapshots of a table, the OLAP store's copies.
-    `outside` are the columns of tables that no query computes, where they are known.
+    `same` has entities with the columns of another one: snapshots of a table, the OLAP store's copies. `outside` has
+    the known columns of tables that no query computes.
     """
 
     entities: Mapping[str, EntityColumns]
@@ -49,7 +49,7 @@ class ColumnGraph:
     outside: Mapping[str, Names] = field(default_factory=dict)
 
     def up(self, name: str) -> Names:
-        """The columns that `entity.column` is computed of."""
+        """The columns from which `entity.column` is computed."""
         entity, _, column = name.partition(".")
         if entity in self.same:
             return (f"{self.same[entity]}.{column}",)
@@ -57,11 +57,11 @@ class ColumnGraph:
         return columns_of_entity.direct.get(column, ()) if columns_of_entity else ()
 
     def down(self, name: str) -> Names:
-        """The columns that are computed of `entity.column`."""
+        """The columns that are computed from `entity.column`."""
         return self._downstream.get(name, ())
 
     def columns(self, entity: str) -> Names:
-        """The known columns of an entity: of its SQL, of its table, or those that others read of it."""
+        """The known columns of an entity: from its SQL, from its table, or from queries that read it."""
         columns_of_entity = self.entities.get(entity) or self.entities.get(self.same.get(entity, ""))
         if columns_of_entity:
             return tuple(columns_of_entity.direct)
@@ -72,12 +72,12 @@ class ColumnGraph:
         return tuple(sorted(name.partition(".")[2] for name in read))
 
     def is_read(self, entity: str, column: str) -> bool:
-        """Whether a query downstream uses a column, also to choose rows, or all columns of the entity."""
+        """Whether a downstream query uses a column, also to choose rows, or all columns of the entity."""
         names = {f"{of}.{part}" for of in self._copies(entity) for part in (column, "*")}
         return any(name in self._downstream or name in self._indirect for name in names)
 
     def is_used_by(self, entity: str, name: str) -> bool:
-        """Whether an entity's query uses `upstream.column`; of a function, nobody knows: it may."""
+        """Whether an entity's query uses `upstream.column`. True for a function, whose columns are not known."""
         columns_of_entity = self.entities.get(entity)
         if columns_of_entity is None or not columns_of_entity.is_known:
             return True
@@ -111,10 +111,10 @@ def column_graph(
     settings: Settings,
     broken: dict[str, QueryError] | None = None,
 ) -> ColumnGraph:
-    """The lineage of every entity with SQL; `order` has upstreams before what reads them.
+    """The lineage of every entity with SQL; `order` has upstreams first.
 
-    Raises QueryError for a query that names columns that are not there; with `broken` it is noted there, and the query
-    counts as one that uses all columns of what it reads.
+    Raises QueryError for a query with unknown columns. With `broken` the error is stored there, and the query counts as
+    one that uses all columns of its inputs.
     """
     path = cache_path("columns", root, settings)
     old, new = read_cache(path), dict[str, Any]()
@@ -150,7 +150,7 @@ def column_graph(
 
 @dataclass(frozen=True)
 class _Outside:
-    """The columns of tables that no query computes: as listed in YAML, and as the tables have them."""
+    """The columns of tables that no query computes: from YAML, and from the tables."""
 
     listed: Mapping[str, Names]
     on_disk: Mapping[str, Names]
@@ -171,7 +171,7 @@ class _Outside:
 
 
 def _valid(entry: Any, key: str) -> dict[str, Any] | None:
-    """The entry, where it is one and still holds."""
+    """The entry if it is valid and current, else None."""
     if not isinstance(entry, dict) or entry.get("key") != key:
         return None
     return entry if isinstance(entry.get("direct"), dict) and isinstance(entry.get("indirect"), list) else None
@@ -180,7 +180,10 @@ def _valid(entry: Any, key: str) -> dict[str, Any] | None:
 def _analyse(
     name: str, text: str, known: Iterable[Mapping[str, Names]], entities: Mapping[str, Entity]
 ) -> dict[str, Any]:
-    """The lineage by the first of several states of knowledge that the query fits: a table may be behind its source."""
+    """The lineage with the first of several sets of columns that fits the query:
+
+    a table may lack new columns of its source.
+    """
     from tidemark.dependency_model.lineage.column_lineage import column_lineage  # noqa: PLC0415 - loads the SQL parser
     from tidemark.dependency_model.lineage.known_tables import Tables  # noqa: PLC0415
     from tidemark.dependency_model.lineage.parsed_query import read_query  # noqa: PLC0415

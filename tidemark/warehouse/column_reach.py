@@ -1,6 +1,6 @@
-"""Which dependencies a change of one column goes along, by column lineage (part of seed capability D8).
+"""The dependencies that a change of one column follows, by column lineage (part of seed capability D8).
 
-Where nothing is known of a query's columns, all of them count as changed: rather one slice too many than one too few.
+If the columns of a query are not known, all of them count as changed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Dependencies = frozenset[tuple[str, str]]
 
 
 def dependencies_reached(graph: DependencyGraph, columns: ColumnGraph, entity: str, column: str) -> Dependencies:
-    """The dependencies through which a change of `entity.column` can reach other slices. Raises UnknownEntityError."""
+    """The dependencies through which a change of `entity.column` reaches other slices. Raises UnknownEntityError."""
     known = columns.columns(entity)
     if known and column not in known and _ALL not in known:
         raise UnknownEntityError(
@@ -30,7 +30,7 @@ def dependencies_reached(graph: DependencyGraph, columns: ColumnGraph, entity: s
 
 
 def columns_reached(graph: DependencyGraph, columns: ColumnGraph, entity: str, own: frozenset[str]) -> Dependencies:
-    """The dependencies through which a change of some columns of an entity can reach other slices; `*` is all."""
+    """The dependencies through which a change of an entity's columns reaches other slices; `*` means all columns."""
     changed: dict[str, frozenset[str]] = {entity: own}
     reached: set[tuple[str, str]] = set()
     pending = [entity]

@@ -1,4 +1,4 @@
-"""The tree of the columns that a column comes from, or that come from it, with each column followed once."""
+"""The tree of columns upstream or downstream of a column, with each column followed once."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ Step = Callable[[str], Sequence[str]]
 
 
 class TreeLine(NamedTuple):
-    """A column of the tree; the root's own columns have depth 1.
+    """A column of the tree. The root's own columns have depth 1.
 
-    `is_again`: it was followed above, or is on the way here. `is_cut`: what it leads to lies deeper than asked for.
+    `is_again`: it was followed above, or is on the path to here. `is_cut`: its own columns are deeper than requested.
     """
 
     depth: int
@@ -21,7 +21,7 @@ class TreeLine(NamedTuple):
 
 
 def tree_lines(root: str, step: Step, depth: int) -> Iterator[TreeLine]:
-    """The lines below a root, each column above what it leads to."""
+    """The lines below a root, each column above its own columns."""
     followed = {root}
     stack = [TreeLine(1, column) for column in reversed(step(root))]
     while stack:

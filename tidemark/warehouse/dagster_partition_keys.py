@@ -1,8 +1,8 @@
-"""A slice and its Dagster partition: two spellings of one time, and of one part.
+"""A slice and its Dagster partition: two forms of one time and one sub-partition.
 
-Ours names a slice by its period (`2026-03`, `2026-03-29T03`); Dagster by its start (`2026-03-01`, `2026-03-29-03:00`).
-A sub-partition is a second dimension in Dagster, whose keys stand in the order of the dimensions' names
-(`2026-03-29|cn`); a static slice is no partition.
+Tidemark names a slice by its period (`2026-03`, `2026-03-29T03`), Dagster by its start (`2026-03-01`,
+`2026-03-29-03:00`). A sub-partition is a second dimension in Dagster; the keys are in the order of the dimensions'
+names (`2026-03-29|cn`). A static slice has no partition.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph import DependencyGraph
 
 TIME_DIMENSION: Final = "dt"
-"""The dimension of time, where Dagster's partitions have two."""
+"""The time dimension of Dagster's partitions with two dimensions."""
 
 _FAR: Final = datetime(2199, 1, 1, tzinfo=UTC)
 _CLOCK: Final = re.compile(r"^(\d{4}-\d{2}-\d{2})T(\d{2})(?::(\d{2}))?(?:([+-]\d{2}):(\d{2}))?$")
@@ -66,17 +66,17 @@ def slice_key(period: str, partition: str) -> str:
 
 
 def part_dimension(entity: Entity) -> str:
-    """The name of the second dimension: that of the sub-partition, or of all of them."""
+    """The name of the second dimension: the sub-partition's dimensions, joined."""
     return "_".join(sorted(entity.sub_partitions))
 
 
 def part_key(sub: Sub) -> str:
-    """`cn`, or `cn,acme` where a slice is cut by several dimensions."""
+    """`cn`, or `cn,acme` for a slice with several dimensions."""
     return ",".join(value for _, value in sub)
 
 
 def partition_of(entity: Entity, slice_: Slice) -> str | None:
-    """The key of the Dagster partition that a slice is; None for a static one. A whole of parts is none either."""
+    """The key of a slice's Dagster partition; None for a static slice."""
     if entity.period is None:
         return None
     time = dagster_key(str(entity.period), slice_.key)
@@ -87,7 +87,7 @@ def partition_of(entity: Entity, slice_: Slice) -> str | None:
 
 
 def slice_of(entity: Entity, partition: str | None) -> Slice:
-    """The slice that a Dagster partition of the entity is. Raises ValueError for a key that is none."""
+    """The slice of an entity's Dagster partition. Raises ValueError for an invalid key."""
     if entity.period is None or partition is None:
         return Slice(entity.name, STATIC_KEY)
     if not entity.sub_partitions:
@@ -100,10 +100,10 @@ def slice_of(entity: Entity, partition: str | None) -> Slice:
 
 
 def period_of(graph: DependencyGraph, name: str) -> str:
-    """The entity's period by name, as `day`."""
+    """The entity's period as text, such as `day`."""
     return str(graph.entity(name).period)
 
 
 def first_slice(graph: DependencyGraph, name: str) -> Slice:
-    """The slice that holds the entity's start."""
+    """The slice that contains the entity's start."""
     return next(graph.slices(name, until=_FAR))

@@ -1,7 +1,7 @@
-"""The declarations of a folder: YAML and SQL read together, each entity with the dependencies that its queries have.
+"""The declarations of a folder: YAML and SQL together, each entity with the dependencies of its queries.
 
-Light on purpose: commands that only look at the model import neither Dagster nor Spark, and where every query was
-analysed before, no SQL parser either.
+This must stay light: commands that only read the model import neither Dagster nor Spark, and no SQL parser if every
+query is in the cache.
 """
 
 from __future__ import annotations
@@ -41,12 +41,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Declarations:
-    """`files` by entity; `problems` keep entities from being computed; `differences` are YAML against SQL or plans.
+    """`files` by entity. `problems` stop entities from being computed; `differences` are between YAML and SQL or plans.
 
-    `unread` are the entities of which nobody knows yet what their functions read. `queries` are what runs: each
-    file's SELECT, at its place; `notices` say what else stands in the files and is ignored, and
-    what waits longer than one may think. `views` are declared, and no entities: queries hold their text; `sql` is what
-    else queries may name.
+    `unread` are entities with a function whose inputs are not known yet. `queries` are the texts that run: the SELECT
+    of each file. `notices` are about ignored parts of files and about unexpectedly long waits. `views` are declared but
+    are not entities: queries contain their text. `sql` has other names that queries may use.
     """
 
     entities: Mapping[str, Entity]
@@ -61,11 +60,11 @@ class Declarations:
     sql: ProjectSql = field(default_factory=lambda: ProjectSql(Naming({})))
 
     def with_differences(self, more: Iterable[EntityError]) -> Declarations:
-        """Themselves with more that is wrong."""
+        """A copy with more differences."""
         return replace(self, differences=(*self.differences, *more))
 
     def require_no_problems(self) -> Declarations:
-        """Themselves. Raises EntityErrors with all problems."""
+        """Returns itself. Raises EntityErrors with all problems."""
         if self.problems:
             raise EntityErrors(self.problems)
         return self
@@ -73,9 +72,9 @@ class Declarations:
 
 @pause_collection()
 def read_declarations(root: Path, settings: Settings, plans: InferenceCache | None = None) -> Declarations:
-    """Everything that is declared below a folder, and all that is wrong with it.
+    """All declarations below a folder, with all problems.
 
-    `plans` is what is known of Python functions, by default what the last check found.
+    `plans` has the known inputs of Python functions, by default from the last check.
     """
     folder = read_folder(root, settings.declaration_defaults)
     declared, queries = folder.entities, {**_copies(folder, root), **folder.queries}
@@ -104,7 +103,7 @@ def read_declarations(root: Path, settings: Settings, plans: InferenceCache | No
 
 @dataclass
 class _ReadSoFar:
-    """`entities` are as YAML declares them; `agreed` those that have, where they were read, their queries' inputs."""
+    """`entities` are as in YAML; in `agreed` they also have the inputs of their queries, as far as these were read."""
 
     root: Path
     entities: Mapping[str, Entity]
@@ -121,7 +120,7 @@ class _ReadSoFar:
     unread: set[str] = field(default_factory=set)
 
     def check_views(self, cache: InferenceCache) -> None:
-        """What is wrong with a view that no query names is told, too."""
+        """Checks views, so that problems of unused views are reported, too."""
         for name, view in self.sql.views.items():
             text = QueryText(view.means, view.file, names=view.names)
             try:
@@ -131,16 +130,16 @@ class _ReadSoFar:
                 self._tell(error)
 
     def _tell(self, problem: EntityError) -> None:
-        """A view's problem is every query's that names it: once is enough."""
+        """Adds a problem once: every query with a view has the view's problems."""
         if (problem.where, problem.message) not in {(told.where, told.message) for told in self.problems}:
             self.problems.append(problem)
 
     def read_query(self, name: str, file: str) -> list[QueryText]:
-        """An entity's SQL, and that of its rules; nothing where it cannot be analysed, which is told."""
+        """An entity's SQL and that of its rules; empty, with a problem, if it cannot be analysed."""
         self.files[name], self.queries[name] = self.root / file, ""
         entity = self.entities.get(name)
         if entity is None:
-            if not self._is_declared(name):  # one that cannot be read is a problem already
+            if not self._is_declared(name):  # an unreadable declaration is a problem already
                 self.differences.append(_undeclared_query_error(file, name))
             return []
         try:
@@ -156,7 +155,7 @@ class _ReadSoFar:
         return [QueryText(read.means, file, names=read.names, views=read.views), *of_rules]
 
     def compare(self, name: str, reads: dict[str, Read] | EntityError) -> None:
-        """What an entity's SQL reads, beside what is declared."""
+        """Compares the inputs of an entity's SQL with its declaration."""
         if isinstance(reads, EntityError):
             self._tell(reads)
             return
@@ -169,7 +168,7 @@ class _ReadSoFar:
         self.problems += agreement.missing
 
     def read_function(self, name: str, path: Path, known: InferenceCache) -> None:
-        """An entity's Python function, which has no query."""
+        """Reads an entity's Python function."""
         try:
             function, reads, agreement = _of_function(self.entities[name], path, self.root, known, self.entities)
         except EntityError as error:
@@ -180,7 +179,7 @@ class _ReadSoFar:
         self.unread |= {name} if reads is None else set()
 
     def declarations(self, rules: RuleTexts) -> Declarations:
-        """All that was read, with what is wrong with rules."""
+        """Everything that was read, with the problems of rules."""
         written = {
             name: tuple(dict.fromkeys(path for path in (self.files.get(name), self.root / entity.file) if path))
             for name, entity in self.agreed.items()
@@ -212,18 +211,18 @@ class _ReadSoFar:
 
 
 def _copies(folder: DeclaredFolder, root: Path) -> dict[str, str]:
-    """Tables that copy rows of others without a function of their own, with the file that says so."""
+    """Tables that copy rows of other systems without a function of their own, with the file of the declaration."""
     files = {name: folder.entities[name].file for name in folder.copies}
     return {name: file for name, file in files.items() if not (root / file).with_suffix(".py").is_file()}
 
 
 def _computed(entity: Entity) -> Entity:
-    """Something here computes it: of a static one nothing else says so."""
+    """Marks a static entity as computed here."""
     return replace(entity, computed=True) if entity.is_static else entity
 
 
 def _python_files(root: Path, entities: Mapping[str, Entity], queries: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
-    """Entities with a Python file beside their YAML, and no query."""
+    """Entities with a Python file beside their YAML, and without a query."""
     for name, entity in entities.items():
         if name in queries:
             continue
@@ -235,7 +234,7 @@ def _python_files(root: Path, entities: Mapping[str, Entity], queries: Mapping[s
 def _of_function(
     entity: Entity, path: Path, root: Path, plans: InferenceCache, entities: Mapping[str, Entity]
 ) -> tuple[PythonFunction, dict[str, Read] | None, Agreement]:
-    """An entity's function, what is known of its reads, and the entity with its inputs. Raises EntityError."""
+    """An entity's function, its known inputs, and the entity with its inputs. Raises EntityError."""
     function = read_function(path, path.relative_to(root).as_posix())
     _refuse_unknown_names(entity, function, entities)
     reads = plans.look_up(entity, [function.text], entities)
@@ -243,7 +242,7 @@ def _of_function(
 
 
 def _refuse_unknown_names(entity: Entity, function: PythonFunction, entities: Mapping[str, Entity]) -> None:
-    """Raise EntityError for a parameter that is neither a table nor business time."""
+    """Raises EntityError for a parameter that is neither a table nor business time."""
     known = parameter_names(entity.period)
     for name, options, what in (
         *((name, entities, "table") for name in function.tables),

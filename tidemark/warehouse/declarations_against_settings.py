@@ -1,4 +1,4 @@
-"""Where declarations contradict the settings of their project: told by `tidemark check`."""
+"""Contradictions between declarations and the project's settings, reported by `tidemark check`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def project_problems(settings: Settings, entities: Collection[Entity]) -> Iterator[EntityError]:
-    """What the defaults of all declarations, or the folders where they lie, have against `tidemark.yaml`."""
+    """Problems of the defaults, folders, channels, replicas and targets with respect to `tidemark.yaml`."""
     yield from _other_defaults(settings)
     for entity in entities:
         if entity.name.lower() in RESERVED:
@@ -47,7 +47,7 @@ def project_problems(settings: Settings, entities: Collection[Entity]) -> Iterat
 
 
 def _wrong_refreshes(settings: Settings, entities: Collection[Entity]) -> Iterator[EntityError]:
-    """Each entry of `refresh` whose target there is not, or does not refresh what the entry names."""
+    """Entries of `refresh` with an unknown target, or with an object that the target cannot refresh."""
     targets = {target.name: target for target in settings.refresh_targets}
     for entity in entities:
         for at, told in enumerate(entity.refresh):
@@ -82,7 +82,7 @@ def _line_of(root: Path, file: str, key: tuple[str | int, ...]) -> str:
 def _unknown_names(
     settings: Settings, entities: Collection[Entity], key: str, what: str, known: tuple[str, ...]
 ) -> Iterator[EntityError]:
-    """Each place of a key that names what the project's settings do not have, once."""
+    """Unknown names in a key of the entities, each place once."""
     told = set[str]()
     for entity in entities:
         for name in getattr(entity, key):
@@ -98,7 +98,7 @@ def _unknown_names(
 
 
 def _line_of_name(root: Path, file: str, key: str, wanted: str) -> str:
-    """Where a key names something: in the entity's file, else in that of the defaults."""
+    """The place of a name in a key: in the entity's file, else in the defaults."""
     for name in (file, DEFAULTS_FILE):
         path = root / name
         document = read_document(path.read_text(encoding="utf-8"), name) if path.is_file() else None
@@ -115,7 +115,7 @@ def _other_defaults(settings: Settings) -> Iterator[EntityError]:
         return
     try:
         document = read_document(path.read_text(encoding="utf-8"), DEFAULTS_FILE)
-    except (EntityError, UnicodeDecodeError):  # told by who reads the declarations
+    except (EntityError, UnicodeDecodeError):  # reported when the declarations are read
         return
     values = document.values if isinstance(document.values, dict) else {}
     for key, expected in settings.declaration_defaults.items():

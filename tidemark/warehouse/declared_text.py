@@ -15,12 +15,12 @@ _FIRST_READ: Final = 8192
 
 
 def read_declared_text(path: str | Path, file: str) -> str:
-    r"""A file's text, its lines ended by `\n`; of one that is longer than any may be, its beginning.
+    r"""The text of a file with `\n` at line ends; only the beginning of a file that is longer than the limit.
 
-    `file` is its place below the root. Raises EntityError where it cannot be read or is not UTF-8.
+    `file` is its path below the root. Raises EntityError if it cannot be read or is not UTF-8.
     """
     try:
-        opened = os.open(path, os.O_RDONLY)  # of very many files, half the time that Path.read_text takes
+        opened = os.open(path, os.O_RDONLY)  # half the time of Path.read_text for many files
     except OSError as error:
         raise EntityError("cannot be read", found=error.strerror, where=file) from error
     try:

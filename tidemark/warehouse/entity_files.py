@@ -1,7 +1,7 @@
-"""A folder of declarations to entities: everything that is wrong is collected and said at once.
+"""Reads a folder of declarations to entities. All problems are collected and reported at once.
 
-An entity is a YAML file; its name is the file's, its layer the folder's. The query of the same name computes it. A
-`project.yaml` holds defaults for what lies below it, and the nearest of them wins.
+An entity is a YAML file: its name is the file's, its layer the folder's. The query with the same name computes it. A
+`project.yaml` has defaults for the files below it; the nearest one wins.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _KINDS: Final = {_SUFFIX: "file", _QUERY_SUFFIX: "query"}
 
 @dataclass(frozen=True)
 class DeclaredFolder:
-    """The entities below a folder that can be read, and what is wrong with the others.
+    """The valid entities below a folder, and the problems of the others.
 
-    `queries` are files of SQL by the name of what they compute, as places below the folder. `copies` are the queries
-    of tables that copy rows of others, by their names.
+    `queries` are paths of SQL files below the folder, by entity. `copies` are the queries of tables that copy rows of
+    other systems, by entity.
     """
 
     entities: Entities
@@ -47,7 +47,7 @@ class DeclaredFolder:
 
 
 def load_entities(root: Path) -> Entities:
-    """Every entity below a folder. Raises EntityErrors with all that is wrong."""
+    """Every entity below a folder. Raises EntityErrors with all problems."""
     folder = read_folder(root)
     if folder.problems:
         raise EntityErrors(folder.problems)
@@ -55,7 +55,7 @@ def load_entities(root: Path) -> Entities:
 
 
 def read_folder(root: Path, defaults: Mapping[str, Any] = MappingProxyType({})) -> DeclaredFolder:
-    """All that is declared below a folder. `defaults` hold where no `project.yaml` says otherwise."""
+    """All declarations below a folder. `defaults` apply where no `project.yaml` has another value."""
     reading = _Reading()
     if root.is_dir():
         with pause_collection():
@@ -66,13 +66,13 @@ def read_folder(root: Path, defaults: Mapping[str, Any] = MappingProxyType({})) 
 
 
 def locate(problem: EntityError, root: Path) -> None:
-    """Put the line into `problem.where`, where the file below `root` still holds the problem's word."""
+    """Adds the line to `problem.where`, if the file below `root` still contains the problem's word."""
     if problem.word is not None and problem.where is not None and (root / problem.where).is_file():
         put_line(problem, (root / problem.where).read_text(encoding="utf-8"))
 
 
 class _Reading:
-    """What has been read so far."""
+    """The entities, queries and problems that were read so far."""
 
     def __init__(self) -> None:
         self.entities: list[Entity] = []
@@ -82,7 +82,7 @@ class _Reading:
         self._files: dict[str, str] = {}
 
     def folder(self, folder: str, place: str, defaults: Mapping[str, Any]) -> None:
-        """Everything below a folder; `place` is its way from the root, with a slash behind it, or empty."""
+        """Reads everything below a folder. `place` is its path from the root with a trailing slash, or empty."""
         with os.scandir(folder) as scan:
             entries = sorted(scan, key=lambda entry: entry.name)
         for entry in entries:
@@ -99,7 +99,10 @@ class _Reading:
                 self._file(entry.path, f"{place}{entry.name}", layer, defaults)
 
     def _kind(self, entry: os.DirEntry[str], place: str) -> str:
-        """`folder`, `file` of a declaration, `query`, or empty; a link that leads nowhere, or back, is a problem."""
+        """`folder`, `file` for a declaration, `query`, or empty.
+
+        A broken link, or one to a parent folder, is a problem.
+        """
         try:
             if entry.is_dir():
                 if not (entry.is_symlink() and os.path.realpath(entry.path) in _above(entry.path)):
@@ -147,7 +150,7 @@ class _Reading:
                 self.problems.append(EntityError("its query says which types its columns have", where=file, hint=hint))
 
     def _add(self, entity: Entity, file: str) -> bool:
-        """Take an entity in, or note that there is another one of its name."""
+        """Adds an entity. Returns False, with a problem, if its name is already in use."""
         first = self._files.setdefault(entity.name, file)
         if first is not file:
             self.problems.append(EntityError(f"the entity '{entity.name}' is declared in {first} already", where=file))
@@ -157,7 +160,7 @@ class _Reading:
 
 
 def _copy_query(entity: Entity, outside: str, types: Mapping[str, str]) -> str:
-    """The rows of a slice of others as they are, or the columns that are declared, in their types."""
+    """The query of a copy: all rows of the other system's slice, or the declared columns in their types."""
     columns = ", ".join(
         f"CAST({quote(name)} AS {type_}) AS {quote(name)}" if type_ else quote(name) for name, type_ in types.items()
     )
@@ -168,6 +171,6 @@ def _copy_query(entity: Entity, outside: str, types: Mapping[str, str]) -> str:
 
 
 def _above(path: str) -> set[str]:
-    """The real folders that a path is in."""
+    """The resolved folders that contain a path."""
     folder = Path(path).parent.resolve()
     return {str(parent) for parent in (folder, *folder.parents)}

@@ -1,7 +1,7 @@
-"""What a Python function is computed by: its file and the project's modules that it imports, without their form.
+"""The code of a Python function: its file and the project's modules that it imports, without layout and comments.
 
-Comments and layout are no code, docstrings are kept. Modules are looked for as Python finds them for the project: from
-the folder of its `tidemark.yaml`. What is imported from elsewhere (Spark, libraries) is not looked at.
+Docstrings are kept. Modules are searched in the project's folder (with `tidemark.yaml`), as Python does for the
+project. Imports from elsewhere (Spark, libraries) are not followed.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from tidemark.warehouse.python_function import PythonFunction
 
 _MOST: Final = 1_000
-"""Modules that are looked at of one function."""
+"""The most modules of a function."""
 
 
 def function_code(function: PythonFunction) -> dict[str, str]:
-    """By file, its own as the empty name, the code as Python writes it. A module that is no Python counts as text."""
+    """The code by file, with an empty name for its own file. An invalid module counts as text."""
     code = {"": _plain(function.text.text)}
     root = _project_of(function.path)
     if root is None:
@@ -65,7 +65,7 @@ def _plain(text: str) -> str:
 
 
 def _imported(text: str) -> Iterator[str]:
-    """The names that a text may import as modules: `from a.b import c` may mean `a`, `a.b` and `a.b.c`."""
+    """The names that may be modules in imports: `from a.b import c` may mean `a`, `a.b` and `a.b.c`."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):

@@ -1,7 +1,7 @@
-"""What queries read, kept from process to process: an entity is analysed again only when something about it changed.
+"""The inputs of queries, cached between processes: an entity is only analysed again after a change.
 
-Each entry is valid for the texts of the entity's queries, for how time cuts the entity and the tables that it reads,
-and for the code of the analysis.
+An entry is valid for the texts of the entity's queries, for the time settings of the entity and its inputs, and for the
+code of the analysis.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ANALYSIS: Final = ("lineage", "offset", "time")
 
 @dataclass
 class InferenceCache:
-    """Entries by entity; use it as a context, which writes what is new at its end."""
+    """Entries by entity. As a context manager, it writes new entries at the end."""
 
     path: Path | None
     _old: dict[str, Any] = field(default_factory=dict)
@@ -40,16 +40,16 @@ class InferenceCache:
     _passing: dict[str, Any] = field(default_factory=dict)
     _analysis: ReadAnalysis | None = None
     analysed: int = 0
-    """How many entities were analysed, not found."""
+    """The number of entities that were analysed and not found in the cache."""
 
     @classmethod
     def of(cls, root: Path, settings: Settings, *, kind: str = "inference") -> Self:
-        """The cache of a folder of declarations; of another kind, one beside it."""
+        """The cache of a folder of declarations; each `kind` has its own."""
         path = cache_path(kind, root, settings)
         return cls(path, read_cache(path))
 
     def reads(self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]) -> dict[str, Read]:
-        """What an entity's queries read. Raises QueryError."""
+        """The inputs of an entity's queries. Raises QueryError."""
         known = self.look_up(entity, texts, entities)
         if known is None:
             known = self._analyse(entity, texts, entities)
@@ -59,7 +59,7 @@ class InferenceCache:
     def reads_of_all(
         self, texts_by_name: Mapping[str, Sequence[QueryText]], entities: Mapping[str, Entity]
     ) -> dict[str, dict[str, Read] | EntityError]:
-        """What the queries of many entities read, by entity, or what is wrong with them."""
+        """The inputs of the queries of many entities, by entity, or their error."""
         kept = {name: self.look_up(entities[name], texts, entities) for name, texts in texts_by_name.items()}
         new = self._analyse_all({name: texts_by_name[name] for name, reads in kept.items() if reads is None}, entities)
         for name, reads in new.items():
@@ -70,7 +70,7 @@ class InferenceCache:
     def look_up(
         self, entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Entity]
     ) -> dict[str, Read] | None:
-        """The stored inference of an entity, if it did not change."""
+        """The cached inputs of an entity, if nothing has changed."""
         key = _key(entity, texts, entities)
         if entity.name in self._passing:
             return _valid(self._passing[entity.name], key, entities)
@@ -89,7 +89,7 @@ class InferenceCache:
         *,
         lasting: bool = True,
     ) -> None:
-        """Note what an entity reads; in this process only where it is not `lasting`."""
+        """Stores an entity's inputs; only in this process unless `lasting`."""
         key = _key(entity, texts, entities)
         tables = {name: _signature(entities[name], entities) for name in read_by_table}
         entry = {"key": key, "tables": tables, "reads": reads_as_json(read_by_table)}
@@ -98,7 +98,7 @@ class InferenceCache:
     def _analyse_all(
         self, texts_by_name: Mapping[str, Sequence[QueryText]], entities: Mapping[str, Entity]
     ) -> dict[str, dict[str, Read] | EntityError]:
-        """By several processes where there are many, which stay silent of what is wrong: that is looked at here."""
+        """Analyses many queries in several processes. These leave out queries with errors, which are analysed here."""
         if not texts_by_name:
             return {}
         from tidemark.warehouse.read_analysis import analyse_apart  # noqa: PLC0415 - where nothing changed, not needed
@@ -133,7 +133,7 @@ class InferenceCache:
 
 
 def _valid(entry: Any, key: str, entities: Mapping[str, Entity]) -> dict[str, Read] | None:
-    """The reads of an entry that still holds."""
+    """The inputs of an entry that is still valid."""
     try:
         if entry["key"] != key or any(
             _signature(entities[name], entities) != was for name, was in entry["tables"].items()
@@ -152,7 +152,7 @@ def _key(entity: Entity, texts: Sequence[QueryText], entities: Mapping[str, Enti
 
 
 def _signature(entity: Entity, entities: Mapping[str, Entity]) -> str:
-    """How time cuts an entity, how its rows tell it, and which columns it is said to have."""
+    """An entity's time settings, partition columns and declared columns."""
     forms = "".join(f" {column.name}:{column.declared}" for column in entity.partition_columns)
     columns = f" {' '.join(names)}" if (names := declared_columns(entity, entities)) else ""
     return f"{entity.period} {entity.time_zone} {entity.week_start} {entity.holidays} {entity.start}{forms}{columns}"
@@ -160,7 +160,7 @@ def _signature(entity: Entity, entities: Mapping[str, Entity]) -> str:
 
 @lru_cache(maxsize=1)
 def analysis_version() -> str:
-    """A fingerprint of the analysis' own code."""
+    """A fingerprint of the analysis's own code."""
     files = sorted(path for folder in _ANALYSIS for path in (_MODEL / folder).rglob("*.py"))
     digest = hashlib.sha256()
     for path in files:

@@ -1,6 +1,7 @@
-"""What an entity of each kind may declare so that it can run: told by `tidemark check`, with file and line.
+"""Rules for what each kind of entity must declare to be computable, checked by `tidemark check` with file and line.
 
-The model takes more than any run could do: a table that nothing computes, a part of a captured table. One rule a kind.
+The model allows more than a run can do: a table that nothing computes, a sub-partition of a captured table. There is
+one rule for each kind.
 """
 
 from __future__ import annotations
@@ -27,14 +28,17 @@ if TYPE_CHECKING:
     from tidemark.warehouse.declarations import Declarations
 
 _SEPARATORS: Final = frozenset("|,")
-"""What stands between the parts of a Dagster partition's key."""
+"""Separators in the key of a Dagster partition."""
 _HOUR_SECONDS: Final = 3600
 Problem = tuple[str, EntityError]
 
 
 @dataclass(frozen=True)
 class KindRule:
-    """`is_computed`: by a query, a function or an asset of the project's own; `may_be_captured` instead."""
+    """`is_computed`: by a query, a function or an asset of the project;
+
+    with `may_be_captured` it may be captured instead.
+    """
 
     meaning: str
     is_computed: bool = True
@@ -42,7 +46,7 @@ class KindRule:
     may_have_parts: bool = True
 
     def problems(self, entity: Entity, *, has_body: bool) -> Iterator[Problem]:
-        """(key, problem) of all that keeps an entity of this kind from running."""
+        """(key, problem) of everything that stops an entity of this kind from running."""
         is_captured = bool(entity.source or entity.snapshot_of)
         if is_captured and not self.may_be_captured:
             yield "kind", EntityError("only a Snapshot is captured", found=entity.kind.value)
@@ -71,11 +75,11 @@ KIND_RULES: Final = {
     EntityKind.VIRTUAL: KindRule("data of another system", is_computed=False),
     EntityKind.PROJECT: KindRule("a group of other entities", is_computed=False, may_have_parts=False),
 }
-"""One rule a kind; docs/kinds.md says what each means."""
+"""One rule for each kind; docs/kinds.md explains them."""
 
 
 def unrunnable(read: Declarations, root: Path) -> Iterator[EntityError]:
-    """Everything that keeps declared entities from running, each with its line."""
+    """Everything that stops declared entities from running, with lines."""
     for name, entity in read.entities.items():
         has_query = name in read.queries
         rule = KIND_RULES[entity.kind].problems(entity, has_body=has_query or name in read.functions)
@@ -118,7 +122,7 @@ def _of_any_kind(entity: Entity) -> Iterator[Problem]:
 
 
 def _change_within_an_hour(entity: Entity) -> datetime | None:
-    """The first change of the clock since the entity's start after which hours do not begin where Dagster's do."""
+    """The first clock change in the entity's slices after which hours begin at other times than Dagster's."""
     if entity.period is not Period.HOUR:
         return None
     existing, zone = Node(entity).existing, Zone.load(entity.time_zone)
@@ -136,7 +140,7 @@ def _of_columns(entity: Entity, *, has_query: bool) -> Iterator[Problem]:
 
 
 def _probe(entity: Entity) -> Iterator[Problem]:
-    """A probe of the project's own has to be installed."""
+    """A probe of the project must be installed."""
     own = entity.probe.own if entity.probe else None
     if own is not None and own.entry_point not in installed():
         names = ", ".join(installed()) or "none is installed"

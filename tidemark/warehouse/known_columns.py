@@ -1,7 +1,7 @@
-"""The columns of tables that no query here computes: as YAML lists them, or as the table has them where it is there.
+"""The columns of tables that no query computes: from YAML, or from an existing table.
 
-Nothing has to be known. What a declaration lists holds wherever queries are read; what the table's log says holds for
-column lineage alone, so that what is inferred of a query never hangs on what was captured so far.
+Columns need not be known. Columns in a declaration are used wherever queries are read. Columns of a table's log are
+only used for column lineage, so that inference from a query never depends on what was captured so far.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import TableLocation
 
 Names = tuple[str, ...]
-"""In small letters, those that tell the slice left out."""
+"""In lower case, without the columns of business time."""
 
 
 def declared_columns(entity: Entity, entities: Mapping[str, Entity]) -> Names | None:
-    """Those that YAML lists, with those that are there besides; None where it lists none."""
+    """The columns in YAML with the columns that are added to them; None without columns in YAML."""
     table = entities.get(entity.snapshot_of or "", entity)
     if not table.columns:
         return None
@@ -36,7 +36,7 @@ def declared_columns(entity: Entity, entities: Mapping[str, Entity]) -> Names | 
 def columns_on_disk(
     entities: Mapping[str, Entity], computed: Collection[str], root: Path, settings: Settings
 ) -> dict[str, Names]:
-    """Those of tables that are there, of which YAML lists none and that no query computes; kept in a cache."""
+    """The columns of existing tables without columns in YAML and without a query; cached."""
     path = cache_path("tables", root, settings)
     old, new = read_cache(path), dict[str, Any]()
     columns: dict[str, Names] = {}
@@ -60,7 +60,7 @@ def _unlisted(entities: Mapping[str, Entity], computed: Collection[str]) -> Iter
 
 
 def _entry(path: TableLocation, old: Any) -> dict[str, Any] | None:
-    """The columns of a table, as they were at the newest commit; None where no table can be read there."""
+    """The columns of a table at its newest commit; None if it cannot be read."""
     stamp = log_mark(path)
     if stamp is None:
         return None

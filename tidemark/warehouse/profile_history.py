@@ -1,4 +1,4 @@
-"""A slice's profile against those before it, as the state store has them (C9)."""
+"""Compares a slice's profile with earlier ones in the state store (C9)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 class ProfileHistory:
-    """The past of one entity's slices. Raises StateStoreDownError."""
+    """Profiles of one entity's past slices. Raises StateStoreDownError."""
 
     def __init__(self, entity: Entity, profiles: SliceProfiles) -> None:
         self._entity, self._profiles = entity, profiles
 
     def compared(self, slice_: Slice, figures: SliceFigures) -> HistoryComparison:
-        """Anomalies of a slice; empty for an entity without periods."""
+        """The anomalies of a slice; none for an entity without periods."""
         period = self._entity.period
         if period is None:
             return NOT_COMPARED
@@ -37,7 +37,7 @@ class ProfileHistory:
         return compare(self._dated(0, slice_, figures), past, season_of(period))
 
     def past(self, slice_: Slice) -> Sequence[tuple[PastSlice, StoredProfile]]:
-        """The published profiles that a slice is compared with, the last one first."""
+        """The published profiles to compare a slice with, the most recent first."""
         if self._entity.period is None:
             return []
         keys = past_slices(self._entity.calendar, self._entity.period, slice_.key)
@@ -48,10 +48,10 @@ class ProfileHistory:
         ]
 
     def with_sketches(self, slice_: Slice, seasons: int) -> dict[Slice, SliceProfile]:
-        """The published profiles of the same time of so many weeks before, where their sketches are kept.
+        """The published profiles with sketches of the same time in the `seasons` weeks before.
 
-        Of weeks and longer periods those of so many slices before. Holidays are compared with nothing, and are not
-        among them.
+        For weeks and longer periods, those of the `seasons` slices before. Empty for a holiday; past holidays are left
+        out.
         """
         period = self._entity.period
         if period is None or self._is_special(slice_, period):

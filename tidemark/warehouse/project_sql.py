@@ -1,4 +1,4 @@
-"""A project's queries as they run and as they are understood: with functions, variables and views in their places."""
+"""A project's queries as they run and as they are analysed: with functions, variables and views filled in."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QueryTexts:
-    """`runs` is what Spark runs of a query; `means` what is analysed, with the views that it names beside it.
+    """`runs` is the text for Spark; `means` is the analysed text, with its views separate.
 
-    `notices` say what of its file is ignored, `names` where names in `means` lost their schema.
+    `notices` are about ignored parts of the file. `names` are the positions in `means` of names that lost their schema.
     """
 
     runs: str
@@ -35,7 +35,7 @@ class QueryTexts:
 
 @dataclass(frozen=True)
 class ProjectSql:
-    """How queries of a project name its tables, and what it declares for them."""
+    """How queries of a project name its tables, with the functions, variables and views that it declares."""
 
     naming: Naming
     expansion: Expansion = field(default_factory=Expansion)
@@ -43,7 +43,7 @@ class ProjectSql:
 
     @classmethod
     def of(cls, entities: Mapping[str, Entity], settings: Settings) -> ProjectSql:
-        """That of a project; `entities` are all that may stand in a query, views among them."""
+        """The SQL settings of a project. `entities` are all names that queries may use, views included."""
         layers = {name.lower(): (entity.layer or "").lower() for name, entity in entities.items()}
         naming = Naming(layers, frozenset(schema.lower() for schema in settings.schemas))
         functions = {function.name: function for function in settings.functions}
@@ -58,7 +58,7 @@ class ProjectSql:
         return QueryTexts(with_views(runs, used, file), means.text, tuple(used), means.notices, means.names)
 
     def view(self, name: str, text: str, file: str) -> SqlView:
-        """A view's texts, in which others are not put in yet. Raises QueryError."""
+        """The texts of a view, without the text of other views. Raises QueryError."""
         means = select_text(self.expansion.means(text, file), file=file, naming=self.naming)
         return SqlView(name.lower(), file, self._select(self.expansion.runs(text, file), file), means.text, means.names)
 

@@ -4,9 +4,9 @@
         return dwd_orders.join(ods_users, "user_id").where(...)
 
 Its positional parameters are the tables that it reads, each a DataFrame of exactly the slices that the entity depends
-on; its keyword-only ones are what SQL knows as `:biz_date` and so on. Which slices of an input are read is told by
-Spark's plan of a dry run (`tidemark.compute.function_reads`). The file is read here, not imported, until a slice is
-computed or `tidemark check` asks which slices are read.
+on. Its keyword-only parameters are those of SQL, such as `:biz_date`. Spark's plan of a dry run shows which slices of
+an input are read (`tidemark.compute.function_reads`). The file is read here. It is imported only when a slice is
+computed, or when `tidemark check` analyses it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ FUNCTION: Final = "compute"
 
 @dataclass(frozen=True)
 class PythonFunction:
-    """`tables` it reads and `parameters` it wants, as its signature has them.
+    """Its `tables` and `parameters`, from its signature.
 
-    `where` is `file:line:column`, `places` the same for each name of the signature.
+    `where` is `file:line:column`; `places` has the same for each name of the signature.
     """
 
     path: Path
@@ -52,7 +52,7 @@ class PythonFunction:
 
 
 def read_function(path: Path, file: str) -> PythonFunction:
-    """The function of a file, by its signature. Raises EntityError with file, line and column."""
+    """The function of a file, from its signature. Raises EntityError with file, line and column."""
     try:
         text = path.read_text(encoding="utf-8")
         module = ast.parse(text)

@@ -1,4 +1,4 @@
-"""A project's queries as they are analysed, and what they read as JSON."""
+"""A project's queries for the analysis, and their inputs as JSON."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class QueryText:
-    """An unchanged query of a file below the declarations' root, from a line on.
+    """A query of a file below the declarations' root, from `first_line` on.
 
-    `names` are where names of tables begin that stood there with their schema; `views` all that it reads through.
+    `names` are the positions of table names that had a schema; `views` are all views that it uses.
     """
 
     text: str
@@ -29,12 +29,12 @@ class QueryText:
 
 
 def reads_as_json(reads: Mapping[str, Read]) -> list[dict[str, Any]]:
-    """What `reads_from_json` takes back."""
+    """The form of `reads_from_json`."""
     return [_as_json(read) for read in reads.values()]
 
 
 def reads_from_json(told: Sequence[Mapping[str, Any]]) -> dict[str, Read]:
-    """Reads by table. Raises ParseError, KeyError, TypeError and ValueError where it is something else."""
+    """Inputs by table. Raises ParseError, KeyError, TypeError and ValueError for an invalid value."""
     return {str(read["table"]): _from_json(read) for read in told}
 
 

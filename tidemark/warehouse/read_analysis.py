@@ -1,8 +1,7 @@
-"""What queries read, analysed here or by a process for each core: a project's first check has thousands of them.
+"""The inputs of queries, analysed here or in one process for each core: a first check may have thousands of them.
 
-The processes are this module, run by itself: they get entities and texts on their standard input and answer with the
-reads as JSON. A pool of `multiprocessing` would copy the threads and locks of the Dagster process that reads them,
-or run the user's script once more.
+The processes run this module. They get entities and texts on standard input, and answer with the inputs as JSON. A pool
+of `multiprocessing` would copy the threads and locks of the Dagster process, or run the user's script again.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ if TYPE_CHECKING:
     from tidemark.warehouse.query_text import QueryText
 
 FEW: Final = 150
-"""So many entities are analysed sooner than a process has loaded the analysis."""
+"""The most entities that are analysed faster than a process loads the analysis."""
 _log = logging.getLogger(__name__)
 
 
 class ReadAnalysis:
-    """Analyses queries of a project, as Spark's sessions run them: each on its entity's clock."""
+    """Analyses queries of a project as Spark's sessions run them: each on its entity's clock."""
 
     def __init__(self, entities: Mapping[str, Entity]) -> None:
         self._outlines = {
@@ -60,7 +59,7 @@ class ReadAnalysis:
         }
 
     def reads(self, entity: Entity, texts: Sequence[QueryText]) -> dict[str, Read]:
-        """What an entity's queries read, by table. Raises QueryError."""
+        """The inputs of an entity's queries by table. Raises QueryError."""
         queries = [read_query(text.text, file=text.file, first_line=text.first_line) for text in texts]
         views = {view.name: view for text in texts for view in text.views}
         of_views = {name: read_query(view.means, file=view.file) for name, view in views.items()}
@@ -79,9 +78,9 @@ class ReadAnalysis:
 def analyse_apart(
     entities: Mapping[str, Entity], texts_by_name: Mapping[str, Sequence[QueryText]]
 ) -> dict[str, dict[str, Read]]:
-    """What queries read, by entity and table; without those that are wrong, and empty where there are few.
+    """The inputs of queries by entity and table, without queries that have errors; empty with few queries.
 
-    Takes a process for each core that this one may use. What a process that dies had to do is left out.
+    It uses one process for each available core. The queries of a process that dies are left out.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     processes = min(cores, len(texts_by_name) // FEW)
@@ -98,7 +97,7 @@ def analyse_apart(
 
 
 def _answer(task: bytes) -> dict[str, Any]:
-    """What a new process answers."""
+    """The answer of a new process."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     run = subprocess.run(
         [sys.executable, "-m", __name__], input=task, capture_output=True, env=environment, check=False
@@ -111,7 +110,7 @@ def _answer(task: bytes) -> dict[str, Any]:
 
 
 def _analyse_task() -> None:
-    """From a task on standard input to the reads of each entity, those that are wrong left out."""
+    """Reads a task from standard input and writes the inputs of each entity, without entities that have errors."""
     entities, texts_by_name = pickle.load(sys.stdin.buffer)  # noqa: S301 - written by the process that started this one
     analysis = ReadAnalysis(entities)
     reads_by_name = {}
@@ -124,7 +123,7 @@ def _analyse_task() -> None:
 
 
 def _refuse_unknown_parameters(query: Query, known: Sequence[str]) -> None:
-    """Raise QueryError for a parameter that no slice of the entity binds: the query cannot run."""
+    """Raises QueryError for a parameter that slices of the entity do not have."""
     for name, place in query.parameters().items():
         if name not in known:
             expected = ", ".join(f":{name}" for name in known) or "none, a Static entity has no business time"

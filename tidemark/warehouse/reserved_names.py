@@ -1,11 +1,11 @@
-"""Names of tables that Tidemark itself writes into the lake: no entity may have them."""
+"""Names of tables that Tidemark itself writes into the lake. Entities must not have them."""
 
 from __future__ import annotations
 
 from typing import Final
 
 RESULTS_TABLE: Final = "quality_results"
-"""What rules said (`tidemark quality --to-lake`)."""
+"""Results of rules (`tidemark quality --to-lake`)."""
 SLICES_TABLE: Final = "_slices"
-"""Which slices there are, for other engines."""
+"""The existing slices, for other engines."""
 RESERVED: Final = frozenset({RESULTS_TABLE, SLICES_TABLE})

@@ -1,4 +1,4 @@
-"""What is wrong with an entity's quality rules beside their keys: SQL that cannot be read, tables it does not read."""
+"""Problems of quality rules besides their keys: invalid SQL, and tables that the entity does not read."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from tidemark.warehouse.project_sql import ProjectSql
 
 _EXPRESSIONS: Final = ("where", "holds", "value")
-"""Fields that are an expression of SQL."""
+"""Fields with an SQL expression."""
 _SHOWN: Final = 200
 
 
 @dataclass(frozen=True)
 class _Wrong:
-    """What is wrong with a field of a rule."""
+    """A problem of a field of a rule."""
 
     field: str
     message: str
@@ -39,7 +39,7 @@ class _Wrong:
 
 @dataclass
 class RuleTexts:
-    """SQL of rules with nothing wrong, kept from process to process, so that no parser is loaded for it again."""
+    """The valid SQL of rules, cached between processes, so that no parser is loaded for it again."""
 
     path: Path | None
     _old: dict[str, Any] = field(default_factory=dict)
@@ -47,12 +47,12 @@ class RuleTexts:
 
     @classmethod
     def of(cls, root: Path, settings: Settings) -> Self:
-        """Those of a folder of declarations."""
+        """The cache of a folder of declarations."""
         path = cache_path("rules", root, settings)
         return cls(path, read_cache(path))
 
     def problems(self, entity: Entity, root: Path, sql: ProjectSql) -> Iterator[EntityError]:
-        """Each problem with its file and line; the file is read again only where there is one."""
+        """Each problem with its file and line. The file is only read for a problem."""
         for at, rule in enumerate(entity.quality):
             for wrong in (*_unread(entity, rule), *self._wrong_sql(entity, rule, sql)):
                 document = read_document((root / entity.file).read_text(encoding="utf-8"), entity.file)
@@ -60,7 +60,7 @@ class RuleTexts:
                 yield EntityError(wrong.message, found=wrong.found, where=f"{entity.file}:{line}", hint=wrong.hint)
 
     def write(self) -> None:
-        """Keep what this process asked for."""
+        """Writes the cache."""
         if self._right != self._old:
             write_cache(self.path, self._right)
 

@@ -1,7 +1,7 @@
-"""Tables that hold other slices than their entity has now: its period or its partition columns changed since.
+"""Tables with other slices than their entity has now, because its period or partition columns changed.
 
-A run that would write beside them is refused where the columns differ. Where they are the same, as of days and weeks,
-the old partitions stay in the table, and no slice stands for them.
+If the columns differ, a run that would write to the table is refused. If they are equal (days and weeks), the old
+partitions stay in the table, but no slice means them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HINT: Final = "an entity whose period changed needs a new table: move this fold
 def tables_of_other_periods(
     settings: Settings, root: Path, entities: Iterable[Entity], computed: Collection[str]
 ) -> dict[str, EntityError]:
-    """By entity that is computed here: what keeps its table from being that of its slices."""
+    """By entity that is computed here, the reason why its table does not have its slices."""
     path = cache_path("partitions", root, settings)
     old, new = read_cache(path), dict[str, Any]()
     problems: dict[str, EntityError] = {}
@@ -56,7 +56,7 @@ def tables_of_other_periods(
 
 
 def _of_table(path: TableLocation, entity: Entity) -> dict[str, str]:
-    """What was expected and what was found; nothing where the table is that of the entity's slices."""
+    """The expected and the actual partitions; empty if the table has the entity's slices."""
     from tidemark.delta.delta_rs_table import partitions_of  # noqa: PLC0415 - only where a table changed
 
     wanted = [*(column.name for column in entity.times), *sorted(entity.sub_partitions)]
@@ -76,7 +76,7 @@ def _of_table(path: TableLocation, entity: Entity) -> dict[str, str]:
 
 
 def _is_of_no_slice(entity: Entity, partition: Mapping[str, str]) -> bool:
-    """Whether no slice starts at the time that a partition tells by a date, and by an hour and a minute."""
+    """Whether no slice starts at the date, hour or minute of a partition."""
     grid = entity.calendar.grid(entity.period) if entity.period else None
     for column in entity.times:
         value = partition.get(column.name) or ""

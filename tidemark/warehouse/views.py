@@ -1,4 +1,4 @@
-"""Views of a project: `kind: View` and a query beside it. They are no tables; queries that name one hold its text."""
+"""Views of a project: `kind: View` with a query. They are not tables: queries that name a view contain its text."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def read_views(
     root: Path, declared: Mapping[str, Entity], files: Mapping[str, str], sql: ProjectSql
 ) -> tuple[ProjectSql, list[EntityError]]:
-    """A project's SQL with its views, and what keeps some of them from being read.
+    """A project's SQL with its views, and the problems of views.
 
-    `files` are those of queries, by name, as places below the root.
+    `files` are the paths of query files below the root, by name.
     """
     views, problems = {}, list[EntityError]()
     for name, entity in declared.items():

@@ -1,4 +1,4 @@
-"""The warehouse as declared: entities, their graph, their SQL, and where their data is. Loaded once, then only read."""
+"""The declared warehouse: entities, their graph, their SQL, and the locations of their data. It is loaded once."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _BEGINNING: Final = "1970-01-02"
 
 @dataclass(frozen=True)
 class Warehouse:
-    """`entities` holds the declared ones and, for each with `export: true`, the derived `olap_<name>`.
+    """`entities` has the declared ones and, for each with `export: true`, a derived `olap_<name>`.
 
-    `files` are those that declare an entity, its query first; `unread` those of whose functions no check knows yet what
-    they read. `sql` is what queries of the project may name beside tables.
+    `files` are those of an entity's declaration, its query first. `unread` are entities with a function whose inputs no
+    check has found yet. `sql` has names besides tables that queries may use.
     """
 
     settings: Settings
@@ -55,32 +55,32 @@ class Warehouse:
     sql: ProjectSql = field(default_factory=lambda: ProjectSql(Naming({})))
 
     def table_path(self, name: str) -> TableLocation:
-        """Where the entity's Delta table is; a `snapshot_of` shares the table it names versions of."""
+        """The location of the entity's Delta table; with `snapshot_of` it is the other entity's table."""
         return self.settings.warehouse / (self.entities[name].snapshot_of or name)
 
     def entities_sharing(self, path: TableLocation) -> list[str]:
-        """Whose table is at `path`: of a captured one all entities that name versions of it."""
+        """The entities whose table is at `path`: for a captured table, all entities with versions of it."""
         return [name for name in self.entities if self.table_path(name) == path]
 
     def captured_table_of(self, name: str) -> Entity:
-        """The captured table that a snapshot's slices are versions of: itself, or the one that it names versions of."""
+        """The captured table whose versions are the entity's slices: its own, or that of `snapshot_of`."""
         return self.entities[self.entities[name].snapshot_of or name]
 
     def is_snapshot(self, name: str) -> bool:
-        """Is the entity a captured table whose slices are versions (B2), not partitions?"""
+        """Whether the entity is a captured table, so that its slices are versions (B2) and not partitions."""
         entity = self.entities[name]
         return entity.source is not None or entity.snapshot_of is not None
 
     def is_external(self, name: str) -> bool:
-        """Is the entity made by others: declared to be, or without a query, a function and a source of its own?"""
+        """Whether another system makes the entity: it has no query, no function and no source of its own."""
         return name not in self.queries and name not in self.functions and not self.is_made_here(name)
 
     def is_made_here(self, name: str) -> bool:
-        """Is the entity captured, or a copy in the OLAP store?"""
+        """Whether the entity is captured, or a copy in the OLAP store."""
         return self.is_snapshot(name) or self.entities[name].layer == EXPORT_LAYER
 
     def source_tables(self) -> tuple[SourceTable, ...]:
-        """What the capture merges, with the periods at whose ends it names a snapshot."""
+        """The tables to capture, with the periods at whose end a snapshot is tagged."""
         return tuple(self._source_table(entity, entity.source) for entity in self.entities.values() if entity.source)
 
     def _source_table(self, entity: Entity, source: CapturedSource) -> SourceTable:
@@ -112,7 +112,7 @@ class Warehouse:
 
 
 def _counted_rows(entity: Entity) -> CountedRows | None:
-    """What the capture counts of a table; from a day before its start on, whatever the clock of the column."""
+    """The rows that the capture counts, from a day before the entity's start, on any clock."""
     declared = entity.completeness
     if declared is None or not declared.capture:
         return None
@@ -123,10 +123,10 @@ def _counted_rows(entity: Entity) -> CountedRows | None:
 def load_warehouse(
     settings: Settings, root: Path | None = None, broken: dict[str, QueryError] | None = None
 ) -> Warehouse:
-    """Read every declaration below `root`, the project's `warehouse_assets` unless given.
+    """Loads every declaration below `root`, by default the project's `warehouse_assets`.
 
-    Raises EntityErrors with all that is wrong at once, and QueryError for a query that names columns that are not
-    there; with `broken` that is noted there.
+    Raises EntityErrors with all problems, and QueryError for a query with unknown columns; with `broken` it is stored
+    there.
     """
     root = root or settings.declarations
     read = read_declarations(root, settings).require_no_problems()
@@ -144,7 +144,7 @@ def load_warehouse(
 
 
 def _export_of(entity: Entity) -> Entity:
-    """The OLAP store's copy of an ADS entity: same slices, each after its own."""
+    """The OLAP store's copy of an ADS entity: the same slices, each after the entity's slice."""
     same_slice = Dependency(entity.name, STATIC if entity.is_static else Offset.of_counts([0]))
     return replace(
         entity,

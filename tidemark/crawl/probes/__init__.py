@@ -1,1 +1,1 @@
-"""One module a kind of source: how it is looked at."""
+"""The probes: one module for each kind of source."""

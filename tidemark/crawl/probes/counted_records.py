@@ -1,4 +1,4 @@
-"""Counts of records in the state store: the source's against the lake's, slot by slot (C4)."""
+"""Counts of records in the state store: the source's compared with the lake's, slot by slot (C4)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 _MINUTE: Final = 60
 _TOLD: Final = 3
-"""So many slots are named in words."""
+"""The most slots in a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountedWindow:
-    """What is counted of a slice: its slots with whether each is complete, and the windows that are complete in it.
+    """The counts of a slice: its slots with their completeness, and its complete windows.
 
     `parts` are (side, part, records) of all of its slots.
     """
@@ -48,12 +48,12 @@ class CountedWindow:
 
     @property
     def is_final(self) -> bool:
-        """Whether the source's counts will not change any more, in any of its slots."""
+        """Whether the source's counts of all its slots are final."""
         return _instant(self.slots[-1][0].end) <= self.final_until
 
     @property
     def open_slots(self) -> tuple[Slot, ...]:
-        """Those that are not complete."""
+        """The slots that are not complete."""
         return tuple(slot for slot, is_complete in self.slots if not is_complete)
 
 
@@ -67,7 +67,7 @@ def look(source: CountsProbe, probed: ProbedSlice, context: ProbeContext) -> Sig
 
 
 def _figures(counted: CountedWindow) -> tuple[tuple[str, float], ...]:
-    """What is plotted: of a window that may still change nothing is missing yet."""
+    """The values to plot, once the counts are final."""
     share = counted.lake / counted.source if counted.source else float(not counted.lake)
     missing = sum(slot.missing for slot in counted.open_slots)
     return (
@@ -89,7 +89,7 @@ def _in_words(counted: CountedWindow) -> str:
 
 
 def counted_window(source: CountsProbe, probed: ProbedSlice, counts: CountedRecords) -> CountedWindow:
-    """All slots that share a minute with the slice. Raises ProbeError for a slice without a window."""
+    """All slots that overlap the slice. Raises ProbeError for a slice without a window."""
     if probed.window is None:
         raise ProbeError("counts are of windows", found=str(probed.slice))
     grid = SlotGrid(source.slot_minutes, source.phase)
@@ -99,7 +99,7 @@ def counted_window(source: CountsProbe, probed: ProbedSlice, counts: CountedReco
     rows = counts.within(source.of, first.start, last.end)
     totals: Counter[tuple[int, str]] = Counter()
     for minute, side, _, records in rows:
-        totals[minute, side] += records  # a part may take away what another brought
+        totals[minute, side] += records  # a part may subtract what another one added
     for (minute, side), records in totals.items():
         roll_up.add(minute, **{side: records})
     final = counts.final_until(source.of)

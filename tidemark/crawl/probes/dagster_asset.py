@@ -1,4 +1,7 @@
-"""An asset of any code location, by the materializations in Dagster's event log; its partitions are mapped to ours."""
+"""An asset of any code location, by the materializations in Dagster's event log;
+
+its partitions are mapped to slices.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ def look(source: DagsterProbe, probed: ProbedSlice, context: ProbeContext) -> Si
 
 
 def _partitions(source: DagsterProbe, probed: ProbedSlice) -> list[str | None]:
-    """What the asset's partitions are called that our slice is made of."""
+    """The asset's partitions that make the slice."""
     if source.partition is None:
         return [None]
     if source.each is None or probed.window is None:

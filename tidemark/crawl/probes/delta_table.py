@@ -1,4 +1,7 @@
-"""A Delta table's partition by its log, through delta-rs: no Spark, and no scan but for rules about columns."""
+"""A partition of a Delta table from its log, through delta-rs:
+
+without Spark, and with a scan only for rules about columns.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ _COMPARABLE: Final = (date, str, int)
 
 
 def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
-    """See DeltaProbe. Raises ProbeError, and TableFeatureError for rows that only Spark reads."""
+    """See DeltaProbe. Raises ProbeError, and TableFeatureError for rows that only Spark can read."""
     place = context.secrets.place(probed.text(source.table))
     declared = {name: context.secrets.fill(value) for name, value in source.options.items()}
     options = {"timeout": f"{context.timeout_seconds}s", **context.secrets.lake_options(place), **declared}
@@ -59,7 +62,7 @@ def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
         generation = f"generation {published.generation}"
         seen = replace(seen, content=generation, why=f"{generation}: {seen.why}")
     if mine and (probed.rules or source.time_column is not None):
-        # One of the partition's files: its values have the columns' types.
+        # The values of the partition's first file have the columns' types.
         values = {name: mine[0][f"partition.{name}"] for name in source.partition}
         seen = _scanned(seen, table, source, values, probed, context.timeout_seconds)
     if source.watermark is None:
@@ -74,7 +77,7 @@ def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
 def _scanned(
     seen: Sight, table: DeltaTable, source: DeltaProbe, values: Mapping[str, Any], probed: ProbedSlice, seconds: int
 ) -> Sight:
-    """The sight with what reading the rows tells: those of the window, and what breaks the slice's rules."""
+    """The result with what a scan finds: the rows of the window, and the rows that break rules."""
     columns = pa.schema(table.schema().to_arrow())
     span = None if source.time_column is None else TimeSpan.of(columns, source.time_column, probed)
     if span is not None:
@@ -91,8 +94,8 @@ def _scanned(
 def _rows_to_scan(
     table: DeltaTable, source: DeltaProbe, values: Mapping[str, Any], columns: Collection[str]
 ) -> ds.Dataset | QueriedRows:
-    """The table's rows for DuckDB, which reads what it needs of plain files. Raises TableFeatureError."""
-    # DuckDB compares values of other types once more.
+    """The table's rows for DuckDB, which only reads what it needs from plain files. Raises TableFeatureError."""
+    # DuckDB compares values of other types itself.
     files_of = equal_to({name: value for name, value in values.items() if type(value) in _COMPARABLE})
     return _rows_with(table, source, files_of, {*values, *columns})
 
@@ -100,7 +103,7 @@ def _rows_to_scan(
 def _rows_with(
     table: DeltaTable, source: DeltaProbe, condition: str, columns: Collection[str]
 ) -> ds.Dataset | QueriedRows:
-    """The rows for which a condition holds, or all, with these columns at least."""
+    """The rows that fulfil a condition, or all, with at least these columns."""
     plain = rows_of_plain_files(table)
     if plain is not None:
         return plain
@@ -122,7 +125,7 @@ def _sight(version: int, mine: list[Mapping[str, Any]], hidden: Mapping[str, Hid
 
 
 def _in_partition(files: Iterable[Mapping[str, Any]], partition: Mapping[str, str]) -> list[Mapping[str, Any]]:
-    """The files whose partition has these values, as text. Raises ProbeError for a column that is none."""
+    """The files whose partition has these values, as text. Raises ProbeError for an unknown column."""
     files = list(files)
     for column in partition:
         if files and f"partition.{column}" not in files[0]:
@@ -136,7 +139,7 @@ def _is_partition(name: str) -> bool:
 
 
 def _is(value: object, text: str) -> bool:
-    """Whole numbers are equal however many zeros stand before them: hour 3 and `03`; no text is NULL."""
+    """Whole numbers are equal with any leading zeros: hour 3 equals `03`. No text equals NULL."""
     if isinstance(value, bool):
         return text == str(value).lower()
     if isinstance(value, int):
@@ -145,15 +148,15 @@ def _is(value: object, text: str) -> bool:
 
 
 def _rows(file: Mapping[str, Any], hidden: HiddenRows | None) -> int | None:
-    """What the statistics say, without the rows that a deletion vector takes away."""
+    """The rows in the statistics, without the rows that a deletion vector removes."""
     records = file.get("num_records")
     return None if records is None else int(records) - (0 if hidden is None else hidden.count)
 
 
 def _newest(files: Iterable[Mapping[str, Any]], column: str, stored: str) -> object:
-    """The greatest value of a column in the statistics, which have it by its name in files.
+    """The greatest value of a column in the statistics, which use its name in files.
 
-    None where they do not tell it of some file: they have the first columns of a table, or those that it names.
+    None if they lack it for some file: they only have the first columns of a table, or the configured ones.
     """
     ends: list[Any] = []
     for file in files:

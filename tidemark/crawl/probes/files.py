@@ -1,4 +1,4 @@
-"""A directory or an object prefix: its marker, how many files, its manifest."""
+"""A directory or an object prefix: its marker, the number of files, its manifest."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ def look(source: FilesProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
 
 
 def slice_files(source: FilesProbe, probed: ProbedSlice, secrets: ConnectionSecrets) -> tuple[Folder, list[FileInfo]]:
-    """Where a slice's files are, and those that hold rows. Raises ProbeError."""
+    """The folder of a slice's files, and the files with rows. Raises ProbeError."""
     of_slice = _of_slice(source, probed)
     folder, files = _folder_and_files(of_slice, secrets)
     return folder, _data_files(of_slice, folder, files)
 
 
 def _of_slice(source: FilesProbe, probed: ProbedSlice) -> FilesProbe:
-    """The source with the texts of one slice."""
+    """The source with its texts filled in for one slice."""
     marker, manifest = (None if text is None else probed.text(text) for text in (source.marker, source.manifest))
     return replace(source, path=probed.text(source.path), marker=marker, manifest=manifest)
 
 
 def _folder_and_files(source: FilesProbe, secrets: ConnectionSecrets) -> tuple[Folder, list[FileInfo]]:
-    """All files that the texts of one slice mean, with marker and manifest beside those of a pattern or one file."""
+    """All files of one slice. A pattern or a single file also includes marker and manifest."""
     place = secrets.place(source.path)
     parent, _, last = place.rstrip("/").rpartition("/")
     whole = Folder.at(place)
@@ -63,13 +63,13 @@ def _folder_and_files(source: FilesProbe, secrets: ConnectionSecrets) -> tuple[F
 
 
 def _data_files(source: FilesProbe, folder: Folder, files: list[FileInfo]) -> list[FileInfo]:
-    """The files of a slice's folder that hold rows, of all that are in it."""
+    """The files with rows, out of all files of a slice's folder."""
     special = {source.marker, source.manifest}
     return [info for info in folder.data(files) if folder.relative(info) not in special]
 
 
 def _lacking(source: FilesProbe, folder: Folder, files: list[FileInfo], data: list[FileInfo]) -> str:
-    """What is missing, in words; empty where nothing is."""
+    """A text of what is missing; empty if nothing is."""
     names = {folder.relative(info): info.size for info in files}
     if source.marker is not None and source.marker not in names:
         return f"{len(data)} files, no {source.marker}"
@@ -91,10 +91,10 @@ def _lacking(source: FilesProbe, folder: Folder, files: list[FileInfo], data: li
 
 
 def _listed(folder: Folder, manifest: str, size: int) -> dict[str, int | None]:
-    """By name, the size that a manifest gives a file. Raises ProbeError."""
+    """The sizes of the files in a manifest, by name. Raises ProbeError."""
     if size > _MOST_BYTES:
         raise ProbeError("the manifest is too long", expected=f"at most {_MOST_BYTES} bytes", found=str(size))
-    # As it lies there: by the end of its name it would be unpacked, to any size.
+    # Not decompressed: by its name it might be unpacked, to any size.
     with folder.system.open_input_stream(folder.below(manifest).path, compression=None) as stream:
         lines = bytes(stream.read(_MOST_BYTES)).decode("utf-8", errors="replace").splitlines()
     listed: dict[str, int | None] = {}

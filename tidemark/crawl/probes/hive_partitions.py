@@ -1,4 +1,4 @@
-"""A partition in folders as Hive names them, found by listing one level after the other."""
+"""A partition in Hive folders, found by listing level after level."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def look(source: PartitionsProbe, probed: ProbedSlice, context: ProbeContext) ->
 
 
 def partition_folder(table: Folder, partition: Mapping[str, str]) -> Folder | None:
-    """The folder of a partition below its table's; None where it is not there."""
+    """The folder of a partition below its table's; None if it does not exist."""
     folder = table
     for column, value in partition.items():
         name = _folder_of(folder, column, value)
@@ -46,7 +46,7 @@ def partition_folder(table: Folder, partition: Mapping[str, str]) -> Folder | No
 
 
 def _folder_of(folder: Folder, column: str, value: str) -> str | None:
-    """The folder of a column's value: written with percent signs or not, `hour=3` for `03`."""
+    """The folder of a column's value, percent-encoded or not; `hour=3` equals `03`."""
     for info in folder.entries():
         name, equals, text = str(info.base_name).partition("=")
         if info.type is FileType.Directory and equals and unquote(name) == column and _is_same(unquote(text), value):

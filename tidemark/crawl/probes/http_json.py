@@ -1,4 +1,4 @@
-"""A JSON document over HTTP(S): one field says whether the slice is there. No redirects, bounded in time and size."""
+"""A JSON document over HTTP(S): one field says whether the slice is there. No redirects, limited in time and size."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _fetch(request: Request, context: ProbeContext) -> bytes | None:
 
 
 def _read(answer: http.client.HTTPResponse, until: float) -> bytes:
-    """The body, bounded. A server that sends a byte now and then is not waited for."""
+    """The body, limited in size and time, so that a slow sender does not block."""
     body = b""
     while part := answer.read1(_PART):
         body += part
@@ -89,7 +89,7 @@ def _read(answer: http.client.HTTPResponse, until: float) -> bytes:
             raise ProbeError("the answer is too long", expected=f"at most {_MOST_BYTES} bytes")
         if time.monotonic() > until:
             raise ProbeError("the answer takes too long", found=f"{len(body)} bytes")
-    if answer.length:  # of what was announced
+    if answer.length:  # fewer bytes than announced
         raise ProbeError(
             "the answer breaks off", expected=f"{len(body) + answer.length} bytes", found=f"{len(body)} bytes"
         )

@@ -1,4 +1,4 @@
-"""A topic by its offsets at two timestamps: nothing is read, and no consumer group is used."""
+"""A topic by its offsets at two timestamps. No record is read, and no consumer group is used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def look(source: KafkaProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
-    """See KafkaProbe. A record further ahead of our clock than some minutes does not end a window."""
+    """See KafkaProbe. A record more than five minutes ahead of our clock does not end a window."""
     window = probed.window
     if window is None:
         raise ProbeError("a topic is looked at by windows", found=str(probed.slice))
@@ -40,9 +40,11 @@ def look(source: KafkaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
 def sight_of(
     starts: Sequence[int], ends: Sequence[int], ahead: Sequence[int], highs: Sequence[int], numbers: Sequence[int] = ()
 ) -> Sight:
-    """Offsets by partition: of the window's start and end, of the first record that is too far ahead, and the next.
+    """The result from offsets by partition:
 
-    `numbers` are the partitions', by default from 0 on.
+    of the window's start and end, of the first record too far ahead, and the next.
+
+    `numbers` are the partitions, by default from 0.
     """
     first = [min(start, high) for start, high in zip(starts, highs, strict=True)]
     last = [min(end, high) for end, high in zip(ends, highs, strict=True)]
@@ -60,7 +62,7 @@ def sight_of(
 
 
 class TopicOffsets:
-    """One topic's offsets, by a consumer that is the caller's. Raises ProbeError where there is none."""
+    """One topic's offsets, with the caller's consumer. Raises ProbeError for an unknown topic."""
 
     def __init__(self, consumer: Consumer, name: str, seconds: int) -> None:
         self._consumer, self._name, self._seconds = consumer, name, float(seconds)
@@ -70,13 +72,13 @@ class TopicOffsets:
         self.numbers = sorted(metadata.partitions)
 
     def offsets(self, when: datetime) -> list[int]:
-        """By partition, the first offset of a record of `when` or later; one that no record has where there is none."""
+        """By partition, the first offset of a record at `when` or later; a very large offset if there is none."""
         milliseconds = int(when.timestamp() * 1000)
         asked = [TopicPartition(self._name, number, milliseconds) for number in self.numbers]
         answers = self._consumer.offsets_for_times(asked, timeout=self._seconds)
         return [answer.offset if answer.offset >= 0 else 1 << 62 for answer in answers]
 
     def highs(self) -> list[int]:
-        """By partition, the offset that the next record gets."""
+        """By partition, the offset of the next record."""
         asked = [TopicPartition(self._name, number) for number in self.numbers]
         return [self._consumer.get_watermark_offsets(place, timeout=self._seconds)[1] for place in asked]

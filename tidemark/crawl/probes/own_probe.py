@@ -1,4 +1,4 @@
-"""Probes that a project brings itself: functions behind entry points of the group `tidemark.probes`."""
+"""Probes of the project: functions behind entry points of the group `tidemark.probes`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ GROUP: Final = "tidemark.probes"
 
 
 def installed() -> tuple[str, ...]:
-    """The names of all that are there."""
+    """The names of all installed probes."""
     return tuple(sorted(entry_points(group=GROUP).names))
 
 
 def look(source: OwnProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
-    """What the project's own function sees; it gets the declared settings with variables filled in.
+    """The result of the project's own function, which gets the declared settings with variables filled in.
 
-    Raises ProbeSettingError where none goes by that name, ProbeError for an answer that is no Sight.
+    Raises ProbeSettingError for an unknown name, ProbeError for a result that is not a Sight.
     """
     points = list(entry_points(group=GROUP, name=source.entry_point))
     if not points:

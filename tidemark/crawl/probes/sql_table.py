@@ -1,4 +1,4 @@
-"""Rows of one slice in a database's table: one aggregate, values bound, read-only, with a time-out (SQLAlchemy)."""
+"""Rows of one slice in a database table: one aggregate, values bound, read-only, with a timeout (SQLAlchemy)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SQLITE_STEPS: Final = 10_000
 
 
 def look(source: SqlProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
-    """See SqlProbe. Raises ProbeError, in the database's own words without a secret."""
+    """See SqlProbe. Raises ProbeError with the database's own message, without secrets."""
     url = database_url(context.secrets.fill(source.url))
     dialect = url.get_backend_name()
     mine = slice_rows(source, probed, dialect)
@@ -56,7 +56,7 @@ def look(source: SqlProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
 
 @contextmanager
 def session(url: URL, seconds: int) -> Iterator[Connection]:
-    """A session that cannot write, on UTC, whose statements end by themselves after so many seconds."""
+    """A read-only session on UTC, whose statements end after `seconds` seconds."""
     engine = _engine(url, seconds)
     try:
         with engine.connect() as connection:
@@ -68,13 +68,13 @@ def session(url: URL, seconds: int) -> Iterator[Connection]:
 
 
 def slice_rows(source: SqlProbe, probed: ProbedSlice, dialect: str) -> SourceRows:
-    """The slice's rows: of its partition, and of its window.
+    """The slice's rows: of its partition and of its window.
 
-    In the driver's own form: SQLAlchemy's texts read a colon or a percent sign inside of a quoted name as their own.
-    Raises IdentifierError for a name that the database cannot hold.
+    In the driver's own form, because SQLAlchemy's texts treat a colon or a percent sign in a quoted name as syntax.
+    Raises IdentifierError for a name that the database does not allow.
     """
     table = ".".join(quote_name(part, dialect) for part in source.table.split("."))
-    # Drivers read a text otherwise where nothing is bound.
+    # Drivers parse a text differently without bound values.
     conditions: list[tuple[str, object]] = [(f"1 = {bound_mark(dialect)}", 1)]
     for name, value in probed.texts(source.partition).items():
         conditions.append((condition(name, "=", dialect), value))
@@ -86,14 +86,14 @@ def slice_rows(source: SqlProbe, probed: ProbedSlice, dialect: str) -> SourceRow
 
 
 def _watermark(source: SqlProbe, rows: SourceRows) -> Figure:
-    """Of the whole table."""
+    """The greatest watermark of the whole table."""
     if source.watermark is None:
         return Figure("NULL")
     return Figure(f"(SELECT max({quote_name(source.watermark, rows.dialect)}) FROM {rows.table})")  # noqa: S608 - every name is quoted
 
 
 def _bound(instant: datetime, dialect: str) -> object:
-    """PostgreSQL knows zones; the others get UTC, as the session's clock is."""
+    """PostgreSQL has zones; the other databases get UTC, the session's clock."""
     if dialect == "postgresql":
         return instant
     naive = instant.astimezone(UTC).replace(tzinfo=None)
@@ -101,7 +101,7 @@ def _bound(instant: datetime, dialect: str) -> object:
 
 
 def database_url(given: str) -> URL:
-    """The URL with the driver that is installed. Raises ProbeSettingError."""
+    """The URL with the installed driver. Raises ProbeSettingError."""
     try:
         url = make_url(given)
     except (ArgumentError, ValueError):
@@ -112,7 +112,7 @@ def database_url(given: str) -> URL:
 
 
 def _engine(url: URL, seconds: int) -> Engine:
-    """Every session is read-only and on UTC, and ends its statements by itself."""
+    """An engine with read-only sessions on UTC and a timeout for statements."""
     backend = url.get_backend_name()
     if backend == "sqlite":
         return create_engine(

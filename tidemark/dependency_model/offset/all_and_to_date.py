@@ -40,10 +40,8 @@ class All:
 
     def inverse(self, up: int) -> Sequence[int]:
         around = self._enclosing.overlapping(self._up.start(up), self._up.end(up))
-        earliest, latest = (
-            around.start,
-            around.stop - 1,
-        )  # for a skipped day: the slices after and before it
+        # For a day that the enclosing zone skipped: the slices after and before it.
+        earliest, latest = around.start, around.stop - 1
         return union([self._beginning_in(earliest - last, latest - first) for first, last in reversed(self._runs)])
 
     def _beginning_in(self, first: int, last: int) -> range:
