@@ -70,6 +70,7 @@ REWRITTEN: Final = (
     "tidemark/capture/snapshots",
     "tidemark/capture/source/envelope",
     "tidemark/capture/schema/ddl",
+    "tidemark/delta",
 )
 """Every rule holds here; other pages and folders join the list when they are rewritten."""
 EVERYWHERE: Final = frozenset({"as it stands", "none of a", "come what may", "let expect", "one of them"})

@@ -1,1 +1,1 @@
-"""Delta tables as functions over (SparkSession, path, ...): nothing here keeps state."""
+"""Operations on Delta tables, as functions of (SparkSession, path, ...) without state of their own."""

@@ -1,4 +1,4 @@
-"""Into which partitions a table's commits have put rows between two versions: from the log alone."""
+"""The partitions that a table's commits added rows to between two versions, by the log alone."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import TableLocation
 
 PartitionTexts = tuple[tuple[str, str | None], ...]
-"""The values of a partition as the log has them, None for NULL, by column."""
+"""The values of a partition by column, as the log has them; None for NULL."""
 
 
 def added_partitions(path: TableLocation, after: int, until: int) -> frozenset[PartitionTexts] | None:
-    """The partitions that a commit after one version, up to another, has put rows into.
+    """The partitions that commits after one version, up to another, added rows to.
 
-    None where the log does not have all of those commits any more. Files that only move rows count as nothing.
+    None if the log no longer has all of these commits. Files that only move rows do not count.
     """
     partitions: set[PartitionTexts] = set()
     for version in range(after + 1, until + 1):
@@ -31,7 +31,7 @@ def added_partitions(path: TableLocation, after: int, until: int) -> frozenset[P
 
 
 def table_state(path: TableLocation, version: int) -> str:
-    """A text that is another one for another table at this place, or with other columns or partitions."""
+    """A text that changes if the table is another one, or has other columns or partition columns."""
     table = open_table(path, version)
     metadata = table.metadata()
     told = f"{metadata.id}\n{table.schema().to_json()}\n{metadata.partition_columns}"

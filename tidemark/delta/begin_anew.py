@@ -1,4 +1,4 @@
-"""A table emptied in one commit, made once; every older version stays as it is."""
+"""Empties a table in one commit, which is made once. Every older version stays."""
 
 from collections.abc import Mapping
 
@@ -14,9 +14,9 @@ from tidemark.system.table_location import TableLocation
 
 
 def begin_anew(spark: SparkSession, path: TableLocation, columns: Mapping[str, str], transaction: Transaction) -> int:
-    """Leave no row and exactly these columns (name -> type), partitioned as before; the version made.
+    """Delete all rows and set exactly these columns (name -> type), partitioned as before. Returns the version.
 
-    The session is this thread's own. Raises ForeignCommitError, CommitConflictError after many attempts.
+    The session must be the thread's own. Raises ForeignCommitError, and CommitConflictError after many attempts.
     """
     partitioned = file_statistics(path).partition_columns
     schema = ", ".join(f"{quote(name)} {kind}" for name, kind in columns.items())

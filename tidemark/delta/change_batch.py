@@ -1,4 +1,4 @@
-"""A batch of changes as the driver sees it: its keys, where they go, and that there is one change a key."""
+"""A batch of changes: its keys and their partitions, with one change for each key."""
 
 from dataclasses import dataclass
 
@@ -15,22 +15,22 @@ _PARTITION = "_partition"
 
 @dataclass(frozen=True)
 class ChangeBatch:
-    """`changes` hold at most one change a key; `keys`, a row a change, key, `_op` and `_partition` (text)."""
+    """`changes` have at most one change of each key; `keys` have a row for each: key, `_op` and `_partition` (text)."""
 
     changes: DataFrame
     keys: pa.Table
 
     @property
     def destinations(self) -> frozenset[str | None]:
-        """The partitions (text) of the rows that are inserted or updated."""
+        """The partitions (text) of inserted or updated rows."""
         kept = self.keys.filter(pc.not_equal(self.keys["_op"], "d"))
         return frozenset(value or None for value in kept[_PARTITION].unique().to_pylist())
 
 
 def read_batch(changes: DataFrame, target: MergeTarget) -> ChangeBatch:
-    """Look at the keys, one Spark job; of several changes of one key the newest is taken.
+    """Collect the keys in one Spark job. If a key has several changes, the newest is kept.
 
-    The keys of a batch are held in the driver's memory: 50 bytes a change or so. Raises KeyNotUniqueError for NULL.
+    The driver holds the keys of a batch in memory, about 50 bytes for each change. Raises KeyNotUniqueError for NULL.
     """
     partition = sf.col(target.partition_column).cast("string") if target.partition_column else sf.lit(None)
     keys = changes.select(*target.key, "_op", partition.cast("string").alias(_PARTITION)).toArrow()

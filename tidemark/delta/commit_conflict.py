@@ -1,7 +1,7 @@
-"""What to do when another writer's commit came first.
+"""Retries after another writer's commit came first.
 
-Delta checks at commit whether a commit since the version that was read added or removed what this one depends on. Then
-the decision is void, not wrong: it is made again on the new version. A changed schema or protocol is not repeated.
+At commit Delta checks whether a commit since the read version added or removed what this one depends on. If so, the
+decision is outdated and is made again on the new version. A changed schema or protocol is not retried.
 """
 
 import random
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class StaleReadError(Exception):
-    """Another writer's commit made void what was read before the transaction: statistics, or that there is no table."""
+    """Another writer's commit outdated what was read before the transaction: statistics, or the absence of a table."""
 
 
 RETRYABLE = (
@@ -36,7 +36,7 @@ RETRYABLE = (
     ConcurrentAppendException,
     ConcurrentDeleteDeleteException,
     ConcurrentDeleteReadException,
-    # Two writers with the same application id: on the new version the one that came second is seen to be a replay.
+    # Two writers with the same application id: on the new version the second one is recognised as a replay.
     ConcurrentTransactionException,
     ConcurrentWriteException,
 )
@@ -44,7 +44,7 @@ RETRYABLE = (
 
 @dataclass(frozen=True)
 class BackOff:
-    """`attempts` in all; before retry n a random pause up to `first_seconds` * 2^(n-1), at most `most_seconds`."""
+    """The number of `attempts`; before retry n, a random pause up to `first_seconds` * 2^(n-1) and `most_seconds`."""
 
     attempts: int = 12
     first_seconds: float = 0.05
@@ -59,7 +59,7 @@ class BackOff:
 
 @contextmanager
 def require_same_definition(path: TableLocation) -> Iterator[None]:
-    """Raises ColumnsDifferError where another writer changed the table's columns, properties or protocol meanwhile."""
+    """Raise ColumnsDifferError if another writer changed the table's columns, properties or protocol meanwhile."""
     try:
         yield
     except (MetadataChangedException, ProtocolChangedException) as error:

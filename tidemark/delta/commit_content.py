@@ -1,4 +1,4 @@
-"""What one commit of a table says of itself, and whether it changed rows."""
+"""The metadata of one commit, and whether it changed rows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class CommitContent(NamedTuple):
-    """`info` is the commit's commitInfo; an OPTIMIZE, which only moves rows into other files, changes none."""
+    """`info` is the commitInfo. An OPTIMIZE only moves rows into other files, so it does not change rows."""
 
     info: dict[str, Any]
     changes_rows: bool
 
 
 def commit_content(path: TableLocation, version: int) -> CommitContent | None:
-    """One commit of the table at `path`; None where the log has its file no more."""
+    """One commit of the table at `path`; None if the log no longer has its file."""
     actions = commit_actions(path, version)
     if actions is None:
         return None

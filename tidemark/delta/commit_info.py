@@ -1,4 +1,4 @@
-"""What a commit says of itself, and how Spark's writers are told to say it."""
+"""The metadata of a commit, and the session settings that make Spark's writers store it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 
 
 IDENTITY: Final = "identity"
-"""The key of a commit's metadata that says which transaction it is."""
+"""The key of a commit's metadata with the identity of its transaction."""
 
 
 @dataclass(frozen=True)
 class Transaction:
-    """What a commit says of itself; the same (app, number) is applied once only.
+    """The identity of a commit; the same (app, number) is applied only once.
 
-    One with an `identity`, which its `metadata` say too, follows number - 1 (transaction_chain).
+    With an `identity`, which its `metadata` also has, it follows number - 1 (transaction_chain).
     """
 
     app: str
@@ -38,7 +38,7 @@ class Transaction:
     identity: str = ""
 
     def metadata_with(self, **more: object) -> str:
-        """`metadata` with more entries where it is a JSON object (or empty); any other text stays as it is."""
+        """`metadata` with more entries if it is a JSON object or empty; any other text is unchanged."""
         try:
             entries = json.loads(self.metadata or "{}")
         except json.JSONDecodeError:
@@ -47,18 +47,19 @@ class Transaction:
 
 
 def commit_with(spark: SparkSession, transaction: Transaction, action: Callable[[], object]) -> int:
-    """Run a Delta write that surely commits under `transaction`, and return the version it committed.
+    """Run a Delta write that always commits, under `transaction`, and return the version.
 
-    The session must be this thread's own: commit metadata is a session setting.
+    The session must be the thread's own, because commit metadata is a session setting.
     """
     write_with(spark, transaction, action)
     return int(str(spark.conf.get(LAST_VERSION)))
 
 
 def write_with(spark: SparkSession, transaction: Transaction, action: Callable[[], object]) -> None:
-    """Run a Delta write under `transaction`: one that touches no row (DELETE, UPDATE) commits nothing.
+    """Run a Delta write under `transaction`. A write that touches no row (DELETE, UPDATE) commits nothing.
 
-    The session must be this thread's own, and says nothing of what was committed then: it may never have committed.
+    The session must be the thread's own. Its last committed version proves nothing, because there may have been no
+    commit.
     """
     told = {
         USER_METADATA: transaction.metadata,
@@ -70,5 +71,5 @@ def write_with(spark: SparkSession, transaction: Transaction, action: Callable[[
 
 
 def user_metadata(spark: SparkSession, metadata: str) -> AbstractContextManager[None]:
-    """Commits of the block carry `metadata`, or none where it is empty."""
+    """Commits of the block carry `metadata`, or none if it is empty."""
     return settings(spark, {USER_METADATA: metadata} if metadata else {})

@@ -1,4 +1,4 @@
-"""Rows of a table deleted or set by a condition, in one commit that is made once, also where no row matches."""
+"""Deletes or updates rows by a condition, in one commit that is made once, even if no row matches."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ from tidemark.system.table_location import TableLocation
 def delete_rows(
     spark: SparkSession, path: TableLocation, condition: str, transaction: Transaction, back_off: BackOff | None = None
 ) -> int:
-    """Delete the rows that the SQL `condition` is true for; returns the version. The session is this thread's own."""
+    """Delete rows that match the SQL `condition`; returns the version. The session must be the thread's own."""
     return _once(spark, path, f"DELETE FROM {path_table(path)} WHERE {condition}", transaction, back_off)  # noqa: S608
 
 
@@ -28,7 +28,7 @@ def set_columns(
     transaction: Transaction,
     back_off: BackOff | None = None,
 ) -> int:
-    """Set columns to SQL expressions where `condition` is true; returns the version. As `delete_rows`."""
+    """Set columns to SQL expressions in rows that match `condition`; returns the version. See `delete_rows`."""
     listed = ", ".join(f"{quote(name)} = {value}" for name, value in values.items())
     return _once(spark, path, f"UPDATE {path_table(path)} SET {listed} WHERE {condition}", transaction, back_off)  # noqa: S608
 
@@ -42,7 +42,7 @@ def _once(
             return version
         write_with(spark, transaction, lambda: spark.sql(statement))
         version, applied = applied_transaction(path, transaction.app)
-        # Delta commits nothing where no row matches.
+        # Delta commits nothing if no row matches.
         return version if is_replay(path, transaction, applied) else commit_nothing(spark, path, transaction)
 
     return with_retries(path, attempt, back_off or BackOff())[0]

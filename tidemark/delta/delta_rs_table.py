@@ -1,4 +1,4 @@
-"""What is known of a Delta table from its log alone: no Spark job, no JVM (delta-rs reads the log)."""
+"""Facts about a Delta table from its log, without a Spark job or a JVM: delta-rs reads the log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Partition = Mapping[str, PartitionValue]
 
 @dataclass(frozen=True)
 class TableMetrics:
-    """Live files of one version, of the whole table or one partition; `rows` are from the files' statistics."""
+    """Live files of a version, of the whole table or one partition. `rows` are from the files' statistics."""
 
     version: int
     rows: int
@@ -40,19 +40,19 @@ class TableMetrics:
 
 
 def table_exists(path: TableLocation) -> bool:
-    """Whether `path` holds a Delta table, of any version."""
+    """Whether `path` holds a Delta table of any version."""
     with answer_for(path):
         return bool(DeltaTable.is_deltatable(str(path), storage_options=delta_rs_options(path)))
 
 
 def current_version(path: TableLocation) -> int | None:
-    """The newest version; None when there is no table."""
+    """The newest version; None if there is no table."""
     table = open_if_there(path)
     return None if table is None else table.version()
 
 
 def column_names(path: TableLocation) -> tuple[str, ...] | None:
-    """The columns of the newest version; None where there is no table, or its log cannot be read."""
+    """The columns of the newest version; None if there is no table or its log cannot be read."""
     try:
         return tuple(field.name for field in open_table(path).schema().fields)
     except DeltaError:
@@ -60,7 +60,7 @@ def column_names(path: TableLocation) -> tuple[str, ...] | None:
 
 
 def partitions_of(path: TableLocation) -> tuple[tuple[str, ...], list[dict[str, str]]] | None:
-    """The partition columns of the newest version and all partitions, their values as texts; None as above."""
+    """The newest version's partition columns, and all partitions as texts; None as in `column_names`."""
     try:
         table = open_table(path)
     except DeltaError:
@@ -69,7 +69,7 @@ def partitions_of(path: TableLocation) -> tuple[tuple[str, ...], list[dict[str, 
 
 
 def is_readable(path: TableLocation, version: int) -> bool:
-    """Whether the log still holds a version: what is older than its retention cannot be opened."""
+    """Whether the log still holds a version. Versions before its retention cannot be opened."""
     try:
         return open_table(path, version).version() == version
     except DeltaError:
@@ -77,7 +77,7 @@ def is_readable(path: TableLocation, version: int) -> bool:
 
 
 def applied_transaction(path: TableLocation, app: str) -> tuple[int, int | None]:
-    """(newest version, number of the newest commit of the application `app`; None when it has none)."""
+    """(newest version, number of the newest commit of the application `app`, or None)."""
     table = open_table(path)
     return table.version(), table.transaction_version(app)
 
@@ -85,7 +85,7 @@ def applied_transaction(path: TableLocation, app: str) -> tuple[int, int | None]
 def table_metrics(path: TableLocation, partition: Partition | None = None, version: int | None = None) -> TableMetrics:
     """Rows, files and bytes from the log's file statistics.
 
-    Raises FileNotFoundError when there is no table, and TableFeatureError where hidden rows cannot be counted.
+    Raises FileNotFoundError if there is no table, TableFeatureError if hidden rows cannot be counted.
     """
     import pyarrow.compute as pc  # noqa: PLC0415 - a command that looks at the log alone needs no Arrow
 
@@ -104,7 +104,7 @@ def table_metrics(path: TableLocation, partition: Partition | None = None, versi
 
 
 class TableLog:
-    """One version of a table as its log has it, opened once for several questions."""
+    """One version of a table by its log, opened once for several queries."""
 
     def __init__(self, table: DeltaTable) -> None:
         self._table = table
@@ -112,17 +112,20 @@ class TableLog:
 
     @classmethod
     def of(cls, path: TableLocation, version: int | None = None) -> Self:
-        """That of a version, the newest by default. Raises what `open_table` raises."""
+        """The log of a version, the newest by default. Raises the errors of `open_table`."""
         return cls(open_table(path, version))
 
     @classmethod
     def if_there(cls, path: TableLocation) -> Self | None:
-        """That of the newest version; None where there is no table."""
+        """The log of the newest version; None if there is no table."""
         table = open_if_there(path)
         return None if table is None else cls(table)
 
     def written_rows(self, partitions: Sequence[Partition] = ()) -> int:
-        """Rows in the files of these partitions, of all without any; what deletion vectors hide is counted."""
+        """Rows in the files of these partitions, or of all if there are none.
+
+        Rows that deletion vectors hide count too.
+        """
         import pyarrow as pa  # noqa: PLC0415 - a command that looks at the log alone needs no Arrow
         import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -134,7 +137,7 @@ class TableLog:
 
 
 def files_gone(path: TableLocation, version: int, partition: Partition | None = None) -> tuple[list[str], int]:
-    """The files of a version, of the whole table or one partition, that are not there any more; and how many it has."""
+    """The missing files of a version, of the whole table or one partition, and the number of its files."""
     files = _live_files(open_table(path, version), partition or {})
     names = [unquote(name) for name in files["path"].to_pylist()]
     store = stored_files(path)
@@ -142,14 +145,14 @@ def files_gone(path: TableLocation, version: int, partition: Partition | None = 
 
 
 def first_rows(path: TableLocation, count: int, version: int | None = None) -> pa.Table:
-    """Some rows of a version."""
+    """At most `count` rows of a version."""
     return read_rows(path, version, limit=count)
 
 
 def read_rows(
     path: TableLocation, version: int | None = None, columns: Sequence[str] = (), limit: int | None = None
 ) -> pa.Table:
-    """The rows of a version without Spark; those that deletion vectors hide are not among them.
+    """The rows of a version without Spark, without rows that deletion vectors hide.
 
     Raises TableFeatureError.
     """
@@ -160,7 +163,7 @@ def read_rows(
 
 
 def query_rows(path: TableLocation, condition: str, limit: int, version: int | None = None) -> pa.Table:
-    """At most so many rows of a version for which a condition in SQL holds.
+    """At most `limit` rows of a version that match an SQL condition.
 
     Raises ConditionRefusedError, TableFeatureError.
     """
@@ -174,7 +177,7 @@ def query_rows(path: TableLocation, condition: str, limit: int, version: int | N
 
 
 def read_partition(path: TableLocation, partition: Partition, version: int | None = None) -> pa.Table:
-    """All rows of a partition, as of `version` or as it is now, without its columns. Raises TableFeatureError."""
+    """All rows of a partition, now or at `version`, without its columns. Raises TableFeatureError."""
     table = open_table(path, version)
     plain = rows_of_plain_files(table)
     if plain is None:
@@ -201,6 +204,6 @@ def _live_files(table: DeltaTable, partition: Partition) -> pa.Table:
 
 
 def read_table(spark: SparkSession, path: TableLocation, version: int | None = None) -> DataFrame:
-    """The table as of `version`, or as it is now."""
+    """The table at `version`, or its current state."""
     reader = spark.read.format("delta")
     return (reader if version is None else reader.option("versionAsOf", version)).load(str(path))

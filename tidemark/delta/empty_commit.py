@@ -1,4 +1,4 @@
-"""A commit without data, once: it only carries what a transaction says."""
+"""A commit without data, made once. It only carries metadata."""
 
 from pyspark.sql import SparkSession
 
@@ -8,9 +8,9 @@ from tidemark.system.table_location import TableLocation
 
 
 def commit_nothing(spark: SparkSession, path: TableLocation, transaction: Transaction) -> int:
-    """The version that the commit made, or had made: the same transaction is applied once.
+    """Commit nothing and return the version, also if an earlier attempt made the commit.
 
-    Written by Spark's writer it would be planned and run as a query, for five times the processor time.
+    Spark's writer would plan and run a query for it, at five times the processor time.
     """
     txn = OptimisticTransaction(spark, path)
     if txn.has_applied(transaction):

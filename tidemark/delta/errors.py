@@ -1,18 +1,17 @@
 """Errors of Delta operations.
 
 TerminalError
-├── NotADeltaTableError     no table at the path
-├── ColumnsDifferError      the caller's columns are not the table's, or the table changed meanwhile
-├── KeyNotUniqueError       rows that a merge cannot tell apart
-├── VersionGoneError        a version that cannot be read (any more)
+├── NotADeltaTableError  the path has no table
+├── ColumnsDifferError   the caller's columns are not the table's, or the table changed meanwhile
+├── KeyNotUniqueError    rows that a merge cannot distinguish
+├── VersionGoneError  a version that cannot be read (any more)
 ├── ConditionRefusedError   a condition on rows that cannot be evaluated
-├── TableFeatureError       a feature of the table that an operation knows nothing of
-├── UnreadableLogError      a log of which not everything can be read
-└── ForeignCommitError      somebody else committed where a transaction belongs
-
+├── TableFeatureError    a feature of the table that an operation does not support
+├── UnreadableLogError   a log that cannot be read completely
+└── ForeignCommitError   another writer committed in place of a transaction
 TransientError
-├── CommitConflictError     other writers won every attempt
-└── PartitionChangedError   a partition is not any more what was planned with
+├── CommitConflictError  other writers won every attempt
+└── PartitionChangedError   a partition changed since the plan was made
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +23,7 @@ from tidemark.system.table_location import TableLocation
 
 
 class NotADeltaTableError(TerminalError):
-    """No table at the path."""
+    """The path has no table."""
 
     @classmethod
     def at(cls, path: TableLocation) -> Self:
@@ -58,7 +57,7 @@ class ColumnsDifferError(TerminalError):
 
 
 class KeyNotUniqueError(TerminalError):
-    """Rows that a merge cannot tell apart."""
+    """Rows that a merge cannot distinguish."""
 
     @classmethod
     def in_target(cls, path: TableLocation, key: Sequence[str], example: Sequence[object], count: int) -> Self:
@@ -119,7 +118,7 @@ class ConditionRefusedError(TerminalError):
 
 
 class TableFeatureError(TerminalError):
-    """A feature of the table that an operation knows nothing of."""
+    """A feature of the table that an operation does not support."""
 
     @classmethod
     def of(cls, path: TableLocation, feature: str, operation: str) -> Self:
@@ -146,7 +145,7 @@ class TableFeatureError(TerminalError):
 
 
 class UnreadableLogError(TerminalError):
-    """A log of which not everything can be read."""
+    """A log that cannot be read completely."""
 
     @classmethod
     def of(cls, path: TableLocation, problem: str) -> Self:
@@ -160,7 +159,7 @@ class UnreadableLogError(TerminalError):
 
 
 class ForeignCommitError(TerminalError):
-    """Somebody else committed where a transaction belongs."""
+    """Another writer committed in place of a transaction."""
 
     @classmethod
     def of(cls, path: TableLocation, app: str, number: int, newest: int, writer: str | None) -> Self:
@@ -188,7 +187,7 @@ class CommitConflictError(TransientError):
 
 
 class PartitionChangedError(TransientError):
-    """A partition is not any more what was planned with."""
+    """A partition changed since the plan was made."""
 
     @classmethod
     def of(cls, path: TableLocation, partition: Mapping[str, object], planned: int, newest: int | None) -> Self:

@@ -1,4 +1,4 @@
-"""A few rows to look at, in the types by which delta-rs reads a table, without asking for its log once more."""
+"""A few rows for display, in the types by which delta-rs reads a table, without another read of its log."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import TableLocation
 
 _READ_AT_ONCE: Final = 1 << 20
-"""Bytes: a smaller file is fetched by one request, and of a larger one its footer and pieces of so many columns."""
+"""Bytes: a smaller file is fetched by one request, a larger one by its footer and pieces of `_PIECE` bytes."""
 _PIECE: Final = 1 << 18
 
 
 def first_rows_written(
     path: TableLocation, partitions: Sequence[Partition], written: Replaced, count: int
 ) -> list[pa.Table | None]:
-    """Of each partition that was published at most `count` rows, its columns last; None of those that were not."""
+    """At most `count` rows of each published partition, with its columns last; None for other partitions."""
     files: Sequence[Sequence[LiveFile] | None] = written.files or [None] * len(partitions)
     return [
         _first_rows(path, written.rows, partition, own, count) if is_there else None
@@ -40,12 +40,12 @@ def first_rows_written(
 
 
 def first_rows_of(rows: DataFrame, partition: Partition, count: int) -> pa.Table:
-    """At most `count` of the rows that are in a partition, by a query of Spark."""
+    """At most `count` rows of a partition, by a Spark query."""
     return as_arrow(rows.where(partition_predicate(partition)).limit(count))
 
 
 def as_arrow(rows: DataFrame) -> pa.Table:
-    """All of the rows, in the types by which delta-rs reads a table: instants in UTC, whatever the session's clock."""
+    """All rows, in the types by which delta-rs reads a table: instants in UTC, whatever the session's time zone."""
     return _as_declared(rows.toArrow(), _columns(rows), {})
 
 
@@ -69,7 +69,7 @@ def _first_rows(
 
 
 def _rows_of(store: FileStore, file: LiveFile, names: Sequence[str], count: int) -> pa.Table:
-    """At most `count` rows of a file, of the columns that it has."""
+    """At most `count` rows of a file, with the columns that it has."""
     name = unquote(str(file.described["path"]))
     source = pa.BufferReader(store.read(name)) if file.size_bytes <= _READ_AT_ONCE else store.arrow_source(name)
     # INT96 in nanoseconds does not reach back to the year 1.
@@ -78,12 +78,12 @@ def _rows_of(store: FileStore, file: LiveFile, names: Sequence[str], count: int)
         first = next(opened.iter_batches(batch_size=count, columns=there), None)
         if first is None:
             return pa.schema([opened.schema_arrow.field(column) for column in there]).empty_table()
-        # `a.b` names a field of a struct and a column alike: Arrow reads both, in the file's order.
+        # `a.b` may name a struct's field and a column: Arrow reads both, in the file's order.
         return pa.Table.from_batches([first]).select(there)
 
 
 def _as_declared(rows: pa.Table, columns: pa.Schema, partition: Partition) -> pa.Table:
-    """The same rows with all columns, NULL in those that are missing, and the partition's values."""
+    """The rows with all columns: NULL in missing ones, and the partition's values."""
     arrays = []
     for field in columns:
         if field.name in partition:

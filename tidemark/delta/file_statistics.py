@@ -1,6 +1,6 @@
-"""What the log says of a version's files - partition, rows, bytes, bounds of the keys - without a Spark job (delta-rs).
+"""The log's facts about a version's files - partition, rows, bytes, bounds of keys - without a Spark job (delta-rs).
 
-From this alone follows which files can hold a key: a file whose bounds exclude it does not.
+A file whose bounds exclude a key cannot hold it. So these facts show which files may hold a key.
 """
 
 import json
@@ -22,19 +22,18 @@ from tidemark.system.table_location import TableLocation
 
 # Types whose text is the same in the log and here.
 _PLAIN = (pa.types.is_integer, pa.types.is_string, pa.types.is_date32)
-# Types whose bounds in the log are what they say: text is cut with the upper bound rounded up; times are rounded to
-# milliseconds and floats may be NaN, so bounds of those are not used.
+# Types with exact bounds in the log: text is cut with the upper bound rounded up. Bounds of times (rounded to
+# milliseconds) and floats (NaN) are not used.
 _BOUNDED = (pa.types.is_integer, pa.types.is_string, pa.types.is_large_string, pa.types.is_date)
 
 
 @dataclass(frozen=True)
 class FileStatistics:
-    """The live files of `version`, and what the table is then; `types` of its columns in Delta's words.
+    """The live files of `version`, and the table at that time. `types` are the columns' types in Delta's words.
 
-    `column_metadata` are the keys of all that the schema says of columns beside their types.
-    `files` has columns path (file name), location (as the log has it), modification_time (ms), size_bytes, num_records,
-    partition (text; the first partition column's, NULL without one) and, where the log has them, min.<column>,
-    max.<column> and partition.<column>.
+    `column_metadata` are the metadata keys of all columns. `files` has columns path (file name), location (as in the
+    log), modification_time (ms), size_bytes, num_records, partition (text of the first partition column; NULL without
+    one), and if the log has them, min.<column>, max.<column> and partition.<column>.
     """
 
     version: int
@@ -51,7 +50,7 @@ class FileStatistics:
 
     @property
     def has_unique_names(self) -> bool:
-        """Delta names every file anew; a folder of another engine that became a table may repeat its names."""
+        """Whether file names are unique. Delta's are; a converted folder of another engine may repeat names."""
         return bool(pc.count_distinct(self.files["path"]).as_py() == self.files.num_rows)
 
     @property
@@ -59,9 +58,9 @@ class FileStatistics:
         return int(pc.sum(self.files["size_bytes"]).as_py() or 0)
 
     def add_actions(self, names: Collection[str]) -> list[dict[str, Any]] | None:
-        """The `add` actions of some files, by file name; None where only the log itself says all of them.
+        """The `add` actions of some files, by file name; None if only the log has them completely.
 
-        They are without statistics, which a reader of the file and its removal do without.
+        They have no statistics, which reading and removing a file do not need.
         """
         values = {name: self.files[f"partition.{name}"] for name in self.partition_columns}
         has_plain_values = all(any(is_kind(value.type) for is_kind in _PLAIN) for value in values.values())
@@ -85,7 +84,7 @@ class FileStatistics:
         return dict(zip(self.files["path"].to_pylist(), self.files["partition"].to_pylist(), strict=True))
 
     def size_of(self) -> dict[str, tuple[int, int]]:
-        """File name -> (bytes, rows); rows that a deletion vector hides are counted."""
+        """File name -> (bytes, rows). Rows that a deletion vector hides count too."""
         return {
             row["path"]: (row["size_bytes"], row["num_records"] or 0)
             for row in self.files.select(["path", "size_bytes", "num_records"]).to_pylist()
@@ -135,9 +134,10 @@ def _files(table: DeltaTable, partition_columns: Sequence[str]) -> pa.Table:
 def possible_keys(
     statistics: FileStatistics, keys: pa.Table, partitions: Collection[str | None] | None = None
 ) -> dict[str, int]:
-    """File name -> how many of `keys` (a column a key column, no NULL) its bounds admit; files that admit none are out.
+    """File name -> number of `keys` within its bounds; files without any are left out.
 
-    Only files of `partitions` (text) are looked at, all where None. A file without usable bounds admits every key.
+    `keys` has a column for each key column and no NULL. Only files of `partitions` (text) are considered, all if None.
+    A file without usable bounds may hold every key.
     """
     files = statistics.files
     if partitions is not None:
@@ -167,7 +167,7 @@ def _comparable(left: pa.DataType, other: pa.DataType) -> bool:
 
 def _may_overlap(files: pa.Table, name: str, low: pa.Scalar, high: pa.Scalar) -> pa.ChunkedArray:
     inside = pc.and_(pc.less_equal(files[f"min.{name}"], high), pc.greater_equal(files[f"max.{name}"], low))
-    # No bounds (statistics switched off, or nothing but NULL): not excluded.
+    # A file without bounds (statistics off, or only NULL) is not excluded.
     return pc.fill_null(inside, fill_value=True)
 
 

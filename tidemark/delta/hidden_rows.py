@@ -1,4 +1,4 @@
-"""Which rows of a table's files deletion vectors hide, by the log without Spark; its statistics count them."""
+"""The rows that deletion vectors hide, by the log without Spark. The log's statistics count these rows."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HiddenRows:
-    """Of one file; `positions` is a checksum of where in the file they are."""
+    """The hidden rows of a file; `positions` is a checksum of their positions."""
 
     count: int
     positions: str
 
 
 def hidden_rows(table: DeltaTable, where: str) -> dict[str, HiddenRows]:
-    """Of the files that have some, by name; `where` is how messages name the table. Raises TableFeatureError."""
+    """The hidden rows by file name. `where` is the table's name in messages. Raises TableFeatureError."""
     if "deletionVectors" not in (table.protocol().reader_features or ()):
         return {}
     import pyarrow as pa  # noqa: PLC0415 - a command that looks at the log alone needs no Arrow

@@ -1,10 +1,10 @@
-"""Opened tables of object stores, kept by version: a commit never changes, so what was read of a log is not read again.
+"""A cache of opened tables in object stores. A commit never changes, so read parts of a log are not read again.
 
-Which version is the newest is asked of the store each time, in one request that also tells whether the kept one is
-still this table's: its own commit has to be there as it was. A table that was deleted and made anew is another one.
+Each time, one request to the store finds the newest version, and whether the cached table is still the one at this
+place: its own commit must be unchanged. A table that was deleted and created again is another table.
 
-Who opens a table has it alone, and may change it; when it is given up it is kept, if it is what it was. For that a
-private name of delta-rs is used: the table itself behind Python's object.
+A table is lent to one caller, who may change it. When the caller releases it, it returns to the cache if its version is
+unchanged. This needs a private name of delta-rs: the table behind Python's object.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import ObjectLocation
 
 _MOST: Final = 48
-"""Tables that are kept, at most; of one version each."""
+"""The most cached tables; each version of a table counts."""
 _Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
 class _Kept:
-    """`mark` is that of the commit's object."""
+    """A cached table; `mark` identifies the content of its version's commit."""
 
     place: _Place
     version: int
@@ -40,7 +40,7 @@ class _Kept:
 
 @dataclass
 class KeptTables:
-    """Those of one process, for several threads."""
+    """The cache of a process, for several threads."""
 
     _kept: list[_Kept] = field(default_factory=list)
     _given_up: deque[_Kept] = field(default_factory=deque)
@@ -48,7 +48,7 @@ class KeptTables:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def open(self, path: ObjectLocation, version: int | None) -> DeltaTable:
-        """The table at `version`, the newest by default. Raises deltalake's errors and those of the store."""
+        """The table at `version`, the newest by default. Raises the errors of deltalake and of the store."""
         place, log = (str(path), environment_mark()), ObjectFiles(path)
         kept = self._take(place, version)
         current = kept and (_at(log, kept) if kept.version == version else _newest(log, kept))
@@ -59,19 +59,19 @@ class KeptTables:
         return self._lend(current, path)
 
     def _read(self, place: _Place, path: ObjectLocation, log: ObjectFiles, version: int | None) -> DeltaTable:
-        """The log read as a whole; who asks for a second time will ask for a third, and is kept."""
+        """Reads the whole log. A table is cached from its second opening on, because a third is likely."""
         table = DeltaTable(str(path), version=version, storage_options=path.storage_options)
         if place not in self._opened_before:
             self._opened_before.add(place)
             return table
         try:
             mark = log.stat(commit_file(table.version())).mark
-        except FileNotFoundError:  # only a checkpoint has it
+        except FileNotFoundError:  # the version is only in a checkpoint
             return table
         return self._lend(_Kept(place, table.version(), mark, table._table), path)  # noqa: SLF001
 
     def _take(self, place: _Place, version: int | None) -> _Kept | None:
-        """The kept table of that version, else the newest that may become it; nobody else has it then."""
+        """The cached table of that version, or the newest one that can advance to it. It leaves the cache."""
         with self._lock:
             self._take_back()
             here = [kept for kept in self._kept if kept.place == place and version in {None, kept.version}]
@@ -93,13 +93,13 @@ class KeptTables:
     def _lend(self, kept: _Kept, path: ObjectLocation) -> DeltaTable:
         table = DeltaTable.__new__(DeltaTable)
         table._table, table._storage_options = kept.raw, path.storage_options  # noqa: SLF001
-        # Whatever thread gives it up, perhaps within a lock of this one: it is put where no lock is needed.
+        # Any thread may release it, even inside the lock of this one, so it goes into a queue without a lock.
         weakref.finalize(table, self._given_up.append, kept).atexit = False
         return table
 
 
 def _at(log: ObjectFiles, kept: _Kept) -> _Kept | None:
-    """The same, if its commit is what it was."""
+    """The same table, if its commit is unchanged."""
     try:
         return kept if log.stat(commit_file(kept.version)).mark == kept.mark else None
     except FileNotFoundError:
@@ -107,7 +107,7 @@ def _at(log: ObjectFiles, kept: _Kept) -> _Kept | None:
 
 
 def _newest(log: ObjectFiles, kept: _Kept) -> _Kept | None:
-    """The table at its newest version; None where it is another one at the same place."""
+    """The table at its newest version; None if another table is at the same place."""
     behind = commit_file(kept.version - 1) if kept.version else f"{LOG}/"
     listed = {commit_version(file.name): file.mark for file in log.files_behind(behind)}
     if listed.get(kept.version) != kept.mark:

@@ -1,4 +1,4 @@
-"""Which rows of the table the keys of a batch meet: one job over the key columns of the files that may hold one."""
+"""Finds the table's rows that match the keys of a batch, by one job over the key columns of candidate files."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from tidemark.quoting.spark import quote
 from tidemark.system.table_location import TableLocation
 
 _FILE, _ROW, _STALE = "_file", "_row", "_stale"
-# A hint, so that a batch of this many keys is not sorted and shuffled with the table.
+# A broadcast hint, so that a batch with up to this many keys is not sorted and shuffled with the table.
 BROADCAST_ROWS = 500_000
 
 
@@ -26,8 +26,8 @@ BROADCAST_ROWS = 500_000
 class KeyMatches:
     """`met` has a row for each row of the table with a key of the batch.
 
-    Its columns: the key, `_file`, `_row` (position in the file), `_op` of the change, and `_stale`, true where the
-    change is not newer than the row.
+    Columns: the key, `_file`, `_row` (position in the file), `_op` of the change, and `_stale`, true if the change is
+    not newer than the row.
     """
 
     met: pa.Table
@@ -43,17 +43,17 @@ class KeyMatches:
         return self.met.filter(self.met[_STALE])
 
     def going_by_file(self) -> dict[str, int]:
-        """File name -> rows that go."""
+        """File name -> number of replaced or deleted rows."""
         counted = self.going.group_by(_FILE).aggregate([([], "count_all")])
         return dict(zip(counted[_FILE].to_pylist(), counted["count_all"].to_pylist(), strict=True))
 
     def positions(self, file: str) -> list[int]:
-        """Positions in one file of the rows that go."""
+        """The positions of replaced or deleted rows in one file."""
         return self._positions[file]
 
     @cached_property
     def _positions(self) -> dict[str, list[int]]:
-        """In one pass, as files may be many."""
+        """The positions of all files in one pass, because files may be many."""
         by_file: dict[str, list[int]] = defaultdict(list)
         for file, row in zip(self.going[_FILE].to_pylist(), self.going[_ROW].to_pylist(), strict=True):
             by_file[file].append(row)
@@ -63,9 +63,9 @@ class KeyMatches:
 def look_up_keys(
     txn: OptimisticTransaction, files: Iterable[Any], batch: ChangeBatch, target: MergeTarget
 ) -> KeyMatches:
-    """Join the keys of `files` with the batch. Raises KeyNotUniqueError when a key is in the table more than once."""
+    """Join the keys of `files` with the batch. Raises KeyNotUniqueError if the table has a key more than once."""
     keys = [quote(name) for name in target.key]
-    # Only a table with deletion vectors tells positions.
+    # Only a table with deletion vectors needs positions.
     row = "_metadata.row_index" if txn.has_deletion_vectors else "-1L"
     table = txn.read(files).selectExpr(
         *keys, f"{quote(target.newer)} AS _there", "_metadata.file_name AS _file", f"{row} AS _row"
@@ -80,7 +80,7 @@ def look_up_keys(
 
 
 def no_matches(batch: ChangeBatch, target: MergeTarget) -> KeyMatches:
-    """The probe of a batch whose keys are all new."""
+    """The result for a batch whose keys are all new."""
     keys = batch.keys.select([*target.key, "_op"]).slice(0, 0)
     columns = {_FILE: pa.string(), _ROW: pa.int64(), _STALE: pa.bool_()}
     for name, kind in columns.items():

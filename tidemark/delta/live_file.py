@@ -1,4 +1,4 @@
-"""A file of a table as the log describes it."""
+"""A file of a table, as the log describes it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,13 @@ _UNIQUE = ("storageType", "pathOrInlineDv", "offset")
 
 
 def file_name(path: str) -> str:
-    """The last part of a path: unique, as Delta names every file anew, and free of the log's percent-encoding."""
+    """The last part of a path: unique, because Delta gives every file a new name, and without percent-encoding."""
     return path.rpartition("/")[2]
 
 
 @dataclass(frozen=True)
 class LiveFile:
-    """One `add` of the log: `described` as it is written there, `handle` Delta's own AddFile, for a transaction."""
+    """One `add` of the log: `described` as in the log, `handle` Delta's AddFile, for a transaction."""
 
     described: Mapping[str, Any]
     handle: Any = None
@@ -28,7 +28,7 @@ class LiveFile:
 
     @property
     def identity(self) -> tuple[str, str]:
-        """The same content has the same name and the same vector; it changes when rows are hidden."""
+        """The file's name and vector, which identify its content. It changes when rows are hidden."""
         return self.name, json_text([self._vector.get(name) for name in _UNIQUE])
 
     @property
@@ -37,12 +37,12 @@ class LiveFile:
 
     @property
     def hidden_rows(self) -> int:
-        """Rows that the deletion vector hides."""
+        """The number of rows that the deletion vector hides."""
         return int(self._vector.get("cardinality", 0))
 
     @property
     def rows(self) -> int | None:
-        """Rows that are not hidden; None where the log does not say."""
+        """The number of visible rows; None if the log does not have it."""
         stats = json.loads(self.described.get("stats") or "{}")
         return int(stats["numRecords"]) - self.hidden_rows if "numRecords" in stats else None
 
@@ -56,17 +56,17 @@ class LiveFile:
 
 
 def files_of(files: Sequence[LiveFile], partitions: Sequence[Mapping[str, str]]) -> list[LiveFile]:
-    """Those of the files that belong to one of the partitions, given as the log writes them."""
+    """The files that belong to one of the partitions, given as in the log."""
     return [file for file in files if file.described["partitionValues"] in partitions]
 
 
 def rows_of(files: Sequence[LiveFile]) -> int:
-    """Rows that are not hidden, as far as the log says."""
+    """The number of visible rows, as far as the log has it."""
     return sum(file.rows or 0 for file in files)
 
 
 def written_rows_of(files: Sequence[LiveFile]) -> int:
-    """Rows with those that are hidden, as far as the log says."""
+    """The number of rows including hidden ones, as far as the log has it."""
     return sum((file.rows or 0) + file.hidden_rows for file in files)
 
 
@@ -75,5 +75,5 @@ def bytes_of(files: Sequence[LiveFile]) -> int:
 
 
 def write_counts(files: Sequence[LiveFile]) -> dict[str, int]:
-    """New files in Delta's names of a write's counts."""
+    """The counts of a write by Delta's names."""
     return {"numFiles": len(files), "numOutputRows": rows_of(files), "numOutputBytes": bytes_of(files)}

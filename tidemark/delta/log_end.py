@@ -1,4 +1,4 @@
-"""The end of a table's log: its last commit, what tells that from another one of its number, and whose log it is."""
+"""The end of a table's log: its last commit with a checksum, and the table's id."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 
 class LogEnd(NamedTuple):
-    """`version` of the last commit, -1 where there is none; `sha256` of its content, empty where its file is gone."""
+    """`version` of the last commit, -1 if there is none; `sha256` of its content, empty if its file is gone."""
 
     version: int
     sha256: str
 
 
 def log_end(path: TableLocation) -> LogEnd:
-    """As the log is listed now."""
+    """The end of the log as listed now."""
     files = LogFiles.of(path)
     version = max((*files.commits, *files.checkpoints), default=-1)
     return LogEnd(version, commit_sha256(path, version))
 
 
 def commit_sha256(path: TableLocation, version: int) -> str:
-    """Of one commit's content; empty where the log has its file no more."""
+    """The SHA-256 of one commit's content; empty if the log no longer has its file."""
     try:
         return hashlib.sha256(stored_files(path).read(commit_file(version))).hexdigest()
     except FileNotFoundError:
@@ -38,7 +38,7 @@ def commit_sha256(path: TableLocation, version: int) -> str:
 
 
 def table_id(path: TableLocation, version: int) -> str:
-    """Delta's own id of the table as of a version, read backwards from it. Raises UnreadableLogError."""
+    """Delta's id of the table at a version, searched backwards. Raises UnreadableLogError."""
     files = LogFiles.of(path)
     for number in range(version, -1, -1):
         if identity := _id_in(commit_actions(path, number) or ()):

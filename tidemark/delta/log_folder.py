@@ -1,4 +1,4 @@
-"""Where a table's log is, and when it changed; without a reader of its files."""
+"""The place of a table's log, and a mark of its changes, without reading its files."""
 
 import re
 from typing import Final
@@ -8,20 +8,20 @@ from tidemark.system.table_location import TableLocation
 
 LOG: Final = "_delta_log"
 COMMIT: Final = re.compile(r"(\d{20})\.json")
-"""The names of commits' files in it."""
+"""The names of commit files in the log."""
 
 
 def log_mark(path: TableLocation) -> str | None:
-    """Another text where a file came into the log of a table or left it. None where there is no log."""
+    """A text that changes when a file is added to a table's log or removed. None if there is no log."""
     return stored_files(path).folder_mark(LOG)
 
 
 def commit_file(version: int) -> str:
-    """Where a table has a commit: its file's name in the table's folder."""
+    """The path of a commit's file in the table's folder."""
     return f"{LOG}/{version:020d}.json"
 
 
 def commit_version(name: str) -> int | None:
-    """The version whose commit a file of a table's folder is; None for other files."""
+    """The version of a commit file in a table's folder; None for other files."""
     match = COMMIT.fullmatch(name.removeprefix(f"{LOG}/"))
     return int(match[1]) if match else None

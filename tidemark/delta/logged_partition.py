@@ -1,4 +1,4 @@
-"""The partition of a file as the log writes it, compared with the values that are wanted."""
+"""Compares a file's partition, as text in the log, with wanted values."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def may_be_in(texts: Mapping[str, str | None], partitions: Sequence[Mapping[str, PartitionValue]]) -> bool:
-    """Whether a file, its partition given as the log writes it, may have rows of one of `partitions`.
+    """Whether a file, with its partition as in the log, may have rows of one of `partitions`.
 
-    What other programs wrote in another form, as `07` for 7, is compared as what it means.
+    Other programs write other forms, such as `07` for 7. So texts are compared by their meaning.
     """
     return any(all(_may_be(texts[name], value) for name, value in partition.items()) for partition in partitions)
 

@@ -1,4 +1,4 @@
-"""One repair or VACUUM of a table at a time: a repair puts back files that VACUUM may be about to delete."""
+"""A lease for one repair or VACUUM of a table at a time. A repair restores files that VACUUM may be about to delete."""
 
 from contextlib import AbstractContextManager
 
@@ -8,5 +8,5 @@ from tidemark.system.table_location import TableLocation
 
 
 def maintaining(database: Database, table: TableLocation) -> AbstractContextManager[HeldLeases]:
-    """Hold the table's lease in the state store. Raises AlreadyRunningError when another process has it."""
+    """Hold the table's lease in the state store. Raises AlreadyRunningError if another process has it."""
     return holding(database, f"maintain {table}", f"repairing or vacuuming {table.name}")

@@ -1,8 +1,9 @@
-"""A batch of changes into a Delta table in one commit, at most one change a key (B5).
+"""Merges a batch of changes into a Delta table in one commit, with at most one change of each key (B5).
 
-The log's statistics say which files can hold a key (`file_statistics`), one job over their key columns says which do
-(`key_lookup`), and each touched partition gets the cheapest strategy (`merge_strategy`): the work follows the batch and
-the files that it touches, not the table. When another writer commits meanwhile, the attempt is made again.
+The log's statistics show which files may hold a key (`file_statistics`). One job over their key columns shows which
+ones do (`key_lookup`). Each touched partition gets the cheapest strategy (`merge_strategy`). So the work depends on the
+batch and the files that it touches, not on the size of the table. If another writer commits meanwhile, the attempt is
+repeated.
 """
 
 import itertools
@@ -23,7 +24,7 @@ from tidemark.delta.merge_target import MergeTarget
 from tidemark.delta.merge_transaction import attempt_merge
 from tidemark.delta.transaction_chain import is_replay
 
-# What a rewrite of files knows nothing of, and MERGE does.
+# Features that MERGE supports and a rewrite of files does not.
 _STATEMENT_PROPERTIES = {
     "delta.enableChangeDataFeed": {"true"},
     "delta.enableRowTracking": {"true"},
@@ -43,14 +44,13 @@ def merge_changes(
     transaction: Transaction,
     back_off: BackOff | None = None,
 ) -> MergeReport:
-    """Merge `changes`: of each key the newest, and only where it is newer than the row that it meets.
+    """Merge `changes`: the newest of each key, and only if it is newer than the table's row.
 
-    `changes` have the target's columns and `_op`, 'd' for a delete.
-    `partitions` are the values, as text, in which the keys are or will be: from before- *and* after-images, or a row
-    that moves would be doubled. None when they are not known: then only the bounds of the keys say which files are
-    looked at. `changes` are evaluated several times (cache them), in a session of this thread's own: commit metadata is
-    a session setting. Raises before anything is written NotADeltaTableError, ColumnsDifferError, KeyNotUniqueError, and
-    after many attempts CommitConflictError.
+    `changes` have the target's columns and `_op`, which is 'd' for a delete. `partitions` are all partition values, as
+    text, of the keys' before- *and* after-images; otherwise a row that moves would be duplicated. With None, only the
+    bounds of the keys decide which files are read. `changes` are evaluated several times, so cache them. The session
+    must be the thread's own, because commit metadata is a session setting. Raises NotADeltaTableError,
+    ColumnsDifferError, KeyNotUniqueError before anything is written, and CommitConflictError after many attempts.
     """
     back_off = back_off or BackOff()
     look = file_statistics(target.path)
@@ -67,7 +67,7 @@ def merge_changes(
 
 
 def check_columns(target: MergeTarget, look: FileStatistics) -> None:
-    """Raise ColumnsDifferError unless the target has exactly the table's columns, its key and its order among them."""
+    """Raise ColumnsDifferError unless the target has exactly the table's columns, with its key and order among them."""
     wanted = {*target.columns, *target.key, target.newer}
     if target.partition_column:
         wanted.add(target.partition_column)
@@ -76,7 +76,7 @@ def check_columns(target: MergeTarget, look: FileStatistics) -> None:
 
 
 def _needs_statement(look: FileStatistics) -> str | None:
-    """Why the table needs a MERGE statement; None when it does not."""
+    """Why the table needs a MERGE statement; None if it does not."""
     if not look.has_unique_names:
         return "the table has files of the same name"
     named = (name for name, values in _STATEMENT_PROPERTIES.items() if look.properties.get(name) in values)

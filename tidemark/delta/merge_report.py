@@ -1,5 +1,3 @@
-"""What a merge did."""
-
 from dataclasses import dataclass
 
 from tidemark.delta.merge_strategy import MergeDecision, summary
@@ -7,11 +5,10 @@ from tidemark.delta.merge_strategy import MergeDecision, summary
 
 @dataclass(frozen=True)
 class MergeReport:
-    """`version` is the commit's, or the table's where the batch was in it already (`replayed`).
+    """The result of a merge. `version` is the commit's, or the table's if the batch was already merged (`replayed`).
 
-    `stale` changes were not newer than the rows that they met. `rows_copied` were rewritten only because they lay
-    beside rows that changed. Files and bytes read are those that the keys were looked for in. `decisions` are by
-    partition.
+    `stale` changes were not newer than the table's rows. `rows_copied` were rewritten only because their file had
+    changed rows. Files and bytes read are those that were searched for keys. `decisions` are by partition.
     """
 
     version: int
@@ -31,7 +28,7 @@ class MergeReport:
     decisions: tuple[MergeDecision, ...] = ()
 
     def as_metadata(self) -> dict[str, object]:
-        """What the commit says of how it was made."""
+        """The entries for the commit's metadata."""
         counts = {
             name: getattr(self, name)
             for name in ("inserted", "updated", "deleted", "stale", "rows_copied", "files_read", "files_removed")
@@ -39,7 +36,7 @@ class MergeReport:
         return {**counts, "strategy": summary(self.decisions)}
 
     def as_operation_metrics(self, source_rows: int) -> dict[str, int]:
-        """The same under the names that Delta's history gives to the metrics of a MERGE."""
+        """The counts under the names that Delta's history uses for a MERGE."""
         return {
             "operationNumSourceRows": source_rows,
             "numTargetRowsInserted": self.inserted,

@@ -1,7 +1,7 @@
-"""Delta's own MERGE, pruned by partition literals: for tables with features that a plain rewrite would not honour.
+"""Delta's own MERGE, pruned by partition literals, for tables with features that a plain rewrite does not support.
 
-`t.dt IN (literals)` prunes the target's scan, `t.dt = s.dt` does not; the literals have to hold the partitions of the
-before- *and* the after-images, or a row that moves would be found in neither and doubled (facts.md, "Delta 4.4").
+`t.dt IN (literals)` prunes the target's scan, `t.dt = s.dt` does not. The literals must include the partitions of
+before- *and* after-images, or a row that moves would be duplicated (facts.md, "Delta 4.4").
 """
 
 from pyspark.sql import DataFrame
@@ -16,14 +16,14 @@ _SOURCE = "changes_to_merge"
 def run_merge_statement(
     changes: DataFrame, target: MergeTarget, partitions: frozenset[str | None] | None, transaction: Transaction
 ) -> int:
-    """Merge with one statement and return the version made; a replay (same application and number) changes nothing."""
+    """Merge with one statement and return the version. A replay (same application and number) changes nothing."""
     spark = changes.sparkSession
     changes.createOrReplaceTempView(_SOURCE)
     return commit_with(spark, transaction, lambda: spark.sql(merge_sql(target, _SOURCE, partitions)))
 
 
 def merge_sql(target: MergeTarget, source: str, partitions: frozenset[str | None] | None) -> str:
-    """The statement; changes not newer than the row they meet are left out."""
+    """The statement. Changes that are not newer than the table's row are ignored."""
     newer = f"s.{quote(target.newer)} > t.{quote(target.newer)}"
     columns = [quote(name) for name in target.columns]
     sets = ", ".join(f"t.{name} = s.{name}" for name in columns)

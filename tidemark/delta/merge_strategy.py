@@ -1,22 +1,22 @@
-"""How the changes of one partition get into it, decided from counts alone.
+"""Chooses how to merge the changes of one partition, by counts alone.
 
-A partition in which no file can hold a key of the batch is appended to. Where rows go or are replaced, their files are
-rewritten without them, or, in a table with deletion vectors, only marked: marking costs the writer little and every
-later reader a little, so it is for few rows of much data. What neither can do is left to Delta's MERGE statement.
+If no file of the partition can hold a key of the batch, rows are appended. If rows are replaced or deleted, their files
+are rewritten, or with deletion vectors the rows are only marked. Marking is cheap for the writer and costs every later
+reader a little, so it is for few rows of large files. Delta's MERGE does the rest.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-# Below this a file is rewritten in less time than marking saves anybody (some 2,000 rows).
+# A smaller file (about 2,000 rows) is rewritten in less time than marking saves.
 SMALL_BYTES = 50_000
-# A file with more of its rows hidden than this costs its readers more than its rewrite.
+# A file with a larger share of hidden rows costs its readers more than a rewrite.
 HIDDEN_SHARE = 0.2
 
 
 class Strategy(StrEnum):
-    """What is done with the files of a partition."""
+    """The treatment of a partition's files."""
 
     APPEND = "append"
     REWRITE = "rewrite"
@@ -26,9 +26,10 @@ class Strategy(StrEnum):
 
 @dataclass(frozen=True)
 class TouchedPartition:
-    """Files of a partition with rows that the batch replaces or deletes: their number, bytes and rows.
+    """The files of a partition with rows that the batch replaces or deletes: their number, bytes and rows.
 
-    `candidates` are the files whose bounds admit a key; `matched` the rows that go, `hidden` those hidden already.
+    `candidates` is the number of files whose bounds admit a key, `matched` the replaced or deleted rows, `hidden` the
+    rows hidden before.
     """
 
     partition: str | None
@@ -42,7 +43,7 @@ class TouchedPartition:
 
 @dataclass(frozen=True)
 class MergeDecision:
-    """The strategy of one partition, and why."""
+    """The strategy of one partition, with the reason."""
 
     partition: str | None
     strategy: Strategy
@@ -69,12 +70,12 @@ def decide(touched: TouchedPartition, *, has_deletion_vectors: bool) -> MergeDec
 
 
 def is_small(size_bytes: int) -> bool:
-    """Whether a file of that size is better written again than read besides others."""
+    """Whether a file of that size is better rewritten than kept beside others."""
     return size_bytes < SMALL_BYTES
 
 
 def summary(decisions: Sequence[MergeDecision]) -> dict[str, list[str]]:
-    """Strategy -> `partition: reason`, for a commit's metadata; of many partitions the first ten."""
+    """Strategy -> lines `partition: reason` for a commit's metadata, at most ten for each strategy."""
     listed: dict[str, list[str]] = {}
     for decision in decisions:
         listed.setdefault(decision.strategy.value, []).append(f"{decision.partition or '-'}: {decision.reason}")

@@ -1,5 +1,3 @@
-"""The table that a batch of changes is merged into."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,7 +6,10 @@ from tidemark.system.table_location import TableLocation
 
 @dataclass(frozen=True)
 class MergeTarget:
-    """`columns` are all columns of the table; `newer` the one that orders the changes of a key (never goes back)."""
+    """The table to merge into.
+
+    `columns` are all its columns; `newer` orders the changes of a key and never goes back.
+    """
 
     path: TableLocation
     columns: Sequence[str]

@@ -23,12 +23,12 @@ from tidemark.quoting.spark import among, quote
 from tidemark.spark.temporary_settings import settings, worth_compiling
 from tidemark.system.crash_points import crash_point
 
-# Partition types whose text is the same in Spark and in the log.
+# Partition types with the same text in Spark and in the log.
 _SAME_TEXT = {"STRING", "DATE", "BIGINT", "INT", "SMALLINT", "TINYINT"}
-# A task for each of so many bytes: fewer leave cores idle, more leave files behind that readers pay for.
+# Bytes for each task: fewer tasks leave cores idle, more tasks leave more files for readers.
 _TASK_BYTES = 2_000_000
 _ONE_TASK_ROWS = 100_000
-# So many files are handed to Delta one by one faster than it lists all.
+# Up to this number of files, passing each file to Delta is faster than listing all.
 _MOST_NAMED = 200
 
 
@@ -39,7 +39,10 @@ def attempt_merge(
     partitions: frozenset[str | None] | None,
     transaction: Transaction,
 ) -> MergeReport:
-    """Merge a batch into the version of `look`. Raises KeyNotUniqueError, or what `commit_conflict` retries."""
+    """Merge a batch into the version of `look`.
+
+    Raises KeyNotUniqueError, and the errors that `commit_conflict` retries.
+    """
     txn = OptimisticTransaction(batch.changes.sparkSession, target.path)
     if txn.version != look.version:
         raise StaleReadError
@@ -57,7 +60,7 @@ def attempt_merge(
 
 @dataclass(frozen=True)
 class _Plan:
-    """`files` are those in which rows go, by name; `sizes` (bytes, rows) of `candidates`."""
+    """`files` are files with replaced or deleted rows, by name; `sizes` has (bytes, rows) of `candidates`."""
 
     candidates: Mapping[str, Any]
     files: Mapping[str, Any]
@@ -67,9 +70,9 @@ class _Plan:
     decisions: tuple[MergeDecision, ...]
 
     def rewritten_files(self) -> dict[str, Any]:
-        """The files whose rows are written again: where rows are hidden, small files are folded into the new one.
+        """The files to rewrite. In partitions with hidden rows, small files are folded into the new file.
 
-        Else every merge would leave a small file a partition, and readers pay for files more than for rows.
+        Otherwise every merge would leave a small file in each partition, and files cost readers more than rows.
         """
         folded = {
             name: file
@@ -107,7 +110,7 @@ def _candidates(
     target: MergeTarget,
     partitions: frozenset[str | None] | None,
 ) -> dict[str, Any]:
-    """The files that can hold a key of the batch."""
+    """The files that may hold a key of the batch."""
     is_same_text = (target.partition_type or "").upper() in _SAME_TEXT
     within = partitions if target.partition_column and is_same_text else None
     names = possible_keys(look, batch.keys.select(list(target.key)), within)

@@ -1,6 +1,6 @@
-"""Versions of a table that cannot be read any more: files of theirs are gone, or the log is.
+"""Versions of a table that cannot be read any more, because their files or their log are gone.
 
-VACUUM by somebody else knows of age alone, and takes what a tagged snapshot needs.
+A VACUUM of another program knows only age, and may delete files that a tagged snapshot needs.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReadableVersions:
-    """`first` to `last` are the versions of the log; `gone` spans of versions, from and before, that lack a file."""
+    """`first` to `last` are the versions of the log. `gone` are spans of versions, [from, before), that lack a file."""
 
     first: int
     last: int
     gone: tuple[tuple[int, int | None], ...]
 
     def why_not(self, version: int) -> str:
-        """Why a version cannot be read; nothing where it can."""
+        """Why a version cannot be read; empty if it can."""
         if version < self.first:
             return f"the log has version {version} no more"
         if version > self.last:
@@ -34,7 +34,7 @@ class ReadableVersions:
 
 
 def readable_versions(path: TableLocation) -> ReadableVersions:
-    """By one walk over the table's files and its log. Raises what tidemark.delta.internals.log_replay raises."""
+    """The readable versions, by one walk over the table's files and its log. Raises the errors of `log_replay`."""
     history = read_history(path)
     on_disk = paths_on_disk(path)
     gone = {
@@ -46,5 +46,5 @@ def readable_versions(path: TableLocation) -> ReadableVersions:
 
 
 def paths_on_disk(path: TableLocation) -> frozenset[str]:
-    """Data files and deletion vectors of a table, by their path in its folder."""
+    """The data files and deletion vectors of a table, by their path in its folder."""
     return frozenset(stored_files(path).names())

@@ -1,4 +1,4 @@
-"""A table's newest version, by the cheapest way that there is to its size and its rows."""
+"""A table's newest version, with the cheapest way to its size and its rows."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NewestTable:
-    """The version that was the newest when it was opened: by Spark alone where its checksum lists its files.
+    """The newest version at the time of opening, by Spark alone if the version's checksum lists its files.
 
-    A slice reads by Spark in the end: so a log in an object store is not read by two readers.
+    Spark reads the slice in the end. So a log in an object store is not read by two readers.
     """
 
     _spark: SparkSession
@@ -31,7 +31,7 @@ class NewestTable:
 
     @classmethod
     def if_there(cls, spark: SparkSession, path: TableLocation) -> Self | None:
-        """None where there is no table. Raises what `open_table` raises."""
+        """The newest version; None if there is no table. Raises the errors of `open_table`."""
         opened = ListedTable.newest(spark, path) or TableLog.if_there(path)
         return None if opened is None else cls(spark, path, opened)
 
@@ -40,16 +40,19 @@ class NewestTable:
         return self._opened.version
 
     def written_rows(self, partitions: Sequence[Partition] = ()) -> int:
-        """Rows in the files of these partitions, of all without any; what deletion vectors hide is counted."""
+        """Rows in the files of these partitions, or of all if there are none.
+
+        Rows that deletion vectors hide count too.
+        """
         if isinstance(self._opened, TableLog):
             return self._opened.written_rows(partitions)
         files = self._opened.files_of(partitions or None)
         return written_rows_of(self._opened.files if files is None else files)
 
     def rows(self, partitions: Sequence[Partition] | None = None) -> DataFrame:
-        """At least the rows of these partitions, all where None: who wants no others has a condition for it.
+        """At least the rows of these partitions, all if None. A caller that needs no others filters them.
 
-        Of few files a frame of this version, else Spark's own, which looks for the newest again when it is run.
+        With few files it is a frame of this version, else Spark's own, which looks for the newest version when it runs.
         """
         few = self._opened.rows(partitions) if isinstance(self._opened, ListedTable) else None
         return read_table(self._spark, self._path) if few is None else few

@@ -1,4 +1,4 @@
-"""A table's log as delta-rs reads it, wherever the table is."""
+"""Opens a table's log by delta-rs, in any storage."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +17,8 @@ _HDFS_ANSWER: Final = "HdfsObjectStore error"
 def open_table(path: TableLocation, version: int | None = None) -> DeltaTable:
     """The table at `version`, the newest by default.
 
-    What was read of a log in an object store is kept (`kept_tables.py`). Raises deltalake's own errors, and
-    elsewhere than on disk StorageDownError and StorageRefusedError.
+    Read parts of a log in an object store are cached (`kept_tables.py`). Raises deltalake's own errors, and for storage
+    other than disk StorageDownError and StorageRefusedError.
     """
     with answer_for(path):
         if not isinstance(path, ObjectLocation):
@@ -30,7 +30,7 @@ def open_table(path: TableLocation, version: int | None = None) -> DeltaTable:
 
 
 def open_if_there(path: TableLocation) -> DeltaTable | None:
-    """The table at its newest version; None where there is no table. Raises what `open_table` raises."""
+    """The table at its newest version; None if there is no table. Raises the errors of `open_table`."""
     try:
         return open_table(path)
     except TableNotFoundError:
@@ -38,13 +38,13 @@ def open_if_there(path: TableLocation) -> DeltaTable | None:
 
 
 def delta_rs_options(path: TableLocation) -> dict[str, str] | None:
-    """What delta-rs needs beside the path of a table in order to open or write it."""
+    """The storage options that delta-rs needs to open or write a table."""
     return path.storage_options if isinstance(path, ObjectLocation) else None
 
 
 @contextmanager
 def answer_for(path: TableLocation) -> Iterator[None]:
-    """Raise what a store's answer to delta-rs means: StorageDownError, StorageRefusedError."""
+    """Turn a store's error in delta-rs into StorageDownError or StorageRefusedError."""
     try:
         yield
     except FileNotFoundError:
@@ -54,7 +54,7 @@ def answer_for(path: TableLocation) -> Iterator[None]:
             raise
         raise error_of(str(path), error) from None
     except DeltaError as error:
-        # Of a write in HDFS no more than its text says that it is HDFS that did not take it.
+        # For a write to HDFS, only the error's text shows that HDFS refused it.
         if _HDFS_ANSWER in str(error):
             raise error_of(str(path), error) from None
         raise

@@ -1,4 +1,4 @@
-"""Which commits of a table are ours, as they say of themselves: a write of slices, a repair, a capture's batch."""
+"""Recognises Tidemark's own commits by their metadata: a write of slices, a repair, a capture's batch."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WRITE: Final = "write"
-"""The key of the mark that a write of slices leaves in its commit's metadata."""
+"""The metadata key of a write of slices."""
 REPAIR: Final = "repair"
 REPLICA: Final = "replica"
-"""That of a replication, which publishes a slice of another lake."""
+"""The metadata key of a replication, which publishes a slice of another lake."""
 OWN_COMMIT: Final = json_text({WRITE: ""})
-"""What a commit says that has nothing else to say."""
+"""The metadata of a commit without other metadata."""
 _OWN: Final = frozenset({WRITE, REPAIR, REPLICA, IDENTITY})
 
 
 def is_own(info: Mapping[str, Any]) -> bool:
-    """Whether a commit's `commitInfo` says that it is ours; Dagster's event log tells of older ones, which do not."""
+    """Whether a commit's `commitInfo` marks it as ours. Older commits have no mark; Dagster's event log shows them."""
     return not _OWN.isdisjoint(_said(info))
 
 
 def replica_told(info: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What the commit of a replication says of the slice that it publishes; None of any other commit."""
+    """A replication's metadata about the slice that it publishes; None for any other commit."""
     told = _said(info).get(REPLICA)
     return told if isinstance(told, dict) else None
 

@@ -1,6 +1,6 @@
-"""What one overwrite of partitions is asked to do, and what became of it: write, audit, publish (A5).
+"""The request and the result of an overwrite of partitions: write, audit, publish (A5).
 
-Files are written, their rows are judged, and only what is released becomes the table's, in one commit.
+Files are written and their rows judged. Only released partitions become the table's, in one commit.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,10 +20,10 @@ from tidemark.system.table_location import TableLocation
 
 @dataclass(frozen=True)
 class WrittenRows:
-    """What an overwrite wrote and no version has yet: `rows` read it, partition columns last.
+    """The uncommitted files of an overwrite: `rows` reads them, with partition columns last.
 
-    `files` are those of each partition on this machine's disk; None where they are elsewhere, or where a file does not
-    name its columns as the table does.
+    `files` are those of each partition on the local disk. None if they are elsewhere, or the columns have other names
+    in files.
     """
 
     rows: DataFrame
@@ -31,26 +31,26 @@ class WrittenRows:
 
 
 Release = Callable[[WrittenRows], Sequence[bool]]
-"""For each partition whether what was written may become the table's."""
+"""Decides for each partition whether its files may become the table's."""
 
 
 def always_allowed() -> None:
-    """Of what nobody else could take over meanwhile."""
+    """For an overwrite that no other writer can take over."""
 
 
 def release_all(partitions: Sequence[Partition]) -> Release:
-    """What releases every partition without a look at its rows."""
+    """A Release that allows every partition without reading its rows."""
     return lambda _: [True] * len(partitions)
 
 
 @dataclass(frozen=True)
 class Replaced:
-    """One overwrite: what is in each partition now, and all that was written as `rows`, partition columns last.
+    """The result of an overwrite: the content of each partition, and all written `rows`, partition columns last.
 
-    A partition that was not published is as it was; its `metrics` are of the files that were refused, and `aside` are
-    their paths in the table's folder: no version names them, and a vacuum deletes them. `version` is the commit's, or
-    the table's where none was made (-1: there is no table). `files` are all those of each partition; None where they
-    are not known, or do not name their columns as the table does.
+    A refused partition is unchanged: its `metrics` are of the refused files, and `aside` has their paths in the table's
+    folder. No version has them, and a vacuum deletes them. `version` is the commit's, or the table's if there was no
+    commit (-1: no table). `files` are all files of each partition. It is None if these are unknown or the columns have
+    other names in files.
     """
 
     version: int
@@ -63,9 +63,10 @@ class Replaced:
 
 @dataclass(frozen=True)
 class PartitionOverwrite:
-    """`whole` is the content of all `partitions`, their columns with it.
+    """`whole` is the content of all `partitions`, with their columns.
 
-    What was released and is committed later, on what another writer left, is `still_allowed`, or that raises.
+    Before a later commit on another writer's version, `still_allowed` is called. It raises if the commit is not
+    allowed.
     """
 
     whole: DataFrame
@@ -76,30 +77,30 @@ class PartitionOverwrite:
 
     @property
     def columns(self) -> list[str]:
-        """The partition columns; none for a table that is one slice."""
+        """The partition columns; empty for a table that is one slice."""
         return list(self.partitions[0])
 
     @property
     def predicate(self) -> str | None:
-        """Which rows are replaced; None for all of them."""
+        """The condition of the replaced rows; None for all rows."""
         if not self.columns:
             return None
         return any_partition_predicate(self.partitions)
 
     @property
     def texts(self) -> list[dict[str, str]]:
-        """The partitions as the log writes them."""
+        """The partitions as in the log."""
         return [{name: str(value) for name, value in partition.items()} for partition in self.partitions]
 
     def written(self, rows: DataFrame, files: Sequence[LiveFile]) -> WrittenRows:
-        """What is in these files, whose columns have the table's names."""
+        """The content of these files, whose columns have the table's names."""
         if not isinstance(self.path, Path):
             return WrittenRows(rows)
         own = ([unquote(path) for path in _paths(files_of(files, [text]))] for text in self.texts)
         return WrittenRows(rows, tuple(tuple(self.path / path for path in paths) for paths in own))
 
     def verdicts(self, written: WrittenRows, count: int) -> tuple[bool, ...]:
-        """Which partitions may be published, in order; `count` rows were written."""
+        """Whether each partition may be published, in order. `count` is the number of written rows."""
         crash_point("delta.files_written")
         with settings(self.whole.sparkSession, worth_compiling(count)):
             released = tuple(self.release(written))
@@ -107,7 +108,7 @@ class PartitionOverwrite:
         return released
 
     def only(self, released: Sequence[bool]) -> "PartitionOverwrite":
-        """The same of the partitions that were released."""
+        """The overwrite of the released partitions only."""
         return replace(self, partitions=[part for part, let in zip(self.partitions, released, strict=True) if let])
 
     def replaced(
@@ -119,7 +120,7 @@ class PartitionOverwrite:
         *,
         is_named_otherwise: bool = False,
     ) -> Replaced:
-        """What to tell of an overwrite that wrote these files; they may have other names for the table's columns."""
+        """The result of an overwrite with these files. `is_named_otherwise`: columns have other names in them."""
         own = tuple(tuple(files_of(files, [text])) for text in self.texts)
         metrics = tuple(TableMetrics(version, rows_of(some), len(some), bytes_of(some)) for some in own)
         aside = tuple(() if let else _paths(some) for some, let in zip(own, released, strict=True))

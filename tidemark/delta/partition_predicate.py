@@ -1,4 +1,4 @@
-"""A partition in Spark SQL: as a condition, as columns of a frame, and at the end of its rows."""
+"""A partition in Spark SQL: as a condition, as columns of a frame, and as the last columns of rows."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -12,14 +12,14 @@ from tidemark.quoting.spark import quote, sql_literal
 
 
 def partition_predicate(partition: Partition) -> str:
-    """`dt = DATE'2026-03-23' AND hour = '07'`, quoted for Spark SQL; of the whole table `TRUE`."""
+    """The condition `dt = DATE'2026-03-23' AND hour = '07'`, quoted for Spark SQL; `TRUE` for the whole table."""
     if not partition:
         return "TRUE"
     return " AND ".join(f"{quote(name)} = {sql_literal(value)}" for name, value in partition.items())
 
 
 def any_partition_predicate(partitions: Iterable[Partition]) -> str:
-    """Of the rows of these partitions, each as in `partition_predicate`."""
+    """The condition for rows of any of these partitions."""
     return " OR ".join(f"({partition_predicate(partition)})" for partition in partitions)
 
 
@@ -29,7 +29,7 @@ def literal(value: PartitionValue) -> Column:
 
 
 def type_of(value: PartitionValue) -> str:
-    """The type of a partition column with such values."""
+    """The type of a partition column with this value."""
     if isinstance(value, int):
         return "int"
     return "date" if isinstance(value, date) else "string"

@@ -1,7 +1,7 @@
-"""What a replica's log says of a slice: which generation of it was published there last, and by which version.
+"""The generation of a slice that was last published in a replica, and the version of that commit.
 
-Both are transaction identifiers of the log (Delta protocol, "Transaction Identifiers"): readers find them without a
-walk through its commits, and checkpoints keep them.
+Both are transaction identifiers of the log (Delta protocol, "Transaction Identifiers"). Readers find them without a
+walk through the commits, and checkpoints keep them.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 
 
 class PublishedGeneration(NamedTuple):
-    """`version` of the replica's table is what readers of the slice open."""
+    """Readers of the slice open this `version` of the replica's table."""
 
     generation: int
     version: int
 
 
 def generation_app(slice_: str) -> str:
-    """The application whose transactions number the generations of a slice."""
+    """The application id whose transactions number the generations of a slice."""
     return f"tidemark.replica.generation {slice_}"
 
 
 def version_app(slice_: str) -> str:
-    """The application whose transactions are the versions that published a slice."""
+    """The application id whose transactions are the versions that published a slice."""
     return f"tidemark.replica.version {slice_}"
 
 
 def published_generation(table: DeltaTable, slice_: str) -> PublishedGeneration | None:
-    """None where no replication has published the slice."""
+    """The newest published generation; None if no replication has published the slice."""
     generation = table.transaction_version(generation_app(slice_))
     version = table.transaction_version(version_app(slice_))
     return None if generation is None or version is None else PublishedGeneration(generation, version)

@@ -1,7 +1,7 @@
-"""One historical partition made what it was at an older version, or what was computed anew; later versions stay (B9).
+"""Repairs one historical partition: restores an older version or replaces it by computed rows (B9).
 
-Afterwards every other partition is as it was, and so are all versions before. A writer that commits to the partition
-between plan and commit makes the repair fail instead of being overwritten: its rows were not in what was shown.
+Every other partition and all older versions stay unchanged. If a writer commits to the partition between plan and
+commit, the repair fails and does not overwrite these rows, because the plan did not show them.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ from tidemark.system.crash_points import crash_point
 
 @dataclass(frozen=True)
 class RepairReport:
-    """`version` is the commit's, or the table's where nothing was to be done; `rows` are those of the partition."""
+    """`version` is the commit's, or the table's if nothing was to do; `rows` are those of the partition."""
 
     plan: RepairPlan
     version: int
@@ -36,19 +36,18 @@ class RepairReport:
 
 
 Audit = Callable[[DataFrame], None]
-"""A look at what the partition is to hold, its columns last; it raises what keeps the commit from being made."""
+"""Checks the partition's new rows, its columns last. It raises to prevent the commit."""
 
 
 def repair_partition(
     spark: SparkSession, plan: RepairPlan, database: Database, rows: DataFrame | None = None, audit: Audit | None = None
 ) -> RepairReport:
-    """Carry out a plan, in one commit; `rows` are the partition's new content where the plan is to compute it.
+    """Carry out a plan in one commit. `rows` are the new content for a plan to recompute.
 
-    `audit` looks at the files before they are the table's (A5); where nothing is to be done it is not asked.
-    `spark` is a session of this thread's own; `rows` may lack the partition's columns. Raises PartitionChangedError
-    when a writer changed the partition since the plan was made, ColumnsDifferError when one changed the schema,
-    VersionGoneError, AlreadyRunningError while the table is repaired or vacuumed (a lease in the state store
-    `database`).
+    `audit` checks the files before they become the table's (A5), unless nothing is to do. `spark` must be the thread's
+    own session; `rows` may lack the partition's columns. Raises PartitionChangedError if a writer changed the partition
+    since the plan, ColumnsDifferError if one changed the schema, VersionGoneError, and AlreadyRunningError while the
+    table is repaired or vacuumed (a lease in the state store `database`).
     """
     if (plan.way == "recompute") != (rows is not None):
         raise ValueError("rows belong to a plan to compute them, and to no other")
@@ -77,7 +76,7 @@ def _write_files(txn: OptimisticTransaction, plan: RepairPlan, rows: DataFrame |
 
 
 def _with_partition(rows: DataFrame, plan: RepairPlan, txn: OptimisticTransaction) -> DataFrame:
-    """The rows with the columns of today: the partition's, and NULL for those that came later."""
+    """The rows with the table's current columns: the partition's, and NULL for columns added later."""
     missing = {name: sf.lit(None) for name in txn.columns if name not in rows.columns}
     return rows.withColumns({**missing, **{name: literal(value) for name, value in plan.partition.items()}})
 

@@ -1,4 +1,4 @@
-"""What the repair of one partition would do, before it is done (B9)."""
+"""The plan of a repair of one partition (B9)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ Way = Literal["nothing", "metadata", "rewrite", "recompute"]
 
 @dataclass(frozen=True)
 class RepairPlan:
-    """How `partition` of the table's version `at` becomes what it was at version `source`, or what is computed anew.
+    """How `partition` of the table's version `at` becomes its state at version `source`, or gets computed rows.
 
-    metadata: the old files are there and are put back, nothing is read or written. rewrite: the old rows are read and
-    written again, as the old files would not do in the table as it is now (`reason`). recompute: rows that the caller
-    gives replace it (`source` and `rows_then` are None). nothing: it is equal already.
+    metadata: the old files still exist and are restored, without reading or writing rows. rewrite: the old rows are
+    read and written again, because the old files do not fit the current table (`reason`). recompute: the caller's rows
+    replace it (`source` and `rows_then` are None). nothing: it is equal already.
     """
 
     path: TableLocation
@@ -48,11 +48,10 @@ class RepairPlan:
 
 
 def plan_repair(spark: SparkSession, path: TableLocation, partition: Partition, source: int | None) -> RepairPlan:
-    """Compare a partition now with how it was at version `source`; None: it is to be computed anew. Nothing is written.
+    """Compare a partition with its state at version `source` (None: recompute). Nothing is written.
 
-    Raises NotADeltaTableError, TableFeatureError (column mapping), ColumnsDifferError (not the table's partition
-    columns), VersionGoneError, and SchemaChangedError where columns of that version are not in
-    the table any more.
+    Raises NotADeltaTableError, TableFeatureError (column mapping), ColumnsDifferError (other partition columns),
+    VersionGoneError, and SchemaChangedError if the table no longer has a column of that version.
     """
     require_table(path)
     return plan_in_transaction(OptimisticTransaction(spark, path), path, partition, source)
@@ -61,7 +60,7 @@ def plan_repair(spark: SparkSession, path: TableLocation, partition: Partition, 
 def plan_in_transaction(
     txn: OptimisticTransaction, path: TableLocation, partition: Partition, source: int | None
 ) -> RepairPlan:
-    """`plan_repair` inside a transaction."""
+    """The plan inside a transaction; see `plan_repair`."""
     now = file_statistics(path, txn.version)
     if now.properties.get("delta.columnMapping.mode", "none") != "none":
         raise TableFeatureError.of(path, "column mapping", "repair")
@@ -128,7 +127,7 @@ def _files(txn: OptimisticTransaction, partition: Partition, version: int | None
 
 
 def _unfit(now: FileStatistics, then: FileStatistics, restored: Sequence[LiveFile]) -> str | None:
-    """Why old files cannot simply be put back; None when they can."""
+    """Why old files cannot simply be restored; None if they can."""
     changed = sorted(name for name, kind in then.types.items() if now.types[name] != kind)
     if changed:
         return f"column {', '.join(changed)} had another type"

@@ -1,4 +1,4 @@
-"""Which version a repair has made of another one, as long as nothing else changed rows after it: from the log alone."""
+"""The version that repairs made of another one, while no other commit changed rows, by the log alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Repairs(NamedTuple):
-    """The version that the last of them made, None without one; no further ones can follow where it `is_over`."""
+    """The version of the last repair, None if there is none. With `is_over`, no further repairs can follow."""
 
     last: int | None
     is_over: bool
@@ -24,7 +24,7 @@ class Repairs(NamedTuple):
 def repairs_of(path: TableLocation, version: int) -> Repairs:
     """The repairs that follow a version, before any other commit that changes rows.
 
-    Commits between that only move rows into other files change nothing.
+    Commits that only move rows into other files do not count.
     """
     last, following = None, version + 1
     while (content := commit_content(path, following)) is not None:
@@ -37,7 +37,7 @@ def repairs_of(path: TableLocation, version: int) -> Repairs:
 
 
 def is_repaired_since(path: TableLocation, version: int, partition: Mapping[str, object]) -> bool:
-    """Whether one of the commits after a version repaired that partition."""
+    """Whether a commit after a version repaired that partition."""
     own, following = {name: str(value) for name, value in partition.items()}, version + 1
     while (content := commit_content(path, following)) is not None:
         if _repaired_partition(content.info) == own:
@@ -47,7 +47,7 @@ def is_repaired_since(path: TableLocation, version: int, partition: Mapping[str,
 
 
 def is_repair(info: Mapping[str, Any]) -> bool:
-    """Whether a commit's `commitInfo` says that it repaired a partition."""
+    """Whether a commit's `commitInfo` shows a repair of a partition."""
     return _told(info) is not None
 
 
@@ -57,7 +57,7 @@ def _repaired_partition(info: Mapping[str, Any]) -> object:
 
 
 def _told(info: Mapping[str, Any]) -> object:
-    """What a repair says of itself; None of any other commit."""
+    """A repair's metadata; None for any other commit."""
     try:
         said = json.loads(info.get("userMetadata") or "null")
     except json.JSONDecodeError:

@@ -1,4 +1,4 @@
-"""Overwriting partitions of a Delta table: how every DWD, DWS and ADS slice is written, judged and published (A5)."""
+"""Overwrites partitions of a Delta table. Every DWD, DWS and ADS slice is written, judged and published by it (A5)."""
 
 import functools
 from collections import Counter
@@ -34,7 +34,7 @@ from tidemark.system.table_location import TableLocation
 
 
 def replace_partition(df: DataFrame, path: TableLocation, partition: Partition) -> Replaced:
-    """`replace_partitions` of one, without a look at its rows."""
+    """`replace_partitions` of one partition, without a check of its rows."""
     return replace_partitions([(partition, df)], path)
 
 
@@ -44,17 +44,17 @@ def replace_partitions(
     release: Release | None = None,
     still_allowed: Callable[[], None] = always_allowed,
 ) -> Replaced:
-    """Make each frame the whole content of its partition, all in one commit, creating the table at the first write.
+    """Make each frame the whole content of its partition, all in one commit; the first write creates the table.
 
-    The files are written, `release` looks at exactly their rows, and only then one commit makes those of the partitions
-    that it released visible: what it refuses no reader ever sees. The partition columns (DATE, STRING or INT) are
-    appended here; a frame that has one itself fails where a row of it is of another partition. The partition without
-    columns is the whole table. Columns new in the
-    frames are added to the table (NULL in older rows). Where another writer gets in between, the same files are
-    committed on what that left, if that is `still_allowed`, which raises where it is not; only where the table gets
-    columns in the same commit, or has another definition since, the frames are evaluated, written and judged again.
-    Raises, before anything is written, SchemaChangedError when they
-    lack a column of the table or have it with another type, and after many attempts CommitConflictError.
+    The files are written, and `release` judges exactly their rows. Then one commit makes the released partitions
+    visible. Readers never see refused rows. The partition columns (DATE, STRING or INT) are appended here. If a frame
+    has one itself, a row of another partition is an error. The partition without columns is the whole table. New
+    columns are added to the table, as NULL in older rows.
+
+    If another writer commits meanwhile, the same files are committed on its version, unless `still_allowed` raises. The
+    frames are evaluated, written and judged again only if the commit adds columns or the table's definition changed.
+    Raises before anything is written SchemaChangedError, if a frame lacks a column or has another type, and after many
+    attempts CommitConflictError.
     """
     whole = functools.reduce(DataFrame.unionByName, [_with_columns(df, path, partition) for partition, df in parts])
     partitions = [partition for partition, _ in parts]
@@ -66,7 +66,7 @@ def replace_partitions(
 
 @contextmanager
 def _as_first() -> Iterator[None]:
-    """Make the table. Of two first writers one makes it; the other, of whom Delta commits nothing, begins again."""
+    """Create the table. Of two first writers, one creates it. Delta commits nothing of the other, which retries."""
     crash_point("delta.before_replace")
     try:
         yield
@@ -85,7 +85,7 @@ def _with_columns(df: DataFrame, path: TableLocation, partition: Partition) -> D
 
 
 def _is_own(name: str, value: PartitionValue) -> Column:
-    """True on every row, or the write fails: a row of another partition would go where nobody asked for it."""
+    """True on every row, or the write fails: a row of another partition would be written to the wrong one."""
     column, own = sf.col(quote(name)), literal(value)
     is_own = column.try_cast(type_of(value)).eqNullSafe(own)
     shown = sf.coalesce(column.cast("string"), sf.lit("NULL"))
@@ -97,9 +97,9 @@ def _is_own(name: str, value: PartitionValue) -> Column:
 
 @dataclass(frozen=True)
 class _Judged:
-    """Files that no version has yet, their rows, and which partitions of them may be published.
+    """Uncommitted files, their rows, and which of their partitions may be published.
 
-    They fit a table of this `definition` alone.
+    They fit only a table with this `definition`.
     """
 
     files: Sequence[LiveFile]
@@ -109,9 +109,10 @@ class _Judged:
 
 
 class _Attempts:
-    """Attempts at one overwrite, each on the newest version: half of what Spark's statement costs for small partitions.
+    """Attempts at one overwrite, each on the newest version.
 
-    What the first one wrote and had judged the next ones commit: a writer that came first costs no computation.
+    For small partitions it costs half of Spark's statement. The files and verdicts of the first attempt are used again,
+    so a conflict costs no computation.
     """
 
     def __init__(self, overwrite: PartitionOverwrite) -> None:
@@ -140,7 +141,7 @@ class _Attempts:
 
 
 def _allowing(txn: OverwriteTransaction, overwrite: PartitionOverwrite, grown: StructType) -> OverwriteTransaction:
-    """The transaction, on a table that knows the types of all its columns to be."""
+    """The transaction after the table allows the types of its new columns."""
     allow_types(overwrite.whole.sparkSession, overwrite.path, sql_kinds(grown) - sql_kinds(txn.schema))
     return OverwriteTransaction(overwrite.whole.sparkSession, overwrite.path)
 
@@ -166,7 +167,7 @@ def _publish(txn: OverwriteTransaction, overwrite: PartitionOverwrite, judged: _
 
 
 def _by_spark(txn: OverwriteTransaction, overwrite: PartitionOverwrite) -> Replaced:
-    """Spark's own overwrite in two steps: it makes tables, adds columns, and knows of columns with other names."""
+    """Spark's own overwrite in two steps, which creates tables, adds columns, and supports column mapping."""
     written = txn.write_overwrite(overwrite.whole, overwrite.columns, overwrite.predicate)
     rows = partitions_last(txn.read_overwrite(written), overwrite.partitions[0])
     is_named_otherwise = bool(txn.property("delta.columnMapping.mode"))

@@ -1,4 +1,4 @@
-"""Which versions of a table are kept, and why: the last ones, the young ones, and those that somebody needs."""
+"""The versions of a table to keep, with reasons: the last ones, the young ones, and those with a claim."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True)
 class Retention:
-    """The last `versions` are kept, and whatever could be read at some moment of the last `age`."""
+    """The last `versions` are kept, and all versions that were current at some time within `age`."""
 
     versions: int = 10
     age: timedelta = timedelta(days=7)
@@ -15,7 +15,7 @@ class Retention:
 
 @dataclass(frozen=True)
 class Claim:
-    """Somebody needs a version: a tagged snapshot, a reader, a replication."""
+    """A need for a version: by a tagged snapshot, a reader or a replication."""
 
     version: int
     reason: str
@@ -23,7 +23,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class KeptVersion:
-    """A version that stays readable, with everything that it is kept for."""
+    """A version that stays readable, with all reasons."""
 
     version: int
     reasons: tuple[str, ...]
@@ -32,7 +32,7 @@ class KeptVersion:
 def kept_versions(
     commits: Sequence[tuple[int, datetime]], retention: Retention, claims: Iterable[Claim], now: datetime
 ) -> tuple[KeptVersion, ...]:
-    """Of `commits` (version, when; aware, the newest last) those to keep; claims on others are passed over."""
+    """The versions among `commits` (version, time; aware, the newest last) to keep. Claims on others are ignored."""
     reasons: dict[int, list[str]] = {}
     newest = commits[-1][0]
     for version, _ in commits[-max(1, retention.versions) :]:
@@ -47,7 +47,7 @@ def kept_versions(
 
 
 def _young(commits: Sequence[tuple[int, datetime]], since: datetime) -> list[int]:
-    """The version that was the newest at `since`, and all that came after it."""
+    """The version that was current at `since`, and all later ones."""
     before = [at for at, (_, when) in enumerate(commits) if when <= since]
     return [version for version, _ in commits[max(before, default=0) :]]
 

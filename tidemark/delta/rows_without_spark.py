@@ -1,7 +1,7 @@
-"""Rows of a Delta table without Spark: pyarrow reads its files, or where they are not what they seem, DataFusion does.
+"""Rows of a Delta table without Spark: by pyarrow, or by DataFusion if the files alone do not show the rows.
 
-Rows may be hidden by deletion vectors, and columns may have other names in the files. delta-rs's reader by pyarrow
-refuses both, but the names only where the protocol lists features: otherwise it answers NULL in silence.
+Deletion vectors may hide rows, and columns may have other names in files. delta-rs's reader by pyarrow refuses both,
+but column names only if the protocol lists features. Otherwise it silently returns NULL.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 _MAPPING: Final = "delta.columnMapping.mode"
 _STORED_NAME: Final = "delta.columnMapping.physicalName"
 _OF_PLAIN_FILES: Final = frozenset({"timestampNtz", "variantType", "variantType-preview"})
-"""Reader features that leave the files to be read as they are."""
+"""Reader features under which files can be read directly."""
 _INT96: Final = {"datafusion.execution.parquet.coerce_int96": "us"}
-"""Spark's times in files, read as pyarrow reads them: nanoseconds do not reach back to 1677, nor on to 2262."""
+"""Spark's times in files, read in microseconds like pyarrow: nanoseconds only cover 1677 to 2262."""
 _KNOWN: Final = _OF_PLAIN_FILES | {"columnMapping", "deletionVectors", "v2Checkpoint", "vacuumProtocolCheck"}
 
 
 def rows_of_plain_files(table: DeltaTable) -> ds.Dataset | None:
-    """The table's rows, of which no more is read than is asked for; None where DataFusion has to read its files.
+    """The table's rows as a lazy dataset; None if DataFusion has to read its files.
 
-    All rows of plain files are rows of the table, by the names that its columns have.
+    In plain files, all rows belong to the table, and columns have its names.
     """
     features = frozenset(table.protocol().reader_features or ())
     if _is_mapped(table) or not features <= _OF_PLAIN_FILES:
@@ -48,7 +48,7 @@ def rows_of_plain_files(table: DeltaTable) -> ds.Dataset | None:
 
 
 def stored_name(table: DeltaTable, column: str) -> str:
-    """The name by which files, and the log's statistics of them, have a column."""
+    """The name of a column in files and in the log's statistics."""
     named = (field.metadata.get(_STORED_NAME) for field in table.schema().fields if field.name == column)
     return str(next(named, None) or column) if _is_mapped(table) else column
 
@@ -59,7 +59,7 @@ def _is_mapped(table: DeltaTable) -> bool:
 
 @contextmanager
 def unknown_features_told(table: DeltaTable, where: str) -> Iterator[None]:
-    """Raise TableFeatureError where delta-rs refuses a table for a feature; `where` is how messages name the table."""
+    """Turn delta-rs's refusal of a feature into TableFeatureError. `where` is the table's name in messages."""
     try:
         yield
     except DeltaError as error:
@@ -71,18 +71,18 @@ def unknown_features_told(table: DeltaTable, where: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class TableQuery:
-    """A version of a table, to be asked in SQL by the name `t`; rows that deletion vectors hide are not in it."""
+    """A version of a table for SQL queries, with the name `t`, without rows that deletion vectors hide."""
 
     _session: QueryBuilder
 
     @classmethod
     def of(cls, table: DeltaTable, where: str) -> TableQuery:
-        """`where` is how messages name the table. Raises TableFeatureError, before anything is read."""
+        """A query of the table. `where` is its name in messages. Raises TableFeatureError before anything is read."""
         with unknown_features_told(table, where):
             return cls(QueryBuilder(_INT96).register("t", table))
 
     def rows(self, condition: str = "", columns: Collection[str] = (), limit: int | None = None) -> RecordBatchReader:
-        """Rows for which a condition in SQL holds, of these columns (of all without any), a batch at a time."""
+        """Rows that match an SQL condition, with these columns (all if empty), in batches."""
         wanted = ", ".join(map(quote, columns)) or "*"
         those = f" WHERE {condition}" if condition else ""
         at_most = "" if limit is None else f" LIMIT {int(limit)}"
@@ -91,7 +91,7 @@ class TableQuery:
 
 @dataclass(frozen=True)
 class QueriedRows:
-    """Rows for a reader of Arrow streams, such as DuckDB: whenever it scans them, they are queried anew."""
+    """Rows for readers of Arrow streams, such as DuckDB. Each scan runs the query again."""
 
     query: TableQuery
     condition: str
@@ -102,12 +102,12 @@ class QueriedRows:
 
 
 def equal_to(values: Mapping[str, date | str | int]) -> str:
-    """`"dt" = DATE '2026-03-23' AND "hour" = '07'`; empty without values."""
+    """The condition `"dt" = DATE '2026-03-23' AND "hour" = '07'`; empty without values."""
     return " AND ".join(f"{quote(name)} = {sql_literal(value)}" for name, value in values.items())
 
 
 def queried_table(table: DeltaTable, where: str, partition: Mapping[str, date | str | int]) -> pa.Table:
-    """All rows of a partition without its columns, in the types that the table declares. Raises TableFeatureError."""
+    """All rows of a partition without its columns, in the table's declared types. Raises TableFeatureError."""
     import pyarrow as pa  # noqa: PLC0415 - a command that looks at the log alone needs no Arrow
 
     declared = pa.schema(table.schema().to_arrow())

@@ -1,8 +1,8 @@
-"""What a write may do to a table's columns: nothing, add and widen some, or too much, which is refused.
+"""The effect of a write on a table's columns: none, added and wider columns, or a refusal.
 
-Types are merged as Delta merges them for `mergeSchema`: whether parts of a type may be NULL is nothing, names differ in
-more than their case, VOID gives way to any type, structs get fields, and whole numbers of up to 32 bits are one type in
-files. Unlike Delta a table keeps its own columns: rows that lack one are refused.
+Types are merged like Delta's `mergeSchema`. Nullability of parts is ignored, names must differ in more than case, VOID
+becomes any type, structs gain fields, and integers up to 32 bits are one type in files. Unlike Delta, a table keeps its
+columns: rows that lack one are refused.
 """
 
 from collections.abc import Iterator
@@ -52,10 +52,10 @@ _STORED = (
 
 
 def grown_schema(path: TableLocation, table: StructType, incoming: StructType) -> StructType:
-    """The table's columns once rows of `incoming` are in it, the new ones last; all of them may be NULL.
+    """The table's columns after a write of `incoming`, new ones last. All columns are nullable.
 
-    Raises SchemaChangedError where `incoming` has names that a table cannot have, lacks a column of the table, has one
-    of a type that does not merge with the table's, or has a type that Delta does not store.
+    Raises SchemaChangedError if `incoming` has invalid names, lacks a column of the table, or has a type that does not
+    merge with the table's or that Delta cannot store.
     """
     if wrong := sorted({*_names_refused(incoming)} - {field.name for field in table}):
         raise SchemaChangedError.of_names(path, wrong)
@@ -72,7 +72,7 @@ def grown_schema(path: TableLocation, table: StructType, incoming: StructType) -
 
 
 def _names_refused(kind: DataType, around: str = "") -> Iterator[str]:
-    """Names of columns and fields that Delta refuses: with signs that files cannot hold, or given twice."""
+    """Names of columns and fields that Delta refuses: duplicates, and names with characters that files cannot hold."""
     if isinstance(kind, StructType):
         seen: set[str] = set()
         for field in kind:
@@ -87,17 +87,17 @@ def _names_refused(kind: DataType, around: str = "") -> Iterator[str]:
 
 
 def fitted(rows: DataFrame, schema: StructType) -> DataFrame:
-    """The rows with these columns, by name at every depth, in these types."""
+    """The rows with these columns and types, matched by name at every depth."""
     return rows if is_same(rows.schema, schema) else rows.to(schema)
 
 
 def is_same(left: DataType, right: DataType) -> bool:
-    """Whether two types are one, whatever of them may be NULL and is noted beside."""
+    """Whether two types are equal, apart from nullability and metadata."""
     return bool(_plain(left) == _plain(right))
 
 
 def leaf_types(kind: DataType) -> Iterator[DataType]:
-    """The types without parts that a type is made of."""
+    """The types without parts that a type consists of."""
     parts = _parts(kind)
     if not parts:
         yield kind
@@ -115,7 +115,7 @@ def _change(field: StructField, incoming: DataType | None) -> str:
 
 
 def _merged(there: DataType, new: DataType) -> DataType | None:
-    """The type that holds values of both; None where there is none."""
+    """The type that holds values of both; None if there is none."""
     if isinstance(there, StructType) and isinstance(new, StructType):
         return _merged_fields(there, new)
     if isinstance(there, ArrayType) and isinstance(new, ArrayType):
@@ -143,7 +143,7 @@ def _merged_fields(there: StructType, new: StructType) -> StructType | None:
 
 
 def _plain(kind: DataType) -> DataType:
-    """The type, all of whose parts may be NULL."""
+    """The type with all parts nullable."""
     match kind:
         case StructType():
             return StructType([StructField(field.name, _plain(field.dataType)) for field in kind])
@@ -166,7 +166,7 @@ def _parts(kind: DataType) -> list[DataType]:
 
 
 def _is_stored(kind: DataType) -> bool:
-    """Whether Delta stores it: VOID as a column, or as a field beside others."""
+    """Whether Delta can store the type. VOID may be a column, or a field beside others."""
     match kind:
         case StructType():
             is_more = bool(kind.fields) and any(not isinstance(leaf, NullType) for leaf in leaf_types(kind))

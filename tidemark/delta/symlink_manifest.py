@@ -1,8 +1,7 @@
-"""Symlink manifests: lists of data files by which Presto, Hive, Athena and others read a table as if it were Hive's.
+"""Symlink manifests: lists of data files with which Presto, Hive, Athena and others read a table like Hive's.
 
-A table that asks for it, by a property of its own, has them kept current with each commit: Delta does that after every
-commit that goes through its transactions, ours included. A manifest cannot say which rows are hidden, so that a table
-with deletion vectors has none.
+With a table property, Delta updates the manifests after every commit by its transactions, ours included. A manifest
+cannot hide rows, so tables with deletion vectors have none.
 """
 
 from delta import DeltaTable
@@ -19,7 +18,7 @@ FOLDER = "_symlink_format_manifest"
 
 
 def keep_manifest(spark: SparkSession, path: TableLocation) -> None:
-    """Write the table's manifests, and have them written with every commit from now on.
+    """Write the table's manifests, and let every later commit update them.
 
     Raises NotADeltaTableError, and TableFeatureError for a table with deletion vectors.
     """
@@ -30,7 +29,7 @@ def keep_manifest(spark: SparkSession, path: TableLocation) -> None:
 
 
 def manifest_files(path: TableLocation) -> dict[str, tuple[str, ...]]:
-    """Partition folder (`dt=2026-03-23`, empty for a table without) -> its data files, as an engine reads them."""
+    """Partition folder (`dt=2026-03-23`, empty without partitions) -> its data files, as an engine reads them."""
     manifests, table = stored_files(path / FOLDER), stored_files(path)
     names = sorted(file.name for file in manifests.walk() if file.name.rpartition("/")[2] == "manifest")
     return {

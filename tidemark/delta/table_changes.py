@@ -1,7 +1,7 @@
-"""What a table's commits changed, read from the log after the one that was seen last: no Spark job, nothing is listed.
+"""Changes of a table's commits, read from the log after the last known commit, without a Spark job or a listing.
 
-A log that is another one than was seen - the table was deleted and made again, or the commit is gone - is read anew,
-from its beginning or its first whole checkpoint.
+If the log is another one - the table was deleted and created again, or the commit is gone - it is read from the start,
+or from its first complete checkpoint.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _CHECKPOINT: Final = ("add.partitionValues", "add.stats", "metaData.schemaString
 
 
 class LogPosition(NamedTuple):
-    """The last commit that was seen; `stamp` tells its file from another one of that number."""
+    """The last known commit; `stamp` identifies its file among others with the same number."""
 
     version: int
     stamp: str
 
 
 class TableFile(NamedTuple):
-    """A live file: with another deletion vector it is another one. `rows` (None: untold) are those not hidden.
+    """A live file; another deletion vector makes it another file. `rows` are visible ones, None if unknown.
 
-    `partition` are texts by column, None for NULL; `paths` what has to be on disk, in the table's folder.
+    `partition` has texts by column, None for NULL. `paths` are its files in the table's folder.
     """
 
     identity: str
@@ -50,11 +50,11 @@ class TableFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CommitChanges:
-    """One commit, or all that is live at a checkpoint (`is_checkpoint`: who wrote it is not known).
+    """One commit, or all live files at a checkpoint (`is_checkpoint`), whose writers are unknown.
 
-    `at` is epoch ms, 0 where the commit does not say; where it tells the schema `columns` are types by name, and
-    `table_id` is Delta's own of the table; `changes_rows` is whether the rows are others, and not in other files only.
-    `is_empty` is a commit without any action, which no writer makes: its file lost its content.
+    `at` is epoch ms, 0 if the commit does not have it. `columns` are types by name if the commit sets the schema, and
+    `table_id` is Delta's id. `changes_rows` is False if rows only move to other files. `is_empty`: a commit without
+    actions, which no writer makes, so its file lost its content.
     """
 
     version: int
@@ -71,26 +71,26 @@ class CommitChanges:
 
 @dataclass(frozen=True)
 class TableChanges:
-    """`is_anew` where `commits` begin with the log; the position is that of the last of them once they are read."""
+    """`is_anew`: the commits begin at the start of the log. Once read, the position is that of the last one."""
 
     is_anew: bool
     commits: Iterator[CommitChanges]
 
 
 def has_log(path: TableLocation) -> bool:
-    """Whether there is a log at all: a table that was deleted has none."""
+    """Whether there is a log. A deleted table has none."""
     return stored_files(path).has_files(LOG)
 
 
 def changes_after(path: TableLocation, seen: LogPosition | None) -> TableChanges:
-    """The commits after `seen`, oldest first. Raises UnreadableLogError and TableFeatureError while they are read."""
+    """The commits after `seen`, oldest first. Reading them raises UnreadableLogError and TableFeatureError."""
     if seen is None or position_at(path, seen.version) != seen:
         return TableChanges(is_anew=True, commits=_from_beginning(path))
     return TableChanges(is_anew=False, commits=_next_commits(path, seen.version + 1))
 
 
 def position_at(path: TableLocation, version: int) -> LogPosition:
-    """The position after a commit; the stamp is empty where its file is gone, as after a checkpoint."""
+    """The position after a commit. The stamp is empty if its file is gone, as after a checkpoint."""
     try:
         told = stored_files(path).stat(commit_file(version))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Types that a table has to say it knows before it can have them."""
+"""Types that a table has to declare as features before it can have them."""
 
 from collections.abc import Iterable
 
@@ -14,9 +14,9 @@ _FEATURE_OF = {"TIMESTAMP_NTZ": "timestampNtz"}
 
 
 def allow_types(spark: SparkSession, path: TableLocation, kinds: Iterable[str]) -> None:
-    """Make the table fit for columns of Spark SQL types `kinds`; nothing where it is. Raises NotADeltaTableError.
+    """Declare the features for columns of Spark SQL types `kinds`, if they are missing. Raises NotADeltaTableError.
 
-    A new table gets the features of its first columns by itself; for those that come later Delta wants to be asked.
+    A new table declares the features of its first columns itself. For later columns they must be added.
     """
     needed = {_FEATURE_OF[kind] for kind in kinds if kind in _FEATURE_OF}
     missing = sorted(needed - file_statistics(path).features) if needed else []
@@ -26,5 +26,5 @@ def allow_types(spark: SparkSession, path: TableLocation, kinds: Iterable[str]) 
 
 
 def sql_kinds(kind: DataType) -> set[str]:
-    """Spark SQL's names of the types that a type is made of."""
+    """Spark SQL's names of the types that a type consists of."""
     return {leaf.simpleString().upper() for leaf in leaf_types(kind)}

@@ -1,9 +1,9 @@
-"""Transactions of one application that follow each other without a gap, each known by more than its number.
+"""Transactions of one application without gaps, each identified by more than its number.
 
-Delta keeps one number an application. That a number is there says that *some* batch of this number was committed: two
-writers that count alike would each take the other's batch for their own, and lose theirs. So a transaction may carry an
-identity (`Transaction.identity`), which is in its commit's metadata; it is committed only right after the one before
-it, and a number that is there already is its own only where the identity is.
+Delta keeps one number for each application. The number shows only that *some* batch with it was committed. Two writers
+with the same numbers would each take the other's batch for their own, and lose theirs. So a transaction may have an
+identity (`Transaction.identity`) in its commit's metadata. It is committed only directly after the previous
+transaction, and an existing number counts as its own only with the same identity.
 """
 
 import json
@@ -16,13 +16,13 @@ from tidemark.delta.open_table import open_table
 from tidemark.system.table_location import TableLocation
 
 _LOOK_BACK: Final = (20, 1_000)
-"""Commits, newest first, among which that of an attempt whose answer was lost is looked for."""
+"""How many newest commits are searched for an attempt whose answer was lost."""
 
 
 def is_replay(path: TableLocation, transaction: Transaction, applied: int | None) -> bool:
-    """Whether that transaction is in the table; `applied` is the application's newest number there, None or -1 if none.
+    """Whether that transaction is in the table; `applied` is the application's newest number there (None or -1: none).
 
-    Raises ForeignCommitError where the table is not as the one who made the transaction had left it.
+    Raises ForeignCommitError if the table is not as the transaction expects.
     """
     if not transaction.identity:
         return applied is not None and applied >= transaction.number
@@ -40,7 +40,7 @@ def _is_there(path: TableLocation, identity: str) -> bool:
 
 
 def _writer(path: TableLocation) -> str | None:
-    """What the newest commit of such an application says of who made it."""
+    """The writer that the newest commit of such an application names."""
     history = open_table(path).history(_LOOK_BACK[0])
     writers = (_said(entry).get("writer") for entry in history)
     return next((str(writer) for writer in writers if writer), None)

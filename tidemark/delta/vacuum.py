@@ -1,6 +1,6 @@
-"""Files that no version needs any more are deleted; versions that somebody needs stay readable, however old they are.
+"""Deletes files that no version needs. Versions with a claim stay readable at any age.
 
-Delta's own VACUUM knows of age alone: it would take the files of a tagged snapshot with all others of its day.
+Delta's own VACUUM knows only age. It would delete the files of a tagged snapshot with all others of that day.
 """
 
 from bisect import bisect_left
@@ -20,14 +20,14 @@ from tidemark.system.crash_points import crash_point
 from tidemark.system.table_location import TableLocation
 
 UNKNOWN_AFTER = timedelta(days=1)
-"""A file that is in no commit may be of one that is under way; after so long it is of one that failed."""
+"""A file outside all commits may belong to a commit in progress. After this time it belongs to a failed one."""
 
 
 @dataclass(frozen=True)
 class VacuumPlan:
-    """`kept` are the versions that stay readable; `only` the bytes (by version) that go when this one alone goes too.
+    """`kept` are the versions that stay readable; `only` has the bytes that each of them alone needs, by version.
 
-    `needless` are paths in the table's folder with their bytes; `history_bytes` what is kept beside the newest version.
+    `needless` are paths in the table's folder with their bytes; `history_bytes` is kept besides the newest version.
     """
 
     path: TableLocation
@@ -46,13 +46,13 @@ class VacuumPlan:
 def plan_vacuum(
     path: TableLocation, retention: Retention, claims: Iterable[Claim], database: Database, now: datetime | None = None
 ) -> VacuumPlan:
-    """What would be deleted and what is kept, and why; nothing is. `claims` are those of tags and replications.
+    """The files that a vacuum would delete, and the versions that it keeps, with reasons. Nothing is deleted.
 
-    Claims of readers are in the state store `database`. Raises NotADeltaTableError, and where the log cannot be
-    read for certain TableFeatureError and UnreadableLogError.
+    `claims` are those of tags and replications; readers' claims are in the state store `database`. Raises
+    NotADeltaTableError, and if the log cannot be read completely TableFeatureError and UnreadableLogError.
     """
     now = now or datetime.now(UTC)
-    # First the files, then the log: what a writer adds in between is not in the list.
+    # List the files before reading the log: files that a writer adds in between are not in the list.
     stored = list(stored_files(path).walk())
     history = read_history(path)
     read = [Claim(claim.version, f"read by {claim.who}") for claim in claims_of_readers(database, str(path))]
@@ -73,9 +73,9 @@ def plan_vacuum(
 def vacuum(
     path: TableLocation, retention: Retention, claims: Iterable[Claim], database: Database, now: datetime | None = None
 ) -> VacuumPlan:
-    """Delete what the plan calls needless, and return it.
+    """Delete the plan's needless files, and return the plan.
 
-    Raises what `plan_vacuum` raises, and AlreadyRunningError while the table is repaired or vacuumed.
+    Raises the errors of `plan_vacuum`, and AlreadyRunningError while the table is repaired or vacuumed.
     """
     with maintaining(database, path):
         plan = plan_vacuum(path, retention, claims, database, now)

@@ -1,6 +1,6 @@
 """Versions of Delta tables as frames, each opened once.
 
-A version never changes, but Spark rebuilds its list of files from the log whenever one asks for it anew: half a CPU
+A version never changes, but Spark builds its list of files from the log for every new frame. That takes half a CPU
 second for the smallest table, more than its query. A frame keeps the list.
 """
 
@@ -15,14 +15,14 @@ _KEPT = 64
 
 
 class VersionReader:
-    """The last versions that one session asked for; not for several threads at once."""
+    """The most recently read versions of one session. It is not thread-safe."""
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
         self._frames: OrderedDict[tuple[TableLocation, int], DataFrame] = OrderedDict()
 
     def read(self, path: TableLocation, version: int) -> DataFrame:
-        """The table as of `version`."""
+        """The table at `version`."""
         frame = self._frames.pop((path, version), None)
         if frame is None:
             frame = read_table(self._session, path, version)

@@ -1,8 +1,8 @@
-"""Columns of a table get wider types: all its files are written anew, in one commit.
+"""Widens the types of a table's columns: all files are written again, in one commit.
 
-Delta's type widening would leave the files as they are and have them converted by whoever reads them. But readers have
-to know that feature of the protocol, and those that take files from a manifest cannot: files would differ in type. Here
-every live file has the table's own types, for every reader, and each older version keeps those that it had.
+Delta's type widening would leave the files, and readers would convert them. But readers need to support that feature of
+the protocol. Readers that take files from a manifest cannot, and files would differ in type. Here every live file has
+the table's types, and each older version keeps its own.
 """
 
 from collections.abc import Mapping
@@ -28,11 +28,11 @@ def widen_columns(
     transaction: Transaction,
     back_off: BackOff | None = None,
 ) -> int:
-    """Give columns new types and return the version made; what was done before under that transaction is not repeated.
+    """Give columns new types and return the version. A repeated call under the same transaction changes nothing.
 
-    `wider` are column -> (Spark SQL type, SQL that makes the new value of the old one `{}`); columns that the table
-    lacks are left out. The session is this thread's own. Raises NotADeltaTableError,
-    CommitConflictError after many attempts.
+    `wider` is column -> (Spark SQL type, SQL that converts the old value `{}`). Columns that the table lacks are
+    ignored. The session must be the thread's own. Raises NotADeltaTableError, and CommitConflictError after many
+    attempts.
     """
     partitioned = file_statistics(path).partition_columns
     allow_types(spark, path, (kind for kind, _ in wider.values()))

@@ -1,4 +1,4 @@
-"""Which columns to cluster a table by, and whether it pays: from filters that queries used and the files' bounds."""
+"""Recommends columns to cluster a table by, from the filters of queries and the files' bounds."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,16 +8,16 @@ from typing import Literal
 from tidemark.delta.clustering.clusterable_columns import MOST_COLUMNS
 from tidemark.delta.clustering.layout import Layout
 
-# A column in fewer of the scans takes budget from those that more readers use.
+# A column in fewer scans is left out, because others need the budget of files more.
 _LEAST_SHARE = 0.05
 _LEAST_FILES = 8
-# Depth that clustering would at least halve.
+# Clustering is worth it if it would at least halve the depth.
 _WORTH = 2.0
 
 
 @dataclass(frozen=True)
 class Advice:
-    """`weights`: share of the scans that filter by each column; `reason` says why this and not another."""
+    """`weights` is the share of scans that filter by each column; `reason` explains the action."""
 
     action: Literal["cluster", "keep", "none"]
     weights: Mapping[str, float]
@@ -25,7 +25,7 @@ class Advice:
 
 
 def advice_for(usage: Counter[frozenset[str]], layout: Layout) -> Advice:
-    """What to do with a table whose scans filtered by these sets of columns."""
+    """The advice for a table whose scans filtered by these sets of columns."""
     scans = usage.total()
     if scans == 0:
         return Advice("none", {}, "no query that filters this table was recorded")

@@ -1,4 +1,4 @@
-"""`cluster_table`: rows with similar keys into the same files, in one pass, as an OPTIMIZE (capabilities B6, B7)."""
+"""`cluster_table`: moves rows with similar keys into the same files, in one pass, as an OPTIMIZE (B6, B7)."""
 
 import json
 import uuid
@@ -21,13 +21,13 @@ from tidemark.spark.temporary_settings import COMPILED
 from tidemark.system.table_location import TableLocation
 
 MEGABYTE = 1_000_000
-# Smaller tables cost less interpreted than compiled.
+# For smaller tables compiled code costs more than interpretation.
 _COMPILED_BYTES = 32 * MEGABYTE
 
 
 @dataclass(frozen=True)
 class Clustering:
-    """By which columns, with how much weight each (how often filters are on it), into files of which size."""
+    """The columns with weights (the share of filters on each), and the size of files."""
 
     weights: Mapping[str, float]
     target_bytes: int = 128 * MEGABYTE
@@ -43,7 +43,7 @@ class Clustering:
 
 @dataclass
 class _Run:
-    """One call's state: what is committed so far."""
+    """The state of one call: its results so far."""
 
     spark: SparkSession
     path: TableLocation
@@ -62,13 +62,13 @@ def cluster_table(
     only: Literal["all", "new"] = "all",
     back_off: BackOff | None = None,
 ) -> ClusterReport:
-    """Rewrite a table's files, each with a narrow range of every key; the content stays, and is proved to stay.
+    """Rewrite a table's files, each with a narrow range of every key. The content stays, and this is verified.
 
-    `where` (SQL, best on partition columns) chooses files; `only="new"` those that no earlier call by the same columns
-    wrote, with clustered ones whose overlap with these is bad: its cost is that of the new data. Files of a partition
-    stay in it. Beside appends, merges and deletes: what these changed meanwhile is read again. Before any work it
-    raises NotADeltaTableError, ClusterColumnError, ClusterTableError; later ContentChangedError, ColumnsDifferError,
-    CommitConflictError.
+    `where` (SQL, best on partition columns) chooses files. `only="new"` chooses files that no earlier call with the
+    same columns wrote, and clustered files that overlap them badly, so its cost follows the new data. Files stay in
+    their partition. Other writers may append, merge and delete meanwhile: changed partitions are read again. Raises
+    before any work NotADeltaTableError, ClusterColumnError, ClusterTableError; later ContentChangedError,
+    ColumnsDifferError, CommitConflictError.
     """
     look = file_statistics(path)
     require_clusterable(path, look.properties, look.features)
@@ -84,7 +84,7 @@ def cluster_table(
             files = files_to_cluster(files, clustering.spec, columns, clustering.target_bytes)
         return groups_of(files, clustering.target_bytes)
 
-    # What was chosen from is what the first batch is read from: listing a table's files again takes as long again.
+    # The first batch uses the transaction of the choice, because listing the files again takes as long again.
     begun: OptimisticTransaction | None = txn
     for batch in batches(choose(txn)):
         _until_committed(run, batch, choose, begun)
@@ -98,7 +98,7 @@ def _until_committed(
     choose: Callable[[OptimisticTransaction], list[FileGroup]],
     begun: OptimisticTransaction | None,
 ) -> None:
-    """Rewrite the batch; in its first attempt from the transaction that it was chosen by, where one is `begun`."""
+    """Rewrite and commit the batch, with retries. The first attempt uses the transaction `begun`, if there is one."""
     for attempt in range(run.back_off.attempts):
         if not batch:
             return
@@ -120,7 +120,7 @@ def _until_committed(
 
 
 def _as_they_are_now(batch: Sequence[FileGroup], groups: Sequence[FileGroup]) -> list[FileGroup]:
-    """The batch's partitions with the files that they have by now."""
+    """The batch's partitions with their current files."""
     keys = {group.key for group in batch}
     return [group for group in groups if group.key in keys]
 
@@ -140,7 +140,7 @@ def _with(report: ClusterReport, result: Committed, done: Rewritten) -> ClusterR
 
 
 def _session(spark: SparkSession, size_bytes: int) -> SparkSession:
-    """A session of its own: settings of a pass are not the caller's; large passes are worth compiling."""
+    """A new session, because the pass has its own settings. A large pass is compiled."""
     session = spark.newSession()
     if size_bytes >= _COMPILED_BYTES:
         for name, value in COMPILED.items():

@@ -1,4 +1,4 @@
-"""Which columns of a table rows can be clustered by, and what a table must not have: said before any work."""
+"""The columns that a table can be clustered by, and the features that rule out clustering. Both are checked first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _DEFAULT_INDEXED = 32
 
 @dataclass(frozen=True)
 class ClusterColumn:
-    """A column to cluster by: its name in the table and in the files, its type, and how often filters are on it."""
+    """A column to cluster by: its name in the table and in files, its type, and the share of filters on it."""
 
     name: str
     physical: str
@@ -76,12 +76,12 @@ def cluster_columns(
 
 
 def is_supported(kind: DataType) -> bool:
-    """Whether the log keeps bounds of the type, in an order that is the type's own."""
+    """Whether the log keeps bounds of the type, in the type's own order."""
     return isinstance(kind, _KINDS) and not (isinstance(kind, StringType) and kind != StringType())
 
 
 def physical_name(field: StructField) -> str:
-    """The column's name in the files: column mapping gives it another one."""
+    """The column's name in files, which differs under column mapping."""
     return str((field.metadata or {}).get(_PHYSICAL, field.name))
 
 
@@ -121,7 +121,7 @@ _REFUSED = {
 
 
 def require_clusterable(path: TableLocation, properties: Mapping[str, str], features: frozenset[str]) -> None:
-    """Raise ClusterTableError where a rewrite would lose what the table keeps of its rows or files."""
+    """Raise ClusterTableError if a rewrite would lose what the table keeps about its rows or files."""
     for name, (feature, hint) in _REFUSED.items():
         if properties.get(name) == "true":
             raise ClusterTableError.with_feature(path, feature, hint)

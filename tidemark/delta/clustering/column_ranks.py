@@ -1,8 +1,8 @@
-"""Values of a column as numbers in Spark's order, so that everything after it knows of no types.
+"""Values of a column as integers in Spark's order, so that later steps need no types.
 
-A sample's distinct values, sorted, have the positions 2, 4, 6, ...; NULL, which Spark sorts first, has 0; NaN is the
-greatest value. Odd positions are the gaps between: a bound at an even position means `>= value`, at the odd one after
-it `> value`, so that a frequent value can be split from values that the sample did not meet.
+A sample's distinct values, sorted, have the positions 2, 4, 6, ... NULL, which Spark sorts first, has 0, and NaN is the
+greatest value. Odd positions are the gaps between. A bound at an even position means `>= value`, at the next odd one `>
+value`. So a frequent value can be separated from values that the sample does not have.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class ColumnRanks:
     values: pa.Array
 
     def positions(self, column: pa.Array | pa.ChunkedArray) -> Positions:
-        """Where each value of any column of that type lies: even where the sample has it, odd between two values."""
+        """The position of each value of a column of that type: even for values of the sample, else odd."""
         distinct, index = _distinct(column)
         if len(self.values) == 0:
             here = np.ones(len(distinct), dtype=np.int64)
@@ -36,7 +36,7 @@ class ColumnRanks:
         return np.append(here, 0)[index]
 
     def value_of(self, bound: int) -> pa.Scalar | None:
-        """The value that a bound compares with; None for the bound that parts NULL from all values."""
+        """The value that a bound compares with; None for the bound that separates NULL from all values."""
         return None if bound <= 1 else self.values[(bound - 2) // 2]
 
 
@@ -47,10 +47,10 @@ def rank_column(name: str, column: pa.Array | pa.ChunkedArray) -> tuple[ColumnRa
 
 
 def _distinct(column: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, Positions]:
-    """(distinct values sorted, for each row the index of its value; -1 for NULL)."""
+    """(sorted distinct values, index of each row's value; -1 for NULL)."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_floating(array.type):
-        array = pc.add(array, pa.scalar(0.0, array.type))  # -0.0 is 0.0
+        array = pc.add(array, pa.scalar(0.0, array.type))  # -0.0 becomes 0.0
     encoded = array.dictionary_encode()
     order = pc.array_sort_indices(encoded.dictionary)
     rank = np.empty(len(order) + 1, dtype=np.int64)
@@ -61,10 +61,10 @@ def _distinct(column: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, Positions]:
 
 
 def _search_sorted(values: pa.Array, wanted: pa.Array) -> Positions:
-    """For each of `wanted` (sorted, distinct) how many of `values` (sorted, distinct) are less."""
+    """For each of `wanted` (sorted, distinct), the number of `values` (sorted, distinct) below it."""
     together = pa.concat_arrays([wanted, values])
     is_value = np.concatenate([np.zeros(len(wanted), dtype=bool), np.ones(len(values), dtype=bool)])
-    # Stable: of equal ones the wanted comes before the value, and does not count it.
+    # The sort is stable: among equals, `wanted` comes before the value, and does not count it.
     order = pc.array_sort_indices(together).to_numpy()
     before = np.cumsum(is_value[order])
     below = np.empty(len(wanted), dtype=np.int64)

@@ -1,7 +1,7 @@
-"""Committing what still stands: other writers may have come first, and most of them touch other partitions.
+"""Commits the groups that are still valid after commits of other writers, which mostly touch other partitions.
 
-An OPTIMIZE changes no content, so that appends never stand against it. A file that another commit rewrote, or whose
-rows it hid, voids the group that it belonged to: that group is read again; the others are committed as they are.
+An OPTIMIZE does not change the content, so appends never conflict with it. If another commit rewrites a file, or hides
+its rows, the file's group is invalid and is read again. Other groups are committed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from tidemark.system.table_location import TableLocation
 
 @dataclass(frozen=True)
 class Label:
-    """What the history and the files say of a pass: columns, predicate, the tag by which later passes know it."""
+    """The description of a pass in history and files: columns, predicate, and the tag that later passes look for."""
 
     columns: tuple[str, ...]
     where: str | None
@@ -31,7 +31,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Committed:
-    """`version` is None where nothing stood; `fallen` are the groups that have to be read again."""
+    """The result of a commit: `version` is None if no group was valid; `fallen` groups have to be read again."""
 
     version: int | None
     stood: tuple[FileGroup, ...]
@@ -39,7 +39,7 @@ class Committed:
 
 
 def source_files(txn: OptimisticTransaction, where: str | None) -> list[LiveFile]:
-    """The live files that can hold rows where `where` holds."""
+    """The live files that can hold rows that match `where`."""
     handles = txn.files_matching(where)
     return [LiveFile(file, handle) for file, handle in zip(txn.describe(handles), handles, strict=True)]
 
@@ -53,7 +53,7 @@ def commit_groups(
     label: Label,
     back_off: BackOff,
 ) -> Committed:
-    """Commit a batch, or after a conflict those groups whose files are as they were. Raises ColumnsDifferError."""
+    """Commit a batch, or after a conflict the groups with unchanged files. Raises ColumnsDifferError."""
     definition, standing = txn.definition, tuple(batch)
     for attempt in range(1, back_off.attempts + 1):
         try:
@@ -89,7 +89,7 @@ def _commit(txn: OptimisticTransaction, groups: Sequence[FileGroup], done: Rewri
 
 
 def metrics(added: Sequence[Mapping[str, Any]], removed: Sequence[LiveFile]) -> dict[str, int]:
-    """Delta's names of an OPTIMIZE's counts."""
+    """The counts of an OPTIMIZE by Delta's names."""
     sizes = [int(file["size"]) for file in added]
     return {
         "numAddedFiles": len(added),

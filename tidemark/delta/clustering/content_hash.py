@@ -1,4 +1,4 @@
-"""A table's content as a few numbers that do not depend on the order of its rows."""
+"""A table's content as a few numbers, independent of the order of rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantT
 
 from tidemark.quoting.spark import quote
 
-# 2^28 times the rows of the largest table still fit 64 bits: Spark's ANSI mode refuses to overflow.
+# The sum of 2^28 times the rows of the largest table fits 64 bits, as Spark's ANSI mode refuses an overflow.
 _SUM_BITS = 0xFFFFFFF
 
 
 @dataclass(frozen=True)
 class ContentHash:
-    """Rows, and the exclusive or and a sum of their 64-bit hashes: equal for equal rows, in any order."""
+    """The number of rows, and the XOR and a sum of their 64-bit hashes: equal for equal rows in any order."""
 
     rows: int
     mixed: int
@@ -28,7 +28,7 @@ class ContentHash:
 
 
 def content_columns(schema: StructType) -> list[Column]:
-    """Aggregates over rows of that schema that make a `ContentHash`."""
+    """The aggregates over rows of that schema for a `ContentHash`."""
     hashed = sf.xxhash64(*(_hashable(field.name, field.dataType) for field in schema))
     return [
         sf.count(sf.lit(1)).alias("rows"),
@@ -38,7 +38,7 @@ def content_columns(schema: StructType) -> list[Column]:
 
 
 def content_of(rows: DataFrame, names: Sequence[str]) -> ContentHash:
-    """The content of those columns; one Spark job."""
+    """The hash of these columns, in one Spark job."""
     chosen = rows.select(*map(quote, names))
     totals = chosen.agg(*content_columns(chosen.schema)).first()
     if totals is None:
@@ -47,7 +47,7 @@ def content_of(rows: DataFrame, names: Sequence[str]) -> ContentHash:
 
 
 def _hashable(name: str, kind: DataType) -> Column:
-    """Spark hashes no maps and no variants; as JSON their parts keep the order in which they are stored."""
+    """A hashable column. Spark cannot hash maps and variants, so they become JSON, which keeps the stored order."""
     column = sf.col(quote(name))
     return sf.to_json(sf.struct(column)) if _has_unhashable(kind) else column
 

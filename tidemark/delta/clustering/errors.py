@@ -1,9 +1,9 @@
 """Errors of clustering.
 
 TerminalError
-├── ClusterColumnError      a column that rows cannot be clustered by
-├── ClusterTableError       a table that keeps what clustering would lose
-└── ContentChangedError     what was written is not what was read; nothing was committed
+├── ClusterColumnError   a column that rows cannot be clustered by
+├── ClusterTableError    a table with a feature that clustering would break
+└── ContentChangedError  the written rows differ from the rows read; nothing was committed
 """
 
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ class ClusterColumnError(TerminalError):
 
 
 class ClusterTableError(TerminalError):
-    """A table that keeps what clustering would lose."""
+    """A table with a feature that clustering would break."""
 
     @classmethod
     def with_feature(cls, path: TableLocation, feature: str, hint: str) -> Self:
@@ -72,7 +72,7 @@ class ClusterTableError(TerminalError):
 
 
 class ContentChangedError(TerminalError):
-    """What was written is not what was read."""
+    """The written rows differ from the rows read."""
 
     @classmethod
     def of(cls, path: TableLocation, read: object, written: object) -> Self:

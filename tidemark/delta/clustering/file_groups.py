@@ -1,4 +1,4 @@
-"""Which files are clustered together: those of one partition, of the whole table where it has none."""
+"""Groups of files that are clustered together: the files of one partition, or of a table without partitions."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,21 +10,21 @@ from tidemark.delta.live_file import LiveFile
 from tidemark.strict_json import json_text
 
 CLUSTERED = "tidemark.clustered"
-# A pass makes at most so many files of so many partitions: what the driver plans at a time is bounded.
+# Limits of a pass, so that the driver's work is bounded: output files, and partitions.
 MOST_FILES, MOST_GROUPS = 512, 64
-# What is clustered again with new data is at most this many times as much: each row a few times in all.
+# A pass rewrites at most this multiple of the new data from earlier passes, so each row only a few times.
 _MERGED_RATIO = 2.0
 
 
 def visible_bytes(file: LiveFile) -> int:
-    """The share of a file's bytes that is not hidden."""
+    """The share of a file's bytes whose rows are not hidden."""
     if not file.hidden_rows or not file.rows:
         return file.size_bytes
     return round(file.size_bytes * file.rows / (file.rows + file.hidden_rows))
 
 
 def pass_of(file: LiveFile, spec: str) -> str | None:
-    """The pass that wrote a file by the same columns and weights; None where none did."""
+    """The pass that wrote a file by the same columns and weights; None if there was none."""
     by, _, number = (file.described.get("tags") or {}).get(CLUSTERED, "").rpartition("#")
     return number if number and by == spec else None
 
@@ -51,7 +51,7 @@ def partition_key(partition: Mapping[str, str | None]) -> str:
 
 
 def groups_of(files: Iterable[LiveFile], target_bytes: int) -> list[FileGroup]:
-    """The files by partition; a partition of one small file without hidden rows has nothing to gain."""
+    """The files by partition, without partitions that gain nothing: one small file without hidden rows."""
     by_partition: dict[str, list[LiveFile]] = defaultdict(list)
     for file in files:
         by_partition[partition_key(file.described["partitionValues"])].append(file)
@@ -67,10 +67,10 @@ def groups_of(files: Iterable[LiveFile], target_bytes: int) -> list[FileGroup]:
 def files_to_cluster(
     files: Sequence[LiveFile], spec: str, columns: Sequence[ClusterColumn], target_bytes: int
 ) -> list[LiveFile]:
-    """The files that no pass by that spec wrote, and those of earlier passes whose overlap with them is bad.
+    """The files that no pass with that spec wrote, and files of earlier passes that overlap them badly.
 
-    Work is proportional to the new data, and the number of passes that a filter has to look into to the logarithm of
-    the table's size (the tiers of a log-structured merge tree).
+    The work is proportional to the new data. A filter has to look into a number of passes that grows with the logarithm
+    of the table's size, like the tiers of a log-structured merge tree.
     """
     by_partition: dict[str, list[LiveFile]] = defaultdict(list)
     for file in files:
@@ -94,10 +94,10 @@ def _to_merge(
 
 
 def _of_pass(ranges: FileKeyRanges, chosen: Sequence[int], own: Sequence[int], target_bytes: int) -> list[int]:
-    """What is clustered again of an earlier pass.
+    """The files of an earlier pass to cluster again.
 
-    Of one that is not large beside `chosen`: files that overlap with these, and small ones. Of a large one: those of
-    its files that are not large beside what came into their bounds.
+    From a pass that is not much larger than `chosen`: files that overlap it, and small files. From a larger one: files
+    that are not much larger than the data that came into their bounds.
     """
     if ranges.sizes[list(own)].sum() > _MERGED_RATIO * ranges.sizes[list(chosen)].sum():
         return ranges.badly_overlapped(chosen, own, _MERGED_RATIO)
@@ -110,7 +110,7 @@ def _bytes_of(files: Sequence[LiveFile]) -> int:
 
 
 def batches(groups: Sequence[FileGroup]) -> Iterator[list[FileGroup]]:
-    """Groups that are rewritten in one pass; one that is larger than a batch is a batch by itself."""
+    """Groups for one pass each. A group that is larger than a batch is a batch by itself."""
     batch: list[FileGroup] = []
     for group in groups:
         is_full = len(batch) == MOST_GROUPS or sum(member.wanted for member in batch) + group.wanted > MOST_FILES

@@ -1,8 +1,8 @@
-"""Which clustered files lie where new rows came: from the log's bounds alone.
+"""Finds clustered files in the range of new rows, by the log's bounds alone.
 
-A file's overlap is bad where the files that are to be clustered have, inside its bounds, a good part of its own bytes:
-a filter that finds the one reads those as well. New rows that are spread over a large table are thin everywhere and
-void no old file; new rows of one user, or of today, void the files of that user, of today.
+A file overlaps badly if the new files have much data inside its bounds, compared to its own size: a filter that finds
+the file reads the new ones as well. New rows that are spread over a large table are sparse everywhere, and no old file
+is rewritten. New rows of one user, or of today, affect the files of that user or day.
 """
 
 import datetime as dt
@@ -19,7 +19,7 @@ from tidemark.delta.clustering.clusterable_columns import ClusterColumn
 from tidemark.delta.clustering.column_ranks import Floats, Positions
 from tidemark.delta.live_file import LiveFile
 
-# Of more files than these every n-th is compared, and stands for n: a pass over a large table compares no more pairs.
+# With more files, every n-th is compared and counts n times, so that the number of pairs is bounded.
 _MOST_COMPARED = 1_000
 
 Bound = float | str
@@ -28,9 +28,9 @@ Span = tuple[Bound, Bound]
 
 @dataclass(frozen=True)
 class FileKeyRanges:
-    """Files as ranges: for each key the places of the lowest and the highest value among the ends of all files.
+    """Files as ranges: for each key, the ranks of the lowest and highest value among the ends of all files.
 
-    Places are whole numbers, so that a width is how many ends a file holds: ends are where the data are.
+    Ranks are integers, so a width is the number of ends in a range: ends are where the data is.
     """
 
     sizes: Floats
@@ -39,13 +39,13 @@ class FileKeyRanges:
 
     @classmethod
     def of(cls, sizes: Sequence[int], spans: Sequence[Sequence[Span | None]]) -> "FileKeyRanges":
-        """`spans`: for each key the files' bounds, None for a file without: it may hold anything."""
+        """`spans` has the files' bounds for each key; None for a file without bounds, which may hold any value."""
         placed = [_span_arrays(own) for own in spans]
         size = np.maximum(1.0, np.asarray(sizes, dtype=np.float64))
         return cls(size, tuple(low for low, _ in placed), tuple(high for _, high in placed))
 
     def bytes_inside(self, chosen: Sequence[int], others: Sequence[int]) -> Floats:
-        """About how many bytes of `chosen` lie inside the bounds of each of `others` (numbers of files)."""
+        """The estimated bytes of `chosen` inside the bounds of each of `others` (indexes of files)."""
         there = np.asarray(others, dtype=np.int64)
         step = max(1, -(-len(chosen) // _MOST_COMPARED))
         inside = np.zeros(len(there))
@@ -54,9 +54,9 @@ class FileKeyRanges:
         return inside
 
     def badly_overlapped(self, chosen: Sequence[int], others: Sequence[int], most_ratio: float) -> list[int]:
-        """Those of `others` that have at most `most_ratio` times as many bytes as `chosen` has inside their bounds.
+        """The files among `others` with at most `most_ratio` times as many bytes as `chosen` has inside their bounds.
 
-        All together have at most `most_ratio` times the bytes of `chosen`; the worst come first.
+        Together they have at most `most_ratio` times the bytes of `chosen`. The worst come first.
         """
         there = np.asarray(others, dtype=np.int64)
         own, inside = self.sizes[there], self.bytes_inside(chosen, others)
@@ -66,7 +66,7 @@ class FileKeyRanges:
         return [int(number) for number in there[worst[is_bad & fits]]]
 
     def _share(self, at: int, others: Positions) -> Floats:
-        """Which part of box `at` each of `others` covers, 0 to 1."""
+        """The part of range `at` that each of `others` covers, 0 to 1."""
         part = np.ones(len(others))
         for low, high in zip(self.lows, self.highs, strict=True):
             both = np.minimum(high[at], high[others]) - np.maximum(low[at], low[others]) + 1
@@ -82,7 +82,7 @@ def _span_arrays(spans: Sequence[Span | None]) -> tuple[Positions, Positions]:
 
 
 def spans_of(files: Sequence[LiveFile], column: ClusterColumn) -> list[Span | None]:
-    """The log's bounds of a column, comparable with one another; None where it has none."""
+    """The log's bounds of a column in comparable form; None if there are none."""
     return [_span(json.loads(file.described.get("stats") or "{}"), column) for file in files]
 
 
@@ -91,12 +91,12 @@ def _span(stats: dict[str, Any], column: ClusterColumn) -> Span | None:
     high = stats.get("maxValues", {}).get(column.physical)
     try:
         return None if low is None or high is None else (_bound(low, column), _bound(high, column))
-    except ValueError:  # A year past 9999: Spark has it, Python does not.
+    except ValueError:  # A year after 9999 is valid in Spark, but not in Python.
         return None
 
 
 def _bound(value: object, column: ClusterColumn) -> Bound:
-    """Text as text, all else as a number: that is precise enough for an overlap."""
+    """Text as text, everything else as a number. That is precise enough for an overlap."""
     if isinstance(column.kind, StringType):
         return str(value)
     if isinstance(column.kind, DateType | TimestampType | TimestampNTZType):

@@ -1,7 +1,7 @@
-"""A sample of the keys: of every file, in proportion to its rows, straight from its column chunks.
+"""A sample of the keys from every file, in proportion to its rows, read directly from column chunks.
 
-Only the keys' chunks of each row group are read, and of those rows at random: files that follow the data's order (by
-time, by key) contribute like all others. Rows that a deletion vector hides are read by Spark, which knows them.
+Only the keys' chunks of each row group are read, and rows are drawn from them at random. So files in the data's order
+(by time, by key) contribute like all others. Spark reads files with a deletion vector, because it applies the vector.
 """
 
 import random
@@ -23,23 +23,23 @@ from tidemark.quoting.spark import quote
 from tidemark.storage.stored_files import stored_files
 from tidemark.system.table_location import TableLocation
 
-# The driver holds no more than these rows' keys, and one row group's keys a thread.
+# The limit of the driver's memory: these rows' keys, and one row group's keys for each thread.
 MOST_ROWS = 400_000
 _LEAST_ROWS, _ROWS_A_FILE = 20_000, 800
 _THREADS = 4
-# Row groups read of one file: of a file with more, every n-th.
+# The most row groups of a file that are read; with more, every n-th.
 _MOST_ROW_GROUPS = 64
 
 
 def sample_size(wanted_files: int) -> int:
-    """Rows enough for output files that differ by a few per cent."""
+    """The number of rows that gives output files with sizes within a few per cent."""
     return min(MOST_ROWS, max(_LEAST_ROWS, _ROWS_A_FILE * wanted_files))
 
 
 def sample_keys(
     txn: OptimisticTransaction, root: TableLocation, group: FileGroup, columns: Sequence[ClusterColumn], rows: int
 ) -> pa.Table:
-    """About `rows` rows of the group's keys, a column each by its name in the table."""
+    """About `rows` rows of the group's keys, with the columns' names in the table."""
     whole = sum(file.rows or 0 for file in group.files)
     share = min(1.0, rows / whole) if whole else 1.0
     seen = [file for file in group.files if not file.hidden_rows and not _is_elsewhere(file)]
@@ -62,7 +62,7 @@ def _of_file(root: TableLocation, file: LiveFile, columns: Sequence[ClusterColum
         pre_buffer=False,
     )
     every = -(-parquet.num_row_groups // _MOST_ROW_GROUPS) or 1
-    # The file's name as the seed: the same table gives the same sample.
+    # The file's name is the seed, so the same table gives the same sample.
     chance = random.Random(file.name)  # noqa: S311 - a sample, no secret
     parts = [
         _of_row_group(parquet, at, columns, share * every, chance) for at in range(0, parquet.num_row_groups, every)
@@ -86,7 +86,7 @@ def _of_row_group(
 
 
 def _as_type_of_today(table: pa.Table, column: ClusterColumn, rows: pa.Array) -> pa.ChunkedArray:
-    """The column in its type of today; a file from before the column has NULL."""
+    """The column in its current type. A file from before the column was added has NULL."""
     if column.physical not in table.column_names:
         return pa.chunked_array([pa.nulls(len(rows), column.arrow_type)])
     values = _as_takeable(table[column.physical]).take(rows)
@@ -97,7 +97,7 @@ def _as_type_of_today(table: pa.Table, column: ClusterColumn, rows: pa.Array) ->
 
 
 def _as_takeable(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """As rows can be taken from: Arrow takes none from views, and delta-rs's DELETE leaves files that say they are."""
+    """The column in a type with `take`. Arrow has none for views, which files of delta-rs's DELETE declare."""
     as_stored = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}.get(values.type)
     return values if as_stored is None else values.cast(as_stored)
 

@@ -1,4 +1,4 @@
-"""How well a table's files are clustered by its columns: from the log's bounds alone, without reading a row."""
+"""Measures how well a table's files are clustered by its columns, from the log's bounds, without reading rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from tidemark.system.table_location import TableLocation
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """`depth`: files whose bounds hold a value of the column, on average; `deepest`: at most. 1 is sorted.
+    """`depth` is the average number of files whose bounds hold a value, `deepest` the highest. 1 means sorted.
 
-    `bounded` files have bounds; the others are read by every filter, unless they hold nothing but NULL.
+    `bounded` files have bounds. Every filter reads the others, unless all their values are NULL.
     """
 
     column: str
@@ -28,7 +28,7 @@ class ColumnLayout:
 
 @dataclass(frozen=True)
 class Layout:
-    """A version's files, and how each column that has bounds lies in them."""
+    """A version's files, and the layout of each column with bounds."""
 
     version: int
     files: int
@@ -46,7 +46,7 @@ class Between:
 
 
 def layout_of(path: TableLocation, columns: Sequence[str] | None = None) -> Layout:
-    """The newest version's layout, by `columns` or by all that have bounds.
+    """The newest version's layout, by `columns` or by all columns with bounds.
 
     Raises NotADeltaTableError, ClusterColumnError.
     """
@@ -61,7 +61,7 @@ def layout_of(path: TableLocation, columns: Sequence[str] | None = None) -> Layo
 
 
 def column_layout(files: pa.Table, column: str) -> ColumnLayout:
-    """`files` has `min.<column>` and `max.<column>`."""
+    """The layout of a column. `files` has `min.<column>` and `max.<column>`."""
     low, high = files[f"min.{column}"], files[f"max.{column}"]
     both = pc.and_(pc.is_valid(low), pc.is_valid(high))
     low, high = low.filter(both), high.filter(both)
@@ -73,7 +73,7 @@ def column_layout(files: pa.Table, column: str) -> ColumnLayout:
 
 
 def depths_at(lows: Positions, highs: Positions) -> Positions:
-    """How many of the spans [low, high] hold each of their ends."""
+    """The number of spans [low, high] that hold each of their ends."""
     ends = np.concatenate([lows, highs])
     begun = np.searchsorted(np.sort(lows), ends, side="right")
     over = np.searchsorted(np.sort(highs), ends, side="left")
@@ -81,7 +81,7 @@ def depths_at(lows: Positions, highs: Positions) -> Positions:
 
 
 def files_read(path: TableLocation, filters: Sequence[Between]) -> tuple[int, int]:
-    """(files, bytes) of the newest version that can hold rows where all `filters` hold; their columns have bounds."""
+    """(files, bytes) of the newest version that may hold rows that match all `filters`. Their columns have bounds."""
     files = file_statistics(path).files
     for filter_ in filters:
         least, most = files[f"min.{filter_.column}"], files[f"max.{filter_.column}"]

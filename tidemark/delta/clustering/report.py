@@ -1,11 +1,9 @@
-"""What a clustering did."""
-
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class ClusterReport:
-    """What was done: one version a batch; files and rows rewritten; `again` are groups that others' commits voided."""
+    """The result of clustering: a version for each batch, and counts. `again` counts groups that were read again."""
 
     versions: tuple[int, ...] = ()
     files_before: int = 0

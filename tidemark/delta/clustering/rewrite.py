@@ -1,4 +1,4 @@
-"""The one pass: each row of a batch of groups is sent to its file, written, and found again."""
+"""The pass over a batch of groups: sends each row to its file, writes the files, and verifies the content."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _DEFAULT_PREFIX, _LONGEST_PREFIX = 32, 1_024
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """A batch's trees, numbered through: `expression` says a row's file, `files` how many there are."""
+    """The trees of a batch with consecutive file numbers: `expression` gives a row's file, `files` is their number."""
 
     expression: str
     files: int
@@ -38,7 +38,7 @@ class ClusterPlan:
 
 @dataclass(frozen=True)
 class Rewritten:
-    """What a batch became: new files as the log writes them, and their content, proved to be that of the old ones."""
+    """The new files as the log describes them, and their content, which equals the old files' content."""
 
     added: tuple[Mapping[str, Any], ...]
     content: ContentHash
@@ -83,7 +83,7 @@ def _shift_files(node: Node, by: int) -> Node:
 
 
 def _is_in(partition: Mapping[str, str | None], fields: Mapping[str, StructField]) -> str:
-    """The log names partition columns as the files do."""
+    """The condition for a partition. The log has the partition columns' names in files."""
     equal = (
         f"{quote(fields[name].name)} <=> {typed_literal(value or None, fields[name].dataType.simpleString())}"
         for name, value in partition.items()
@@ -98,7 +98,7 @@ def rewrite_groups(
     batch: Sequence[FileGroup],
     columns: Sequence[ClusterColumn],
 ) -> Rewritten:
-    """Write the batch's rows anew; nothing is committed. Raises ContentChangedError."""
+    """Write the batch's rows again, without a commit. Raises ContentChangedError."""
     plan = plan_rewrite(txn, root, batch, columns)
     crash_point("cluster.planned")
     seen = Observation()
@@ -116,7 +116,7 @@ def rewrite_groups(
 
 
 def _length_of_bounds(keys: Sequence[ColumnRanks], columns: Sequence[ClusterColumn]) -> int:
-    """The log keeps the first 32 characters of a text's bounds: more where all texts begin with the same ones."""
+    """The length of text bounds: by default 32 characters, and more if all texts have a common prefix."""
     texts = {column.name for column in columns if isinstance(column.kind, StringType)}
     ends = [(key.values[0].as_py(), key.values[-1].as_py()) for key in keys if key.name in texts and len(key.values)]
     common = max((_common(*pair) for pair in ends), default=0)
@@ -124,6 +124,6 @@ def _length_of_bounds(keys: Sequence[ColumnRanks], columns: Sequence[ClusterColu
 
 
 def _common(left: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
+    """The length of the common prefix of two texts."""
     pairs = enumerate(zip(left, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(left), len(other)))

@@ -1,4 +1,4 @@
-"""Which partitions have many small files, by the log alone: what comes late does not come in large ones."""
+"""Partitions with many small files, by the log alone. Late data usually comes in small files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ PartitionKey = frozenset[tuple[str, str]]
 
 
 def partition_key(values: Mapping[str, object]) -> PartitionKey:
-    """A partition's values as text, in no order."""
+    """A partition's values as text, unordered."""
     return frozenset((name, str(value)) for name, value in values.items())
 
 
 def partitions_with_small_files(path: TableLocation, at_least: int, below_bytes: float) -> set[PartitionKey]:
-    """The partitions that have `at_least` files below so many bytes. Raises NotADeltaTableError."""
+    """The partitions with at least `at_least` files below `below_bytes`. Raises NotADeltaTableError."""
     look = file_statistics(path)
     columns = {name: look.files[f"partition.{name}"].to_pylist() for name in look.partition_columns}
     sizes = look.files["size_bytes"].to_pylist()

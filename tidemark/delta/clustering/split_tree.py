@@ -1,4 +1,4 @@
-"""A tree of splits: which output file a row belongs to."""
+"""A tree of splits that assigns rows to output files."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from tidemark.delta.clustering.column_ranks import Positions
 
 @dataclass(frozen=True)
 class Leaf:
-    """Rows of the files `first` to `first + width - 1`; several where nothing in the keys tells the rows apart."""
+    """Rows of the files `first` to `first + width - 1`; several files if the keys cannot separate the rows."""
 
     first: int
     width: int
@@ -29,7 +29,7 @@ Node = Leaf | Split
 
 
 def leaves(node: Node) -> Iterator[Leaf]:
-    """All leaves, in the order of their files."""
+    """All leaves in the order of their files."""
     if isinstance(node, Leaf):
         yield node
         return
@@ -38,12 +38,12 @@ def leaves(node: Node) -> Iterator[Leaf]:
 
 
 def file_count(node: Node) -> int:
-    """How many files the tree makes."""
+    """The number of files of the tree."""
     return sum(leaf.width for leaf in leaves(node))
 
 
 def assign_files(node: Node, positions: Sequence[Positions], scatter: Positions) -> Positions:
-    """Each row's file; `scatter`, any numbers from 0, spreads the rows of a leaf over its files."""
+    """The file of each row. `scatter` (any numbers from 0) spreads the rows of a leaf over its files."""
     file_of = np.empty(len(scatter), dtype=np.int64)
     _assign(node, positions, scatter, np.arange(len(scatter)), file_of)
     return file_of

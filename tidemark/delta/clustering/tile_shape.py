@@ -1,10 +1,10 @@
-"""How many parts of which column: found by trying shapes on a sample and counting the files that filters would read.
+"""Chooses how many parts to cut each column into. It tries shapes on a sample and counts the files that filters read.
 
-A shape is tiles in the manner of Sort-Tile-Recursive (Leutenegger 1997): so many parts of one column, each cut into
-parts of the next by its own quantiles, the last column taking what is left of the budget of files. A point filter on a
-column reads the files whose bounds hold the point; summed over files that is their extent in that column, so the cost
-of a shape is the weighted sum of extents. Balanced shapes are best for independent columns; where one column follows
-another, or has few values, the trial says so.
+A shape is tiles as in Sort-Tile-Recursive (Leutenegger 1997). The first column is cut into parts, and each part is cut
+by the quantiles of the next column. The last column takes the rest of the budget of files. A point filter on a column
+reads the files whose bounds hold the point. Summed over files that is their extent in the column, so the cost of a
+shape is the weighted sum of extents. Balanced shapes are best for independent columns. The trial shows if one column
+follows another, or has few values.
 """
 
 import itertools
@@ -15,7 +15,7 @@ import numpy as np
 
 from tidemark.delta.clustering.column_ranks import Floats, Positions
 
-# (key, number of parts), one after the other.
+# (key, number of parts), in order.
 Steps = tuple[tuple[int, int], ...]
 
 _ROWS_A_FILE = 128
@@ -24,10 +24,10 @@ _LEAST_ROWS, _MOST_ROWS = 512, 16_384
 
 @dataclass(frozen=True)
 class Points:
-    """A sample: for each key the rows' positions, and which share of filter values lies below and up to each row's.
+    """A sample: the rows' positions for each key, and the share of filter values below and up to each row's value.
 
-    Filter values are drawn half from rows, half from distinct values: readers ask for what is frequent, and for what
-    is rare.
+    Half of the filter values are drawn from rows, half from distinct values: readers look for frequent values and for
+    rare ones.
     """
 
     positions: tuple[Positions, ...]
@@ -44,7 +44,7 @@ class Points:
         return cls(tuple(positions), tuple(below for below, _ in shares), tuple(upto for _, upto in shares))
 
     def of_rows(self, rows: Positions) -> "Points":
-        """Those rows, measured by the whole sample."""
+        """These rows, with the measures of the whole sample."""
         parts = (self.positions, self.below, self.upto)
         positions, below, upto = (tuple(values[rows] for values in part) for part in parts)
         return Points(positions, below, upto)  # type: ignore[arg-type]
@@ -63,14 +63,14 @@ def _shares(positions: Positions) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class TileShape:
-    """Parts of columns in this order: (key, number of parts); the last takes the rest of the budget."""
+    """The parts of columns in order: (key, number of parts). The last column takes the rest of the budget."""
 
     steps: Steps
     cost: float
 
 
 def best_shape(points: Points, weights: Sequence[float], files: float) -> TileShape:
-    """The cheapest shape found for about `files` files; `weights` say how often a filter is on each key."""
+    """The cheapest shape found for about `files` files. `weights` are the shares of filters on each key."""
     thin = points.thin_to(int(min(max(_LEAST_ROWS, _ROWS_A_FILE * files), _MOST_ROWS)))
     useful = [at for at, column in enumerate(thin.positions) if column.min() != column.max()]
     if not useful:
@@ -87,13 +87,13 @@ def _all(columns: Sequence[int], files: float) -> Iterator[Steps]:
 
 
 def _counts(files: float) -> list[int]:
-    """1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 16, ... up to `files`."""
+    """Powers of 2^(1/4) as integers, up to `files`: 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 16, ..."""
     steps = range(int(4 * np.log2(max(1.0, files))) + 2)
     return sorted({min(round(2 ** (step / 4)), max(1, round(files))) for step in steps})
 
 
 def _search_shape(points: Points, weights: Sequence[float], files: float, columns: Sequence[int]) -> TileShape:
-    """More than two columns: one number at a time, from balanced parts; then the order; then the numbers again."""
+    """For more than two columns: varies one number at a time from balanced parts, then the order, then again."""
     even = max(1, round(files ** (1 / len(columns))))
     best = _cheapest(points, weights, files, [tuple((column, even) for column in columns)])
     for _ in range(2):
@@ -123,7 +123,7 @@ def _cheapest(
 
 
 def cost(points: Points, weights: Sequence[float], files: float, steps: Sequence[tuple[int, int]]) -> float:
-    """The files that a filter on a value reads, weighted over the keys, if `points` were all rows in `files` files."""
+    """The files that a filter on a value reads, weighted over the keys, if `points` were all rows, in `files` files."""
     order = np.arange(points.rows)
     starts = np.zeros(1, dtype=np.int64)
     for number, (column, parts) in enumerate(steps):
@@ -141,7 +141,7 @@ def cost(points: Points, weights: Sequence[float], files: float, steps: Sequence
 def _cut_tiles(
     positions: Positions, order: Positions, starts: Positions, files: float, parts: int | None
 ) -> tuple[Positions, Positions]:
-    """Cut each tile (rows from one start to the next, in `order`) at its own quantiles; the new order and starts."""
+    """Cut each tile (rows from one start to the next in `order`) at its own quantiles. Returns new order and starts."""
     rows = np.diff(np.append(starts, len(order)))
     tile = np.repeat(np.arange(len(starts)), rows)
     here = positions[order]

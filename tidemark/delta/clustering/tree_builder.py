@@ -1,9 +1,9 @@
-"""From a sample to a tree of splits with about as many files as asked for.
+"""Builds a tree of splits from a sample, with about the requested number of files.
 
-Each node takes the first step of the shape that is cheapest for its own rows, its children choose anew. A value that
-fills a part by itself is isolated, so that its files hold nothing else, and then split by the other columns; where
-one value has a large share, the rest is first set apart and shaped by itself. Only rows that no column tells apart
-are spread over several files.
+Each node takes the first step of the shape that is cheapest for its own rows, and its children choose again. A value
+that fills a part is isolated, so that its files hold no other value, and then split by the other columns. If one value
+has a large share, the other rows are first separated and shaped alone. Only rows with equal keys are spread over
+several files.
 """
 
 from collections.abc import Sequence
@@ -16,15 +16,15 @@ from tidemark.delta.clustering.split_tree import Leaf, Node, Split, file_count
 from tidemark.delta.clustering.tile_shape import Points, TileShape, best_shape
 
 _LARGE_SHARE = 0.3
-# A part below this share of a file joins its neighbour, unless that is a frequent value alone.
+# A part below this share of a file joins its neighbour, unless it is a frequent value.
 _LEAST_FILE = 0.25
-# Trees of so much more or fewer files than asked for are built again.
+# A tree whose number of files is further off than this share is built again.
 _ROUNDED = 0.03
 
 
 @dataclass(frozen=True)
 class _Part:
-    """The rows from this bound on, up to the next part's."""
+    """The rows from this bound up to the next part's bound."""
 
     bound: int
     rows: int
@@ -32,9 +32,9 @@ class _Part:
 
 
 def build_tree(positions: Sequence[Positions], weights: Sequence[float], files: int) -> Node:
-    """The tree for a sample: `positions` of its rows, a column a key (all of the same length).
+    """The tree for a sample. `positions` has a column for each key, all of the same length.
 
-    Files are numbered from 0 in the order of the tree, about `files` in all, of about the same number of rows.
+    Files are numbered from 0 in the order of the tree: about `files` files with about the same number of rows.
     """
     if files < 1 or not positions:
         raise ValueError(f"expected keys and at least one file, found {len(positions)} and {files}")
@@ -45,7 +45,7 @@ def build_tree(positions: Sequence[Positions], weights: Sequence[float], files: 
     count = file_count(tree)
     if abs(count - files) <= _ROUNDED * files:
         return tree
-    # Frequent values that are less than a file each make more files than asked for: small ones, that filters also read.
+    # Frequent values smaller than a file make additional small files, which filters also read.
     again = _number_files(_grown(points, weights, files * files / count), 0)[0]
     return min(tree, again, key=lambda candidate: abs(np.log(file_count(candidate) / files)))
 
@@ -67,7 +67,7 @@ def _grown(points: Points, weights: Sequence[float], files: float) -> Node:
 
 
 def _cost(points: Points, weights: Sequence[float], files: float, split: tuple[int, list[_Part]]) -> float:
-    """The cost when each part is shaped by itself."""
+    """The cost if each part is shaped alone."""
     column, parts = split
     total = 0.0
     for rows, part in zip(_rows_of(points, column, parts), parts, strict=True):
@@ -79,7 +79,7 @@ def _cost(points: Points, weights: Sequence[float], files: float, split: tuple[i
 
 
 def _set_apart(points: Points) -> tuple[int, list[_Part]] | None:
-    """The value with the largest share, split from those below and above it; None where no share is large."""
+    """The value with the largest share, separated from values below and above it; None if no share is large."""
     best: tuple[int, int, int] | None = None
     for column, positions in enumerate(points.positions):
         values, counts = np.unique(positions, return_counts=True)
@@ -96,7 +96,7 @@ def _set_apart(points: Points) -> tuple[int, list[_Part]] | None:
 
 
 def _first_step(points: Points, shape: TileShape, files: float) -> tuple[int, list[_Part]] | None:
-    """The first step of a shape that parts anything."""
+    """The first step of a shape that gives more than one part."""
     for number, (column, count) in enumerate(shape.steps):
         is_last = number == len(shape.steps) - 1
         parts = _quantiles(points.positions[column], files, round(files) if is_last else count)
@@ -106,7 +106,7 @@ def _first_step(points: Points, shape: TileShape, files: float) -> tuple[int, li
 
 
 def _quantiles(positions: Positions, files: float, count: int) -> list[_Part]:
-    """About `count` parts of equal size; a value that fills one by itself is one."""
+    """About `count` parts of equal size. A value that fills one is a part of its own."""
     values, counts = np.unique(positions, return_counts=True)
     before = np.cumsum(counts) - counts
     size = len(positions) / max(1, count)
@@ -123,7 +123,7 @@ def _quantiles(positions: Positions, files: float, count: int) -> list[_Part]:
 
 
 def _join_small(parts: Sequence[_Part], least: float) -> list[_Part]:
-    """Parts of fewer than `least` rows with their neighbours; frequent values stay alone."""
+    """The parts with those below `least` rows joined to their neighbours. Frequent values stay alone."""
     joined: list[_Part] = []
     for part in parts:
         last = joined[-1] if joined else None
@@ -143,7 +143,7 @@ def _rows_of(points: Points, column: int, parts: Sequence[_Part]) -> list[Positi
 
 
 def _number_files(node: Node, first: int) -> tuple[Node, int]:
-    """The same tree with its files numbered from `first`, and the next number."""
+    """The tree with its files numbered from `first`, and the next number."""
     if isinstance(node, Leaf):
         return Leaf(first, node.width), first + node.width
     children = []

@@ -1,4 +1,4 @@
-"""A tree of splits as Spark SQL: comparisons nested as in a binary search, compiled to a few jumps a row."""
+"""A tree of splits as Spark SQL: nested comparisons as in a binary search, compiled to a few jumps for each row."""
 
 import datetime as dt
 import math
@@ -11,7 +11,7 @@ from tidemark.delta.clustering.column_ranks import ColumnRanks
 from tidemark.delta.clustering.split_tree import Leaf, Node, Split
 from tidemark.quoting.spark import quote, text_literal
 
-# Any numbers: of the rows of one task that a leaf spreads, each goes to the next file.
+# Any numbers: the rows of a task go to the files of a leaf in turn.
 _SCATTER = "monotonically_increasing_id()"
 
 
@@ -33,7 +33,7 @@ def _binary_search(node: Split, keys: Sequence[ColumnRanks], types: Sequence[Dat
 
 
 def _from(bound: int, key: ColumnRanks, kind: DataType) -> str:
-    """Whether a row's position is at least `bound`. NULL is never above a value, and IF takes it as false."""
+    """The condition that a row's position is at least `bound`. NULL is below every value, and IF takes it as false."""
     value = key.value_of(bound)
     if value is None:
         return f"{quote(key.name)} IS NOT NULL"
@@ -41,7 +41,7 @@ def _from(bound: int, key: ColumnRanks, kind: DataType) -> str:
 
 
 def literal(value: object, kind: DataType) -> str:
-    """A value of a column's own type, so that the column is not cast."""
+    """A value in the column's own type, so that the column is not cast."""
     if isinstance(value, str):
         return text_literal(value)
     if isinstance(value, dt.datetime):

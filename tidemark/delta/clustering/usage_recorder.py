@@ -1,4 +1,4 @@
-"""Recording what queries filter by while they are run, at next to no cost."""
+"""Records the filters of queries while they run, at low cost."""
 
 import logging
 from collections import Counter
@@ -16,10 +16,10 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class UsageRecorder:
-    """One a process: a query is planned once to be read, and counted each time that it is run.
+    """The recorder of a process. It analyses each distinct query once, and counts every run.
 
-    Spark plans a query anew for every write, and planning takes as long as computing a small slice: queries that differ
-    in bound values alone are read once.
+    Spark plans a query again for every write, and planning takes as long as computing a small slice. So queries that
+    differ only in bound values are analysed once.
     """
 
     def __init__(self, counts: ScanCounts) -> None:
@@ -27,7 +27,7 @@ class UsageRecorder:
         self._known: dict[Hashable, list[ScanUsage]] = {}
 
     def ran(self, query: Hashable, frame: DataFrame, times: int = 1) -> None:
-        """`frame` was run, and others like it, `times` in all; `query` is equal for frames that filter alike."""
+        """Count `times` runs of `frame` and similar frames; `query` is equal for frames with the same filters."""
         try:
             if query not in self._known:
                 self._known[query] = usages_of(frame)
@@ -36,5 +36,5 @@ class UsageRecorder:
                 scans[usage.table, usage.columns] += times
             self._counts.add(scans)
         except (StateStoreDownError, Py4JError, CapturedException) as problem:
-            # The rows are written: advice is not worth failing for.
+            # The rows are written; a failure to record filters must not fail the run.
             _LOGGER.warning("filters are not recorded: %s", problem)

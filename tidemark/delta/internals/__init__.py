@@ -1,1 +1,1 @@
-"""Delta's private interfaces, the only place that knows them: through py4j, and the log's files read by hand."""
+"""All uses of Delta's private interfaces: calls through py4j, and log files that are read by hand."""

@@ -1,7 +1,7 @@
-"""Everything private of Delta and Spark that is used, name by name: the contract with the installed version.
+"""All private names of Delta and Spark that are used: the contract with the installed version.
 
-A class is followed by its methods as `name/number of parameters`, `new/n` for a constructor. The test of this contract
-proves that the version that pyproject.toml pins has all of it, and that the adapter uses nothing else.
+Each class has its methods as `name/number of parameters`; `new/n` is a constructor. A test proves that the version in
+pyproject.toml has all of them, and that the adapter uses nothing else.
 """
 
 from collections.abc import Mapping
@@ -112,7 +112,7 @@ PUBLIC_CLASSES: Final = frozenset(
         "scala.jdk.javaapi.CollectionConverters",
     }
 )
-"""What the adapter uses beside them: Java, Scala, and what Spark and py4j promise to keep."""
+"""Public classes that the adapter uses too: Java, Scala, and stable parts of Spark and py4j."""
 
 SETTINGS: Final = (
     "spark.databricks.delta.allFilesInCrc.thresholdNumFiles",
@@ -125,7 +125,7 @@ SETTINGS: Final = (
     "spark.databricks.io.skipping.stringPrefixLength",
     "spark.sql.legacy.parameterSubstitution.constantsOnly",
 )
-"""Settings of a session that no documentation promises."""
+"""Session settings without documentation."""
 
 LOG_FILES: Final = ("log_files", "log_replay", "vector_path", "features", "version_content")
 """The modules that read the log's files by hand, by Delta's published protocol."""

@@ -1,4 +1,4 @@
-"""Rows of a file marked as gone, without rewriting the file: Delta's deletion vectors, all of a commit in one file."""
+"""Delta's deletion vectors: mark rows as deleted without rewriting their file. A commit's vectors share one file."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -30,7 +30,7 @@ class DeletionVectorFile:
         self._writer.close()
 
     def hide(self, file: Any, positions: Sequence[int]) -> list[Any]:
-        """The actions that hide the rows at `positions` of an AddFile, beside those that are hidden already."""
+        """The actions that hide the rows at `positions` of an AddFile, in addition to hidden rows."""
         bitmap = self._bitmap(positions)
         before = file.deletionVector()
         if before is not None:
@@ -47,7 +47,7 @@ class DeletionVectorFile:
         return [pair._1(), pair._2()]  # noqa: SLF001 - a Scala pair's first and second
 
     def _bitmap(self, positions: Sequence[int]) -> Any:
-        """As one text instead of a call a position: a call takes a tenth of a millisecond."""
+        """The positions are passed as one text, because each py4j call takes 0.1 ms."""
         longs = self._jvm("java.lang.Class").forName("[J")
         mapper = self._jvm("com.fasterxml.jackson.databind.ObjectMapper")()
         array = mapper.readValue(json_text(list(positions)), longs)
@@ -63,6 +63,6 @@ def size_of(file: Any) -> int:
 
 
 def hidden_rows(file: Any) -> int:
-    """How many rows of an AddFile are hidden already."""
+    """The number of hidden rows of an AddFile."""
     vector = file.deletionVector()
     return 0 if vector is None else int(vector.cardinality())

@@ -1,4 +1,7 @@
-"""The table features that whoever reads the log by hand knows: with any other one the log may say more than is read."""
+"""The table features that our readers of the log support.
+
+With any other feature, the log may mean more than they read.
+"""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -32,14 +35,14 @@ KNOWN: Final = frozenset(
         "variantType",
     }
 )
-"""None of them puts data into other files, or commits into another place, than `log_files` and `log_replay` look at."""
+"""These features put neither data nor commits into other places than `log_files` and `log_replay` read."""
 
 _PREVIEW = "-preview"
 _NEWEST_READER, _NEWEST_WRITER = 3, 7
 
 
 def require_known(path: TableLocation, protocols: Iterable[dict[str, Any]], operation: str) -> None:
-    """Raise TableFeatureError where one of the log's `protocol` actions names a feature or version not known here."""
+    """Raise TableFeatureError if one of the log's `protocol` actions has an unknown feature or version."""
     unknown: set[str] = set()
     for protocol in protocols:
         named = {*(protocol.get("readerFeatures") or ()), *(protocol.get("writerFeatures") or ())}

@@ -1,8 +1,8 @@
-"""Rows of the files that a version's checksum lists: Spark need not make the version's list of files out of the log.
+"""Reads rows of the files that a version's checksum lists, so that Spark does not build the list from the log.
 
-Spark's own frame of a table looks for the newest version when it is made and each time that it is run, and reads every
-commit since the last checkpoint in a job of its own, more than a small slice's query costs. A frame of listed files has
-none of that, and stays at its version. It skips no file by bounds, so there may be few.
+Spark's own frame looks for the newest version when it is made and at each run, and reads the commits since the last
+checkpoint in a job. That costs more than a small slice's query. A frame of listed files does none of this and stays at
+its version. It does not skip files by bounds, so it is only for few files.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import TableLocation
 
 _MOST_LISTED: Final = 300
-"""So many files are looked through, at most: each is told to Python."""
+"""The most listed files, because each is passed to Python."""
 _MOST_READ: Final = 16
 
 
 @dataclass(frozen=True)
 class ListedTable:
-    """The newest version of a table as it was asked for; `files` are all of its files."""
+    """The newest version of a table at the time of opening; `files` are all of its files."""
 
     version: int
     files: Sequence[LiveFile]
@@ -43,7 +43,7 @@ class ListedTable:
 
     @classmethod
     def newest(cls, spark: SparkSession, path: TableLocation) -> Self | None:
-        """None where there is no table, or where the checksum does not list its files, or lists too many."""
+        """The newest version; None if there is no table, or its checksum lists no files or too many."""
         jvm = Jvm(spark)
         jvm(f"{SPARK}.classic.SparkSession").setActiveSession(java_session(spark))
         none = jvm("scala.Option").empty()
@@ -58,9 +58,9 @@ class ListedTable:
         return cls(int(snapshot.version()), files, spark, log, snapshot)
 
     def files_of(self, partitions: Sequence[Mapping[str, PartitionValue]] | None) -> list[LiveFile] | None:
-        """At least the files of these partitions, by some or all partition columns; all where None.
+        """At least the files of these partitions, by some or all partition columns; all files if None.
 
-        None where a name is no partition column, or one that files have another name for.
+        The result is None if a name is not a partition column, or files have another name for it.
         """
         if partitions is None:
             return list(self.files)
@@ -70,7 +70,7 @@ class ListedTable:
         return [file for file, values in zip(self.files, texts, strict=True) if may_be_in(values, partitions)]
 
     def rows(self, partitions: Sequence[Mapping[str, PartitionValue]] | None) -> DataFrame | None:
-        """The rows of `files_of`; None where these are not known, or too many."""
+        """The rows of `files_of`; None if these are unknown or too many."""
         files = self.files_of(partitions)
         if files is None or len(files) > _MOST_READ:
             return None

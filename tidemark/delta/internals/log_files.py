@@ -1,7 +1,7 @@
-"""The files of a table's log: commits, and checkpoints of all three kinds (Delta protocol, "Checkpoints").
+"""The files of a table's log: commits and the three kinds of checkpoints (Delta protocol, "Checkpoints").
 
-A checkpoint is one file, several numbered parts, or (V2, named by a UUID) a file that names others, its sidecars. One
-of which a part is missing was being written, or was being deleted: it is no checkpoint.
+A checkpoint is one file, several numbered parts, or (V2, with a UUID) a file that names others, its sidecars. A
+checkpoint with a missing part was being written or deleted, and does not count.
 """
 
 import json
@@ -27,7 +27,7 @@ _ACTIONS: Final = ("add.path", "add.size", "add.deletionVector", "protocol", "si
 
 @dataclass(frozen=True)
 class LogFiles:
-    """`commits` by version; `checkpoints`, whole ones, by version: the names of the files of one of them."""
+    """`commits` by version; `checkpoints` by version: the names of the files of one complete checkpoint."""
 
     table: TableLocation
     commits: Mapping[int, str]
@@ -40,9 +40,9 @@ class LogFiles:
         return cls(path, commits, _whole_checkpoints(names))
 
     def start(self) -> int | None:
-        """The checkpoint that the log is read from; None where it is there from version 0 on.
+        """The checkpoint to read the log from; None if the log is complete from version 0 on.
 
-        Raises UnreadableLogError where versions are missing.
+        Raises UnreadableLogError if versions are missing.
         """
         first = None
         if 0 not in self.commits:
@@ -58,9 +58,9 @@ class LogFiles:
         return first
 
     def checkpoint_actions(self, version: int, columns: Collection[str] = ()) -> Iterator[Mapping[str, Any]]:
-        """The `add` and `protocol` actions of a checkpoint, its sidecars' among them. Raises UnreadableLogError.
+        """The `add` and `protocol` actions of a checkpoint and its sidecars. Raises UnreadableLogError.
 
-        `columns` are further fields of theirs, or of other actions, that are wanted: `add.stats`.
+        `columns` are further fields to read, of these actions or others, such as `add.stats`.
         """
         for name in self.checkpoints[version]:
             for action in _actions(self.table, name, columns):
@@ -78,7 +78,7 @@ class LogFiles:
 
 
 def commit_actions(path: TableLocation, version: int) -> list[Mapping[str, Any]] | None:
-    """All actions of one commit of a table; None where the log has its file no more. Raises UnreadableLogError."""
+    """All actions of one commit; None if the log no longer has its file. Raises UnreadableLogError."""
     try:
         return list(_actions(path, commit_file(version)))
     except FileNotFoundError:
@@ -101,7 +101,7 @@ def _whole_checkpoints(names: Sequence[str]) -> dict[int, tuple[str, ...]]:
 
 
 def _actions(table: TableLocation, name: str, columns: Collection[str] = ()) -> Iterator[Mapping[str, Any]]:
-    """Raises UnreadableLogError for a file that breaks off, or is not what its name says."""
+    """The actions of a file. Raises UnreadableLogError if it is truncated or malformed."""
     read = _json_actions if name.endswith(".json") else _checkpoint_actions
     try:
         yield from read(table, name, columns)
@@ -114,7 +114,7 @@ def _json_actions(table: TableLocation, name: str, _: Collection[str]) -> Iterat
 
 
 def _checkpoint_actions(table: TableLocation, name: str, columns: Collection[str]) -> Iterator[Mapping[str, Any]]:
-    """Raises ValueError for a file that is not a checkpoint."""
+    """The actions of a checkpoint's file. Raises ValueError for a file that is not a checkpoint."""
     import pyarrow as pa  # noqa: PLC0415 - a log without checkpoints needs no Arrow
     import pyarrow.parquet as pq  # noqa: PLC0415
 

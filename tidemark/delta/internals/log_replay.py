@@ -1,7 +1,7 @@
-"""From which version to which each file of a table was live: the log read once, from a checkpoint or its beginning.
+"""The versions in which each file of a table was live, by one read of the whole log.
 
-Whoever deletes files by what is read here has to have read all of it. So a table with a feature that is not known is
-refused, as is a log with a gap; and what is live at the end is compared with what delta-rs says of the same version.
+Files are deleted by this result, so it must be complete. A table with an unknown feature is refused, and so is a log
+with a gap. The live files at the end are compared with delta-rs's list for the same version.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ _OPERATION = "VACUUM"
 class Lifetime:
     """Files (data and deletion vector, paths in the table's folder) of versions from `added` up to before `removed`.
 
-    `removed` is None for what is live still; `size_bytes` is the data file's.
+    `removed` is None while live; `size_bytes` is the data file's.
     """
 
     paths: tuple[str, ...]
@@ -37,7 +37,7 @@ class Lifetime:
 
 @dataclass(frozen=True)
 class TableHistory:
-    """`commits` are (version, when), as far back as the log goes, the newest last."""
+    """`commits` are (version, time) as far back as the log goes, the newest last."""
 
     commits: tuple[tuple[int, datetime], ...]
     lifetimes: tuple[Lifetime, ...]
@@ -61,7 +61,7 @@ def read_history(path: TableLocation) -> TableHistory:
 
 
 def _require_live(path: TableLocation, history: TableHistory) -> None:
-    """Every file that delta-rs says is live at the newest version that was read has to be live here."""
+    """Raise UnreadableLogError if delta-rs lists a live file of the newest version that was not read here."""
     newest, _ = history.commits[-1]
     live = {file_name(file.paths[0]) for file in history.lifetimes if file.removed is None}
     listed = file_statistics(path, newest).files["location"].to_pylist()
@@ -71,13 +71,13 @@ def _require_live(path: TableLocation, history: TableHistory) -> None:
 
 
 def _when(files: LogFiles, version: int) -> datetime:
-    """Of a version whose commit may be gone: not younger than the next one's file."""
+    """The time of a version whose commit may be gone: at most that of the next commit's file."""
     oldest = files.commits[min(files.commits)] if files.commits else files.checkpoints[version][0]
     return stored_files(files.table).stat(files.commits.get(version, oldest)).changed
 
 
 def _take_in(replay: "_Replay", path: TableLocation, version: int, files: LogFiles) -> datetime:
-    """Take in one commit; returns when it was made."""
+    """Take in one commit; returns its time."""
     actions = commit_actions(path, version)
     if actions is None:
         raise UnreadableLogError.of(path, f"no commit {version}")
@@ -93,7 +93,7 @@ class _Replay:
         self._gone: list[Lifetime] = []
 
     def start(self, version: int, actions: Iterable[Mapping[str, Any]]) -> None:
-        """What is live at a checkpoint."""
+        """Begin with the live files of a checkpoint."""
         for action in actions:
             self._note_protocol(action)
             if action.get("add"):
@@ -107,7 +107,7 @@ class _Replay:
             self._end(_paths(remove), version)
         for add in (action["add"] for action in actions if "add" in action):
             self._live.setdefault(_paths(add), (version, add["size"]))
-        # What a commit changed is read with its own version, and is live in none after it.
+        # A commit's change data is read with its own version, and belongs to no later one.
         changes = (action["cdc"] for action in actions if "cdc" in action)
         self._gone += (Lifetime(_paths(cdc), cdc["size"], version, version + 1) for cdc in changes)
 
@@ -128,6 +128,6 @@ class _Replay:
 def _paths(action: Mapping[str, Any]) -> tuple[str, ...]:
     vector = action.get("deletionVector")
     beside = vector_path(vector) if vector else None
-    # Two vectors of one file may share their file: the log tells them apart, what is on disk does not.
+    # Two vectors of one data file may share a file on disk; the offset separates them in the log.
     paths = (unquote(action["path"]), *([beside] if beside else []))
     return (*paths, f"#{vector['offset']}") if vector else paths

@@ -1,7 +1,7 @@
-"""Spark's own overwrite of a Delta table, held open between its files and its commit.
+"""Spark's own overwrite of a Delta table, held between its files and its commit.
 
-`WriteIntoDelta` makes tables, adds columns and maps names as the statement does, and gives the actions of its commit
-back instead of making it. Until then the files are no version's, and readable through this transaction alone.
+`WriteIntoDelta` creates tables, adds columns and maps names like the statement, but returns the actions instead of
+committing them. Until the commit the files belong to no version. Only this transaction can read them.
 """
 
 from __future__ import annotations
@@ -27,23 +27,26 @@ _PHYSICAL_NAME = "delta.columnMapping.physicalName"
 
 @dataclass(frozen=True)
 class OverwriteActions:
-    """The actions of an overwrite that is not committed; partitions of files are by the names that queries use."""
+    """The actions of an uncommitted overwrite. Partition values of files have the names that queries use."""
 
     added: tuple[LiveFile, ...]
     removed: tuple[LiveFile, ...]
     others: tuple[Any, ...]
 
     def only(self, partitions: Sequence[Mapping[str, str]]) -> OverwriteActions:
-        """Those that touch these partitions, given as the log writes them, or the table as a whole."""
+        """The actions that touch these partitions (given as in the log), or the table as a whole."""
         added, removed = (tuple(files_of(files, partitions)) for files in (self.added, self.removed))
         return OverwriteActions(added, removed, self.others)
 
 
 class OverwriteTransaction(OptimisticTransaction):
-    """A transaction that can be Spark's own overwrite, too."""
+    """A transaction that can also be Spark's own overwrite."""
 
     def write_overwrite(self, rows: DataFrame, columns: Sequence[str], predicate: str | None) -> OverwriteActions:
-        """Write `rows` as new files; `columns` partition the table, `predicate` says which rows go (None: all)."""
+        """Write `rows` as new files.
+
+        `columns` partition the table; `predicate` selects the rows to replace (None: all).
+        """
         options = {"mergeSchema": "true", **({} if predicate is None else {"replaceWhere": predicate})}
         session, none, frame = java_session(self._spark), self._none(), java_frame(rows)
         delta_options = self._jvm(f"{DELTA}.DeltaOptions")(self._map(options), session.sessionState().conf())
@@ -67,7 +70,7 @@ class OverwriteTransaction(OptimisticTransaction):
         return OverwriteActions(self._named(added), self._named(removed), tuple(others))
 
     def _named(self, files: list[Any]) -> tuple[LiveFile, ...]:
-        """Files whose partitions are by the names of columns, not by those that files have for them."""
+        """Files whose partition values have the columns' names, not the names in files."""
         fields = json.loads(self._txn.metadata().schema().json())["fields"]
         names = {field["metadata"].get(_PHYSICAL_NAME, field["name"]): field["name"] for field in fields}
         return tuple(
@@ -78,7 +81,7 @@ class OverwriteTransaction(OptimisticTransaction):
         )
 
     def read_overwrite(self, actions: OverwriteActions) -> DataFrame:
-        """The rows of files that were written, with the columns that the table has once they are committed."""
+        """The rows of written files, with the columns that the table has after the commit."""
         described = self._jvm(f"{DELTA}.DummySnapshot")(
             self._log.logPath(),
             self._log,
@@ -91,7 +94,7 @@ class OverwriteTransaction(OptimisticTransaction):
         return DataFrame(frame, self._spark)
 
     def commit_overwrite(self, actions: OverwriteActions, predicate: str | None, counts: Mapping[str, int]) -> int:
-        """Commit; the version as it was where nothing changes. Raises as `commit` does."""
+        """Commit and return the version, or the old version if nothing changes. Raises the errors of `commit`."""
         files = [file.handle for file in (*actions.added, *actions.removed)]
         operation = self.overwrite_operation(predicate, counts)
         with user_metadata(self._spark, OWN_COMMIT):

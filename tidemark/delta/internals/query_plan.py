@@ -1,4 +1,4 @@
-"""The scans of a query's physical plan: where from, and by which filters files can be skipped."""
+"""The scans of a query's physical plan: their location, and filters that can skip files."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -9,14 +9,14 @@ from tidemark.spark.internals import java_frame
 
 
 class FileScan(NamedTuple):
-    """Spark's words: `location` as `Name(1 paths)[file:/...]`, `pushed_filters` as `[GreaterThan(id,3), ...]`."""
+    """Spark's text of a scan: `location` as `Name(1 paths)[file:/...]`, `pushed_filters` as `[GreaterThan(id,3)]`."""
 
     location: str
     pushed_filters: str
 
 
 def file_scans(frame: DataFrame) -> list[FileScan]:
-    """Of a query that is planned, and not run."""
+    """The scans of a query, which is planned and does not run."""
     plan = java_frame(frame).queryExecution().sparkPlan()
     return [scan for leaf in _leaves(plan) if (scan := _scan(leaf)) is not None]
 

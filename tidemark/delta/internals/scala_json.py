@@ -1,4 +1,4 @@
-"""Scala values as Python ones, all in one call: a call for each field would cost more than the work."""
+"""Converts Scala values to Python in one call; a call for each field would cost more than the work."""
 
 import json
 from typing import Any
@@ -8,6 +8,6 @@ from tidemark.spark.internals import Jvm
 
 
 def python_of(jvm: Jvm, value: Any) -> Any:
-    """By way of Delta's own JSON: case classes as the log writes them."""
+    """The value through Delta's own JSON: case classes as the log writes them."""
     mapper = jvm.scala_object(f"{DELTA}.util.JsonUtils").mapper()
     return json.loads(str(mapper.writeValueAsString(value)))

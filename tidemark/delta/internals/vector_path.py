@@ -1,4 +1,4 @@
-"""Where the log's description of a deletion vector says that its file is (Delta protocol, "Deletion Vectors")."""
+"""The path of a deletion vector's file, by its description in the log (Delta protocol, "Deletion Vectors")."""
 
 import uuid
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ _UUID_DIGITS = 20
 
 
 def vector_path(vector: Mapping[str, object]) -> str | None:
-    """The file's path in the table's folder; None for a vector that has none there (inline, or an absolute path)."""
+    """The file's path in the table's folder; None if the vector is inline or has an absolute path."""
     if vector["storageType"] != "u":
         return None
     text = str(vector["pathOrInlineDv"])

@@ -1,4 +1,4 @@
-"""All that a table's log says of one version: each file as it is described there, and what the table is then."""
+"""The log's full description of one version: its files, and the table's metadata and protocol."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _VECTOR_IDENTITY: Final = ("storageType", "pathOrInlineDv", "offset")
 
 
 class FileKey(NamedTuple):
-    """What tells the files of a version apart: the path as the log has it, and the deletion vector, if there is one."""
+    """The identity of a file in a version: the path as in the log, and the deletion vector, if any."""
 
     path: str
     vector: str = ""
 
     @classmethod
     def of(cls, action: Mapping[str, Any]) -> Self:
-        """That of an `add` or a `remove`."""
+        """The key of an `add` or `remove` action."""
         vector = action.get("deletionVector")
         return cls(str(action["path"]), json_text([vector.get(name) for name in _VECTOR_IDENTITY]) if vector else "")
 
 
 @dataclass(frozen=True)
 class VersionContent:
-    """`files` are the `add` actions of what is live, `metadata` and `protocol` the newest actions of these kinds."""
+    """`files` are the `add` actions of live files, `metadata` and `protocol` the newest actions of these kinds."""
 
     version: int
     files: Mapping[FileKey, Mapping[str, Any]]
@@ -49,7 +49,7 @@ class VersionContent:
 
 @dataclass(frozen=True)
 class FileStep:
-    """What one commit did to files, and its `commitInfo`. One that does not change rows only moves them."""
+    """The file changes of one commit, and its `commitInfo`. A commit with `changes_rows` False only moves rows."""
 
     removed: frozenset[FileKey]
     added: Mapping[FileKey, Mapping[str, Any]]
@@ -60,7 +60,7 @@ class FileStep:
 def version_content(path: TableLocation, version: int | None = None) -> VersionContent:
     """A version of the table at `path`, the newest by default.
 
-    Raises NotADeltaTableError, VersionGoneError, UnreadableLogError, TableFeatureError, and what a store raises.
+    Raises NotADeltaTableError, VersionGoneError, UnreadableLogError, TableFeatureError, and the store's errors.
     """
     files = LogFiles.of(path)
     if not files.commits and not files.checkpoints:
@@ -72,7 +72,7 @@ def version_content(path: TableLocation, version: int | None = None) -> VersionC
 
 
 def newest_content(path: TableLocation) -> VersionContent | None:
-    """The newest version; None where there is no table. Raises the others of `version_content`."""
+    """The newest version; None if there is no table. Raises the other errors of `version_content`."""
     try:
         return version_content(path)
     except NotADeltaTableError:
@@ -80,7 +80,7 @@ def newest_content(path: TableLocation) -> VersionContent | None:
 
 
 def file_steps(path: TableLocation, after: int, until: int) -> Iterator[FileStep]:
-    """The commits behind a version, up to another one, in order. Raises VersionGoneError where the log lacks one."""
+    """The commits after one version, up to another, in order. Raises VersionGoneError if the log lacks one."""
     for version in range(after + 1, until + 1):
         actions = commit_actions(path, version)
         if actions is None:
@@ -89,7 +89,7 @@ def file_steps(path: TableLocation, after: int, until: int) -> Iterator[FileStep
 
 
 def put_commit(path: TableLocation, version: int, actions: list[Mapping[str, Any]]) -> bool:
-    """Make that version of the table by these actions; whether it was made, and not by somebody else before."""
+    """Create that version of the table from these actions. Returns False if another writer made it first."""
     content = "".join(f"{json_text(action)}\n" for action in actions)
     return stored_files(path).put_if_absent(commit_file(version), content.encode())
 
@@ -117,7 +117,7 @@ class _LogState:
     protocol: dict[str, Any] = field(default_factory=dict)
 
     def take(self, actions: Iterator[Mapping[str, Any]] | list[Mapping[str, Any]]) -> None:
-        """A commit, or a checkpoint."""
+        """Take in the actions of a commit or a checkpoint."""
         listed = [_plain(action) for action in actions]
         for remove in (action["remove"] for action in listed if action.get("remove")):
             self.files.pop(FileKey.of(remove), None)
@@ -140,7 +140,7 @@ def _step(actions: list[Mapping[str, Any]]) -> FileStep:
 
 
 def _plain(action: Mapping[str, Any]) -> dict[str, Any]:
-    """An action without fields that say nothing; maps of a checkpoint's Parquet come as pairs."""
+    """An action without empty fields. In a checkpoint's Parquet, maps are pairs."""
     return {kind: _fields(told) for kind, told in action.items() if isinstance(told, Mapping)}
 
 
