@@ -1,4 +1,4 @@
-"""Deletes or updates rows by a condition, in one commit that is made once, even if no row matches."""
+"""Deletes or updates rows that match a condition, in one commit that is made once, even if no row matches."""
 
 from collections.abc import Mapping
 

@@ -23,7 +23,7 @@ class HiddenRows:
 
 
 def hidden_rows(table: DeltaTable, where: str) -> dict[str, HiddenRows]:
-    """The hidden rows by file name. `where` is the table's name in messages. Raises TableFeatureError."""
+    """The hidden rows of each file, by its name. `where` is the table's name in messages. Raises TableFeatureError."""
     if "deletionVectors" not in (table.protocol().reader_features or ()):
         return {}
     import pyarrow as pa  # noqa: PLC0415 - a command that looks at the log alone needs no Arrow

@@ -8,7 +8,7 @@ class MergeReport:
     """The result of a merge. `version` is the commit's, or the table's if the batch was already merged (`replayed`).
 
     `stale` changes were not newer than the table's rows. `rows_copied` were rewritten only because their file had
-    changed rows. Files and bytes read are those that were searched for keys. `decisions` are by partition.
+    changed rows. `files_read` and `bytes_read` are the files that were searched for keys. `decisions` are by partition.
     """
 
     version: int
