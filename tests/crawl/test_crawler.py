@@ -103,6 +103,16 @@ def test_a_partition_that_appears_and_vanishes_is_not_there(world: Simulation) -
     assert len(world.settled) == 1
 
 
+def test_a_slice_that_was_there_is_gone_once_that_stayed_so(world: Simulation) -> None:
+    slice_ = world.watch("clicks", lambda now: there() if at(5) <= now < at(7) else NOTHING)
+    assert PROBE is not None
+    world.crawler.watch(slice_, END, PROBE, "lake", world.now, was_there=True)
+    world.go_on(14)
+    assert world.settled == []
+    world.go_on(10)
+    assert [settled for settled, _ in world.settled] == [slice_]
+
+
 def test_a_source_that_lies_is_not_believed_while_its_counts_move(world: Simulation) -> None:
     rows = iter([10, 12, 9, 14, 13, 20, 5, 21, *[30] * 1000])
     world.watch("clicks", lambda _: there(next(rows)))

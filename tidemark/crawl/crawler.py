@@ -39,7 +39,7 @@ _LEARNS_UNTIL: Final = timedelta(hours=1)
 
 
 class SettledSlice(NamedTuple):
-    """A slice that is there and trusted. `is_witnessed`: its arrival was observed."""
+    """A slice that is there, or not there any more, and trusted. `is_witnessed`: its arrival was observed."""
 
     slice: Slice
     sighting: Sighting
@@ -57,7 +57,10 @@ class CrawlFigures:
 
 @dataclass(slots=True)
 class WatchedSlice:
-    """The state of one slice. `look` is the number of the running probe, or 0."""
+    """The state of one slice. `look` is the number of the running probe, or 0.
+
+    `was_there`: the slice is complete so far, so its removal is reported.
+    """
 
     slice: Slice
     end: datetime
@@ -70,6 +73,7 @@ class WatchedSlice:
     error: str = ""
     look: int = 0
     is_queued: bool = False
+    was_there: bool = False
 
 
 @dataclass(slots=True)
@@ -118,13 +122,16 @@ class Crawler:
         """Records that a slice whose window ended at `end` arrived at `seen`."""
         self._learned.setdefault(entity, LearnedArrival()).learn(end, seen)
 
-    def watch(self, slice_: Slice, end: datetime, probe: Probe, system: str, now: datetime) -> None:
+    def watch(
+        self, slice_: Slice, end: datetime, probe: Probe, system: str, now: datetime, *, was_there: bool = False
+    ) -> None:
         """Adds a slice with a window that ends at `end`. Adding it again has no cost."""
         if slice_ in self._watched:
+            self._watched[slice_].was_there |= was_there
             return
         expected = self._of(slice_.entity).expect(end)
         due = max(now, first_look(end, expected, probe.fresh_for), end + probe.ready_after)
-        watched = WatchedSlice(slice_, end, probe, system, now, due)
+        watched = WatchedSlice(slice_, end, probe, system, now, due, was_there=was_there)
         self._watched[slice_] = watched
         self._schedule(watched, due)
 
@@ -234,12 +241,13 @@ class Crawler:
         watched.sighting = look_again(watched.sighting, sight, now)
         watched.look, watched.failures, watched.error = 0, 0, ""
         probe, expected = watched.probe, self._of(watched.slice.entity).expect(watched.end)
-        if not sight.is_there:
+        if not (sight.is_there or watched.was_there):
             self._schedule(watched, next_look(watched.end, now, expected, probe.fresh_for, probe.longest_wait))
             return
         if not watched.sighting.is_settled(probe.settle_for):
             self._schedule(watched, max(now, watched.sighting.since + probe.settle_for))
             return
+        watched.was_there = sight.is_there
         self._schedule(watched, next_look(watched.end, now, None, probe.fresh_for, probe.longest_wait))
         yield SettledSlice(watched.slice, watched.sighting, watched.began <= watched.end + _LEARNS_UNTIL)
 

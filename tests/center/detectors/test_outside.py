@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import dagster as dg
+import pyarrow as pa
 import pytest
+from deltalake import DeltaTable, write_deltalake
 
 from tests.center.test_center import CenterWorld
 from tidemark.center.detectors.event_log import EventLogDetector
@@ -137,9 +139,70 @@ def test_a_broken_rule_holds_it_back_until_the_rule_holds(tmp_path: Path, instan
     assert world.ready() == ["report@2024-06-01"]
     world.detector = world.open_detector()
     world.go_on(60)
-    assert world.events("clicks@2024-06-01") == "observed quality_failed quality_passed"
+    assert world.events("clicks@2024-06-01") == "observed quality_failed backfill_requested observed quality_passed"
     told = [(result.outcome, result.rows) for result in RuleResults(world.store.database).newest("clicks")]
     assert told == [("passed", 7), ("broken", 3)]
+
+
+@pytest.mark.parametrize("recheck_for", ["0s", "9d"])
+def test_rows_that_replace_broken_ones_are_those_that_readers_get(
+    tmp_path: Path, instance: dg.DagsterInstance, recheck_for: str
+) -> None:
+    feed = delta_feed(tmp_path, f"recheck_for: {recheck_for}", "quality: [{row_count: {min: 5}}]")
+    world = OutsideWorld(tmp_path, instance, feed=feed, report=REPORT)
+    overwrite(tmp_path, 3)
+    world.go_on(5)
+    assert (world.status(FEED), world.ready()) == ((RunState.COMPLETED, Quality.FAILED), [])
+    overwrite(tmp_path, 7)
+    world.go_on(5)
+    assert world.ready() == ["report@2024-06-01"]
+    assert world.store.read.versions([Slice.parse(FEED)]) == {Slice.parse(FEED): "1"}
+
+
+def test_data_that_is_removed_is_absent_and_comes_back_as_a_new_generation(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    texts = {"feed": delta_feed(tmp_path, "recheck_for: 9d"), "report": REPORT}
+    world = OutsideWorld(tmp_path, instance, **texts)
+    overwrite(tmp_path, 3)
+    world.go_on(5)
+    assert world.ready() == ["report@2024-06-01"]
+    DeltaTable(str(tmp_path / "feed")).delete()
+    for _ in range(2):
+        world.go_on(5)
+        assert (world.status(FEED)[0], world.ready()) == (RunState.ABSENT, [])
+        world.detector = world.open_detector()
+    overwrite(tmp_path, 3)
+    world.go_on(5)
+    assert world.ready() == ["report@2024-06-01"]
+    assert world.events(FEED).split()[-4:] == ["deleted", "backfill_requested", "observed", "quality_passed"]
+    assert world.center.status(Slice.parse(FEED)).generation == 2
+
+
+def test_a_person_may_take_a_slice_for_complete_that_no_probe_finds(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    world = OutsideWorld(tmp_path, instance, feed=delta_feed(tmp_path, "recheck_for: 9d"))
+    overwrite(tmp_path, 3, "2024-05-30")
+    world.tell(FEED, "observed")
+    world.go_on(20)
+    assert world.status(FEED)[0] is RunState.COMPLETED
+
+
+FEED = "feed@2024-06-01"
+REPORT = "{period: day, end: 2024-06-02, depends_on: [feed]}"
+
+
+def delta_feed(folder: Path, probe: str, more: str = "") -> str:
+    delta = (
+        f"{{delta: {{table: '{folder}/feed', partition: {{dt: '{{key}}'}}}}, settle_for: 1m, late_every: 1m, {probe}}}"
+    )
+    return f"kind: Virtual\nperiod: day\nstart: 2024-06-01\nend: 2024-06-02\nprobe: {delta}\n{more}"
+
+
+def overwrite(folder: Path, rows: int, day: str = "2024-06-01") -> None:
+    table = pa.table({"dt": [day] * rows, "id": list(range(rows))})
+    write_deltalake(str(folder / "feed"), table, mode="overwrite", partition_by=["dt"])
 
 
 def test_another_process_goes_on_and_knows_what_was_learned(tmp_path: Path, instance: dg.DagsterInstance) -> None:

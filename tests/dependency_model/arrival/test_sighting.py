@@ -24,8 +24,6 @@ def sight(rows: int | None) -> Sight:
 def believed(history: list[tuple[datetime, Sight]]) -> bool:
     """The last looks that saw the same thing with a clock that went on: at least two, over the time to settle."""
     when, last = history[-1]
-    if not last.is_there:
-        return False
     same = [when]
     for (earlier, before), (later, _) in zip(reversed(history[:-1]), reversed(history), strict=False):
         if before != last or later < earlier:

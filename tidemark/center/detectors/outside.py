@@ -1,8 +1,8 @@
 """Finds external slices by their probes (A5, C8).
 
 Each slice that may have readers is watched from its end until it is there and its rules pass, and then for
-`recheck_for`: changed data is a new generation. Sights are shown in Dagster first and then reported, so after a crash
-they may be shown twice.
+`recheck_for`: changed data is a new generation, and removed data makes the slice absent. Sights are shown in Dagster
+first and then reported, so after a crash they may be shown twice.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ _LEARNED: Final = 200
 CONTENT: Final = "content"
 """The parameter of an observed slice that changes with its data."""
 _THERE: Final = RunState.COMPLETED
+_ARRIVALS: Final = frozenset({Event.OBSERVED, Event.COMPLETED, Event.BACKFILLED, Event.RECOVERED})
 _GOOD: Final = frozenset({Quality.PASSED, Quality.IGNORED})
 
 
@@ -109,7 +110,8 @@ class OutsideDetector:
             self.crawler.forget(slice_)
             self._believed.pop(slice_, None)
             return
-        self.crawler.watch(slice_, end, entity.probe, system_of(entity.probe), now)
+        was_there = self._center.status(slice_).run_state is _THERE
+        self.crawler.watch(slice_, end, entity.probe, system_of(entity.probe), now, was_there=was_there)
 
     def _learn(self, name: str) -> None:
         graph = self._center.graph
@@ -120,6 +122,9 @@ class OutsideDetector:
     def _report(self, settled: SettledSlice, instance: dg.DagsterInstance) -> int:
         slice_, sight = settled.slice, settled.sighting.sight
         entity, status = self._center.graph.entity(slice_.entity), self._center.status(slice_)
+        if not sight.is_there:
+            is_gone = status.run_state is _THERE and self._was_seen(slice_)
+            return self._center.report([_removal(settled, status)]).new if is_gone else 0
         is_wanted, is_other = _is_wanted(entity, status), self._is_other(entity, slice_, sight, status)
         is_rechecked = self._is_rechecked(entity, self._center.graph.window(slice_).end, self._clock())
         if not (is_wanted or is_rechecked):
@@ -146,9 +151,19 @@ class OutsideDetector:
             return False
         return now < end + probe.recheck_for
 
+    def _was_seen(self, slice_: Slice) -> bool:
+        """Whether a probe saw its data; a person may take a slice for complete that no probe finds."""
+        history = self._center.store.read.history(slice_)
+        arrival = next((step for step in reversed(history) if step.event in _ARRIVALS), None)
+        return arrival is not None and arrival.who in (WITNESS, LATECOMER)
+
     def _is_other(self, entity: Entity, slice_: Slice, sight: Sight, status: SliceStatus) -> bool:
-        """Whether the data changed; without a noted content, the first sight counts."""
-        if status.run_state is not _THERE or entity.probe is None or not entity.probe.recheck_for:
+        """Whether the data changed; without a noted content, the first sight counts.
+
+        Rows that broke a rule are replaced by other ones: its readers must not get the broken ones.
+        """
+        is_looked_at = entity.probe is not None and (entity.probe.recheck_for or _is_wanted(entity, status))
+        if status.run_state is not _THERE or not is_looked_at:
             self._believed.pop(slice_, None)
             return False
         generation, believed = self._believed.get(slice_, (0, ""))
@@ -162,6 +177,13 @@ class OutsideDetector:
 def _is_wanted(entity: Entity, status: SliceStatus) -> bool:
     """Whether the slice is missing, or its rules have not passed yet."""
     return status.run_state is not _THERE or (bool(entity.quality) and status.quality not in _GOOD)
+
+
+def _removal(settled: SettledSlice, status: SliceStatus) -> Fact:
+    slice_, since = settled.slice, settled.sighting.since
+    event_id = f"probe:{slice_}:{status.generation}:{since.isoformat()}:gone"
+    why = f"it is not there any more: {settled.sighting.sight.why}"
+    return Fact(event_id, slice_, Event.DELETED, since, WITNESS, why, generation=status.generation)
 
 
 def _facts(

@@ -1,7 +1,8 @@
 """The results of the probes of one slice, and when they are trusted.
 
 A slice is there once two probes found it and it has not changed for its settling time. So a partition that vanishes
-again, a marker before its files, a count that decreases or a clock that jumps is not trusted.
+again, a marker before its files, a count that decreases or a clock that jumps is not trusted. In the same way, a slice
+that was there is removed once two probes did not find it.
 """
 
 from __future__ import annotations
@@ -48,14 +49,17 @@ class Sighting:
     first_seen: datetime | None = None
 
     def is_settled(self, settle_for: timedelta) -> bool:
-        """Whether the slice is there, and the result is trusted."""
-        return self.sight.is_there and self.looks >= LOOKS and self.at - self.since >= settle_for
+        """Whether the result is trusted: the slice is there, or it is not."""
+        return self.looks >= LOOKS and self.at - self.since >= settle_for
 
 
 def look_again(before: Sighting | None, sight: Sight, now: datetime) -> Sighting:
     """The sighting after another probe. It starts over if the result changed or the clock went back."""
     if not sight.is_there:
-        return Sighting(sight, now, now)
+        is_still = before is not None and not before.sight.is_there and now >= before.at
+        return (
+            Sighting(sight, before.since, now, before.looks + 1) if before and is_still else Sighting(sight, now, now)
+        )
     first_seen = (before.first_seen if before else None) or now
     if before is None or now < before.at or not before.sight.is_there or not _is_same(before.sight, sight):
         return Sighting(sight, now, now, first_seen=first_seen)
