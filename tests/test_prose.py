@@ -71,6 +71,8 @@ REWRITTEN: Final = (
     "tidemark/capture/source/envelope",
     "tidemark/capture/schema/ddl",
     "tidemark/delta",
+    "tidemark/dagster/resources",
+    "tidemark/dagster/sensors",
 )
 """Every rule holds here; other pages and folders join the list when they are rewritten."""
 EVERYWHERE: Final = frozenset({"as it stands", "none of a", "come what may", "let expect", "one of them"})

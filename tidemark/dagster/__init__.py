@@ -1,1 +1,1 @@
-"""From declarations to Dagster: assets, partitions, mappings, checks, jobs and sensors."""
+"""Turns declarations into Dagster's assets, partitions, mappings, checks, jobs and sensors."""

@@ -1,4 +1,4 @@
-"""Bodies of the assets: which slices a run asks for, whether they are ready, what they give back to Dagster."""
+"""The bodies of assets: the requested slices, the check that inputs are ready, and the results for Dagster."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class AssetBody(Protocol):
 
 
 def requested_slices(context: dg.AssetExecutionContext, entity: Entity) -> list[Slice]:
-    """The slices that the run's partition, or range of partitions, stands for, in time order."""
+    """The slices of the run's partition, or range of partitions, in time order."""
     if entity.is_static:
         return [slice_of(entity, None)]
     return [slice_of(entity, key) for key in context.partition_keys]
 
 
 def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
-    """ODS: let the capture reach each slice's end, then judge, tag and describe the version that it ends with."""
+    """ODS: let the capture reach each slice's end, then judge, tag and describe its version."""
     slices = requested_slices(context, entity)
     for slice_ in slices:
         _capture(runtime, slice_)
@@ -53,7 +53,7 @@ def snapshot_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: E
 
 
 def sql_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
-    """DWD to ADS: compute each slice whose inputs are all there."""
+    """DWD to ADS: compute each slice whose inputs are all ready."""
     slices = requested_slices(context, entity)
     refuse_unread(runtime.warehouse, entity)
     manifests = granted_manifests(context, runtime, slices)
@@ -94,7 +94,7 @@ def _capture(runtime: Runtime, slice_: Slice) -> None:
 
 
 def refuse_unread(warehouse: Warehouse, entity: Entity) -> None:
-    """Raise UnreadFunctionError where no check has told, and no YAML states, what the entity's function reads."""
+    """Raise UnreadFunctionError if the reads of the entity's function are unknown: neither inferred nor declared."""
     if entity.name not in warehouse.unread:
         return
     sliced = [

@@ -1,7 +1,7 @@
-"""From an entity's declaration to its Dagster asset; nothing is said twice (D3).
+"""Builds an entity's Dagster asset from its declaration alone (D3).
 
-What others make is an external asset: a spec with the entity's partitions, which Dagster shows and nobody launches from
-here. A project's root and end are the center's: no data is behind them, and Dagster has no asset for them.
+Data of other systems becomes an external asset: a spec with the entity's partitions, which Dagster shows and Tidemark
+never launches. A project's root and end belong to the center. They have no data, so they have no asset.
 """
 
 from collections.abc import Container, Iterator, Mapping
@@ -29,9 +29,9 @@ from tidemark.warehouse.warehouse import EXPORT_LAYER, Warehouse
 
 
 def build_assets(warehouse: Warehouse, own: Container[str] = ()) -> list[dg.AssetsDefinition]:
-    """One asset an entity, upstream before downstream; they ask for the resources of tidemark.dagster.resources.
+    """One asset for each entity, upstream first, with the resources of tidemark.dagster.resources.
 
-    `own` names entities that the project has an asset of its own for.
+    `own` has the entities with an asset that the project writes itself.
     """
     runtimes = Runtimes(warehouse)
     names = [name for name in warehouse.graph.topological() if name in warehouse.entities and name not in own]
@@ -87,7 +87,7 @@ def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity, *, is_judge
 
 
 def _fenced(results: Iterator[StepResult], fence: RunFence) -> Iterator[StepResult]:
-    """Nothing is told of what a run computed that was given up meanwhile: the first result comes when all is there."""
+    """Report nothing of a run that was given up meanwhile: the fence is checked before the first result."""
     is_asked = False
     for result in results:
         if not is_asked:
@@ -97,7 +97,7 @@ def _fenced(results: Iterator[StepResult], fence: RunFence) -> Iterator[StepResu
 
 
 def _step(warehouse: Warehouse, entity: Entity) -> tuple[AssetBody, tuple[str, ...]]:
-    """The asset's body, and the resources that it asks for."""
+    """The asset's body, and its required resources."""
     if entity.layer == EXPORT_LAYER:
         return export_step, ("lake", "olap")
     body = snapshot_step if warehouse.is_snapshot(entity.name) else sql_step
@@ -111,16 +111,16 @@ def _deps(warehouse: Warehouse, entity: Entity) -> list[dg.AssetDep]:
 
 
 def _mappings(warehouse: Warehouse, entity: Entity) -> dict[str, BuiltInMapping]:
-    """By upstream asset, in all states of the entity; a project's end is none."""
+    """The mapping of each upstream asset, over all states of the entity, without a project's end."""
     upstreams = dict.fromkeys(dependency.entity for state in entity.states for dependency in state.depends_on)
     known = [name for name in upstreams if name in warehouse.entities and not warehouse.entities[name].is_project]
     return {name: partition_mapping(warehouse.entities[name], entity) for name in known}
 
 
 def _check_specs(warehouse: Warehouse, entity: Entity, *, is_judged: bool) -> list[dg.AssetCheckSpec]:
-    """A check a rule, and one for anomalies, with a result a slice: they have the partitions of their asset.
+    """A check for each rule, and one for anomalies, with the asset's partitions and a result for each slice.
 
-    One for validity where rules can make a slice invalid: its own, or those of what it is made of.
+    There is also a check for validity if rules can make a slice invalid: its own or those of its inputs.
     """
     partitions = slice_partitions(entity, warehouse.graph)
     checks = [*rule_specs(warehouse, entity), *baseline_spec(entity, partitions)]
@@ -137,7 +137,7 @@ def _check_specs(warehouse: Warehouse, entity: Entity, *, is_judged: bool) -> li
 
 
 def has_anomaly_check(entity: Entity) -> bool:
-    """Whether profiles of its slices are compared with those before."""
+    """Whether the entity's profiles are compared with earlier ones."""
     is_compared = entity.profiled is not None and entity.anomalies is not Anomalies.OFF
     return is_compared and entity.layer != EXPORT_LAYER and entity.period is not None
 
@@ -156,7 +156,7 @@ def _description(warehouse: Warehouse, entity: Entity) -> str:
 
 
 def _metadata(warehouse: Warehouse, entity: Entity) -> dict[str, Any]:
-    """What Dagster's own graph cannot say: the exact offsets, and where its mapping is wider than they are."""
+    """Facts that Dagster's graph cannot show: the exact offsets, and where its mapping is wider."""
     mappings = _mappings(warehouse, entity)
     lines = ["| reads | offset | in Dagster's graph |", "| --- | --- | --- |"]
     lines += [
@@ -172,7 +172,7 @@ def _metadata(warehouse: Warehouse, entity: Entity) -> dict[str, Any]:
     }
     is_table = entity.layer != EXPORT_LAYER and not warehouse.is_snapshot(entity.name)
     if is_table and len(entity.times) == 1 and not entity.sub_partitions:
-        # By this, I/O managers of other packages find the partition of a slice.
+        # I/O managers of other packages find the partition of a slice by this key.
         metadata["partition_expr"] = entity.times[0].name
     if mappings:
         metadata["dependencies"] = dg.MetadataValue.md("\n".join(lines))

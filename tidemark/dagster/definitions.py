@@ -1,4 +1,4 @@
-"""Every declared entity as an asset with its checks, and the jobs on tables; a project adds sensors and resources."""
+"""Dagster's definitions: an asset with checks for each entity, and jobs. A project adds sensors and resources."""
 
 from collections.abc import Sequence
 
@@ -16,9 +16,10 @@ from tidemark.warehouse.warehouse import Warehouse
 
 
 def warehouse_definitions(warehouse: Warehouse, own: Sequence[dg.AssetsDefinition] = ()) -> dg.Definitions:
-    """Definitions of a loaded warehouse without resources. One process a run: a run's steps share its Spark session.
+    """The definitions of a loaded warehouse without resources.
 
-    `own` are assets that the project writes itself; one that has an entity's name stands for that entity.
+    A run is one process, whose steps share a Spark session. `own` are assets that the project writes itself. One with
+    an entity's name replaces that entity's asset.
     """
     clustering = cluster_job(warehouse)
     names = {key.to_user_string() for asset in own for key in asset.keys}
@@ -32,6 +33,6 @@ def warehouse_definitions(warehouse: Warehouse, own: Sequence[dg.AssetsDefinitio
 
 
 def build_definitions(warehouse: Warehouse) -> dg.Definitions:
-    """The same with the resources that the warehouse's settings name, for who runs it without a project."""
+    """The same definitions with the resources of the warehouse's settings, for use without a project."""
     resources = dg.Definitions(resources=engine_resources(warehouse.settings))
     return dg.Definitions.merge(warehouse_definitions(warehouse), resources)

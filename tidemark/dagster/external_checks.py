@@ -1,7 +1,7 @@
-"""The rules of an external asset as checks with its partitions: the center reports what its probes saw (A5).
+"""The rules of an external asset as checks with its partitions. The center reports the results of its probes (A5).
 
-A run of them, which a button on the asset's page asks for, looks at the newest slice there and then. It is told on the
-page alone: what releases a slice is the center's own look, twice and unchanged.
+A button on the asset's page runs the checks on the newest slice. The result is only shown on the page. Only the
+center's own probes, two with the same result, release a slice.
 """
 
 import os
@@ -29,7 +29,7 @@ from tidemark.warehouse.warehouse import Warehouse
 
 
 def external_checks(warehouse: Warehouse, own: Container[str] = ()) -> list[dg.AssetChecksDefinition]:
-    """Those of each external entity: of its rules, where it has a probe, and whether its slices are valid.
+    """The checks of each external entity: of its rules if it has a probe, and of the validity of its slices.
 
     `own` are assets that the project writes itself.
     """
@@ -42,7 +42,7 @@ def external_checks(warehouse: Warehouse, own: Container[str] = ()) -> list[dg.A
 
 
 def _is_held(warehouse: Warehouse, entity: Entity, reached: Container[str]) -> bool:
-    """Whether it is an external entity of which broken rules reach slices."""
+    """Whether it is an external entity whose slices broken rules can reach."""
     return warehouse.is_external(entity.name) and not (entity.is_project or entity.is_static) and entity.name in reached
 
 
@@ -59,7 +59,7 @@ def _checks(warehouse: Warehouse, entity: Entity) -> dg.AssetChecksDefinition:
 
 
 def _validity(warehouse: Warehouse, entity: Entity) -> dg.AssetChecksDefinition:
-    """What the state store says; the center reports by itself what changes."""
+    """The check of validity by the state store. The center reports changes itself."""
     spec = validity_spec(entity, slice_partitions(entity, warehouse.graph))
 
     @dg.multi_asset_check(name=f"validity_of_{entity.name}", specs=[spec])
@@ -80,7 +80,7 @@ def _validity(warehouse: Warehouse, entity: Entity) -> dg.AssetChecksDefinition:
 
 
 def _newest(warehouse: Warehouse, entity: Entity) -> Slice:
-    """The slice that ended last: of checks alone Dagster starts runs without a partition."""
+    """The slice that ended last. Dagster starts runs of checks alone without a partition."""
     graph = warehouse.graph
     if entity.is_static:
         return slice_of(entity, None)
@@ -96,7 +96,7 @@ def _look(warehouse: Warehouse, slice_: Slice, instance: dg.DagsterInstance) -> 
 def _results(
     entity: Entity, slice_: Slice, sight: Sight, specs: Sequence[dg.AssetCheckSpec]
 ) -> Iterator[dg.AssetCheckResult]:
-    """What is not there breaks every rule."""
+    """The results of the rules. All fail if the data is not there."""
     verdicts = {verdict.name: verdict for verdict in judge(entity, sight)} if sight.is_there else {}
     for spec in specs:
         verdict = verdicts.get(spec.name)

@@ -1,4 +1,4 @@
-"""What a step's slices may open: the manifests of their launch, or those of the judge. Without them it is refused."""
+"""The manifests of a step's slices, from their launch or from the judge. A step without them is refused."""
 
 from __future__ import annotations
 
@@ -22,19 +22,17 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
 FORCE_TAG: Final = "tidemark/force"
-"""A run with this tag computes its slices whatever they wait for; its value says why. A copy of it says nothing."""
+"""A run with this tag computes its slices without waiting. Its value is the reason. A copy of the tag has no effect."""
 WHY_KEY: Final = "tidemark/why"
 
 
 def granted_manifests(
     context: dg.AssetExecutionContext, runtime: Runtime, slices: Sequence[Slice]
 ) -> dict[Slice, SliceManifest]:
-    """A manifest a slice. Raises InputMissingError where a slice has to wait: nothing has been written then.
+    """A manifest for each slice. Raises InputMissingError if a slice has to wait, before anything is written.
 
-    Raises SliceBusyError where another run is computing one of them.
-
-    Dagster clips ranges and knows no chosen offsets, so the exact set is asked for here. A refused run says so by a
-    tag, so that it uses up no attempt.
+    Raises SliceBusyError if another run is computing one of them. Dagster clips ranges and does not know chosen
+    offsets, so this check uses the exact inputs. A refused run gets a tag, so that it does not count as an attempt.
     """
     _require_no_other_run(context, runtime, slices)
     judge = RunJudge(runtime.warehouse.graph, runtime.state, context.instance)
@@ -49,7 +47,7 @@ def granted_manifests(
 
 
 def _require_no_other_run(context: dg.AssetExecutionContext, runtime: Runtime, slices: Sequence[Slice]) -> None:
-    """Raise SliceBusyError where another run that goes on has one of the slices: a slice has one writer."""
+    """Raise SliceBusyError if another active run has one of the slices: a slice has one writer."""
     own = {context.run.run_id, launch_of(context.instance, context.run)}
     for current in runtime.state.currents(slices):
         is_under_way = current.status.run_state in (RunState.LAUNCHED, RunState.RUNNING)
@@ -59,7 +57,7 @@ def _require_no_other_run(context: dg.AssetExecutionContext, runtime: Runtime, s
 
 
 def _goes_on(instance: dg.DagsterInstance, run_id: str | None) -> bool:
-    """Whether a run that the center knows by this id has not ended; runs of others than Dagster are not known."""
+    """Whether the run with the center's id is active. Runs outside Dagster are unknown."""
     if run_id is None:
         return False
     run = run_of_launch(instance, run_id)
@@ -67,7 +65,7 @@ def _goes_on(instance: dg.DagsterInstance, run_id: str | None) -> bool:
 
 
 def manifest_metadata(manifest: SliceManifest) -> Metadata:
-    """What a slice's page, and the center, are told of its manifest: only what is out of the ordinary."""
+    """The manifest's unusual facts, for a slice's page and for the center."""
     metadata: Metadata = {}
     if manifest.state != COMPLETED:
         metadata[STATE_KEY] = dg.TextMetadataValue(manifest.state)

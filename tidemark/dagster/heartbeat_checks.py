@@ -1,7 +1,7 @@
-"""The asset check `heartbeat` of every captured entity: it fails while a broken instance holds its snapshots back (B3).
+"""The check `heartbeat` of every captured entity. It fails while a broken instance holds its snapshots back (B3).
 
-The heartbeat sensor reports it when it changes; a run of the asset, and a button in Dagster's UI, ask for it too. It
-blocks nothing: a snapshot that has a name is complete, whatever happened since.
+The heartbeat sensor reports changes. A run of the asset and a button on Dagster's page run it too. It does not block: a
+tagged snapshot is complete, whatever happened since.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Broken = tuple["Diagnosis", ...]
 
 
 def broken_by_entity(warehouse: Warehouse, heard: Liveness, now: datetime) -> dict[str, Broken]:
-    """Per captured entity, also where they are snapshots of another's table, the instances that hold it back."""
+    """The instances that hold back each captured entity, including entities that are snapshots of another's table."""
     by_entity: dict[str, Broken] = {}
     for source in warehouse.source_tables():
         judged = [heard.diagnosis(instance, None, now, source.threshold) for instance in source.instances]
@@ -38,7 +38,7 @@ def broken_by_entity(warehouse: Warehouse, heard: Liveness, now: datetime) -> di
 
 
 def describe_broken(broken: Sequence[Diagnosis]) -> str:
-    """Which instances, since when, and why."""
+    """The broken instances, since when and why."""
     if not broken:
         return "no instance is broken"
     return "; ".join(
@@ -47,18 +47,18 @@ def describe_broken(broken: Sequence[Diagnosis]) -> str:
 
 
 def metadata(broken: Sequence[Diagnosis]) -> Mapping[str, str]:
-    """The same, one entry an instance."""
+    """The same with one entry for each instance."""
     return {f"{diagnosis.instance} broken since": _since(diagnosis) for diagnosis in broken}
 
 
 def heard(warehouse: Warehouse) -> Liveness:
-    """What the last steps of the capture left. Raises StateStoreDownError."""
+    """The liveness after the last steps of the capture. Raises StateStoreDownError."""
     with closing(Database.of(warehouse.settings)) as database:
         return Liveness.of(database)
 
 
 def heartbeat_checks(warehouse: Warehouse) -> list[dg.AssetChecksDefinition]:
-    """A check a captured entity; none where no heartbeats are written."""
+    """A check for each captured entity; none if no heartbeats are written."""
     if not warehouse.settings.databases.get_secret_value():
         return []
     return [

@@ -1,4 +1,4 @@
-"""The project of this process, as its code location needs it."""
+"""Loads this process's project for its code location."""
 
 from tidemark.capture.operations.preflight.all_checks import REFUSED, declaration_findings
 from tidemark.system.check_finding import require_no_problem
@@ -7,10 +7,10 @@ from tidemark.warehouse.warehouse import Warehouse, load_warehouse
 
 
 def load_project() -> Warehouse:
-    """What the project declares; the environment is read here and nowhere further in.
+    """The project's declarations. The environment is read only here.
 
-    Raises SettingsError, EntityErrors, and PreflightError for what can be told without asking Kafka or a database: a
-    code location is loaded often.
+    Raises SettingsError, EntityErrors, and PreflightError for problems that need no query to Kafka or a database,
+    because a code location is loaded often.
     """
     settings = Settings.load()
     warehouse = load_warehouse(settings)

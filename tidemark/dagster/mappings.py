@@ -1,9 +1,9 @@
-"""Offsets in Dagster's terms: the smallest built-in partition mapping that holds the exact set.
+"""Offsets in Dagster's terms: the smallest built-in partition mapping that contains the exact set.
 
-Dagster's `TimeWindowPartitionMapping` counts whole downstream windows, so it can say T-1 and ranges, but neither
-`Set -7,-1` nor the days of the month so far. Its graph then shows a little more than is read; runs go by the exact set.
-No mapping of time windows holds for two time zones: Dagster raises in each run.
-A subclass of our own would be replaced by same-day in Dagster's webserver, without a word.
+Dagster's `TimeWindowPartitionMapping` counts whole downstream windows. It supports T-1 and ranges, but neither `Set
+-7,-1` nor the days of the month so far. So Dagster's graph shows a little more than is read; runs use the exact set. No
+mapping of time windows works for two time zones: Dagster raises an error in each run. A subclass of our own would
+silently become a same-day mapping in Dagster's webserver.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Side(NamedTuple):
 
 @dataclass(frozen=True)
 class BuiltInMapping:
-    """`built_in` encloses the offset; `exact` says that it is no wider."""
+    """`built_in` contains the offset; `exact` means that it is not wider."""
 
     built_in: dg.PartitionMapping | None
     exact: bool
@@ -84,7 +84,7 @@ def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
 
 
 def _of_the_same_part(times: dg.TimeWindowPartitionMapping, entity: Entity) -> dg.MultiPartitionMapping:
-    """Of an entity that reads itself: Dagster refuses one whose time is not counted by itself."""
+    """The mapping of an entity that reads itself. Dagster refuses one whose time has no mapping of its own."""
     part = part_dimension(entity)
     return dg.MultiPartitionMapping(
         {
@@ -96,9 +96,9 @@ def _of_the_same_part(times: dg.TimeWindowPartitionMapping, entity: Entity) -> d
 
 @lru_cache(maxsize=4096)
 def _enclosing(offsets: tuple[Offset, ...], downstream: _Side, upstream: _Side) -> tuple[int, int, bool]:
-    """First and last downstream window, relative to a slice's own, that hold all it reads - found by evaluating.
+    """The first and last downstream window, relative to a slice's own, that contain all it reads, found by evaluation.
 
-    Most entities of a project are cut by few periods, and read each other at few offsets.
+    The cache works because a project's entities have few periods and few offsets.
     """
     down, up = downstream.calendar.grid(downstream.period), upstream.calendar.grid(upstream.period)
     mappings = [mapping_between(offset, downstream, up) for offset in offsets]
@@ -113,19 +113,19 @@ def _enclosing(offsets: tuple[Offset, ...], downstream: _Side, upstream: _Side) 
 
 
 def _wider_by_a_week(down: _Side, first: int, last: int) -> tuple[int, int]:
-    """Windows for years that were not looked at, where workdays and weeks lie otherwise to a month's or year's turn."""
+    """Windows for other years, in which workdays and weeks lie differently at the turn of a month or year."""
     grid = down.calendar.grid(down.period)
     week = grid.at(grid.zone.midnight(_SOME_DAY + _WEEK)) - grid.at(grid.zone.midnight(_SOME_DAY))
     return first - (week if first < 0 else 0), last + (week if last > 0 else 0)
 
 
 def _nearest(down: Grid, up: Grid, needed: int, ordinal: int) -> int:
-    """The downstream window that touches an upstream slice and is nearest to the slice's own, relative to it."""
+    """The downstream window, relative to the slice's own, that touches an upstream slice and is nearest."""
     earliest = down.at(up.start(needed)) - ordinal
     latest = down.at(up.start(needed + 1) - 1) - ordinal
     return min(max(0, earliest), latest)
 
 
 def _inside(down: Grid, up: Grid, first: int, last: int) -> Iterable[int]:
-    """The upstream slices that Dagster takes for whole downstream windows: those that overlap them."""
+    """The upstream slices that Dagster assigns to whole downstream windows: all that overlap them."""
     return range(up.at(down.start(first)), up.at(down.start(last + 1) - 1) + 1)

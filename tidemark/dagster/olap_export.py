@@ -1,4 +1,4 @@
-"""ADS slices to the OLAP store that BI tools read (B8): a slice a transaction, compared before its commit."""
+"""Exports ADS slices to the OLAP store of BI tools (B8), in one transaction for each slice, verified before commit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def export_step(context: dg.AssetExecutionContext, runtime: Runtime, entity: Entity) -> Iterator[StepResult]:
-    """Publish each slice of the ADS entity that this export stands for."""
+    """Publish each slice of the ADS entity of this export."""
     slices = requested_slices(context, entity)
     manifests = granted_manifests(context, runtime, slices)
     source = entity.depends_on[0].entity

@@ -28,7 +28,7 @@ _WEEKDAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "fri
 
 
 def slice_partitions(entity: Entity, graph: DependencyGraph) -> dg.PartitionsDefinition[str] | None:
-    """The entity's slices as Dagster's partitions: by time, or by time and part; a static entity has none."""
+    """The entity's slices as Dagster's partitions: by time, or by time and part; None for a static entity."""
     if entity.period is None:
         return None
     times = partitions_definition(entity, graph)
@@ -39,7 +39,7 @@ def slice_partitions(entity: Entity, graph: DependencyGraph) -> dg.PartitionsDef
 
 
 def partitions_definition(entity: Entity, graph: DependencyGraph) -> dg.TimeWindowPartitionsDefinition:
-    """The entity's slices as Dagster's time-window partitions, from its start to its end where it has one."""
+    """The entity's slices as Dagster's time-window partitions, from its start to its end, if any."""
     period = str(entity.period)
     cron, fmt = _week_schedule(entity) if period == "week" else _SCHEDULES[period]
     return dg.TimeWindowPartitionsDefinition(
@@ -53,13 +53,13 @@ def partitions_definition(entity: Entity, graph: DependencyGraph) -> dg.TimeWind
 
 
 def _ahead(entity: Entity) -> int:
-    """Parts with clocks of their own may be over before the entity's own clock says so."""
+    """One partition ahead if parts have clocks of their own: a part's window may end before the entity's."""
     zones = [part.time_zone for parts in entity.sub_partitions.values() for part in parts.values()]
     return int(any(zones) and entity.end is None)
 
 
 def _end(entity: Entity) -> str | None:
-    """The first partition that does not exist any more."""
+    """The first partition after the entity's end."""
     if entity.end is None or entity.period is None:
         return None
     end = entity.calendar.start_of(entity.end)

@@ -1,4 +1,4 @@
-"""What a run tells of promised slices that it has computed: the check `baseline`, and how early or late they came."""
+"""A run's results for promised slices: the check `baseline`, and how early or late they came."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 MARGIN: Final = "baseline_margin_minutes"
 _LONG_AFTER: Final = timedelta(days=1)
-"""What is computed so long after its promise is a backfill: its margin says nothing of the day."""
+"""A slice computed this long after its promise is a backfill, so its margin says nothing about the day."""
 
 
 def baseline_spec(entity: Entity, partitions: dg.PartitionsDefinition[Any] | None) -> Iterator[dg.AssetCheckSpec]:
-    """The check of an entity that promises its slices; none of any other."""
+    """The check of an entity that promises its slices; none for other entities."""
     if entity.is_promised:
         yield dg.AssetCheckSpec(
             BASELINE_CHECK,
@@ -37,7 +37,7 @@ def baseline_spec(entity: Entity, partitions: dg.PartitionsDefinition[Any] | Non
 def baseline_results(
     context: dg.AssetExecutionContext, entity: Entity, graph: DependencyGraph, slices: list[Slice]
 ) -> Iterator[dg.Output[None] | dg.AssetCheckEvaluation]:
-    """Of slices that are there now: the promise is no longer at risk, kept or not."""
+    """The results of slices that are now there: the promise is no longer at risk, kept or not."""
     spec = next((spec for spec in context.assets_def.check_specs if spec.name == BASELINE_CHECK), None)
     if spec is None:
         return

@@ -1,4 +1,4 @@
-"""What is promised of an external asset (`ready_by`) as Dagster's freshness policy, which its daemon judges."""
+"""An external asset's promise (`ready_by`) as a Dagster freshness policy, which Dagster's daemon evaluates."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _SHORTEST: Final = timedelta(minutes=1)
 
 
 def promised_freshness(entity: Entity) -> dg.FreshnessPolicy | None:
-    """The day's slice is there by the time that is promised, and not before the day is over.
+    """The day's slice has to be there by the promised time, and after the day's end.
 
-    Only days, whose promise is a time of each day: of other periods the check of the promise alone is told. An entity
-    that has ended has no slice of today.
+    Only days have a policy, because their promise is a time of each day. Other periods only have the check of the
+    promise. An ended entity has no slice of today.
     """
     if entity.ready_by is None or entity.period is not Period.DAY or entity.end is not None:
         return None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def rule_specs(warehouse: Warehouse, entity: Entity) -> list[dg.AssetCheckSpec]:
-    """A check a rule, with a result a slice; one that only warns blocks nothing."""
+    """A check for each rule, with a result for each slice. Rules that only warn do not block."""
     partitions = slice_partitions(entity, warehouse.graph)
     return [
         dg.AssetCheckSpec(

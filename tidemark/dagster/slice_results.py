@@ -1,7 +1,7 @@
-"""What a run gives back to Dagster: a check result a rule and slice, and a materialization a slice.
+"""A run's results for Dagster: a check result for each rule and slice, and a materialization for each slice.
 
-Dagster makes one `AssetCheckResult` or `MaterializeResult` of a run that computes a range of partitions. The checks of
-each partition are told by evaluations that name it; the metadata of each is added to the step's context.
+For a run over a range of partitions, Dagster has one `AssetCheckResult` and one `MaterializeResult`. So the checks of
+each partition are reported by evaluations with its key, and its metadata is added to the step's context.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def slice_results(
     shown: Mapping[Slice, Metadata],
     common: Metadata | None = None,
 ) -> Iterator[StepResult]:
-    """Rules' results first: a slice that is not published is not reported as materialized. Raises QualityError.
+    """The results of rules come first, because an unpublished slice is not materialized. Raises QualityError.
 
-    Whether slices are valid is told at last, of their new materializations.
-    `shown` is what the page of a slice shows beside its figures, `common` what the pages of all of them show.
+    Validity comes last, for the new materializations. `shown` is the metadata of a slice's page besides its figures,
+    `common` that of all pages.
     """
     by_key = {partition_of(entity, result.slice): result for result in computed}
     yield from _check_results(context.assets_def.check_specs, by_key)
@@ -55,7 +55,7 @@ def slice_results(
     }
     refused = [result for result in by_key.values() if result.audit.blocks]
     if refused:
-        # The step fails, and Dagster reports nothing of a step that does: what is published it is told one by one.
+        # The step fails, and Dagster drops a failed step's results, so each published slice is reported separately.
         for key, metadata in told.items():
             context.log_event(dg.AssetMaterialization(entity.name, partition=key, metadata=metadata))
         yield from validity_results(context, entity, runtime.state, computed)
@@ -87,7 +87,7 @@ def _check_results(
 def anomaly_evaluation(
     asset: dg.AssetKey, verdict: AnomalyVerdict, key: str | None, aside: Metadata
 ) -> dg.AssetCheckEvaluation:
-    """A warning, but where the slice is held back."""
+    """The result of the anomaly check: a warning, or an error if the slice is held back."""
     return dg.AssetCheckEvaluation(
         asset_key=asset,
         check_name=CHECK_NAME,

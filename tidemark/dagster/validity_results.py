@@ -1,7 +1,7 @@
-"""The check `valid` of an entity, and what a run that computes a slice tells of it; the center tells it otherwise.
+"""The check `valid` of an entity: the results from runs that compute a slice. The center reports other changes.
 
-A run knows of flags that others have raised what the state store says; whether its own rows hold it knows itself. The
-center corrects what is otherwise once the run has ended (`center/validity_checks.py`).
+A run knows other slices' flags from the state store, and its own rows' results itself. The center corrects differences
+after the run (`center/validity_checks.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def reached_by_rules(graph: DependencyGraph) -> frozenset[str]:
-    """Entities with a rule that holds slices back, and all whose slices it can make invalid or hold."""
+    """Entities with a rule that holds slices back, and all entities whose slices it can make invalid or hold."""
     open_ = [name for name in graph if _is_judged(graph.entity(name))]
     reached: set[str] = set()
     while open_:
@@ -45,7 +45,7 @@ def _is_judged(entity: Entity) -> bool:
 
 
 def validity_spec(entity: Entity, partitions: dg.PartitionsDefinition[Any] | None) -> dg.AssetCheckSpec:
-    """Not blocking: the center holds what reads the slice."""
+    """The check's spec. It does not block, because the center holds the readers of the slice."""
     return dg.AssetCheckSpec(
         VALIDITY_CHECK,
         asset=entity.name,
@@ -59,7 +59,7 @@ def validity_spec(entity: Entity, partitions: dg.PartitionsDefinition[Any] | Non
 def validity_results(
     context: dg.AssetExecutionContext, entity: Entity, state: StateReader, computed: Sequence[ComputedSlice]
 ) -> Iterator[dg.Output[None] | dg.AssetCheckEvaluation]:
-    """Of each slice of a run, published or not; after Dagster was told which are materialized."""
+    """The result of each slice of a run, published or not, after Dagster knows the materializations."""
     spec = next((spec for spec in context.assets_def.check_specs if spec.name == VALIDITY_CHECK), None)
     if spec is None:
         return
@@ -78,7 +78,7 @@ def validity_results(
 
 
 def _why_not(result: ComputedSlice, known: Mapping[Slice, SliceStatus]) -> str:
-    """Its own rules, as they are now, and flags of other slices; a taint goes with the slice that had it."""
+    """Why the slice is invalid: its own rules now, and flags of other slices. A taint ends with the earlier content."""
     status = known.get(result.slice, SliceStatus())
     is_broken = frozenset({result.slice} if result.audit.blocks else ())
     return "; ".join(flaws(result.slice, SliceStatus(issues=status.issues - {result.slice} | is_broken)))

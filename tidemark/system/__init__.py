@@ -1,1 +1,1 @@
-"""What every process stands on: settings, folders, locks, findings of checks, crash points."""
+"""The base of every process: settings, folders, locks, findings of checks, crash points."""

@@ -1,4 +1,4 @@
-"""The account that a process runs under, also where the password file does not know it."""
+"""The operating system's account of a process, even if the password file does not have it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 
 
 def account_name() -> str:
-    """The account's name, or its number where neither the environment nor the password file has a name."""
+    """The account's name, or its number if neither the environment nor the password file has a name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # OSError from Python 3.13 on

@@ -1,7 +1,7 @@
-"""How Azure Data Lake Storage is reached, and no secret.
+"""Access to Azure Data Lake Storage, without secrets.
 
-Credentials are not read here. Spark (by `AzureKey` and `AzureToken`), delta-rs and the file store each find them in
-the environment: AZURE_STORAGE_ACCOUNT_KEY, else AZURE_CLIENT_ID and AZURE_TENANT_ID with AZURE_CLIENT_SECRET or
+Credentials are not read here. Spark (by `AzureKey` and `AzureToken`), delta-rs and the file store each find them in the
+environment: AZURE_STORAGE_ACCOUNT_KEY, else AZURE_CLIENT_ID and AZURE_TENANT_ID with AZURE_CLIENT_SECRET or
 AZURE_FEDERATED_TOKEN_FILE, else the machine's managed identity.
 """
 
@@ -41,9 +41,9 @@ _OF_DELTA_RS: Final = (
     "AZURE_USE_AZURE_CLI",
     "AZURE_USE_FABRIC_ENDPOINT",
 )
-"""What Spark would not see: it would be another user, or in another store."""
+"""Variables that Spark does not read. It would be another user, or in another store."""
 _TOKENS: Final = ("AZURE_CLIENT_SECRET", "AZURE_FEDERATED_TOKEN_FILE")
-"""Versions of the library that delta-rs is made with differ in which of both goes before the other."""
+"""The version of delta-rs's library decides which of the two has precedence."""
 _CREDENTIALS: Final = (
     "AZURE_STORAGE_ACCOUNT_KEY, or AZURE_CLIENT_ID and AZURE_TENANT_ID with AZURE_CLIENT_SECRET or "
     "AZURE_FEDERATED_TOKEN_FILE"
@@ -52,7 +52,7 @@ _CREDENTIALS: Final = (
 
 @dataclass(frozen=True)
 class AzureAccess:
-    """`has_key` tells whether requests are signed with the account's key; `emulator` is `http://127.0.0.1:port`.
+    """`has_key`: requests are signed with the account's key. `emulator` is `http://127.0.0.1:port`.
 
     Without an emulator the servers are Microsoft's own.
     """
@@ -66,7 +66,7 @@ class AzureAccess:
 
     @classmethod
     def of(cls, env: Mapping[str, str], bucket: str) -> Self:
-        """As Azure's libraries read it from the environment; `bucket` as in a URI. Raises LocationError."""
+        """The access by the variables of Azure's libraries; `bucket` is as in a URI. Raises LocationError."""
         for name in _OF_DELTA_RS:
             if env.get(name):
                 raise LocationError.one_reads_it(name, _CREDENTIALS)
@@ -79,7 +79,7 @@ class AzureAccess:
 
     @property
     def storage_options(self) -> dict[str, str]:
-        """How delta-rs, and the library of the file store, reach it; they find credentials by themselves."""
+        """The options for delta-rs and the file store's library, which find credentials themselves."""
         options = {"azure_storage_account_name": self.account}
         if not self.emulator:
             return options
@@ -87,14 +87,14 @@ class AzureAccess:
 
 
 def _emulator(text: str, account: str) -> str:
-    """`http://127.0.0.1:port` of an endpoint that has the account's name behind it, as Azurite's have."""
+    """The `http://127.0.0.1:port` of an endpoint that ends in the account's name, like Azurite's."""
     error = LocationError.azure_emulator(_EMULATOR)
     address, _, name = text.rstrip("/").rpartition("/")
     if name != account:
         raise error
     emulator = known_endpoint(address, error)
     parts = urlsplit(emulator)
-    # Spark is told of a host and a port alone.
+    # Spark gets only a host and a port.
     if parts.scheme != "http" or parts.hostname != LOOPBACK or not parts.port:
         raise error
     return emulator

@@ -1,4 +1,4 @@
-"""Log files that processes append to for months, kept small."""
+"""Bounds log files that processes append to for months."""
 
 import os
 from pathlib import Path
@@ -8,9 +8,9 @@ MOST_BYTES: Final = 20_000_000
 
 
 def bound_log(log: Path, most_bytes: int = MOST_BYTES) -> bool:
-    """Empty a log that has grown too big; its last half is kept beside it (`workers.log.1`). Whether it was.
+    """Empty a log that has grown too big, and keep its last half beside it (`workers.log.1`). Returns whether it did.
 
-    Who appends to it (O_APPEND) goes on at its new end. What is written in the same instant may be lost.
+    Processes that append (O_APPEND) go on at the new end. Text that is written in the same moment may be lost.
     """
     if not log.exists() or log.stat().st_size <= most_bytes:
         return False

@@ -1,9 +1,9 @@
-"""Who calls, and what a caller may do: the words that all ways in have in common.
+"""The caller of a request and the caller's rights, for all interfaces alike.
 
-metrics   the figures for Prometheus
-read      every question, and metrics
-report    events and counts of other systems
-operate   backfills and Dagster's mutations, and read
+metrics   the metrics for Prometheus
+read      every query, and metrics
+report    events and counts from other systems
+operate   backfills, Dagster's mutations, and read
 admin     everything, and the audit log
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class AccessScope(Enum):
-    """What a caller may do."""
+    """A right of a caller."""
 
     METRICS = "metrics"
     READ = "read"
@@ -42,7 +42,7 @@ CallerKind = Literal["token", "proxy", "account", "anonymous"]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who was authenticated, by what kind of proof; `source` is where the request came from."""
+    """An authenticated caller and the kind of proof; `source` is the address of the request."""
 
     kind: CallerKind
     name: str
@@ -51,12 +51,12 @@ class Caller:
 
     @property
     def who(self) -> str:
-        """The identity: no name of one kind is that of another kind."""
+        """The identity. Names of different kinds cannot be confused."""
         return f"{self.kind}:{self.name}" if self.name else self.kind
 
     @property
     def limited_by(self) -> str:
-        """What limits count by: the identity, or the address of a caller without one."""
+        """The key for limits: the identity, or the address of a caller without a name."""
         return self.who if self.name else self.source
 
     def may(self, scope: AccessScope) -> bool:
@@ -64,23 +64,23 @@ class Caller:
         return scope in self.scopes or any(scope in _INCLUDED.get(held, ()) for held in self.scopes)
 
     def signature(self, said: str) -> str:
-        """The name that is kept with what the caller asks for: what he `said`, and who he is."""
+        """The name to store with a request: the `said` name, and the identity."""
         if not self.name:
             return said
         return f"{said}, by {self.who}" if said else self.who
 
 
 def scopes_text(scopes: Iterable[AccessScope]) -> str:
-    """Scopes as they are stored and shown, in the order of the enumeration."""
+    """Scopes as stored and shown text, in the order of the enumeration."""
     held = frozenset(scopes)
     return ",".join(scope.value for scope in AccessScope if scope in held)
 
 
 def this_account() -> Caller:
-    """The account of the operating system that this process runs under; no variable of the environment changes it."""
+    """The operating system's account of this process. No environment variable changes it."""
     number = os.getuid()
     try:
         name = pwd.getpwuid(number).pw_name
-    except KeyError:  # a container may run under a number that no password file knows
+    except KeyError:  # a container may run under a number that is in no password file
         name = str(number)
     return Caller("account", f"{name}@{socket.gethostname()}", "command line")

@@ -1,4 +1,4 @@
-"""The answer to one question about this machine, or about what it is set to work with."""
+"""The finding of a check of this machine or its configuration."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Verdict = Literal["ok", "warning", "unreachable", "problem"]
 
 @dataclass(frozen=True)
 class Finding:
-    """`subject` was looked at, `found` is what it is, `to_do` what makes it right (empty when it is).
+    """`subject` was checked, `found` is its state, `to_do` repairs it (empty if nothing is wrong).
 
-    `unreachable` is a server that does not answer: down at this moment, or at another address.
+    `unreachable` is a server that does not answer: it is down now, or has another address.
     """
 
     subject: str
@@ -27,7 +27,7 @@ class Finding:
 
     @property
     def is_in_the_way(self) -> bool:
-        """Whether nothing should be started as long as it is so."""
+        """Whether this finding has to be resolved before a start."""
         return self.verdict in {"unreachable", "problem"}
 
     def as_dict(self) -> dict[str, str]:
@@ -35,7 +35,7 @@ class Finding:
 
 
 class PreflightError(TerminalError):
-    """Something has to be changed first; names everything that is wrong at once."""
+    """Something has to be changed first. The error lists all problems."""
 
     def __init__(self, what: str, problems: list[Finding]) -> None:
         super().__init__(
@@ -46,7 +46,7 @@ class PreflightError(TerminalError):
 
 
 def require_no_problem(findings: Iterable[Finding], what: str = "this machine is not ready") -> None:
-    """Raise PreflightError, which says `what`, when one of the findings is in the way."""
+    """Raise PreflightError with the message `what` if a finding prevents a start."""
     problems = [finding for finding in findings if finding.is_in_the_way]
     if problems:
         raise PreflightError(what, problems)

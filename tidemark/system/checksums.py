@@ -1,6 +1,6 @@
-"""Jars are what they were when they were tested: each file of a folder has the SHA-256 that a committed list names.
+"""Verifies that jars are the tested ones, by a committed list with the SHA-256 of each file of a folder.
 
-A list has the form of `sha256sum`, so that `sha256sum --check` verifies it as well.
+The list has the form of `sha256sum`, so `sha256sum --check` can verify it too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LISTED_MAX: Final = 5
 
 
 class ChecksumError(TerminalError):
-    """Fetched jars are not those of the list."""
+    """The fetched jars differ from the list."""
 
     @classmethod
     def of(cls, folder: Path, listing: Path, differences: list[str]) -> Self:
@@ -48,13 +48,13 @@ def require_checksums(folder: Path, listing: Path, parts: Sequence[str] = (".",)
 
 
 def checksums(folder: Path, parts: Sequence[str] = (".",)) -> dict[str, str]:
-    """SHA-256 in hexadecimal of every jar below these parts of the folder, by its path there."""
+    """The SHA-256 in hexadecimal of every jar below these parts of the folder, by its path there."""
     files = sorted(file for part in parts for file in (folder / part).rglob("*.jar"))
     return {file.relative_to(folder).as_posix(): _checksum(file) for file in files}
 
 
 def lines(of: Mapping[str, str]) -> str:
-    """A list's text."""
+    """The text of a list."""
     return "".join(f"{checksum}  {name}\n" for name, checksum in sorted(of.items()))
 
 

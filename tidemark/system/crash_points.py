@@ -1,7 +1,7 @@
-"""Named points at which a test can make this very process die as `kill -9` would.
+"""Named points where a test can let this process die as by `kill -9`.
 
 `TIDEMARK_CRASH_AT=ingest.after_commit` kills at the first pass of that point, `ingest.after_commit:3` at the third.
-Without the variable a point costs one dictionary look-up.
+Without the variable, a point costs one dictionary look-up.
 """
 
 import os
@@ -14,7 +14,7 @@ _passed: Counter[str] = Counter()
 
 
 def crash_point(name: str) -> None:
-    """Die here by SIGKILL - no cleanup, no flush - when the environment asks for it."""
+    """Die here by SIGKILL, without cleanup or flush, if the environment says so."""
     wanted = os.environ.get(ENV_NAME)
     if not wanted:
         return

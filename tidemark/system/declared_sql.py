@@ -1,4 +1,4 @@
-"""The settings `variables` and `functions`: what a project declares for its queries."""
+"""The settings `variables` and `functions`, which a project declares for its queries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SCALARS: Final = (bool, int, float, Decimal, dt.date, str)
 
 
 def _variables(given: object) -> object:
-    """`{region: eu, least: 3}`, or `region=eu, least=3` of the environment, as names and texts of SQL."""
+    """The names and SQL texts of `{region: eu, least: 3}`, or of `region=eu, least=3` in the environment."""
     if isinstance(given, str):
         given = dict(map(_assigned, given.split(",")))
     if isinstance(given, tuple):
@@ -47,7 +47,7 @@ def _assigned(text: str) -> tuple[str, int | str]:
 
 
 def _functions(given: object) -> object:
-    """`{shifted: {arguments: [d], sql: "date_sub(d, 1)"}}`, in the environment as JSON."""
+    """The functions of `{shifted: {arguments: [d], sql: "date_sub(d, 1)"}}`, or of the same as JSON."""
     if isinstance(given, str):
         given = json.loads(given)
     if isinstance(given, tuple):

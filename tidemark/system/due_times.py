@@ -1,4 +1,4 @@
-"""What is done again after a time: each thing by its name, by the machine's steady clock."""
+"""Repeated work by name: when each item is due again, on the monotonic clock."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import time
 
 
 class DueTimes:
-    """Everything is due at first."""
+    """Due times by name. At first every item is due."""
 
     def __init__(self) -> None:
         self._due: dict[str, float] = {}
 
     def has_come(self, what: str, seconds: float) -> bool:
-        """Whether it is due; then it is due again after so many seconds."""
+        """Whether an item is due. If so, it is due again after `seconds`."""
         if time.monotonic() < self._due.get(what, 0.0):
             return False
         self.put_off(what, seconds)
         return True
 
     def put_off(self, what: str, seconds: float) -> None:
-        """It is due after so many seconds from now."""
+        """Make an item due `seconds` from now."""
         self._due[what] = time.monotonic() + seconds

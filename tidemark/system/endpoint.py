@@ -1,4 +1,4 @@
-"""The address of an object store that is not its provider's own."""
+"""The address of an object store other than its provider's."""
 
 from urllib.parse import urlsplit
 
@@ -6,13 +6,13 @@ from tidemark.system.location_error import LocationError
 
 
 def known_endpoint(text: str, error: LocationError) -> str:
-    """`http(s)://host:port` of a setting; raises `error` for anything else, a path or a user among it."""
+    """The `http(s)://host:port` of a setting. Raises `error` for anything else, such as a path or a user."""
     try:
         parts = urlsplit(text)
         usable = parts.scheme in {"http", "https"} and parts.hostname and (parts.port is None or parts.port > 0)
     except ValueError:
         usable = False
-    # A user or a query may be a secret: the text is not repeated then.
+    # A user or a query may be a secret, so the text is not repeated.
     if not usable or parts.username or parts.password or parts.query or parts.fragment or parts.path.strip("/"):
         raise error
     return f"{parts.scheme}://{parts.netloc}"

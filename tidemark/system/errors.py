@@ -1,28 +1,28 @@
 """Errors of the resources, below the one root.
 
 TerminalError
-├── SettingsError            a setting that cannot be used
-│   └── PoolSettingError     a text that names no pools
-├── LocationError            a place for the lake that cannot be used (tidemark.system.location_error)
-├── NoProjectError           no tidemark.yaml where a command needs one
-├── ServedAlreadyError       a second `tidemark up` of one project
-├── DiskPathError            a folder that cannot be written
-├── JavaMissingError         no Java that Spark starts on
-├── JarsError                Spark's extra jars could not be resolved
-├── SparkStartError          the Spark session did not start
-├── SchemaChangedError       a write that would drop or retype a column
-├── SnapshotTagTakenError    a tag that stands for another version (tidemark.state_store.errors)
-├── StateDiskError           a SQLite file on a network disk      (tidemark.state_store.errors)
-├── StateStoreDamagedError   a state store that cannot be read    (tidemark.state_store.errors)
-├── SchemaTooNewError        a state store of a later version    (tidemark.state_store.errors)
-└── CaptureError             what came in cannot be taken in (tree in tidemark.capture.errors)
-
+├── SettingsError   a setting that cannot be used
+│   └── PoolSettingError  a text that does not declare pools
+├── LocationError   a place for the lake that cannot be used (tidemark.system.location_error)
+├── NoProjectError     no tidemark.yaml where a command needs one
+├── ServedAlreadyError    a second `tidemark up` of one project
+├── DiskPathError   a folder that cannot be written
+├── JavaMissingError   no Java that Spark can run on
+├── JarsError    Spark's extra jars could not be resolved
+├── SparkStartError    the Spark session did not start
+├── SparkConfError    a user's Spark setting that cannot be used
+├── SchemaChangedError    a write that would drop or retype a column
+├── SnapshotTagTakenError a tag that already names another version (tidemark.state_store.errors)
+├── StateDiskError     a SQLite file on a network disk   (tidemark.state_store.errors)
+├── StateStoreDamagedError   a state store that cannot be read (tidemark.state_store.errors)
+├── SchemaTooNewError  a state store of a later version (tidemark.state_store.errors)
+└── CaptureError    incoming records that cannot be taken in (tree in tidemark.capture.errors)
 TransientError
-├── StateStoreDownError      the database does not answer          (tidemark.state_store.errors)
-├── StateConflictError            two writers of one state store        (tidemark.state_store.errors)
-├── FencedError              a writer without the lease it needs   (tidemark.state_store.errors)
-├── WorkersDownError            no warm worker takes a run now        (tidemark.warm_runs.errors)
-└── AlreadyRunningError      another process does the same at this moment
+├── StateStoreDownError   the database does not answer    (tidemark.state_store.errors)
+├── StateConflictError   two writers of one state store  (tidemark.state_store.errors)
+├── FencedError     a writer without the lease it needs   (tidemark.state_store.errors)
+├── WorkersDownError   no warm worker takes a run now  (tidemark.warm_runs.errors)
+└── AlreadyRunningError   another process does the same now
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SettingsError(TerminalError):
 
     @classmethod
     def of(cls, error: ValidationError, places: Mapping[str, str], prefix: str) -> Self:
-        """`places` are where settings of tidemark.yaml stand; the others came from variables that begin by `prefix`."""
+        """`places` has the place of each setting of tidemark.yaml. Others came from variables with this prefix."""
         first = error.errors()[0]
         setting = str(first["loc"][0])
         variable = prefix + setting.upper()
@@ -83,7 +83,7 @@ class NoProjectError(TerminalError):
 
 
 class PoolSettingError(SettingsError):
-    """A text that names no pools."""
+    """A text that does not declare pools."""
 
 
 class DiskPathError(TerminalError):
@@ -101,7 +101,7 @@ class DiskPathError(TerminalError):
 
 
 class JavaMissingError(TerminalError):
-    """No Java that Spark starts on."""
+    """No Java that Spark can run on."""
 
     @classmethod
     def of(cls, problem: str) -> Self:
@@ -136,7 +136,7 @@ class SparkStartError(TerminalError):
 
 
 class SparkConfError(TerminalError):
-    """A setting of Spark that people gave and that cannot be used."""
+    """A user's Spark setting that cannot be used."""
 
 
 class SchemaChangedError(TerminalError):
@@ -195,11 +195,11 @@ class SchemaChangedError(TerminalError):
 
 
 class CaptureError(TerminalError):
-    """What came in cannot be taken in."""
+    """Incoming records that cannot be taken in."""
 
 
 class AlreadyRunningError(TransientError):
-    """Another process does the same at this moment."""
+    """Another process does the same now."""
 
     @classmethod
     def of(cls, what: str, lease: str, holder: str, where: str) -> Self:
@@ -218,7 +218,7 @@ class ServedAlreadyError(TerminalError):
 
     @classmethod
     def of(cls, home: Path, served: object) -> Self:
-        """`served` says by whom, None where that is not known yet."""
+        """`served` is the other process, None if it is not known yet."""
         return cls(
             "another `tidemark up` serves this project",
             expected="one for each of Dagster's homes: two daemons would start its runs twice",

@@ -1,4 +1,4 @@
-"""Folders and files: the check that a folder can be written, files replaced at once, and what only the owner reads."""
+"""Folders and files: checks that a folder can be written, atomic replacement, and files for the owner alone."""
 
 import os
 import stat
@@ -15,9 +15,9 @@ _CREATING = Lock()
 
 
 def writable_directory(path: Path) -> Path:
-    """Create `path` for its owner alone when missing, prove that a file can be written in it, and return it.
+    """Create `path` for its owner alone if it is missing, prove that a file can be written in it, and return it.
 
-    Raises DiskPathError when it is a file, cannot be created, or refuses a write (read-only, no rights, disk full).
+    Raises DiskPathError if it is a file, cannot be created, or refuses a write (read-only, no rights, disk full).
     """
     try:
         private_directory(path)
@@ -31,9 +31,9 @@ def writable_directory(path: Path) -> Path:
 
 
 def private_directory(path: Path) -> Path:
-    """Create `path`, and what is missing above it, for their owner alone; what is there keeps its rights.
+    """Create `path` and missing folders above it for their owner alone. Existing folders keep their rights.
 
-    Data, state and exports are what the warehouse knows of people. Raises OSError.
+    Data, state and exports may hold personal data. Raises OSError.
     """
     if not path.is_dir():
         if path.parent != path:
@@ -44,37 +44,37 @@ def private_directory(path: Path) -> Path:
 
 
 def private_file(path: Path) -> Path:
-    """Create an empty file for its owner alone where there is none, and return it. Raises OSError.
+    """Create an empty file for its owner alone if there is none, and return it. Raises OSError.
 
-    A file that is there is not opened: who closes it gives back all locks that the process has on it (POSIX), and
-    SQLite takes its log away from those that write.
+    An existing file is not opened. Closing it would release all locks of this process on it (POSIX), and SQLite would
+    take its log away from writers.
     """
     private_directory(path.parent)
-    with _CREATING, suppress(FileExistsError):  # another thread may open it, and lock it, before it is closed here
+    with _CREATING, suppress(FileExistsError):  # before it is closed here, another thread may open and lock it
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNERS_FILE))
     return path
 
 
 def keep_files_private() -> None:
-    """What this process, and those that it starts, create from here on is for their owner alone."""
+    """Make all files that this process and its children create from now on private to their owner."""
     os.umask(os.umask(_OTHERS) | _OTHERS)
 
 
 def close_to_others(path: Path) -> None:
-    """Take a folder's rights from all but its owner. One of somebody else stays as it is: `tidemark doctor` says so."""
+    """Take a folder's rights from all but its owner. A folder of another owner stays; `tidemark doctor` reports it."""
     with suppress(PermissionError):
         path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
 
 
 def is_open_to_others(path: Path) -> bool:
-    """Whether accounts other than its owner's have any right to it."""
+    """Whether accounts other than the owner's have any right to it."""
     return path.exists() and bool(path.stat().st_mode & _OTHERS)
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a file in the place of what was there: who reads it sees the old text or the new one. Raises OSError."""
+    """Replace a file's content atomically: a reader sees the old text or the new one. Raises OSError."""
     private_directory(path.parent)
-    # Two processes may be at it.
+    # Two processes may do this at the same time.
     passing = path.with_suffix(f".{os.getpid()}.tmp")
     passing.write_text(text, encoding="utf-8")
     passing.replace(path)

@@ -1,4 +1,4 @@
-"""Very many small values that stay, without the garbage collector looking at all of them again and again."""
+"""Keeps very many small values that stay out of the garbage collector's repeated scans."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def pause_collection() -> Iterator[None]:
-    """No cyclic collection inside: of values that all stay, it costs a third of the time and frees nothing."""
+    """Pause cyclic collection in the block. If all new values stay, it takes a third of the time and frees nothing."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -24,11 +24,11 @@ def pause_collection() -> Iterator[None]:
 
 
 def freeze_live_objects() -> None:
-    """What there is now stays: the collector, which would stop everything for a second, looks at it no more.
+    """Exclude all live objects from collection, because a scan of them stops the process for a second.
 
-    What is not needed any more is given back all the same, unless it holds on to itself in a cycle.
+    Objects that are no longer needed are still freed, unless they are in a cycle.
     """
     gc.freeze()
-    # At the end of the process everything has to go: libraries written in C complain of what was not.
+    # At the end of the process everything has to be freed: C libraries report what was not.
     atexit.unregister(gc.unfreeze)
     atexit.register(gc.unfreeze)

@@ -1,7 +1,7 @@
-"""How Google Cloud Storage is reached, and no secret.
+"""Access to Google Cloud Storage, without secrets.
 
-Credentials are not read here. Spark, delta-rs and the file store each find them as Google's own libraries do: by the
-file that GOOGLE_APPLICATION_CREDENTIALS names, else those of the machine.
+Credentials are not read here. Spark, delta-rs and the file store each find them as Google's libraries do: in the file
+of GOOGLE_APPLICATION_CREDENTIALS, else from the machine.
 """
 
 import re
@@ -24,12 +24,12 @@ _OF_DELTA_RS: Final = (
     "GOOGLE_BEARER_TOKEN",
     "GOOGLE_SKIP_SIGNATURE",
 )
-"""What Spark would not see: it would be another user, or in another store."""
+"""Variables that Spark does not read. It would be another user, or in another store."""
 
 
 @dataclass(frozen=True)
 class GcsAccess:
-    """`emulator` is `http(s)://host:port` on this machine, asked without credentials; empty for Google's own."""
+    """`emulator` is `http(s)://host:port` on this machine, used without credentials; empty for Google's own store."""
 
     emulator: str = ""
     scheme: ClassVar = "gs"
@@ -38,7 +38,7 @@ class GcsAccess:
 
     @classmethod
     def of(cls, env: Mapping[str, str], _bucket: str) -> Self:
-        """As Google's own tools read it from the environment. Raises LocationError."""
+        """The access by the environment variables of Google's tools. Raises LocationError."""
         for name in _OF_DELTA_RS:
             if env.get(name):
                 raise LocationError.one_reads_it(name, "GOOGLE_APPLICATION_CREDENTIALS to the file of a key")
@@ -52,10 +52,10 @@ class GcsAccess:
 
     @property
     def storage_options(self) -> dict[str, str]:
-        """How delta-rs, and the library of the file store, reach it; they find credentials by themselves."""
+        """The options for delta-rs and the file store's library, which find credentials themselves."""
         if not self.emulator:
             return {}
-        # The library's own way to another server: what has the form of a key holds none.
+        # The library's way to another server is in the form of a key, without a real key.
         nobody = dict.fromkeys(("client_email", "private_key", "private_key_id"), "")
         key = json_text({"gcs_base_url": self.emulator, "disable_oauth": True, **nobody})
         return {"google_service_account_key": key, "google_allow_http": "true"}

@@ -1,18 +1,18 @@
-"""The guard in front of a web server: who may ask, from where, and in what form. Pure ASGI, for any application.
+"""The guard in front of a web server: checks the caller, the origin and the form of each request (pure ASGI).
 
-A browser lets every web page send requests to this machine. Each of these rules closes one way of doing so:
+Any web page can make a browser send requests to this machine. Each of these rules closes one way:
 
-    Host                 a name of this server, or 403: no other name may be pointed at it (DNS rebinding)
-    Origin, Sec-Fetch-*  the server's own pages, or 403: no other page writes, opens a WebSocket or embeds (CSRF);
-                         a link from another page may be followed
-    Content-Type         JSON where there is a body, or 415: a form cannot send that
-    Content-Length       given, or 411: a body in chunks can be two requests to two servers (smuggling), and a million
-                         chunks of a byte take the server's time; and not greater than `most_bytes`, or 413; few bytes
-                         of bodies at a time, of all callers and of one, or 503: half-sent ones fill the memory
-    path                 without control characters, or 400
-    address              never holds a query that is executed where `post_only` says so, or 405
-    who calls            what `admit` says of the request: a caller, whom the application finds in the scope, or a
-                         refusal; a caller with a token may ask from any page
+    Host                 must be a name of this server, else 403: no other name may point to it (DNS rebinding)
+    Origin, Sec-Fetch-*  must be the server's own pages, else 403: no other page may write, open a WebSocket or embed
+                         (CSRF); links from other pages work
+    Content-Type         must be JSON if there is a body, else 415: a form cannot send JSON
+    Content-Length       is required, else 411: two servers may split a chunked body into two requests (smuggling), and
+                         a million chunks of one byte take the server's time; more than `most_bytes` is 413; the bodies
+                         at a time are limited, in all and for each caller, else 503: half-sent bodies fill the memory
+    path                 must not have control characters, else 400
+    address              must not have a query to execute on the paths in `post_only`, else 405
+    caller               is what `admit` returns: a caller, which the application finds in the scope, or a refusal; a
+                         caller with a token may send requests from any page
 
 Sources: Fetch Metadata Request Headers (W3C), RFC 6454 (Origin), RFC 6750 (Bearer), RFC 9112 6.1 (smuggling), OWASP's
 CSRF cheat sheet.
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
     AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
     Admission = Callable[[Scope], Awaitable[Caller | "Refusal"]]
-    """Who calls, or why nobody who may."""
+    """The caller of a request, or the reason for its refusal."""
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _ANY_ADDRESS: Final = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared, not bound
@@ -47,16 +47,16 @@ _OWN_PAGES: Final = frozenset({"same-origin", "none"})
 _POLICY_VIOLATION: Final = 1008
 _HOST: Final = re.compile(r"(?P<name>\[[^\[\]]*\]|[^:@\[\]]*)(:[0-9]{0,5})?")
 MOST_BYTES: Final = 8 * 1024 * 1024
-"""Of a body. A backfill names its partitions: a hundred thousand are some 1.5 MB."""
+"""The most bytes of a body. A backfill names its partitions: 100,000 of them are about 1.5 MB."""
 MOST_BYTES_AT_A_TIME: Final = 64 * 1024 * 1024
-"""Of the bodies that come in, or are answered, at a time; of one caller half as much."""
+"""The most bytes of bodies that are received or processed at a time; for one caller half of it."""
 CALLER: Final = "tidemark.caller"
-"""Where the application finds the caller in a request's scope."""
+"""The key of the caller in a request's scope."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request is not let in."""
+    """The reason why a request is refused."""
 
     status: int
     message: str
@@ -64,26 +64,26 @@ class Refusal:
     found: str | None = None
 
     def body(self) -> bytes:
-        """The form that all errors over HTTP have."""
+        """The body of the answer, in the form of all HTTP errors."""
         words = {"message": self.message, "expected": self.expected, "found": self.found, "where": None, "hint": None}
         return json_text({"error": words}).encode()
 
 
 def host_names(bound: str, extra: Iterable[str] = ()) -> frozenset[str]:
-    """The names that a server bound to this address answers to: loopback, its own, and those that a setting adds."""
+    """The names of a server that is bound to this address: loopback, its own, and those of a setting."""
     own = {socket.gethostname(), socket.getfqdn()} if bound in _ANY_ADDRESS else {bound}
     return LOOPBACK_NAMES | {_canonical(name) for name in {*own, *extra} if name}
 
 
 async def anybody(scope: Scope) -> Caller | Refusal:
-    """Admit every request: the caller has no name, and may do everything."""
+    """Admit every request: the caller has no name and all rights."""
     return Caller("anonymous", "", client_address(scope))
 
 
 class HttpGuard:
-    """An ASGI application around another one; `allowed_hosts` are names without a port (see `host_names`).
+    """An ASGI application around another one; `allowed_hosts` are names without ports (see `host_names`).
 
-    `admit` says who calls. A `query` parameter in the address is refused on the paths in `post_only`.
+    `admit` authenticates the caller. Paths in `post_only` refuse a `query` parameter in the address.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class HttpGuard:
             self._bodies.give_back(caller, size)
 
     async def refusal(self, scope: Scope) -> Refusal | None:
-        """Why this request is refused; None for one that is let in, whose scope names the caller then."""
+        """Why this request is refused. None for an accepted request, whose scope then has the caller."""
         headers = _Headers(scope)
         return (
             _wrong_path(scope)
@@ -138,13 +138,13 @@ class HttpGuard:
     def _wrong_host(self, scope: Scope, headers: _Headers) -> Refusal | None:
         given = headers.all("host")
         name = _canonical(_without_port(given[0])) if len(given) == 1 else ""
-        # An address cannot be pointed elsewhere, so the one that the connection came to is always right.
+        # An address cannot be redirected by DNS, so the address of the connection is always right.
         if name and (name in self._hosts or name == _canonical((scope.get("server") or ("",))[0] or "")):
             return None
         return Refusal(403, "this server has another name", "a Host header that names it", ", ".join(given)[:200])
 
     async def _wrong_caller(self, scope: Scope, headers: _Headers) -> Refusal | None:
-        """Not one of the server's own pages, or nobody who may do this."""
+        """The refusal of a foreign page, or of a caller without the right."""
         caller = await self._admit(scope)
         has_token = isinstance(caller, Caller) and caller.kind == "token"
         if not has_token and not is_same_origin(scope):
@@ -173,27 +173,27 @@ class HttpGuard:
 
 
 class BodyQuota:
-    """How many bytes of bodies come in at a time: of all callers together, and of each at most half of that."""
+    """Limits the bytes of bodies at a time: in all, and for each caller half of that."""
 
     def __init__(self, most: int = MOST_BYTES_AT_A_TIME) -> None:
         self._most, self._taken = most, Counter[str]()
 
     def take(self, caller: str, size: int) -> bool:
-        """Whether there is room for a body of this size."""
+        """Reserve `size` bytes for a body. Returns whether there was room."""
         if self._taken.total() + size > self._most or self._taken[caller] + size > self._most // 2:
             return False
         self._taken[caller] += size
         return True
 
     def give_back(self, caller: str, size: int) -> None:
-        """A request was answered, or its caller is gone."""
+        """Release the bytes of an answered request, or of a caller that left."""
         self._taken[caller] -= size
         if not self._taken[caller]:
             del self._taken[caller]
 
 
 class _Headers:
-    """The headers of a request, by name in lower case."""
+    """The headers of a request, by lower-case name."""
 
     def __init__(self, scope: Scope) -> None:
         self._pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
@@ -210,7 +210,7 @@ class _Headers:
 
     @property
     def announced(self) -> int:
-        """How many bytes the body is said to have."""
+        """The body's length by the Content-Length header; 0 without one."""
         given = self.first("content-length")
         return int(given[:20]) if given.isascii() and given.isdigit() else 0
 
@@ -220,18 +220,18 @@ class _Headers:
 
 
 def announced_bytes(scope: Scope) -> int:
-    """How many bytes the body of a request is said to have."""
+    """The length of a request's body by its Content-Length header; 0 without one."""
     return _Headers(scope).announced
 
 
 def bearer_token(scope: Scope) -> str | None:
-    """What the caller names as a token; None for nothing, and for another scheme."""
+    """The bearer token of a request; None if it has none, or another scheme."""
     scheme, _, given = _Headers(scope).first("authorization").partition(" ")
     return given.strip() if scheme.lower() == "bearer" else None
 
 
 def header_values(scope: Scope) -> dict[str, list[str]]:
-    """The headers of a request: the values by name in lower case."""
+    """The header values of a request, by lower-case name."""
     headers = _Headers(scope)
     return {name: headers.all(name) for name in headers.names}
 
@@ -242,18 +242,18 @@ def client_address(scope: Scope) -> str:
 
 
 def caller_of(scope: Scope) -> Caller:
-    """The caller of a request that the guard has let in."""
+    """The caller of a request that the guard has accepted."""
     caller: Caller = scope[CALLER]
     return caller
 
 
 def header_of(scope: Scope, name: str) -> str:
-    """The first header of a name (in lower case), as text of Latin-1; empty where there is none."""
+    """The first header with a name (in lower case), as Latin-1 text; empty if there is none."""
     return _Headers(scope).first(name)
 
 
 def is_same_origin(scope: Scope) -> bool:
-    """Whether the request comes from the server's own pages, from no browser, or follows a link."""
+    """Whether the request comes from the server's own pages, not from a browser, or from a link."""
     headers = _Headers(scope)
     sites = headers.all("sec-fetch-site")
     is_own_site = all(site in _OWN_PAGES for site in sites)
@@ -275,7 +275,7 @@ def _is_origin_of(origin: str, host: str) -> bool:
 
 
 def _wrong_path(scope: Scope) -> Refusal | None:
-    """No file, and no page, has a name with a control character in it: those who look for one end in a traceback."""
+    """Refuse control characters. No file or page has them, and a look-up by such a path would end in a traceback."""
     if any(character < " " or character == "\x7f" for character in scope["path"]):
         return Refusal(400, "the path has a control character", "a path of characters that can be printed")
     return None
@@ -293,13 +293,13 @@ def _wrong_content(scope: Scope, headers: _Headers) -> Refusal | None:
 
 
 def _without_port(host: str) -> str:
-    """The name; empty where anything but a number is behind it."""
+    """The name without its port; empty if the rest is not a port number."""
     match = _HOST.fullmatch(host)
     return match["name"] if match else ""
 
 
 def _canonical(name: str) -> str:
-    """In lower case, without the root's dot; an IPv6 address in the brackets that a Host header has."""
+    """The name in lower case, without a final dot; an IPv6 address in brackets, as in a Host header."""
     name = name.strip().lower().removesuffix(".")
     return f"[{name}]" if ":" in name and not name.startswith("[") else name
 
@@ -314,7 +314,7 @@ _EXTRA_HEADERS: Final = {
 
 
 async def send_refusal(refusal: Refusal, send: Send) -> None:
-    """Answer with the refusal. The body is not read: the server passes over it, or closes where it comes in chunks."""
+    """Answer with the refusal. The body is not read: the server skips it, or closes if it comes in chunks."""
     body = refusal.body()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if refusal.status == _LENGTH_REQUIRED:

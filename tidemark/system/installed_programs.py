@@ -1,5 +1,3 @@
-"""Programs of others that are installed on this machine."""
-
 from __future__ import annotations
 
 import shutil
@@ -7,7 +5,7 @@ from pathlib import Path
 
 
 def find_program(name: str) -> str | None:
-    """The path of a program; also where Debian keeps the servers that are not on a user's PATH."""
+    """The path of a program, also in the folders where Debian keeps servers that are not on a user's PATH."""
     on_path = shutil.which(name)
     if on_path:
         return on_path

@@ -1,13 +1,13 @@
-"""How every Kafka client of ours logs in: TLS and SASL, said once by the environment.
+"""The login of all Kafka clients: TLS and SASL, from environment variables.
 
-    TIDEMARK_KAFKA_SECURITY_PROTOCOL   PLAINTEXT (default), SSL, SASL_PLAINTEXT, SASL_SSL
-    TIDEMARK_KAFKA_SASL_MECHANISM      PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 (default)
+    TIDEMARK_KAFKA_SECURITY_PROTOCOL   PLAINTEXT (default), SSL, SASL_PLAINTEXT, SASL_SSL;
+    TIDEMARK_KAFKA_SASL_MECHANISM      PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 (default);
     TIDEMARK_KAFKA_USERNAME, TIDEMARK_KAFKA_PASSWORD
-    TIDEMARK_KAFKA_CA                  PEM file of the authorities that sign the brokers' certificates
-    TIDEMARK_KAFKA_CERTIFICATE, TIDEMARK_KAFKA_KEY   PEM files of our own certificate, where brokers ask for one
+    TIDEMARK_KAFKA_CA                  PEM file of the authorities that sign the brokers' certificates;
+    TIDEMARK_KAFKA_CERTIFICATE, TIDEMARK_KAFKA_KEY   PEM files of our own certificate, if brokers require one
 
-The same settings have one form for librdkafka (confluent-kafka) and one for the Java client (Spark's reader, Kafka
-Connect). Like libpq's, they belong to the process: TIDEMARK_KAFKA names the brokers, this says how to log in there.
+The same settings are converted for librdkafka (confluent-kafka) and for the Java client (Spark's reader, Kafka
+Connect). They apply to the whole process, like libpq's. TIDEMARK_KAFKA has the brokers; these variables the login.
 """
 
 import os
@@ -28,7 +28,7 @@ _LOGIN_MODULE: Final = {
 
 
 class KafkaSecurity(BaseModel):
-    """TLS and SASL of one process's Kafka clients."""
+    """The TLS and SASL settings of a process's Kafka clients."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -42,7 +42,7 @@ class KafkaSecurity(BaseModel):
 
     @classmethod
     def load(cls, env: Mapping[str, str] = os.environ) -> Self:
-        """Read the variables; empty ones count as absent. Raises SettingsError, which names no value."""
+        """Read the variables; empty ones count as absent. Raises SettingsError, which contains no value."""
         given = {name: value for name in cls.model_fields if (value := env.get(PREFIX + name.upper()))}
         try:
             return cls.model_validate(given)
@@ -71,7 +71,7 @@ class KafkaSecurity(BaseModel):
         return self.security_protocol.endswith("SSL")
 
     def librdkafka(self) -> dict[str, str]:
-        """Settings of confluent-kafka's clients; nothing for PLAINTEXT."""
+        """Settings of confluent-kafka's clients; empty for PLAINTEXT."""
         if self.security_protocol == "PLAINTEXT":
             return {}
         settings: dict[str, str] = {"security.protocol": self.security_protocol}
@@ -82,7 +82,7 @@ class KafkaSecurity(BaseModel):
         return settings | {name: str(file) for name, file in files.items() if file}
 
     def java(self, prefix: str = "") -> dict[str, str]:
-        """Settings of the Java client, each name behind `prefix` (`kafka.` for Spark's reader); none for PLAINTEXT."""
+        """Settings of the Java client, each name after `prefix` (`kafka.` for Spark's reader); empty for PLAINTEXT."""
         if self.security_protocol == "PLAINTEXT":
             return {}
         settings: dict[str, str] = {"security.protocol": self.security_protocol}
@@ -102,12 +102,12 @@ class KafkaSecurity(BaseModel):
 
 
 def librdkafka(servers: str) -> dict[str, str | int | bool]:
-    """What every client of confluent-kafka is made with: the brokers and this process's login. Raises SettingsError."""
+    """Settings of every confluent-kafka client: the brokers and this process's login. Raises SettingsError."""
     return {"bootstrap.servers": servers, **KafkaSecurity.load().librdkafka()}
 
 
 def _escape(value: str) -> str:
-    """Inside of the double quotes of a JAAS configuration."""
+    """The value for the double quotes of a JAAS configuration."""
     return value.replace("\\", "\\\\").replace('"', '\\"')
 
 

@@ -8,7 +8,7 @@ from tidemark.errors import TerminalError
 
 
 class LocationError(TerminalError):
-    """A place for the lake that cannot be used; what was given is not repeated where it may hold a secret."""
+    """A place for the lake that cannot be used. A text that may hold a secret is not repeated."""
 
     @classmethod
     def malformed(cls, where: str) -> Self:

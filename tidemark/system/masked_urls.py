@@ -1,4 +1,4 @@
-"""URLs of databases: one parser for the settings that hold them; people see them with their secrets masked."""
+"""Database URLs: one parser for the settings, and masks for secrets in shown URLs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _PUBLIC: Final = frozenset(
         *("sslcert", "sslcrl", "sslmode", "sslrootcert", "ssl_ca", "target_session_attrs", "user"),
     )
 )
-"""Parameters whose values people may see. Any other may be a secret: `password`, `sslpassword`, a slip of the pen."""
+"""Parameters whose values may be shown. Any other may be a secret, such as `password`, `sslpassword` or a misspelling.
+"""
 
 
 def read_url(given: str | URL, drivers: Collection[str]) -> URL:
@@ -29,7 +30,7 @@ def read_url(given: str | URL, drivers: Collection[str]) -> URL:
     try:
         url = make_url(given)
     except (ArgumentError, ValueError):
-        # What cannot be parsed cannot be masked either.
+        # A text that cannot be parsed cannot be masked either.
         raise ValueError("a text that is no URL") from None
     url = url.set(drivername=POSTGRESQL) if url.drivername == "postgresql" else url
     if url.drivername not in drivers:
@@ -38,14 +39,14 @@ def read_url(given: str | URL, drivers: Collection[str]) -> URL:
 
 
 def masked_url(url: URL) -> str:
-    """The URL with its password masked, and with the values of all parameters masked that may be secret."""
+    """The URL with its password and the values of all possibly secret parameters masked."""
     public = {name: value if name in _PUBLIC else _MASK for name, value in url.query.items()}
     text = url.set(query=public).render_as_string(hide_password=True)
     return text.replace("=%2A%2A%2A", f"={_MASK}")
 
 
 def without_secrets(text: str, url: URL) -> str:
-    """A text of somebody else's, a driver or a server, in which no secret of the URL stands."""
+    """A text from a driver or a server, with all secrets of the URL masked."""
     for secret in sorted(_secrets_of(url), key=len, reverse=True):
         text = text.replace(secret, _MASK)
     return text

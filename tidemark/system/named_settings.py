@@ -1,4 +1,4 @@
-"""A setting that is several things by name, `{cache: {kind: redis}}`; in the environment it is JSON."""
+"""Settings with several named entries, such as `{cache: {kind: redis}}`; in the environment as JSON."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Named = TypeVar("Named")
 def named_settings(
     given: object, read: Callable[[str, object], Named], *, noun: str, having: str, example: str
 ) -> object:
-    """What `read` makes of each name and its content; a tuple is returned unchanged.
+    """The values that `read` makes of each name and its content; a tuple is returned unchanged.
 
-    `noun` (a target) and `having` (their kinds) are words of the messages. Raises ValueError.
+    `noun` (a target) and `having` (their kinds) are words for messages. Raises ValueError.
     """
     if isinstance(given, str):
         given = json.loads(given)

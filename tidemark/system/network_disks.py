@@ -1,4 +1,4 @@
-"""Which file system a file is on, and whether others reach it over the network, where locks of files do not hold."""
+"""Whether a file is on a network disk, where file locks do not work."""
 
 import re
 from pathlib import Path
@@ -13,9 +13,10 @@ _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 
 
 def network_disk(path: Path, mounts: str | None = None) -> str | None:
-    """The kind of network disk that a file is or would be on (`nfs4 at /mnt/shared`); None on a disk of this machine.
+    """The kind of network disk of a file (`nfs4 at /mnt/shared`); None for a disk of this machine.
 
-    `mounts` has a line a mount, as /proc/self/mounts; where there is none, nothing is known, and None is returned.
+    The file need not exist. `mounts` has a line for each mount, as in /proc/self/mounts. Without such a file the result
+    is None.
     """
     if mounts is None:
         mounts = _MOUNTS.read_text(encoding="utf-8") if _MOUNTS.exists() else ""
@@ -24,7 +25,7 @@ def network_disk(path: Path, mounts: str | None = None) -> str | None:
     for line in mounts.splitlines():
         _, point, kind, *_ = (*map(_unescaped, line.split()), "", "", "")
         if resolved.is_relative_to(point):
-            # Of two mounts at one place the later one is seen.
+            # Of two mounts at one place, the later one is visible.
             of_path = max(of_path, (len(Path(point).parts), kind, point), key=lambda mount: mount[0])
             if of_path[2] == point:
                 of_path = (of_path[0], kind, point)
@@ -33,5 +34,5 @@ def network_disk(path: Path, mounts: str | None = None) -> str | None:
 
 
 def _unescaped(word: str) -> str:
-    """A path as it is: its blanks are written by their octal numbers."""
+    """A path with its blanks, which are stored as octal numbers."""
     return _ESCAPED.sub(lambda match: chr(int(match[1], 8)), word)

@@ -1,4 +1,4 @@
-"""Text that others wrote, as one line: for logs, terminals, chats and every store."""
+"""Foreign text as one line: for logs, terminals, chats and every store."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _ANGLES: Final = str.maketrans({"<": "\u2039", ">": "\u203a"})
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
-    """Bounded, without control characters, line ends and halves of characters."""
+    """The text, cut to `longest`, without control characters, line ends and unpaired surrogates."""
     line = "".join(character if character.isprintable() else " " for character in text[: 2 * longest])
     return line.encode("utf-8", "replace").decode()[:longest]
 
 
 def quiet(text: str) -> str:
-    """For chats and mail, line by line: nothing in it calls people (`<!channel>`, `@here`) or is a link of its own."""
+    """Lines for chats and mail, without mentions (`<!channel>`, `@here`) and links."""
     lines = (one_line(line, 2_000).translate(_ANGLES) for line in text.splitlines())
     return _MENTION.sub("@\u2060", "\n".join(lines)).replace("://", ":\u2060//")

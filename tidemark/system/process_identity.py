@@ -1,4 +1,4 @@
-"""A process as another one knows it again: the number of a process alone is given to a later one, too."""
+"""A process with a lasting identity. A process number alone is used again for later processes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _NAMESPACE: Final = Path("/proc/self/ns/pid")
 _PROCESSES: Final = Path("/proc")
 _START_TICKS: Final = 19
-"""Which of the words behind the name in `/proc/PID/stat` says when a process started (proc(5), `starttime`)."""
+"""The index of the start time among the words after the name in `/proc/PID/stat` (proc(5), `starttime`)."""
 
 
 @dataclass(frozen=True)
 class ProcessIdentity:
-    """`machine` is the machine since it booted, and the namespace in which `pid` counts; `started` tells it apart.
+    """`machine` is the machine since its boot, and the namespace of `pid`; `started` identifies the process.
 
-    `started` does not follow the machine's clock where there is `/proc`.
+    With `/proc`, `started` does not depend on the machine's clock.
     """
 
     machine: str
@@ -30,12 +30,12 @@ class ProcessIdentity:
 
     @classmethod
     def of_this_process(cls) -> Self:
-        """Of who asks; another one after a fork."""
+        """The identity of this process; another one after a fork."""
         return cls(_machine(), os.getpid(), _start_of(os.getpid()) or "")
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """What `str` gave. Raises ValueError."""
+        """The identity of a text from `str`. Raises ValueError."""
         machine, pid, started = text.split(" ")
         return cls(machine, int(pid), started)
 
@@ -43,12 +43,15 @@ class ProcessIdentity:
         return f"{self.machine} {self.pid} {self.started}"
 
     def is_gone(self) -> bool:
-        """Whether it has ended for certain: of another machine, or another namespace, nobody here knows."""
+        """Whether it has certainly ended.
+
+        False for processes of other machines or namespaces, which are unknown here.
+        """
         return self.machine == _machine() and _start_of(self.pid) != self.started
 
 
 def _start_of(pid: int) -> str | None:
-    """When the process started; None where there is none, or only what is left of one."""
+    """When the process started; None if there is none, or only a zombie."""
     if _PROCESSES.is_dir():
         try:
             words = (

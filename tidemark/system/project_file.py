@@ -1,6 +1,7 @@
-"""`tidemark.yaml`: the settings of a project, each by its name, with the line where it stands.
+"""`tidemark.yaml`: the settings of a project by name, with their lines.
 
-Locations are relative to the file's folder. Secrets stand in the environment only: the file is in version control.
+Locations are relative to the file's folder. Secrets are only in the environment, because the file is in version
+control.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ _SECRET_NAME: Final = re.compile(r"password|passwd|secret|token|credential", re.
 
 @dataclass(frozen=True)
 class ProjectFile:
-    """`values` by the setting's name; `places` says where each stands, such as `tidemark.yaml:3`."""
+    """`values` by the setting's name; `places` has the place of each, such as `tidemark.yaml:3`."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_project_file(root: Path, known: Collection[str], secret: Collection[str]) -> ProjectFile:
-    """The settings of a project's file. Raises SettingsError for what is unknown, unreadable or a secret.
+    """The settings of a project's file. Raises SettingsError for unknown or unreadable settings and for secrets.
 
-    `known` are the names of all settings, `secret` those that the environment alone may hold.
+    `known` has the names of all settings, `secret` the settings that only the environment may have.
     """
     path = root / PROJECT_FILE
     try:

@@ -1,7 +1,7 @@
-"""The project that this process works for: the folder of `tidemark.yaml`, whose packages hold the declarations.
+"""The project of this process: the folder of `tidemark.yaml`, whose packages hold the declarations.
 
-Its root is what `TIDEMARK_ROOT` names (`--root` sets it), else the nearest folder with a `tidemark.yaml` from the
-working folder upwards. Where the engine itself is installed plays no part.
+The root is `TIDEMARK_ROOT` (`--root` sets it), else the nearest folder with a `tidemark.yaml` from the working folder
+upwards. The engine's own folder does not matter.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 PROJECT_FILE: Final = "tidemark.yaml"
 ROOT_VARIABLE: Final = "TIDEMARK_ROOT"
 DECLARATIONS: Final = "warehouse_assets"
-"""The folder of a project that holds its declarations."""
+"""The folder of a project's declarations."""
 DAGSTER_FOLDER: Final = "dagster_home"
-"""The folder of a project that holds `dagster.yaml`, and Dagster's storage unless told otherwise."""
+"""The folder of a project with `dagster.yaml`, and with Dagster's storage by default."""
 
 
 def project_root(env: Mapping[str, str] = os.environ) -> Path:
-    """The absolute path of the project's folder. Raises NoProjectError, which says where it looked."""
+    """The absolute path of the project's folder. Raises NoProjectError, which lists the searched places."""
     given = env.get(ROOT_VARIABLE)
     if given:
         root = Path(given).expanduser().absolute()
@@ -40,14 +40,14 @@ def project_root(env: Mapping[str, str] = os.environ) -> Path:
 
 
 def importable(root: Path) -> None:
-    """Let the project's packages be imported, wherever the process was started: only the engine is installed."""
-    if str(root) not in sys.path[1:]:  # Dagster looks past the first, the folder of the script
+    """Make the project's packages importable, because only the engine is installed."""
+    if str(root) not in sys.path[1:]:  # Dagster ignores the first entry, the folder of the script
         sys.path.append(str(root))
 
 
 def make_project_importable(env: Mapping[str, str] = os.environ) -> None:
-    """The same for the project that this process belongs to, if there is one."""
+    """Make the packages of this process's project importable, if there is a project."""
     try:
         importable(project_root(env))
-    except NoProjectError:  # a pool may serve a code location that is no project of Tidemark
+    except NoProjectError:  # a pool may serve a code location that is not a project of Tidemark
         return

@@ -1,7 +1,7 @@
-"""The setting `proxy`: a reverse proxy that logs people in and says in a header who they are.
+"""The setting `proxy`: a reverse proxy that logs users in and names them in a header.
 
-A header proves nothing by itself, as anybody can write it: it counts where the connection comes from one of the
-`addresses`, and where it is there exactly once. `scopes` says what whom: a user's name, `group:NAME`, or `everyone`.
+A header alone proves nothing, because any client can send it. It counts if the connection comes from one of the
+`addresses`, and the header is there exactly once. `scopes` has rights for a user's name, `group:NAME` or `everyone`.
 
     proxy: {addresses: [10.0.0.5], user: X-Forwarded-User, groups: X-Forwarded-Groups,
             scopes: {everyone: [read], 'group:data-ops': [operate], ann@school.example: [admin]}}
@@ -35,7 +35,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """Where its connections come from, the headers it writes, and what those may do whom it names."""
+    """The proxy's networks, its headers, and the rights of the users and groups."""
 
     networks: tuple[Network, ...]
     user: str
@@ -52,7 +52,7 @@ class Proxy:
         return any((mapped or peer) in network for network in self.networks)
 
     def caller(self, address: str, headers: Mapping[str, Sequence[str]]) -> Caller | None:
-        """Whom a request of the proxy names; None where it names nobody, or several. `headers` by lower-case name."""
+        """The user in a request of the proxy; None if it names none or several. `headers` are by lower-case name."""
         if not self.is_at(address):
             return None
         users, groups = headers.get(self.user, ()), headers.get(self.groups, ())
@@ -65,7 +65,10 @@ class Proxy:
 
 
 def _source(address: str, headers: Mapping[str, Sequence[str]]) -> str:
-    """The address that the proxy saw, which it adds behind those that the client claims, and the proxy's own."""
+    """The address that the proxy saw, and the proxy's.
+
+    The proxy adds the first one after addresses that a client claims.
+    """
     last = ",".join(headers.get(_FORWARDED_FOR, ())).rpartition(",")[2].strip()
     return f"{last} via {address}" if _is_name(last) else address
 

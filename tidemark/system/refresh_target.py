@@ -1,6 +1,6 @@
-"""The setting `refresh_targets`: what else was made of slices, by name: databases, caches, and receivers of messages.
+"""The setting `refresh_targets`: copies of slices outside the lake, by name: databases, caches and webhooks.
 
-The address of one stands in `TIDEMARK_TARGET_<NAME>` and nowhere else, as it may hold a password.
+A target's address is only in `TIDEMARK_TARGET_<NAME>`, because it may hold a password.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _EXAMPLE: Final = "{cache: {kind: redis}}"
 
 
 class TargetKind(Enum):
-    """What a target is."""
+    """The kind of a target."""
 
     POSTGRESQL = "postgresql"
     DUCKDB = "duckdb"
@@ -38,7 +38,7 @@ REFRESHES: Final = {
     TargetKind.PURGE: ("tags", "paths"),
     TargetKind.WEBHOOK: (),
 }
-"""What a declaration's `refresh` may name at a target of that kind."""
+"""The keys that a declaration's `refresh` may have for a target of each kind."""
 _OPTIONS: Final[dict[TargetKind, tuple[str, ...]]] = {
     TargetKind.DUCKDB: ("file",),
     TargetKind.PURGE: ("method", "header"),
@@ -47,7 +47,7 @@ _OPTIONS: Final[dict[TargetKind, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class RefreshTarget:
-    """`file` is a DuckDB's, relative to the project; `method` and `header` are how an HTTP cache is asked to purge."""
+    """`file` is a DuckDB file, relative to the project; `method` and `header` are for an HTTP cache to purge."""
 
     name: str
     kind: TargetKind

@@ -1,4 +1,4 @@
-"""The setting `replicas`: other lakes, by name, to which declarations have their slices copied."""
+"""The setting `replicas`: other lakes, by name, which get copies of slices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EXAMPLE: Final = "{center_b: {lake: s3://other-lake/warehouse, mb_per_second: 5
 
 @dataclass(frozen=True)
 class DeclaredReplica:
-    """What the setting says of one place. `endpoint` and `region` are of its object store, where it has its own."""
+    """The setting's values for one replica. `endpoint` and `region` are those of its own object store, if any."""
 
     name: str
     lake: str
@@ -35,7 +35,7 @@ class DeclaredReplica:
     region: str = ""
 
     def place(self, root: Path, env: Mapping[str, str] = os.environ) -> ReplicaPlace:
-        """Where it is; a folder is relative to the project's. Raises LocationError."""
+        """The replica's place; a folder is relative to the project's. Raises LocationError."""
         own = {"AWS_ENDPOINT_URL_S3": self.endpoint, "AWS_REGION": self.region}
         there = {**env, **{name: value for name, value in own.items() if value}}
         where = f"replicas.{self.name}.lake"
@@ -47,7 +47,7 @@ class DeclaredReplica:
 
 @dataclass(frozen=True)
 class ReplicaPlace:
-    """Another lake. The rates limit what is sent there (None: no limit) and what the mender reads there."""
+    """Another lake. The rates limit what is sent there (None: unlimited) and what a repair reads there."""
 
     name: str
     lake: TableLocation

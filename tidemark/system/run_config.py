@@ -1,9 +1,9 @@
-"""What a caller may say of a run: the configuration of its ops, as plain values. Everything else is the operator's.
+"""The run configuration that a caller may set: plain values of ops. The operator decides everything else.
 
-A run's configuration comes from whoever reaches Dagster's pages. Dagster lets it replace every field of a resource,
-takes `{"env": NAME}` for the value of a variable, and reads inputs from pickled files: secrets, another lake and code.
-Tags of a run can hold a whole pod. So `resources`, `execution`, `loggers` (but the console's level) and `inputs` stay
-empty, and no value names a variable.
+The configuration of a run comes from any user of Dagster's pages. Dagster lets it replace every field of a resource,
+reads `{"env": NAME}` from a variable, and loads inputs from pickled files. That gives access to secrets, another lake
+and code. Tags of a run can define a whole pod. So `resources`, `execution`, `loggers` (except the console's level) and
+`inputs` must be empty, and no value may name a variable.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS: Final = 64 * 1024
 MOST_VALUES: Final = 100_000
-"""With every alias of a YAML text spread."""
+"""The most values, with every alias of a YAML text expanded."""
 _LEVELS: Final = ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG")
 _OPERATORS_TAGS: Final = ("dagster-k8s/", "dagster-celery", "dagster-docker", "dagster/image", "ecs/", ".dagster/grpc")
-"""How the tags begin by which a launcher takes an image, a command or a server."""
+"""Prefixes of the tags with which a launcher chooses an image, a command or a server."""
 
 
 class RunConfigRefusedError(TerminalError):
-    """A run's configuration, or a tag of it, that only the operator decides."""
+    """A run's configuration or tag that only the operator decides."""
 
     @classmethod
     def of(cls, refused: str) -> RunConfigRefusedError:
@@ -39,7 +39,7 @@ class RunConfigRefusedError(TerminalError):
 
 
 def check_run_config(given: object) -> None:
-    """Raise RunConfigRefusedError for more than the configuration of ops; `given` may be YAML."""
+    """Raise RunConfigRefusedError for anything but configuration of ops; `given` may be YAML."""
     config = _read(given) if isinstance(given, str) else given
     for section, value in _mapping(config, "the run's configuration").items():
         if section == "ops":
@@ -73,7 +73,7 @@ def _mapping(value: object, what: str) -> Mapping[object, object]:
 
 
 def _check_nodes(nodes: object) -> None:
-    """The ops of a job and of graphs within it."""
+    """Check the ops of a job and of graphs within it."""
     level = [nodes]
     while level:
         below: list[object] = []
@@ -96,13 +96,13 @@ def _check_plain(config: object) -> None:
 
 
 def _is_console_level(loggers: object) -> bool:
-    """Whether it says nothing but how much of a run the console of its process shows."""
+    """Whether it only sets the level of the console's log."""
     levels = [{"console": {"config": {"log_level": level}}} for level in _LEVELS]
     return loggers in levels
 
 
 def _is_empty(value: object) -> bool:
-    """Whether it says nothing: no leaf but an empty one. So are the sections that Dagster's launchpad fills in."""
+    """Whether it has no values except None, like the empty sections of Dagster's launchpad."""
     return all(inner is None or isinstance(inner, dict) for inner in _values(value))
 
 

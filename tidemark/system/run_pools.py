@@ -1,4 +1,4 @@
-"""How much runs at once: the pools of TIDEMARK_POOLS, and what the Dagster side derives from them."""
+"""The number of parallel runs: the pools of TIDEMARK_POOLS."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def pool_capacities(text: str) -> dict[str, int]:
 
 
 def valid_pools(text: str) -> str:
-    """The text, where it can be read."""
+    """The text, if it is valid. Raises PoolSettingError."""
     pool_capacities(text)
     return text

@@ -1,4 +1,4 @@
-"""How S3, or a server that speaks it, is reached: its endpoint and its region, and no secret.
+"""Access to S3, or a compatible server, without secrets: its endpoint and region.
 
 Credentials are not read here. Spark, delta-rs and the file store each find them by the provider's own chain: the
 variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN), else the role of the machine.
@@ -15,7 +15,7 @@ from tidemark.system.location_error import LocationError
 _ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 _REGIONS: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
 _REGION_OF_OTHERS: Final = "us-east-1"
-"""What servers that know no regions are asked with."""
+"""The region for servers without regions."""
 _UNSAFE: Final = {
     "AWS_S3_LOCKING_PROVIDER": "only delta-rs would respect that lock, Spark would not",
     "AWS_S3_ALLOW_UNSAFE_RENAME": "of two writers one would lose its commit",
@@ -34,7 +34,7 @@ class S3Access:
 
     @classmethod
     def of(cls, env: Mapping[str, str], _bucket: str) -> Self:
-        """As AWS's own tools read it from the environment. Raises LocationError."""
+        """The access by the environment variables of AWS's tools. Raises LocationError."""
         for name, harm in _UNSAFE.items():
             if env.get(name):
                 raise LocationError.unsafe(name, harm)
@@ -47,14 +47,14 @@ class S3Access:
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether requests go by TLS."""
+        """Whether requests use TLS."""
         return not self.endpoint.startswith("http://")
 
     @property
     def storage_options(self) -> dict[str, str]:
-        """How delta-rs, and the library of the file store, reach it; they find credentials by themselves."""
+        """The options for delta-rs and the file store's library, which find credentials themselves."""
         options = {"aws_region": self.region, "aws_conditional_put": "etag"}
         if self.endpoint:
-            # Servers other than AWS's have no host name a bucket.
+            # Servers other than AWS's have no host name for each bucket.
             options |= {"aws_endpoint": self.endpoint, "aws_virtual_hosted_style_request": "false"}
         return options if self.is_encrypted else {**options, "aws_allow_http": "true"}

@@ -1,4 +1,4 @@
-"""The process that serves a project: a locked file in Dagster's home."""
+"""The process that serves a project, by a locked file in Dagster's home."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def served_at(home: Path) -> ServedAt | None:
 
 
 def runs_url(settings: Settings) -> str:
-    """The address of a run's page without the run's id, where the project is served on this machine; else empty."""
+    """The address of a run's page without the run's id, if the project is served on this machine; else empty."""
     served = served_at(settings.dagster_home)
     return f"{served.url}/runs/" if served else ""
 

@@ -1,6 +1,7 @@
-"""Where things are and with what they run: one validated value, read once, at the edge.
+"""The settings of a process: one validated value, read once.
 
-A setting comes from the environment (`TIDEMARK_<NAME>`), else from the project's `tidemark.yaml`, else it is a default.
+A setting comes from the environment (`TIDEMARK_<NAME>`), else from the project's `tidemark.yaml`, else from its
+default.
 """
 
 import os
@@ -55,12 +56,12 @@ def _known_holidays(name: str) -> str:
 
 
 def _names(given: object) -> object:
-    """`ods, dwd` of the environment as the list that YAML has."""
+    """The list of a text such as `ods, dwd` from the environment; a list from YAML is unchanged."""
     return tuple(name.strip() for name in given.split(",")) if isinstance(given, str) else given
 
 
 def _forms(given: object) -> object:
-    """`{ds: yyyyMMdd}`, or `ds=yyyyMMdd, hh=HH` of the environment, as pairs."""
+    """The pairs of `{ds: yyyyMMdd}`, or of `ds=yyyyMMdd, hh=HH` in the environment."""
     if isinstance(given, str):
         return tuple(tuple(word.strip() for word in part.split("=", 1)) for part in given.split(","))
     return tuple(given.items()) if isinstance(given, dict) else given
@@ -80,33 +81,32 @@ HostName = Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z._-]{0,127}$")]
 
 
 class Settings(BaseModel):
-    """All settings of one process; paths are absolute. The `warehouse` may also be in an object store.
+    """All settings of one process. Paths are absolute; the `warehouse` may also be in an object store or in HDFS.
 
-    `root` is the project's folder. `layers` are the folders of declarations below its `warehouse_assets`.
-    `schemas` are names that may stand before a table's in a query, as its layer may: `prod.dwd_orders`.
-    Days and hours begin by `time_zone`, weeks on `week_start`, `holidays` tells workdays: the defaults of every
-    declaration.
-    `partition_columns` are the columns that tell the slice of a row where a declaration names none: `{ds: yyyyMMdd}`.
-    `variables` are constants that queries name as `:name`; `functions` what queries may call, as SQL over arguments.
-    `channels` are the names, beside `log`, that a declaration's `notify` may have; addresses stand in
-    `TIDEMARK_CHANNEL_<NAME>` alone. Promises are forecast every `forecast_seconds` at most.
-    `replicas` are other lakes, by the names that a declaration's `replicate` may have.
-    `refresh_targets` are databases, caches and receivers, by the names that a declaration's `refresh` may have; their
-    addresses stand in `TIDEMARK_TARGET_<NAME>` alone.
-    `state` is a `postgresql+psycopg2://` URL of the state store; without it the store is the SQLite file `state_db`.
-    `pools` says how much runs at once, by pool: `default=2, heavy=1`. There are as many warm workers and slots of
-    Dagster's queue as they have slots together. `host` is what this machine is called where several work together.
-    `kafka` are bootstrap servers (`host:9092,...`): changes come from their topics instead of files in `landing`.
-    `connect` is the address of Kafka Connect's interface (`http://host:8083`), which is asked how its connectors are.
-    `reports_topic` is a topic of these servers from which the center's service takes in reports, too.
-    `canal` are the instances (`a,b`) that a Canal server captures; the others Debezium does.
-    `databases` are the instances' addresses with passwords, for heartbeats: `a=mysql://user:password@host:3306/school`.
-    `spark_conf` is a file of further settings of Spark, in the form of `spark-defaults.conf`.
-    `spark_tuning` is what a local JVM is started for: runs of seconds, or a process that takes in changes for days.
-    `gtids` is `dense` where all transactions of the captured servers are captured: a missing number is a lost change.
-    `history_days` is how long every transition of a slice is kept; of older ones what is needed.
-    `audit_days` is how long the audit log is kept. `proxy` is a reverse proxy that says in a header who calls.
-    `olap` is `duckdb` (a file under `data`) or a `postgresql+psycopg2://` URL.
+    - `root`: the project's folder. `layers`: the folders of declarations below its `warehouse_assets`.
+    - `schemas`: names that may precede a table's name in a query, like its layer: `prod.dwd_orders`.
+    - `time_zone`, `week_start`, `holidays`: the defaults of all declarations for days, weeks and workdays.
+    - `partition_columns`: the columns with a row's slice, if a declaration names none: `{ds: yyyyMMdd}`.
+    - `variables`: constants that queries use as `:name`. `functions`: functions for queries, as SQL over arguments.
+    - `channels`: names for a declaration's `notify`, besides `log`. Addresses are only in `TIDEMARK_CHANNEL_<NAME>`.
+    - `forecast_seconds`: the shortest time between two forecasts of promises.
+    - `replicas`: other lakes, by name, for a declaration's `replicate`.
+    - `refresh_targets`: databases, caches and webhooks, by name, for a declaration's `refresh`. Addresses are only in
+      `TIDEMARK_TARGET_<NAME>`.
+    - `state`: a `postgresql+psycopg2://` URL of the state store. Without it the SQLite file `state_db` is used.
+    - `pools`: the parallel runs of each pool: `default=2, heavy=1`. Their sum is the number of warm workers and of
+      slots in Dagster's queue. `host`: the name of this machine among several.
+    - `kafka`: bootstrap servers (`host:9092,...`). Changes come from their topics instead of files in `landing`.
+    - `connect`: the address of Kafka Connect (`http://host:8083`), for the state of its connectors.
+    - `reports_topic`: a topic of these servers with reports for the center's service.
+    - `canal`: the instances (`a,b`) that a Canal server captures; Debezium captures the others.
+    - `databases`: addresses of the instances with passwords, for heartbeats: `a=mysql://user:password@host:3306/school`.
+    - `spark_conf`: a file with further Spark settings, in the form of `spark-defaults.conf`.
+    - `spark_tuning`: the purpose of a local JVM: runs of seconds, or a process that captures changes for days.
+    - `gtids`: `dense` if all transactions of the captured servers are captured: a missing number is a lost change.
+    - `history_days`: how long all transitions of a slice are kept. Older ones are kept only if they are needed.
+    - `audit_days`: how long the audit log is kept. `proxy`: a reverse proxy that names the caller in a header.
+    - `olap`: `duckdb` (a file under `data`) or a `postgresql+psycopg2://` URL.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -151,7 +151,7 @@ class Settings(BaseModel):
 
     @classmethod
     def load(cls, env: Mapping[str, str] = os.environ) -> Self:
-        """The settings of the project that this process works for. Raises NoProjectError, SettingsError."""
+        """The settings of this process's project. Raises NoProjectError, SettingsError."""
         root = project_root(env)
         file = cls._project_file(root)
         from_file = {name: _from(root, name, value, env, file.places[name]) for name, value in file.values.items()}
@@ -166,7 +166,7 @@ class Settings(BaseModel):
 
     @classmethod
     def at(cls, data: Path, **others: str | TableLocation) -> Self:
-        """The project's settings with everything kept under `data`, except what is given by name.
+        """The project's settings with everything stored under `data`, except settings given by name.
 
         Raises NoProjectError, SettingsError.
         """
@@ -203,7 +203,7 @@ class Settings(BaseModel):
 
     @classmethod
     def _names(cls) -> frozenset[str]:
-        """What may be set; the root is where the file is."""
+        """The names of the settings; the root is the file's folder."""
         return frozenset(cls.model_fields) - {"root"}
 
     @property
@@ -213,7 +213,7 @@ class Settings(BaseModel):
 
     @property
     def declaration_defaults(self) -> dict[str, str | dict[str, str]]:
-        """What declarations need not say each."""
+        """The defaults of all declarations."""
         defaults: dict[str, str | dict[str, str]] = {
             "time_zone": self.time_zone,
             "week_start": self.week_start,
@@ -223,7 +223,7 @@ class Settings(BaseModel):
 
     @property
     def slots(self) -> int:
-        """How many runs all pools take together."""
+        """The number of runs that all pools take together."""
         return sum(pool_capacities(self.pools).values())
 
     @property
@@ -233,7 +233,7 @@ class Settings(BaseModel):
 
 
 def _from(folder: Path, name: str, value: Any, env: Mapping[str, str], where: str) -> Any:
-    """A path as an absolute one, relative ones taken from `folder`, or one elsewhere; other settings as is."""
+    """A path made absolute (relative to `folder`), or a remote location; other settings unchanged."""
     if name not in _PATHS or not isinstance(value, (str, Path)):
         return value
     if is_uri(str(value)):

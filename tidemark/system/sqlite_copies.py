@@ -1,4 +1,4 @@
-"""Copies of SQLite files that other processes write at the same time."""
+"""Copies of SQLite files while other processes write them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 def copy_sqlite(source: Path, copy: Path) -> None:
-    """Copy what is committed, as of one instant; the copy is one file, without a log beside it.
+    """Copy the committed content as of one instant. The copy is one file, without a log beside it.
 
-    Raises sqlite3.Error, also where there is no `source`.
+    Raises sqlite3.Error, also if there is no `source`.
     """
-    # One step holds one read transaction: nobody's commit comes in between, and writers do not wait.
+    # The backup runs in one read transaction: no commit comes in between, and writers do not wait.
     with closing(_opened(source)) as original, closing(sqlite3.connect(private_file(copy))) as copied:
         original.backup(copied)
         copied.execute("PRAGMA journal_mode=DELETE").close()
 
 
 def damage_of(file: Path) -> str:
-    """What SQLite finds wrong in a file that nobody writes; nothing where it is whole."""
+    """The damage that SQLite finds in a file without writers; empty if it is sound."""
     try:
         with closing(_opened(file)) as opened:
             verdict = str(opened.execute("PRAGMA quick_check(1)").fetchone()[0])
@@ -34,5 +34,5 @@ def damage_of(file: Path) -> str:
 
 
 def _opened(file: Path) -> sqlite3.Connection:
-    """A connection that makes no file where there is none."""
+    """A connection that does not create a missing file."""
     return sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, timeout=30)

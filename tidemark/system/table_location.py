@@ -1,8 +1,8 @@
-"""Where a table, or the lake with all its tables, is: a folder on this machine's disk, in an object store or in HDFS.
+"""The place of a table, or of the lake: a folder on the local disk, in an object store or in HDFS.
 
-All are used alike: `lake / "dwd_orders"` is a table's location, and `str()` of it is understood by Spark and delta-rs
-alike, which is why it begins with `s3a://` where the user wrote `s3://`. What is read, listed or deleted there goes
-through `tidemark.storage`; Python's own functions for files know only `Path`, and mypy says where one was forgotten.
+All kinds are used alike: `lake / "dwd_orders"` is a table's location. Its `str()` is valid for Spark and delta-rs, so
+it begins with `s3a://` if the user wrote `s3://`. Reads, listings and deletions go through `tidemark.storage`. Python's
+own file functions take only `Path`, and mypy finds wrong uses.
 """
 
 import os
@@ -31,7 +31,7 @@ _KEY: Final = re.compile(r"(?!\.{1,2}(/|$))[A-Za-z0-9._=-]+(/(?!\.{1,2}(/|$))[A-
 
 
 class _RemoteFolder:
-    """What locations elsewhere have in common: a `key`, the way to the folder without a slash at either end."""
+    """The common part of remote locations: a `key`, the path of the folder without slashes at the ends."""
 
     key: str
 
@@ -45,7 +45,7 @@ class _RemoteFolder:
 
     @property
     def parent(self) -> Self:
-        """The folder that this one is in. Raises ValueError for the first folder of a bucket or a file system."""
+        """The folder above. Raises ValueError for the first folder of a bucket or a file system."""
         above, _, _ = self.key.rpartition("/")
         if not above:
             raise ValueError(f"{self} is the first folder of its bucket or file system")
@@ -61,9 +61,9 @@ class _RemoteFolder:
 
 @dataclass(frozen=True)
 class ObjectLocation(_RemoteFolder):
-    """A folder in an object store: everything whose key begins with `key` and a slash.
+    """A folder in an object store: all objects whose key begins with `key` and a slash.
 
-    `bucket` is what its URI has before the key: in Azure `container@account.dfs.core.windows.net`.
+    `bucket` is the part of the URI before the key; in Azure `container@account.dfs.core.windows.net`.
     """
 
     bucket: str
@@ -78,13 +78,13 @@ class ObjectLocation(_RemoteFolder):
 
     @property
     def storage_options(self) -> dict[str, str]:
-        """How delta-rs, and the library of the file store, reach it; they find credentials by themselves."""
+        """The options for delta-rs and the file store's library, which find credentials themselves."""
         return self.access.storage_options
 
 
 @dataclass(frozen=True)
 class HdfsLocation(_RemoteFolder):
-    """A folder in HDFS: of the name node at `authority`, a `host:port`, or of a name service of that name."""
+    """A folder in HDFS. `authority` is a name node's `host:port`, or the name of a name service."""
 
     authority: str
     key: str
@@ -97,7 +97,7 @@ class HdfsLocation(_RemoteFolder):
 
     @property
     def is_name_service(self) -> bool:
-        """Whether its name nodes are those that Hadoop's configuration lists."""
+        """Whether its name nodes are listed in Hadoop's configuration."""
         return ":" not in self.authority
 
 
@@ -106,17 +106,17 @@ TableLocation: TypeAlias = Path | RemoteLocation
 
 
 def is_uri(text: str) -> bool:
-    """Whether a setting names no folder on disk."""
+    """Whether a setting is a URI, not a folder on disk."""
     return "://" in text
 
 
 def table_location(text: str, env: Mapping[str, str] = os.environ, where: str = "the table") -> TableLocation:
-    """A location of its text; a relative path begins in the working folder. Raises LocationError."""
+    """The location of a text; a relative path begins in the working folder. Raises LocationError."""
     return remote_location(text, env, where) if is_uri(text) else Path(text).absolute()
 
 
 def remote_location(text: str, env: Mapping[str, str], where: str) -> RemoteLocation:
-    """A place in an object store or in HDFS by its URI, of the setting `where`. Raises LocationError."""
+    """The location of a URI in an object store or in HDFS; `where` is the setting's name. Raises LocationError."""
     scheme = text.partition("://")[0]
     if scheme == _HDFS:
         return _hdfs_location(text, env, where)
@@ -126,7 +126,7 @@ def remote_location(text: str, env: Mapping[str, str], where: str) -> RemoteLoca
 
 
 def object_location(text: str, env: Mapping[str, str], where: str) -> ObjectLocation:
-    """`s3://bucket/prefix`, `gs://...` or `abfss://...` as a location; `where` says so. Raises LocationError."""
+    """The location of `s3://bucket/prefix`, `gs://...`, `abfss://...`; `where` is for errors. Raises LocationError."""
     bucket, key = _parts(text)
     access = _OBJECT_STORES[text.partition("://")[0]]
     if not access.buckets.fullmatch(bucket) or not _KEY.fullmatch(key):
@@ -145,8 +145,8 @@ def _hdfs_location(text: str, env: Mapping[str, str], where: str) -> HdfsLocatio
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """What is behind the scheme up to the next slash, and the rest; nothing of what cannot be a place."""
-    # What stands before an @ or behind a ? may be a secret: the text is not repeated.
+    """The part between the scheme and the next slash, and the rest; both empty if the text cannot be a place."""
+    # The text before an @ or after a ? may be a secret, so it is not repeated.
     if "?" in text or "#" in text:
         return "", ""
     try:

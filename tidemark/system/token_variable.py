@@ -1,4 +1,4 @@
-"""Which environment variables a process is started with."""
+"""The environment variable with the token of web servers, and environments without it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TOKEN_VARIABLE: Final = "TIDEMARK_TOKEN"  # noqa: S105 - its name
-"""What callers of a web server have to name. Only the server itself gets it: the code of entities runs beside it."""
+"""The token that callers of a web server must send. Only the server gets it, because entities' code runs beside it."""
 
 
 def without_token(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment for everything that is no web server: runs, workers, code servers, the daemon."""
+    """The environment for processes that are not web servers: runs, workers, code servers, the daemon."""
     return {name: value for name, value in env.items() if name != TOKEN_VARIABLE}

@@ -1,4 +1,4 @@
-"""The boundary of a background thread: what one turn raises is logged, and the next turn comes."""
+"""The error boundary of a background thread: errors of one turn are logged, and the next turn follows."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _LOGGER: Final = logging.getLogger("tidemark")
 
 
 class TurnBoundary:
-    """`what` says what does not go on meanwhile: "the lease is not renewed"."""
+    """`what` is the work that stops meanwhile, such as "the lease is not renewed"."""
 
     def __init__(self, what: str) -> None:
         self._what, self._last = what, ""
 
     def run(self, turn: Callable[[], object]) -> bool:
-        """Call `turn`; whether it raised nothing. The same error is logged once until a turn succeeds."""
+        """Call `turn`; returns whether it succeeded. The same error is logged once until a turn succeeds."""
         try:
             turn()
-        except Exception as error:  # noqa: BLE001 - a thread that ends here would never be started again
+        except Exception as error:  # noqa: BLE001 - a thread that ended here would never be started again
             self._log(error)
             return False
         self._last = ""

@@ -1,4 +1,4 @@
-"""One request to an address that a setting names: no redirects, bounded in time, and no text of it in any error."""
+"""One request to the address in a setting: without redirects, with a timeout, and without its text in any error."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SECONDS: Final = 10.0
-"""How long a server may take to answer."""
+"""The timeout of an answer in seconds."""
 _BUSY: Final = (429, 500, 502, 503, 504)
 _WEB: Final = ("http", "https")
 
 
 class WebAnswer(NamedTuple):
-    """The status of an answer; None where there was none, and `found` says why without the address."""
+    """The status of an answer. It is None without an answer; then `found` is the reason, without the address."""
 
     status: int | None
     found: str
 
     @property
     def is_taken(self) -> bool:
-        """Whether the server has done what it was asked for."""
+        """Whether the server accepted the request."""
         return self.status is not None and 200 <= self.status < 300
 
     @property
     def is_busy(self) -> bool:
-        """Whether the server would not take anything else now."""
+        """Whether the server would refuse any request now."""
         return self.status is None or self.status in _BUSY
 
 
 class NoRedirects(HTTPRedirectHandler):
-    """Who redirects has not taken it; and what is sent goes to the named server alone."""
+    """A redirect is a failure, and the request goes only to the given server."""
 
     def redirect_request(self, *_arguments: object) -> None:
         return None
 
 
 def send(method: str, address: str, headers: Mapping[str, str], body: bytes | None = None) -> WebAnswer:
-    """Send it; a user and password in the address become basic authentication.
+    """Send a request. A user and password in the address become basic authentication.
 
     Raises ValueError, without the address, for an address that is not a web server's.
     """
@@ -64,12 +64,12 @@ def send(method: str, address: str, headers: Mapping[str, str], body: bytes | No
         return WebAnswer(error.code, f"it answered {error.code}")
     except URLError as error:
         return WebAnswer(None, type(error.reason).__name__)
-    except Exception as error:  # noqa: BLE001 - the client's texts may hold the address
+    except Exception as error:  # noqa: BLE001 - the client's messages may hold the address
         return WebAnswer(None, type(error).__name__)
 
 
 def _without_credentials(address: str) -> tuple[str, str]:
-    """A URL and the `user:password` that stood in it."""
+    """A URL and the `user:password` that it had."""
     parts = urlsplit(address)
     user_info, at, host = parts.netloc.rpartition("@")
     return parts._replace(netloc=host).geturl() if at else address, unquote(user_info)

@@ -1,1 +1,1 @@
-"""Jobs that work on tables: repair, clustering, VACUUM."""
+"""Jobs on tables: repair, clustering, VACUUM."""

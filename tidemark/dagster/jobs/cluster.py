@@ -1,6 +1,6 @@
-"""Clustering as a Dagster job: of tables that declare `cluster_by`, by a schedule, and of a slice as it completes.
+"""Clustering as a Dagster job, for tables that declare `cluster_by`: by a schedule, and when a slice completes.
 
-As an hour completes so are the hours before that have many small files: those of what came late.
+When an hour completes, earlier hours with many small files are clustered with it: late data comes in small files.
 """
 
 from collections.abc import Sequence
@@ -30,11 +30,11 @@ from tidemark.warehouse.warehouse import Warehouse
 JOB = "cluster"
 _NIGHTLY = "30 4 * * *"
 _SMALL_FILES: Final = 8
-"""So many small files of an earlier partition are written anew with the one that completes."""
+"""An earlier partition with at least this number of small files is clustered too."""
 
 
 class ClusterConfig(PlainConfig):
-    """What the launchpad asks for; as it is, what the schedule does."""
+    """The launchpad's fields. The defaults are those of the schedule."""
 
     entities: list[str] = Field(default=[], description="These tables; all that declare cluster_by when empty.")
     partitions: list[str] = Field(default=[], description="Only these, as Dagster names them; of one table.")
@@ -48,12 +48,12 @@ class ClusterConfig(PlainConfig):
 
 
 def clustered_columns(warehouse: Warehouse) -> dict[str, tuple[str, ...]]:
-    """The tables that say what they are clustered by."""
+    """The clustering columns of each table that declares them."""
     return {name: entity.cluster_by for name, entity in sorted(warehouse.entities.items()) if entity.cluster_by}
 
 
 def cluster_job(warehouse: Warehouse) -> dg.JobDefinition:
-    """The job `cluster`, of one op."""
+    """The job `cluster`, with one op."""
     runtimes = Runtimes(warehouse)
 
     @dg.op(
@@ -90,21 +90,21 @@ def _cluster(
 
 
 def _predicate(warehouse: Warehouse, name: str, path: TableLocation, config: ClusterConfig) -> str:
-    """The partitions that are named, and those before the last of them that have many small files."""
+    """The condition for the named partitions, and earlier ones with many small files."""
     entity = warehouse.entities[name]
     slices = [slice_of(entity, partition) for partition in config.partitions]
     chosen = {partition_key(slice_values(entity, slice_)): slice_values(entity, slice_) for slice_ in slices}
     if config.small_files:
         crowded = partitions_with_small_files(path, config.small_files, config.target_mb * MEGABYTE / 2)
         last = max(warehouse.graph.window(slice_).end for slice_ in slices)
-        # Not of windows that are not over by then: their files still come.
+        # Windows that are not over then are left out: their files still arrive.
         earlier = (slice_values(entity, slice_) for slice_ in warehouse.graph.slices(name, last) if crowded)
         chosen |= {key: values for values in earlier if (key := partition_key(values)) in crowded}
     return any_partition_predicate(chosen.values())
 
 
 def cluster_metadata(name: str, report: ClusterReport, before: Layout, after: Layout) -> dict[str, Any]:
-    """What an observation tells the Dagster UI: counts, and a picture of the depth of each column before and after."""
+    """An observation's metadata: counts, and a picture of each column's depth before and after."""
     depths = {was.column: (was.depth, now.depth) for was, now in zip(before.columns, after.columns, strict=True)}
     figures = {key: value for key, value in asdict(report).items() if key != "versions"}
     return {
@@ -114,9 +114,9 @@ def cluster_metadata(name: str, report: ClusterReport, before: Layout, after: La
 
 
 def nightly(job: dg.JobDefinition, warehouse: Warehouse) -> dg.ScheduleDefinition:
-    """Every night, after the figures of the day are there; tables without new files cost a look at their log.
+    """A nightly schedule, after the day's data is computed. Tables without new files only cost a look at their log.
 
-    It is on where a table declares `cluster_by`.
+    It is on if a table declares `cluster_by`.
     """
     is_on = bool(clustered_columns(warehouse))
     return dg.ScheduleDefinition(
@@ -129,6 +129,6 @@ def nightly(job: dg.JobDefinition, warehouse: Warehouse) -> dg.ScheduleDefinitio
 
 
 def run_config(name: str, partitions: Sequence[str]) -> dict[str, Any]:
-    """The launchpad's text for slices that have completed; of none for all new files."""
+    """The run configuration for completed slices; without partitions it covers all new files."""
     asked = {"entities": [name], "partitions": [*partitions], "small_files": _SMALL_FILES}
     return {"ops": {"cluster_tables": {"config": asked}}}

@@ -1,4 +1,4 @@
-"""The configuration of an op, of plain values: Dagster's own would take the name of a variable for each of them."""
+"""The configuration of an op as plain values. In Dagster's own form, each could be the name of a variable."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from pydantic import BaseModel, ConfigDict
 
 
 class PlainConfig(BaseModel):
-    """Derive from it; `config_schema=schema_of(...)` of an op, and `model_validate(context.op_config)` within it."""
+    """The base of an op's configuration.
+
+    Use `config_schema=schema_of(...)`, and `model_validate(context.op_config)` in it.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def schema_of(config: type[PlainConfig]) -> dict[str, dg.Field]:
-    """Dagster's schema of the fields, for its launchpad: texts are texts."""
+    """Dagster's schema of the fields, for its launchpad. A text cannot be a variable's name."""
     return {
         name: dg.Field(
             _type_of(field.annotation),

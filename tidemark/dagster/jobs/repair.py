@@ -1,7 +1,7 @@
-"""The repair as a Dagster job: its launchpad takes the request, its materialization is what the center sees.
+"""The repair as a Dagster job. Its launchpad takes the request; its materialization informs the center.
 
-The center takes a materialization of a slice that was there already for a backfill: what was made of it gets a new
-generation, or is asked for, as its policy says.
+The center treats a new materialization of an existing slice as a backfill: downstream slices get a new generation, or
+are requested, by their policy.
 """
 
 from datetime import UTC, datetime
@@ -26,12 +26,12 @@ from tidemark.warehouse.dagster_partition_keys import partition_of
 from tidemark.warehouse.warehouse import Warehouse
 
 _SHOWN = 100
-# All events are in the event log; on the command's own terminal they would bury what it says itself.
+# All events are in the event log; on the terminal they would hide the command's own output.
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 class RepairConfig(PlainConfig):
-    """What the launchpad asks for."""
+    """The launchpad's fields."""
 
     entity: str = Field(description="The table, such as dws_course_orders_1d.")
     partition: str = Field(description="A slice, such as 2026-03-23; of a captured table column=value.")
@@ -41,12 +41,12 @@ class RepairConfig(PlainConfig):
     dry_run: bool = Field(default=True, description="Say what would change, and change nothing.")
 
     def request(self) -> RepairRequest:
-        """The same without Dagster."""
+        """The request without Dagster."""
         return RepairRequest(self.entity, self.partition, self.from_version, self.from_tag, self.recompute)
 
 
 def repair_job(warehouse: Warehouse) -> dg.JobDefinition:
-    """The job `repair`, of one op."""
+    """The job `repair`, with one op."""
     runtimes = Runtimes(warehouse)
 
     @dg.op(
@@ -77,7 +77,7 @@ def repair_job(warehouse: Warehouse) -> dg.JobDefinition:
 def tell_repair(
     instance: dg.DagsterInstance, runtime: Runtime, planned: PlannedRepair, written: ComputedSlice | None
 ) -> None:
-    """Let Dagster have what a command repaired, as a run of this job: what rules said is believed of runs alone."""
+    """Report a command's repair to Dagster as a run of this job, because only results of rules from runs count."""
 
     @dg.op(name="repair_partition")
     def tell(context: dg.OpExecutionContext) -> None:
@@ -103,7 +103,7 @@ def _log(
 def materialization(
     runtime: Runtime, planned: PlannedRepair, written: ComputedSlice | None
 ) -> dg.AssetMaterialization | None:
-    """What tells Dagster, and by it the center, that a slice's content is new; None where no slice's is."""
+    """The event that reports a slice's new content to Dagster and the center; None if no slice has new content."""
     slice_ = planned.slice
     if (
         slice_ is None
@@ -117,13 +117,16 @@ def materialization(
 
 
 def _is_untold(runtime: Runtime, planned: PlannedRepair, slice_: Slice) -> bool:
-    """Whether somebody repaired it already and died before telling: what was made of it is not asked for yet."""
+    """Whether an earlier process repaired it and died before its report.
+
+    Then downstream slices are not requested yet.
+    """
     told = runtime.state.versions([slice_]).get(slice_, "")
     return told.isdecimal() and is_repaired_since(planned.plan.path, int(told), planned.plan.partition)
 
 
 def check_evaluations(warehouse: Warehouse, written: ComputedSlice | None) -> list[dg.AssetCheckEvaluation]:
-    """What the repair found when it checked the slice: by it the center knows the slice's quality."""
+    """The results of the repair's rules, from which the center knows the slice's quality."""
     if written is None:
         return []
     key = dg.AssetKey([written.slice.entity])
@@ -145,7 +148,7 @@ def check_evaluations(warehouse: Warehouse, written: ComputedSlice | None) -> li
 
 
 def as_data(entity: str, planned: PlannedRepair, report: RepairReport | None) -> dict[str, Any]:
-    """The repair for programs; `version` is the newest one, before the repair for a dry run."""
+    """The repair as JSON; `version` is the newest one, for a dry run the one before the repair."""
     repair_plan = planned.plan
     return {
         "entity": entity,

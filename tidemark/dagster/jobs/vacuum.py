@@ -1,4 +1,4 @@
-"""VACUUM as a Dagster job: its launchpad says which tables, what is kept, and whether anything is deleted."""
+"""VACUUM as a Dagster job. Its launchpad has the tables, the retention, and whether files are deleted."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,7 +18,7 @@ from tidemark.warehouse.warehouse import Warehouse
 
 
 class VacuumConfig(PlainConfig):
-    """What the launchpad asks for."""
+    """The launchpad's fields."""
 
     entities: list[str] = Field(default=[], description="These tables; all when empty.")
     keep_versions: int = Field(default=10, gt=0, description="The last so many versions stay.")
@@ -26,12 +26,12 @@ class VacuumConfig(PlainConfig):
     dry_run: bool = Field(default=True, description="Say what would be deleted and what is kept, and delete nothing.")
 
     def retention(self) -> Retention:
-        """The same without Dagster."""
+        """The retention without Dagster."""
         return Retention(self.keep_versions, timedelta(days=self.keep_days))
 
 
 def vacuum_job(warehouse: Warehouse) -> dg.JobDefinition:
-    """The job `vacuum`, of one op."""
+    """The job `vacuum`, with one op."""
     runtimes = Runtimes(warehouse)
 
     @dg.op(
@@ -54,7 +54,7 @@ def vacuum_job(warehouse: Warehouse) -> dg.JobDefinition:
 
 
 def tables(warehouse: Warehouse) -> list[str]:
-    """The entities with a Delta table of their own that is there."""
+    """The entities with an existing Delta table of their own."""
     own = (name for name, entity in warehouse.entities.items() if entity.snapshot_of is None)
     return sorted(name for name in own if table_exists(warehouse.table_path(name)))
 

@@ -1,1 +1,1 @@
-"""What assets and their materializations show on Dagster's pages."""
+"""Metadata of assets and materializations for Dagster's pages."""

@@ -1,7 +1,7 @@
-"""Small drawings of an ADS slice that Dagster shows where it lists metadata.
+"""Small drawings of an ADS slice for Dagster's lists of metadata.
 
-Dagster's pages render Markdown at once only where it has fewer than 1,000 characters, and hide longer text behind a
-button. So a drawing is an SVG data URI of few characters; it loses its oldest points where it would not fit.
+Dagster renders Markdown directly only below 1,000 characters, and hides longer text behind a button. So a drawing is a
+short SVG data URI. It drops its oldest points if it would not fit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SHOWN_AT_ONCE: Final = 999
 """Characters of Markdown that Dagster renders without a button."""
 _WIDTH, _HEIGHT, _TOP = 460, 92, 14
 _COLOURS: Final = ("06799d", "d86f33", "4f8a4c")
-# What neither Markdown's brackets nor a URI's syntax need to have escaped.
+# Characters that need no escape in Markdown's brackets or in a URI.
 _SAFE: Final = "/:=',;-.~!*@$&?"
 
 
@@ -30,7 +30,7 @@ class Series:
 
 
 def lines(title: str, first: str, series: Sequence[Series]) -> str:
-    """Lines over time as Markdown; `first` names the oldest point. As many of the newest points as fit."""
+    """Lines over time as Markdown, with as many of the newest points as fit; `first` names the oldest point."""
     longest = max((len(line.values) for line in series), default=0)
 
     def drawn(count: int) -> str:
@@ -49,7 +49,7 @@ def lines(title: str, first: str, series: Sequence[Series]) -> str:
 
 
 def bars(title: str, key: str, measure: Series) -> str:
-    """One bar a row as Markdown, greatest first; the greatest ones where all do not fit."""
+    """One bar for each row as Markdown, greatest first, with as many as fit."""
 
     def drawn(count: int) -> str:
         values = sorted(measure.values, reverse=True)[:count]
@@ -69,7 +69,7 @@ def _fitting(title: str, most: int, drawn: Callable[[int], str]) -> str:
 
 
 def _words(text: str) -> str:
-    """Words that are no markup, and not too many."""
+    """At most 60 characters without markup."""
     return text.replace("&", "+").replace("<", "").replace(">", "")[:60]
 
 
@@ -100,7 +100,7 @@ def _sticks(values: Sequence[float]) -> str:
 
 
 def _height(value: float, top: float) -> int:
-    """Where a value lies below the line of words; what is negative lies on the ground."""
+    """The height of a value below the line of text; negative values are at the bottom."""
     return round(_HEIGHT - 2 - max(value, 0.0) / top * (_HEIGHT - _TOP - 4))
 
 

@@ -1,4 +1,4 @@
-"""What an asset tells Dagster before it ever ran: its columns, where each comes from, and the files that declare it."""
+"""An asset's metadata before its first run: columns, their lineage, and the declaring files."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def column_metadata(columns: ColumnGraph, entity: Entity) -> dict[str, Any]:
-    """Column schema, direct and indirect lineage, where the columns are known by name.
+    """The column schema, with direct and indirect lineage, if the columns' names are known.
 
-    Types are Spark's to tell: each materialization of a slice shows them in its preview.
+    Types come from Spark: each materialization shows them with its preview.
     """
     lineage = columns.entities.get(entity.name)
     if lineage is None or not lineage.is_known:
@@ -40,7 +40,7 @@ def _dep(source: str) -> dg.TableColumnDep:
 
 
 def code_references(files: Iterable[Path]) -> dict[str, Any]:
-    """Links from the asset to its files: the query first."""
+    """Links from the asset to its files, the query first."""
     references: list[dg.LocalFileCodeReference | dg.UrlCodeReference] = [
         dg.LocalFileCodeReference(file_path=str(path), line_number=1, label=path.name) for path in files
     ]

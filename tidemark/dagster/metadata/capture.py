@@ -1,4 +1,4 @@
-"""Where the capture of a table stands, for the Dagster UI: what `tidemark capture status` shows, and a picture."""
+"""The state of a table's capture for Dagster's pages, as in `tidemark capture status`, with a picture."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 Metadata = dict[str, dg.MetadataValue[Any]]
 
 _SHOWN: Final = 20
-"""So many physical tables, and so many slices with late changes."""
+"""The most physical tables, and slices with late changes, that are shown."""
 
 
 class CaptureMetadata:
-    """Of a captured entity, and of the table that it is a snapshot of as it is `now`; nothing of another's."""
+    """The capture of an entity and of its table at `now`; empty for a table that is not captured here."""
 
     def __init__(self, runtime: Runtime, entity: str, now: datetime) -> None:
         self._runtime, self._entity = runtime, entity
@@ -41,7 +41,7 @@ class CaptureMetadata:
         self._late = self._status.late.get(entity, {}) if self._status else {}
 
     def of_slice(self, slice_: Slice) -> Metadata:
-        """How often the snapshot was tagged, and how many changes came after it."""
+        """The snapshot's generation, and the number of its late changes."""
         if self._source is None:
             return {}
         period = period_of(self._runtime.warehouse.graph, slice_.entity)
@@ -52,7 +52,7 @@ class CaptureMetadata:
         }
 
     def of_table(self) -> Metadata:
-        """Where the capture of the table stands, the same for all slices of a run."""
+        """The state of the table's capture, the same for all slices of a run."""
         source, status = self._source, self._status
         if source is None or status is None:
             return {}
@@ -68,7 +68,7 @@ class CaptureMetadata:
         return metadata | self._drawn(source)
 
     def _drawn(self, source: SourceTable) -> Metadata:
-        """Of what was recorded long ago it says nothing; hourly snapshots would have the log keep it every hour."""
+        """The picture. It is left out for recordings, and for hourly snapshots, which would store it every hour."""
         warehouse = self._runtime.warehouse
         if not warehouse.settings.kafka or self._entity != source.name:
             return {}
@@ -77,7 +77,7 @@ class CaptureMetadata:
 
 
 def _status(runtime: Runtime, source: SourceTable, now: datetime) -> TableStatus:
-    """A broker that is away hides the lag, and is no reason to lose a snapshot that is there."""
+    """The status. If the broker is away, the lag is left out, because the snapshot must not be lost."""
     warehouse, database = runtime.warehouse, runtime.database
     try:
         (status,) = table_statuses([source], warehouse.settings, database, now)
@@ -124,7 +124,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _picture(source: SourceTable, path: TableLocation) -> str:
-    """Nothing before the table is complete up to some time."""
+    """The picture of the last commits; empty until the table is complete up to some time."""
     last = list(islice(commits(path), FIRST_LOOK))[::-1]
     shown = [
         (commit, complete) for commit in last if (complete := _complete_ms(source, commit.state.watermarks)) is not None
@@ -145,7 +145,7 @@ def _picture(source: SourceTable, path: TableLocation) -> str:
 
 
 def _complete_ms(source: SourceTable, watermarks: Mapping[str, int]) -> int | None:
-    """The event time (epoch ms) up to which every instance was read."""
+    """The event time (epoch ms) up to which every instance was read; None if one was not read yet."""
     times = [watermarks.get(instance) for instance in source.instances]
     known = [ms for ms in times if ms is not None]
     return min(known) if known and len(known) == len(times) else None

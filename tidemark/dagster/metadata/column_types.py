@@ -1,4 +1,4 @@
-"""The columns of a slice with their types, in Spark's words: what Dagster shows as the table's schema."""
+"""The columns of a slice with their types in Spark's words, for Dagster's table schema."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _NAMES: Final[tuple[tuple[Callable[[pa.DataType], bool], str], ...]] = (
 
 
 def table_schema(schema: pa.Schema) -> dg.TableSchema:
-    """Every column with its type; no constraint is claimed, as Delta's own are not read."""
+    """Every column with its type, without constraints, because Delta's constraints are not read."""
     return dg.TableSchema([dg.TableColumn(field.name, type=spark_type(field.type)) for field in schema])
 
 
 def spark_type(given: pa.DataType) -> str:
-    """`bigint`, `decimal(18,2)`, `array<string>`; Arrow's own word for a type that Spark does not write."""
+    """Spark's type, such as `decimal(18,2)` or `array<string>`; Arrow's word for a type that Spark does not write."""
     if kinds.is_timestamp(given):
         return "timestamp_ntz" if given.tz is None else "timestamp"
     if kinds.is_decimal(given):

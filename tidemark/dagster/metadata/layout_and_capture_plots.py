@@ -1,4 +1,4 @@
-"""Pictures for the Dagster UI of layouts and of captures: one would rather look than read."""
+"""Pictures of layouts and captures for Dagster's pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COLOUR: Final = ("#0b6e99", "#e07a3f", "#4f8a4c", "#8b5fa3")
 
 
 def bar_plot(title: str, values: Mapping[str, Sequence[float]], names: Sequence[str]) -> str:
-    """Markdown with a picture of groups of bars: a group a key, a bar and a colour a name."""
+    """Markdown with a picture of bars: a group for each key, a bar and a colour for each name."""
     figure, axes = _empty()
     width = 0.8 / len(names)
     for number, name in enumerate(names):
@@ -31,9 +31,10 @@ def bar_plot(title: str, values: Mapping[str, Sequence[float]], names: Sequence[
 def capture_plot(
     title: str, times: Sequence[datetime], changes: Mapping[str, Sequence[int]], behind: Sequence[float]
 ) -> str:
-    """Markdown with a picture of a captured table's last commits: its changes by instance, and how far behind it was.
+    """Markdown with a picture of a table's last commits: changes by instance, and the delay.
 
-    `times` are the commits', `behind` (seconds) what lay between each and the event time up to which it is complete.
+    `times` are those of the commits. `behind` is the delay in seconds: the time from the event time up to which a
+    commit is complete to the commit.
     """
     figure, axes = _empty()
     places, below = range(len(times)), [0.0] * len(times)
@@ -52,7 +53,7 @@ def capture_plot(
 
 
 def _empty() -> tuple[Figure, Axes]:
-    from matplotlib.figure import Figure  # noqa: PLC0415 - half a second that only who draws should wait for
+    from matplotlib.figure import Figure  # noqa: PLC0415 - takes half a second, only for drawings
 
     figure = Figure(figsize=(7.2, 3.4), dpi=110, layout="constrained")
     return figure, figure.add_subplot()

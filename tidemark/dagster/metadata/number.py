@@ -1,4 +1,4 @@
-"""A number on a page of the Dagster UI, which cannot draw one that is infinite: GraphQL has none."""
+"""Numbers for Dagster's pages, which cannot show an infinite one, because GraphQL has none."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from tidemark.strict_json import float_text
 
 
 def as_number(value: float) -> dg.FloatMetadataValue | dg.TextMetadataValue:
-    """The number, to be plotted; a text for one that is infinite or none."""
+    """The number for plots; a text if it is infinite or not a number."""
     told = float_text(value)
     return dg.TextMetadataValue(told) if isinstance(told, str) else dg.FloatMetadataValue(told)

@@ -1,4 +1,4 @@
-"""A slice's profile on its page in the Dagster UI: a table, and numbers that Dagster plots over the partitions."""
+"""A slice's profile for its Dagster page: a table, and numbers that Dagster plots over the partitions."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.profile.figures import ColumnFigures, SliceFigures
 
 PLOTTED_COLUMNS: Final = 12
-"""Three plots each: a page with hundreds shows nothing."""
+"""The most columns with plots, three for each: a page with hundreds of plots is useless."""
 _SHOWN_FREQUENT: Final = 3
 _MIDDLE: Final = 3
 _TEXT_LENGTH: Final = 80
 
 
 def profile_metadata(figures: SliceFigures) -> dict[str, dg.MetadataValue[Any]]:
-    """Of each column the share of nulls; of some columns also distinct values and the median, as plots."""
+    """The share of nulls of some columns, with distinct values and medians, as plots."""
     metadata: dict[str, dg.MetadataValue[Any]] = {"profile": dg.MarkdownMetadataValue(_table(figures))}
     for name, column in list(figures.columns.items())[:PLOTTED_COLUMNS]:
         metadata[f"nulls of {name}"] = dg.FloatMetadataValue(round(figures.nulls(name), 6))

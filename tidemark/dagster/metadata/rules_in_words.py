@@ -1,4 +1,4 @@
-"""Quality rules as a sentence: what Dagster's page of a check says that it asks for."""
+"""Quality rules as sentences, for Dagster's pages of checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def rule_in_words(rule: QualityRule) -> str:
-    """What a slice's rows must be like. Raises TypeError for a rule that has no sentence."""
+    """The sentence of a rule about a slice's rows. Raises TypeError for a rule without a sentence."""
     where = f" Of rows where {rule.where}." if rule.where else ""
     only_told = " A warning: it keeps nothing back." if rule.severity == "warn" else ""
     return f"{_sentence(rule)}.{where}{only_told}"

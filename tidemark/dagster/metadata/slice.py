@@ -1,4 +1,4 @@
-"""What the materialization of one slice tells the Dagster UI: figures, columns, a preview and, for ADS, a drawing."""
+"""A slice's metadata for Dagster's pages: figures, columns, a preview and, for ADS, a drawing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Metadata = dict[str, dg.MetadataValue[Any]]
 
 
 def slice_metadata(computed: ComputedSlice) -> Metadata:
-    """Metadata of one slice; numbers are values of their own, which Dagster plots over the partitions."""
+    """The metadata of one slice. Each number is a value of its own, which Dagster plots over the partitions."""
     metadata: Metadata = {
         "dagster/row_count": dg.IntMetadataValue(computed.metrics.rows),
         "bytes": dg.IntMetadataValue(computed.metrics.size_bytes),
@@ -52,7 +52,7 @@ def slice_metadata(computed: ComputedSlice) -> Metadata:
 
 
 def files_aside(computed: ComputedSlice) -> Metadata:
-    """Where what was refused lies: in the table's folder, in files of no version, until a vacuum."""
+    """The refused files, which stay in the table's folder, outside all versions, until a vacuum."""
     if not computed.aside:
         return {}
     return {
@@ -63,17 +63,17 @@ def files_aside(computed: ComputedSlice) -> Metadata:
 
 
 class SliceDrawings:
-    """Drawings of slices of one ADS table; its rows are read once (by delta-rs: no Spark job)."""
+    """Drawings of slices of one ADS table. Its rows are read once, by delta-rs without a Spark job."""
 
     def __init__(self, entity: str, path: TableLocation, partitions: Sequence[Mapping[str, object]]) -> None:
-        """`partitions` are those of the slices to be drawn: they and the slices before them are read."""
+        """`partitions` are those of the slices to draw. They and earlier slices are read."""
         self._entity, self._columns = entity, list(partitions[0])
         table = open_table(path)
         self._rows = table.to_pandas(filters=[(self._columns[0], "in", self._stretch(table, partitions))])
         self._times = self._rows[self._columns].astype(str).apply(tuple, axis=1)
 
     def metadata(self, slice_key: str, partition: Mapping[str, object]) -> Metadata:
-        """The drawing of a slice; where it is one row, also its measures, to be plotted over the partitions."""
+        """The drawing of a slice. If the slice is one row, also its measures, for plots over the partitions."""
         now, title = _spelled(partition), f"{self._entity} {slice_key}"
         current = self._rows[self._times == now].drop(columns=self._columns)
         measures = _measures(current)
@@ -87,7 +87,7 @@ class SliceDrawings:
         return {"plot": dg.MarkdownMetadataValue(lines(title, first, drawn)), **values}
 
     def _stretch(self, table: DeltaTable, partitions: Sequence[Mapping[str, object]]) -> list[object]:
-        """The values of the first column, with its type, of the slices and those before them."""
+        """The values of the first column, with its type, for the slices and those before them."""
         first, last = min(map(_spelled, partitions)), max(map(_spelled, partitions))
         stored = sorted({tuple(values[name] for name in self._columns) for values in table.partitions()})
         before = [time for time in stored if time < first][-HISTORY_SLICES:]
@@ -122,7 +122,7 @@ def _cell(value: object) -> str:
 
 
 def figures(values: Mapping[str, Any]) -> Metadata:
-    """Measured figures of a check: numbers, which Dagster plots over the partitions, and text."""
+    """The figures of a check: numbers, which Dagster plots over the partitions, and text."""
     return {name: _figure(value) for name, value in values.items()}
 
 
@@ -139,7 +139,7 @@ def _figure(value: object) -> dg.MetadataValue[Any]:
 
 
 def _measures(rows: pd.DataFrame) -> list[str]:
-    """Rates and amounts (decimals) before counts; the key column of a many-row slice is no measure."""
+    """The measures: decimals (rates and amounts), else counts. In a slice of many rows, the first column is the key."""
     names = [str(name) for name in rows.columns]
     candidates = names if len(rows) == 1 else names[1:]
     decimals = [name for name in candidates if rows[name].map(lambda v: isinstance(v, decimal.Decimal)).any()]

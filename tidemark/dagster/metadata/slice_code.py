@@ -1,4 +1,4 @@
-"""By which code slices were computed: its id on each, and what it is on one of them where nobody knows it yet."""
+"""The code of computed slices: its id on each, and its content on one of them if it is not stored yet."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def code_metadata(runtime: Runtime, entity: Entity, slices: Sequence[Slice]) -> dict[Slice, Metadata]:
-    """What the center keeps beside what the run did. Raises StateStoreDownError."""
+    """The code's metadata for the center. Raises StateStoreDownError."""
     code = entity_code(runtime.warehouse, entity, runtime.warehouse.columns.outside)
     told: dict[Slice, Metadata] = {slice_: {CODE_KEY: dg.TextMetadataValue(code.id)} for slice_ in slices}
     if not runtime.codes.is_known(code.id, entity.name):

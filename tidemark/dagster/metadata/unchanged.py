@@ -1,4 +1,4 @@
-"""What the center is told of slices that were rebuilt with the content that they had before."""
+"""Metadata for the center about slices whose rebuild did not change their content."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def versions_before(runtime: Runtime, entity: Entity, slices: Sequence[Slice]) -> Mapping[Slice, str]:
-    """The versions of the table that slices were there in before, where somebody downstream goes by their content."""
+    """The slices' table versions before the run, if a downstream entity depends on their content."""
     return runtime.state.versions(slices) if content_matters(runtime.warehouse.graph, entity.name) else {}
 
 
 def unchanged_metadata(
     runtime: Runtime, computed: Sequence[ComputedSlice], before: Mapping[Slice, str]
 ) -> dict[Slice, Metadata]:
-    """For slices that hold the same rows as in the version before; nothing for all others."""
+    """The metadata of slices with the same rows as in the version before; other slices have none."""
     same: dict[Slice, Metadata] = {}
     for result in computed:
         if result.slice not in before:

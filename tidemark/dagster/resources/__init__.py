@@ -1,6 +1,6 @@
-"""What assets and jobs run with, as resources: Spark, the lake, the state store, the OLAP store.
+"""The resources of assets and jobs: Spark, the lake, the state store, the OLAP store.
 
-Their values are the project's settings unless the project says otherwise; a run's configuration has none of them.
+Their values are the project's settings, unless the project sets others. A run's configuration cannot change them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["LakeIOManager", "LakeResource", "OlapResource", "SparkResource", "St
 
 
 def engine_resources(settings: Settings) -> dict[str, dg.ConfigurableResource[Any]]:
-    """The resources that the engine's assets and jobs ask for, by their keys."""
+    """The resources of the engine's assets and jobs, by key."""
     state_store = StateStoreResource.of(settings)
     return {
         "spark": SparkResource.of(settings),

@@ -1,4 +1,4 @@
-"""The lake as a Dagster resource: its folders, and slices of its tables for assets that people write themselves."""
+"""The lake as a Dagster resource: its folders, and slices of its tables for assets that users write."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class LakeResource(FixedResource):
 
     @classmethod
     def of(cls, settings: Settings, state_store: StateStoreResource) -> Self:
-        """As the project's settings say."""
+        """The resource with the project's settings."""
         return cls(
             tables=str(settings.warehouse),
             data=str(settings.data),
@@ -56,7 +56,7 @@ class LakeResource(FixedResource):
         return {"warehouse": table_location(self.tables), "data": Path(self.data)}
 
     def read(self, entity: str, partition: str) -> pa.Table:
-        """The rows of a slice, without columns of its business time; `partition` as Dagster names it.
+        """The rows of a slice, without columns of its business time; `partition` is Dagster's name.
 
         Raises UnknownEntityError, SnapshotMissingError, SnapshotRestatedError.
         """
@@ -67,9 +67,9 @@ class LakeResource(FixedResource):
         return read_partition(path, slice_values(self._warehouse.entities[entity], slice_))
 
     def read_whole(self, entity: str, partition: str | None) -> pa.Table:
-        """The rows of a slice with the columns of its business time last; no partition is the slice of a static table.
+        """The rows of a slice, with the columns of its business time last; no partition means a static table.
 
-        Raises what `read` raises.
+        Raises the errors of `read`.
         """
         slice_ = self._slice(entity, partition)
         rows, declared = self.read(entity, partition or STATIC_KEY), self._warehouse.entities[entity]
@@ -79,13 +79,13 @@ class LakeResource(FixedResource):
         return rows
 
     def has(self, entity: str) -> bool:
-        """Whether Tidemark makes or reads this table: it is declared."""
+        """Whether the table is declared in Tidemark."""
         return entity in self._warehouse.entities
 
     def table(self, entity: str, partition: str) -> DeltaTable:
-        """The Delta table for other readers: of a snapshot the tagged version, of a computed table the newest one.
+        """The Delta table for other readers: a snapshot's tagged version, a computed table's newest one.
 
-        Raises what `read` raises.
+        Raises the errors of `read`.
         """
         is_snapshot = self._warehouse.is_snapshot(entity)
         version = self._version(self._slice(entity, partition)) if is_snapshot else None
@@ -108,5 +108,5 @@ class LakeResource(FixedResource):
 
 @functools.lru_cache(maxsize=4)
 def _warehouse_at(settings: Settings, declarations: Path) -> Warehouse:
-    """Loaded once a process: a process does not outlive a change of its sources."""
+    """Loaded once in a process, because a process ends when its sources change."""
     return load_warehouse(settings, declarations)

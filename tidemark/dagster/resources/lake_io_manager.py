@@ -1,7 +1,7 @@
-"""Tables of the lake as inputs and outputs of assets that people write themselves, by `dagster-deltalake`.
+"""Tables of the lake as inputs and outputs of assets that users write, by `dagster-deltalake`.
 
 The package's I/O manager opens the newest version of a table. Here an input that is an entity is read slice by slice,
-a captured table at its tagged version. All other tables are read and written as the package does it.
+and a captured table at its tagged version. All other tables are read and written as in the package.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TYPES: Final = "pyarrow.Table, pyarrow.RecordBatchReader, pyarrow.dataset.Datas
 
 
 class LakeIOError(TerminalError):
-    """An asset asks for a slice as a type that no handler makes."""
+    """An asset requests a slice as an unsupported type."""
 
 
 class LakeIOManager(DeltaLakeIOManager):
@@ -49,7 +49,7 @@ class LakeIOManager(DeltaLakeIOManager):
 
     @classmethod
     def of(cls, settings: Settings, lake: LakeResource) -> Self:
-        """For the warehouse of the project's settings."""
+        """The I/O manager of the warehouse in the project's settings."""
         return cls(root_uri=str(settings.warehouse), storage_options=LocalConfig(), lake=lake)
 
     @staticmethod
@@ -78,9 +78,9 @@ class _SliceIOManager(DbIOManager):
         )
 
     def load_input(self, context: dg.InputContext) -> object:
-        """All slices of the partitions that the input has, with their partition columns last; or another table.
+        """All slices of the input's partitions, with their partition columns last; or another table.
 
-        Raises what `LakeResource.read` raises, and LakeIOError for a parameter of another type.
+        Raises the errors of `LakeResource.read`, and LakeIOError for an unsupported type of the parameter.
         """
         if not self._is_entity(context):
             return super().load_input(context)
@@ -94,7 +94,7 @@ class _SliceIOManager(DbIOManager):
 
 
 class _Client(DeltaLakeDbClient):
-    """Reaches tables as all of Tidemark does: with the options of the lake's store."""
+    """Opens tables with the storage options of the lake, like all of Tidemark."""
 
     def __init__(self, lake: LakeResource) -> None:
         self._lake = lake
@@ -121,7 +121,7 @@ class _PandasHandler(DeltalakeBaseArrowTypeHandler[pd.DataFrame]):
 
 
 def _converted(rows: pa.Table, wanted: object, name: str) -> object:
-    """The rows as the parameter's annotation asks for them; a table where it has none."""
+    """The rows in the type of the parameter's annotation; a table without one."""
     if wanted in (Any, pa.Table, type(None), object):
         return rows
     if wanted is pa.RecordBatchReader:

@@ -24,7 +24,7 @@ class OlapResource(FixedResource):
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """As the project's settings say."""
+        """The resource with the project's settings."""
         return cls(url=from_environment("olap", settings.olap), data=str(settings.data))
 
     def as_settings(self) -> dict[str, Any]:
@@ -32,5 +32,5 @@ class OlapResource(FixedResource):
         return {"olap": self.url}
 
     def store(self) -> OlapStore:
-        """The store; nothing is opened yet. Raises OlapSettingError."""
+        """The store, not opened yet. Raises OlapSettingError."""
         return open_store(self.url, Path(self.data))

@@ -1,4 +1,4 @@
-"""From a run's resources to what computing takes: the engine below knows nothing of Dagster."""
+"""Runtimes for the engine from a run's resources, because the engine does not know Dagster."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class EngineResource(Protocol):
 
 
 class Runtimes:
-    """The runtimes of a warehouse, one for each configuration that runs of this process had.
+    """The runtimes of a warehouse, one for each configuration of runs in this process.
 
-    Dagster makes resources anew for each run; what costs seconds outlives the run in a warm worker: the plans that the
-    recorder of filters has read, the capture's state, connections.
+    Dagster makes new resources for each run. Expensive parts outlive the run in a warm worker: analysed plans of the
+    filter recorder, the capture's state, connections.
     """
 
     def __init__(self, warehouse: Warehouse) -> None:
@@ -32,7 +32,7 @@ class Runtimes:
         self._known: dict[tuple[Settings, str], Runtime] = {}
 
     def of(self, *resources: EngineResource) -> Runtime:
-        """With what these resources say; the settings of the warehouse say the rest."""
+        """The runtime with these resources' settings, and otherwise the warehouse's."""
         said = {name: value for resource in resources for name, value in resource.as_settings().items()}
         settings = self._warehouse.settings.model_copy(update=said)
         spark = next((resource for resource in resources if isinstance(resource, SparkResource)), None)

@@ -29,7 +29,7 @@ class SparkResource(FixedResource, LazyPySparkResource):
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """As the project's settings say."""
+        """The resource with the project's settings."""
         return cls(
             master=settings.spark_master,
             memory=settings.spark_memory,
@@ -42,7 +42,7 @@ class SparkResource(FixedResource, LazyPySparkResource):
         return {"spark_master": self.master, "spark_memory": self.memory, "spark_tuning": self.tuning}
 
     def start(self, settings: Settings) -> SparkSession:
-        """The running session, or a new one with these settings. Raises what tidemark.spark.session does."""
+        """The running session, or a new one with these settings. Raises the errors of tidemark.spark.session."""
         return spark_session(settings.model_copy(update=self.as_settings()), self.spark_config)
 
     def _init_session(self) -> None:

@@ -22,7 +22,7 @@ class StateStoreResource(FixedResource):
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """As the project's settings say."""
+        """The resource with the project's settings."""
         return cls(url=from_environment("state", settings.state), file=str(settings.state_db))
 
     def as_settings(self) -> dict[str, Any]:

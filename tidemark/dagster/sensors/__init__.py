@@ -1,4 +1,4 @@
-"""Sensors that a project puts into its code location."""
+"""Sensors for a project's code location."""
 
 from tidemark.dagster.sensors.cluster_completed_slices import cluster_sensors
 from tidemark.dagster.sensors.readiness import readiness_sensor

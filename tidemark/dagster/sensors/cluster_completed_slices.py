@@ -1,4 +1,4 @@
-"""A table that declares `cluster_by` is clustered as its slices complete, or its hours by counts (C4)."""
+"""Clusters a table that declares `cluster_by` when its slices complete, or when its hours complete by counts (C4)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from tidemark.warehouse.warehouse import Warehouse
 
 _AT_ONCE: Final = 200
-"""So many completions are taken in one evaluation."""
+"""The most completions that one evaluation takes."""
 
 
 def cluster_sensors(warehouse: Warehouse) -> list[dg.SensorDefinition]:
-    """For each table that declares `cluster_by`: what completes lets its files be compacted.
+    """A sensor for each table that declares `cluster_by`, which compacts the files of completed slices.
 
-    Of a table with a partition a slice that is the slice; of one whose records are counted it is each hour's window: a
-    day of 24 of them is compact already when it is complete.
+    Tables with partitions are clustered by slice. Tables with counted records are clustered by each hour's window, so a
+    day is compact as soon as it is complete.
     """
     clustered = clustered_columns(warehouse)
     slices = [_on_completion(name, name, by_partition=True) for name in clustered if not warehouse.is_snapshot(name)]
@@ -35,7 +35,7 @@ def cluster_sensors(warehouse: Warehouse) -> list[dg.SensorDefinition]:
 
 
 def hourly_windows(warehouse: Warehouse) -> list[tuple[str, str]]:
-    """(window, table) of each entity that completes hours by the counts of a table."""
+    """(window, table) of each entity whose hours complete by the counts of a table."""
     return [
         (name, entity.probe.counts.of)
         for name, entity in sorted(warehouse.entities.items())
@@ -48,9 +48,10 @@ def _has_hours(warehouse: Warehouse, name: str) -> bool:
 
 
 def _on_completion(watched: str, name: str, *, by_partition: bool) -> dg.SensorDefinition:
-    """One run for all that completed since the last evaluation: Dagster's own asset sensor sees the last of them alone.
+    """A sensor with one run for all completions since its last evaluation.
 
-    Without partitions of the same hours all files that are new are clustered.
+    Dagster's asset sensor would see only the last completion. Without partitions of these hours, all new files are
+    clustered.
     """
 
     @dg.sensor(
@@ -62,7 +63,7 @@ def _on_completion(watched: str, name: str, *, by_partition: bool) -> dg.SensorD
     def completed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         records = _completions(context, watched)
         if not records:
-            # What completes from now on is seen, however much it is.
+            # Later completions are all seen, however many there are.
             context.update_cursor(context.cursor or "0")
             return dg.SkipReason(f"No slice of {watched} has completed since.")
         newest = str(max(record.storage_id for record in records))
@@ -75,7 +76,10 @@ def _on_completion(watched: str, name: str, *, by_partition: bool) -> dg.SensorD
 
 
 def _completions(context: dg.SensorEvaluationContext, watched: str) -> Sequence[dg.EventLogRecord]:
-    """The next ones after the cursor; at first the last one alone, as of those before the nightly job has seen to."""
+    """The next completions after the cursor.
+
+    At first only the last one, because the nightly job covers earlier ones.
+    """
     after = int(context.cursor) if context.cursor else None
     wanted = dg.AssetRecordsFilter(dg.AssetKey(watched), after_storage_id=after)
     is_first = after is None

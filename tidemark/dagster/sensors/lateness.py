@@ -1,7 +1,7 @@
-"""Slices that are not there though their promised time has passed: an observation of the asset when that changes.
+"""Slices that are missing after their promised time: an observation of the asset for each change.
 
-Dagster's freshness policies go by the time of the last materialization, whatever it was of: a backfill of March makes
-today's table fresh. This goes by business time.
+Dagster's freshness policies use the time of the last materialization of any partition, so a backfill of March makes
+today's table fresh. This module uses business time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     StatusOf = Callable[[Slice], SliceStatus]
 
 _LOOKED_AT: Final = 31
-"""So many of an entity's newest promised slices are looked at."""
+"""The number of an entity's newest promised slices that are checked."""
 _SHOWN: Final = 5
 
 
@@ -36,7 +36,7 @@ def promised_entities(warehouse: Warehouse) -> list[str]:
 
 
 def late_slices(graph: DependencyGraph, name: str, status_of: StatusOf, now: datetime) -> list[Slice]:
-    """The newest slices that are promised for a time before `now` (aware) and not there, oldest first."""
+    """The newest slices with a promised time before `now` (aware) that are not there, oldest first."""
     promised = islice(_promised(graph, name, now), _LOOKED_AT)
     late = [slice_ for slice_ in promised if status_of(slice_).run_state is not RunState.COMPLETED]
     return late[::-1]
@@ -58,7 +58,7 @@ def _promised(graph: DependencyGraph, name: str, now: datetime) -> Iterator[Slic
 
 
 def describe_late(late: Sequence[Slice]) -> str:
-    """Which slices are late."""
+    """The late slices as text."""
     if not late:
         return "no slice is late"
     more = f" and {len(late) - _SHOWN} more" if len(late) > _SHOWN else ""
@@ -66,7 +66,7 @@ def describe_late(late: Sequence[Slice]) -> str:
 
 
 def late_observations(late: Mapping[str, Sequence[Slice]]) -> list[dg.AssetObservation]:
-    """One an entity, of all that is late."""
+    """One observation for each entity, with all its late slices."""
     return [
         dg.AssetObservation(name, description=describe_late(slices), metadata={"late_slices": len(slices)})
         for name, slices in late.items()

@@ -1,4 +1,4 @@
-"""The readiness sensor: the dependency center inside Dagster's daemon, by default under `tidemark up`."""
+"""The readiness sensor: the dependency center inside Dagster's daemon, the default under `tidemark up`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SECONDS: Final = 5
 
 
 def readiness_sensor(warehouse: Warehouse) -> dg.SensorDefinition:
-    """A sensor that starts each slice when its last input is complete, once."""
+    """A sensor that starts each slice once, when its last input is complete."""
     promised = promised_entities(warehouse)
 
     @lru_cache(maxsize=1)

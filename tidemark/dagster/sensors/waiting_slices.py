@@ -1,7 +1,7 @@
-"""What waits, as Dagster shows it: an observation of a slice when its reason changes, a line in the sensor's tick.
+"""Waiting slices for Dagster's pages: an observation when a slice's reason changes, and a line in the sensor's tick.
 
-A partition that waits is grey, and nothing on Dagster's pages says what it lacks. A slice is told of when its earliest
-time is a minute ago: what waits for a shorter time waits for runs that are under way.
+Dagster's pages show a waiting partition in grey, without its missing inputs. A slice is reported a minute after its
+earliest time. Before that it usually waits for active runs.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
 AFTER: Final = timedelta(minutes=1)
 OBSERVED: Final = 50
-"""So many slices, the newest ones, are observed: the sensor's cursor holds their reasons."""
+"""The most observed slices, the newest ones, because the sensor's cursor holds their reasons."""
 _SHOWN: Final = 3
 
 
 @dataclass(frozen=True)
 class WaitingSlices:
-    """`count` slices wait; `reasons` say of the newest ones for what."""
+    """The number of waiting slices, and the reasons of the newest ones."""
 
     count: int
     reasons: Mapping[Slice, str]
 
     @classmethod
     def of(cls, center: DependencyCenter, now: datetime) -> Self:
-        """What waits by the center's own knowledge."""
+        """The waiting slices, as known to the center."""
         count, lacking = center.waiting(now - AFTER, OBSERVED)
         return cls(count, {slice_: _listed(missing) for slice_, missing in lacking.items() if missing})
 
     def summary(self) -> str:
-        """`3 waiting: ads_gmv@2026-03-29 for ods_orders@2026-03-29; ...`; nothing where none waits."""
+        """A line such as `3 waiting: ads_gmv@2026-03-29 for ods_orders@2026-03-29; ...`; empty if none waits."""
         if not self.count:
             return ""
         shown = [f"{slice_} for {reason}" for slice_, reason in list(self.reasons.items())[:_SHOWN]]
@@ -51,16 +51,16 @@ class WaitingSlices:
         return f"{self.count} waiting: {'; '.join([*shown, *more])}"
 
     def new_reasons(self, told: Mapping[str, str]) -> dict[Slice, str]:
-        """Those whose reason is not the one that was told, by the slices' texts."""
+        """The slices whose reason changed. `told` are the reported reasons by the slices' texts."""
         return {slice_: reason for slice_, reason in self.reasons.items() if told.get(str(slice_)) != reason}
 
     def told_reasons(self) -> dict[str, str]:
-        """What the next tick compares with."""
+        """The reasons that the next tick compares with."""
         return {str(slice_): reason for slice_, reason in self.reasons.items()}
 
 
 def observations(graph: DependencyGraph, reasons: Mapping[Slice, str]) -> list[dg.AssetObservation]:
-    """One a slice, on the page of its partition: of a part, its own; of a whole of parts, which has none, nothing."""
+    """An observation for each slice on its partition's page. The whole of several parts has no page and gets none."""
     return [
         dg.AssetObservation(
             slice_.entity,

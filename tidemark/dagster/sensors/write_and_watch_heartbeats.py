@@ -1,4 +1,4 @@
-"""The heartbeat sensor: a heartbeat a minute in every source database with an address; instances that are not live."""
+"""The heartbeat sensor: writes a heartbeat every minute into each source database, and reports broken instances."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from tidemark.warehouse.warehouse import Warehouse
 
 NAME: Final = "heartbeat"
-# The idle and broken thresholds of a table are counted in minutes.
+# A table's idle and broken thresholds are in minutes.
 _SECONDS: Final = 60
 
 _Reported = dict[str, list[str]]
-"""Per entity the broken instances that its check was last reported with: the sensor's cursor."""
+"""The sensor's cursor: by entity, the broken instances in the last report of its check."""
 
 
 def heartbeat_sensors(warehouse: Warehouse) -> list[dg.SensorDefinition]:
-    """The sensor where addresses of source databases are set; none elsewhere."""
+    """The sensor if addresses of source databases are set; else none."""
     sources = databases(warehouse.settings.databases.get_secret_value())
     return [heartbeat_sensor(sources, warehouse)] if sources else []
 
 
 def heartbeat_sensor(sources: Sequence[HeartbeatDatabase], warehouse: Warehouse) -> dg.SensorDefinition:
-    """A sensor that writes, and starts nothing; what it cannot write it says in its log and in the tick.
+    """A sensor that writes heartbeats and starts nothing. It reports failed writes in its log and in the tick.
 
-    Each captured entity's check `heartbeat` is reported when a heartbeat is missed, or comes again, not at every tick.
+    The check `heartbeat` of each captured entity is reported only when heartbeats stop or return.
     """
 
     @dg.sensor(
