@@ -1,1 +1,1 @@
-"""Detection by API call: other schedulers and systems report over HTTP, and ask what a slice waits for."""
+"""The HTTP interface: other schedulers and systems report events, and read what a slice waits for."""

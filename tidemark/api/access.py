@@ -1,6 +1,6 @@
-"""Who calls over HTTP, and what they may do: the one place that answers both, for the center and for Dagster's server.
+"""Callers over HTTP and their scopes: one place for the center and for Dagster's server.
 
-A caller is named by a token (`Authorization: Bearer`), by a proxy whose address is configured, or by nothing. Each
+A caller has a token (`Authorization: Bearer`), or a name from a proxy with a configured address, or no name. Each
 request needs a scope, by its method and path; an open path needs none.
 """
 
@@ -39,7 +39,7 @@ def _no_tokens() -> Sequence[StoredToken]:
 
 
 def utc() -> datetime:
-    """Now."""
+    """The current time."""
     return datetime.now(UTC)
 
 

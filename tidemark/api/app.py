@@ -1,34 +1,34 @@
 """The HTTP interface, an application of FastAPI behind limits and a guard.
 
-    POST /v1/reports             one report or a list of them: all are taken, or none
-    POST /v1/counts              counts of records of the source and of the lake: all are taken, or none
-    GET  /v1/slices?subject=...  each slice of a subject: its status, its upstream slices with theirs, what it waits for
-    GET  /v1/slices?as_of=...    the same subject at a past time: how it stood then, and what it had been computed from
-    GET  /v1/impact?subject=...  what the slices of a subject touch downstream, and what each of it needs
-    GET  /v1/backfills           the newest backfills, with how many of their slices are how far
-    POST /v1/backfills           plan to compute slices again, and exactly what was built from them; or a dry run of it
-    GET  /v1/backfills/NUMBER    a backfill with its slices, their progress and why; ?limit=, ?skip=
-    POST /v1/backfills/NUMBER/approve, /pause, /resume, /cancel
-    GET  /v1/catalog             what is there of each entity: slices, rows, size, schema, last reader
-    GET  /v1/catalog/ENTITY      the same of one, with its schemas and newest slices; ?limit=, ?before=KEY, ?as_of=
-    GET  /v1/baseline            when promised slices will be there, and what makes them late
-    GET  /v1/baseline/ENTITY     the same of one entity
-    GET  /v1/audit-log           who did what, from where, when and why, newest first; ?limit=, ?before=NUMBER, ?who=
-    GET  /v1/explanation?slice=  all of one slice: the way to the cause of its waiting, its life, its rules, its inputs
-    GET  /v1/status              what needs a person, worst first, and how every entity stands
-    GET  /v1/changes             what happens to slices, as it happens: server-sent events, resumed by Last-Event-ID
-    POST /v1/session             a session in a browser for the bearer of a token; GET tells of it, DELETE ends it
-    GET  /console/               the console: pages for people
-    GET  /health                 200 while it works or stands by, 503 when it is stuck; needs no token
-    GET  /metrics                metrics in Prometheus' text format
-    GET  /openapi.json, /docs    this interface described
+    POST /v1/reports             one report or a list: all are taken, or none.
+    POST /v1/counts              counts of records of the source and of the lake: all are taken, or none.
+    GET  /v1/slices?subject=...  each slice of a subject: its status, its upstream slices and theirs, what it waits for.
+    GET  /v1/slices?as_of=...    the same at a past time: the status then, and the slices it had been computed from.
+    GET  /v1/impact?subject=...  the slices downstream of a subject's slices, and what each needs.
+    GET  /v1/backfills           the newest backfills, with the number of slices by progress.
+    POST /v1/backfills           plan to compute slices again, and exactly what was built from them; or a dry run.
+    GET  /v1/backfills/NUMBER    a backfill with its slices, their progress and the reasons; ?limit=, ?skip=.
+    POST /v1/backfills/NUMBER/approve, /pause, /resume, /cancel.
+    GET  /v1/catalog             the present data of each entity: slices, rows, size, schema, last reader.
+    GET  /v1/catalog/ENTITY      the same for one entity, with schemas and newest slices; ?limit=, ?before=KEY, ?as_of=.
+    GET  /v1/baseline            when promised slices will be there, and what makes them late.
+    GET  /v1/baseline/ENTITY     the same for one entity.
+    GET  /v1/audit-log           actions with their author, address, time and reason; ?limit=, ?before=NUMBER, ?who=.
+    GET  /v1/explanation?slice=  everything about one slice: the cause of its wait, its history, its rules, its inputs.
+    GET  /v1/status              problems that need a person, worst first, and the status of every entity.
+    GET  /v1/changes             changes of slices as they happen: server-sent events, resumed by Last-Event-ID.
+    POST /v1/session             begin a browser session for the bearer of a token; GET reads it, DELETE ends it.
+    GET  /console/               the console: pages for people.
+    GET  /health                 200 while it works or stands by, 503 when it is stuck; needs no token.
+    GET  /metrics                metrics in Prometheus' text format.
+    GET  /openapi.json, /docs    the description of this interface.
 
-    200 done   400 cannot be understood   401 no token or a wrong one   403 another host or origin, or another scope
-    404 no such entity or backfill   409 cannot be so (by the table of transitions, or where a backfill is)
-    411 a body of unknown length   413 too long   415 no JSON   429 too many writes   431 headers too long
-    503 the store does not answer, or not in time, or another center is active: ask again, by a new connection
+    200 done.  400 invalid request.  401 no token or a wrong one.  403 another host or origin, or a missing scope.
+    404 unknown entity or backfill.  409 not allowed now (by the table of transitions, or by a backfill's phase).
+    411 a body of unknown length.  413 too long.  415 not JSON.  429 too many writes.  431 headers too long.
+    503 the store does not answer in time, or another center is active: retry with a new connection.
 
-An error's body is {"error": {"message", "expected", "found", "where", "hint"}}. Nothing was changed then.
+An error's body is {"error": {"message", "expected", "found", "where", "hint"}}. An error changes nothing.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ _PATHS: Final = (
     "/docs",
 )
 _ASK_AGAIN: Final = {"Retry-After": "1", "Connection": "close"}
-"""Who asks again makes a new connection, which may come to the center that is active."""
+"""The client must retry with a new connection, which may reach the active center."""
 _MOST_SLICES: Final = 1_000
 _METRICS_TYPE: Final = "text/plain; version=0.0.4"
 _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
@@ -125,7 +125,7 @@ _ERRORS: Final[dict[int | str, dict[str, Any]]] = {
 
 
 def _one_or_several(entry: dict[str, Any]) -> dict[str, Any]:
-    """A body that is one entry of this JSON schema, or a list of them."""
+    """A body with one entry of this JSON schema, or a list of entries."""
     schema = {"oneOf": [entry, {"type": "array", "items": entry}]}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
@@ -142,9 +142,9 @@ def api_app(
     warehouse: Warehouse | None = None,
     live: LiveChanges | None = None,
 ) -> AsgiApp:
-    """The endpoints on one center and its forecast, guarded; `status` is the service's own.
+    """The endpoints of one center and its forecast, guarded; `status` is the service's own.
 
-    Without a `warehouse` there are only the declared entities of the center's graph: no slice is told in full.
+    Without a `warehouse` there are only the declared entities of the center's graph, and no explanations of slices.
     """
     metrics, audit = Metrics(status, center.latency), AuditLog(center.store.database)
     threads, sessions = Threads(), Sessions()
@@ -176,7 +176,7 @@ def _access(center: DependencyCenter, options: ApiOptions) -> Access:
 
 
 def needed_scope(request: Scope) -> AccessScope | None:
-    """What a request needs: nothing for /health and the console's files, which hold no data."""
+    """The scope that a request needs; None for /health and the console's files, which contain no data."""
     path, is_read = request["path"], request["method"] in READS
     if is_read and (path in (HEALTH, CONSOLE) or path.startswith(f"{CONSOLE}/")):
         return None
@@ -212,31 +212,34 @@ def _application(threads: Threads) -> FastAPI:
 def _add_endpoints(app: FastAPI, queries: Queries, threads: Threads) -> None:
     @app.post("/v1/reports", openapi_extra=_REPORT_BODY)
     async def report(request: Request) -> ReceiptModel:
-        """Take one report or a list of them: all, or none."""
+        """Take one report or a list of reports: all, or none."""
         return await run_in(threads.reports, partial(queries.report, await request.body(), caller_of(request.scope)))
 
     @app.post("/v1/counts", openapi_extra=_COUNTS_BODY)
     async def counts(request: Request) -> CountsReceiptModel:
-        """Take counts of records: a repeated count of a part and minute replaces the earlier one."""
+        """Take counts of records. A repeated count of a part and minute replaces the earlier one."""
         return await run_in(threads.reports, partial(queries.counts, await request.body(), caller_of(request.scope)))
 
     @app.get("/v1/slices")
     async def slices(
         subject: Annotated[str, Query(max_length=TEXT_LIMIT)], as_of: CalendarInstant | None = None
     ) -> SlicesModel | PastSlicesModel:
-        """Say of each slice of a subject how it stands and what it waits for; or how it stood `as_of` a past time."""
+        """Return the status of each slice of a subject and what it waits for;
+
+        with `as_of`, the status at a past time.
+        """
         return await run_in(threads.queries, partial(queries.slices, subject, as_of))
 
     @app.get("/v1/impact")
     async def impact(
         subject: Annotated[str, Query(max_length=TEXT_LIMIT)], until: CalendarInstant | None = None
     ) -> ImpactModel:
-        """Say which slices are computed from those of a subject, and what each needs: clear, start or nothing."""
+        """Return the slices that are computed from those of a subject, and what each needs: clear, start or nothing."""
         return await run_in(threads.queries, partial(queries.impact, subject, until))
 
     @app.get(CATALOG)
     async def catalog(as_of: Annotated[str | None, Query(include_in_schema=False)] = None) -> CatalogModel:
-        """Say what is there of each entity."""
+        """Return the present data of each entity."""
         if as_of is not None:
             raise ParseError("the past is told of one entity", found=f"as_of={as_of}", hint=f"ask {CATALOG}/ENTITY")
         return await run_in(threads.queries, queries.catalog)
@@ -248,27 +251,29 @@ def _add_endpoints(app: FastAPI, queries: Queries, threads: Threads) -> None:
         before: Annotated[str, Query(max_length=TEXT_LIMIT)] = "",
         as_of: CalendarInstant | None = None,
     ) -> CatalogPageModel:
-        """Say what is there of one entity, with its newest slices; `before` is the key of the last one shown.
+        """Return the data of one entity with its newest slices;
 
-        With `as_of` what was there at a past time; sizes and schemas are known of now alone.
+        `before` is the key of the last slice of the page before.
+
+        With `as_of`, the data at a past time; sizes and schemas are only known for the present.
         """
         return await run_in(threads.queries, partial(queries.catalog_page, entity, limit, before, as_of))
 
     @app.get(BASELINE)
     async def baseline() -> BaselinesModel:
-        """Say of each promised slice that is open when it will be there, and what makes it late."""
+        """Return when each open promised slice will be there, and what makes it late."""
         return await run_in(threads.queries, queries.baseline)
 
     @app.get(f"{BASELINE}/{{entity}}")
     async def baseline_of(entity: Annotated[str, PathText(max_length=TEXT_LIMIT)]) -> BaselinesModel:
-        """The same of one entity."""
+        """Return the baselines of one entity."""
         return await run_in(threads.queries, partial(queries.baseline, entity))
 
 
 def _add_watching(app: FastAPI, metrics: Metrics, status: StatusOf, threads: Threads) -> None:
     @app.get(HEALTH, responses={503: {"model": HealthModel}})
     async def health(response: Response) -> HealthModel:
-        """Say whether the center works."""
+        """Return whether the center works."""
         figures = await run_in(threads.watching, status)
         troubles = figures.get("troubles", [])
         response.status_code = 503 if troubles else 200
@@ -276,7 +281,7 @@ def _add_watching(app: FastAPI, metrics: Metrics, status: StatusOf, threads: Thr
 
     @app.get("/metrics")
     async def prometheus() -> Response:
-        """Metrics in Prometheus' text format."""
+        """Return metrics in Prometheus' text format."""
         return Response(await run_in(threads.watching, metrics.text), media_type=_METRICS_TYPE)
 
 
@@ -287,7 +292,7 @@ def _add_audit_log(app: FastAPI, audit: AuditLog, threads: Threads) -> None:
         before: Annotated[int | None, Query(ge=1, lt=1 << 63)] = None,
         who: Annotated[str | None, Query(max_length=512)] = None,
     ) -> AuditLogModel:
-        """Say who did what, newest first; `before` is the number of the last entry shown."""
+        """Return the newest actions first; `before` is the number of the last entry of the page before."""
         return audit_log_model(await run_in(threads.queries, partial(audit.rows, limit, before, who)))
 
 
@@ -311,7 +316,7 @@ async def _no_endpoint(_request: Request, error: Exception) -> Response:
 
 
 async def _gone(_request: Request, _disconnect: Exception) -> Response:
-    """Nobody reads it: the client has closed the connection, or was too slow."""
+    """The client has closed the connection, or was too slow."""
     return _error(408, "the body did not come in time")
 
 

@@ -26,7 +26,7 @@ class AuditEntryModel(BaseModel):
 
 
 class AuditLogModel(BaseModel):
-    """Some entries, newest first; those before the last one are the next page."""
+    """Some entries, newest first. The next page is before the last entry."""
 
     entries: list[AuditEntryModel]
 

@@ -1,4 +1,4 @@
-"""The endpoints of backfills. What plans takes processor time; what is done with a backfill waits for no plan."""
+"""The endpoints of backfills. Planning takes processor time; actions on a backfill do not wait for a plan."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _BODY: Final = {
 
 
 def add_backfills(app: FastAPI, queries: BackfillQueries, threads: Threads) -> None:
-    """Serve `/v1/backfills` and what is below it."""
+    """Serves `/v1/backfills` and the paths below it."""
 
     @app.get(BACKFILLS)
     async def backfills() -> BackfillsModel:
-        """Say how far backfills are."""
+        """Return the progress of the newest backfills."""
         return await run_in(threads.queries, queries.newest)
 
     @app.post(BACKFILLS, openapi_extra=_BODY)
     async def plan_backfill(request: Request) -> PlannedBackfillModel:
-        """Plan to compute slices again, and exactly what was built from them; or only say it, in a dry run."""
+        """Plan to compute slices again, and exactly what was built from them; in a dry run, only return the plan."""
         plan = partial(queries.plan, await request.body(), caller_of(request.scope))
         return await plan_while_wanted(threads, request, plan)
 
@@ -54,7 +54,7 @@ def add_backfills(app: FastAPI, queries: BackfillQueries, threads: Threads) -> N
         limit: Annotated[int, Query(ge=1, le=_MOST_SHOWN)] = _SHOWN,
         skip: Annotated[int, Query(ge=0, lt=1 << 31)] = 0,
     ) -> BackfillPageModel:
-        """Say how far a backfill is, and its slices in the order of its waves: `limit` of them, after `skip`."""
+        """Return the progress of a backfill, with `limit` of its slices after `skip`, in the order of its waves."""
         return await run_in(threads.queries, partial(queries.page, number, skip, limit))
 
     for action in BackfillAction:

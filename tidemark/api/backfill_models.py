@@ -1,4 +1,4 @@
-"""Backfills as the HTTP interface and `tidemark backfills --json` tell them."""
+"""Backfills in the JSON of the HTTP interface and of `tidemark backfills --json`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class BackfillModel(BaseModel):
-    """One backfill; `slices` says how many of them are how far. Instants are in UTC."""
+    """One backfill; `slices` has the number of slices by progress. Times are in UTC."""
 
     number: int
     phase: str
@@ -38,7 +38,7 @@ class BackfillsModel(BaseModel):
 
 
 class ProgressModel(BaseModel):
-    """How far a slice is, and why; `after` is the earlier backfill that has it, too, and goes first."""
+    """The progress of a slice and the reason; `after` is an earlier backfill that must process it first."""
 
     slice: str
     wave: int
@@ -54,7 +54,7 @@ class BackfillPageModel(BackfillModel):
 
 
 class PlannedSliceModel(BaseModel):
-    """A slice of a plan. A `root` was named; one that is `given` is as another system made it, and is not computed."""
+    """A slice of a plan. A `root` was requested; a `given` slice is made by another system and is not computed."""
 
     slice: str
     wave: int
@@ -64,9 +64,9 @@ class PlannedSliceModel(BaseModel):
 
 
 class PlannedBackfillModel(BaseModel):
-    """A plan with its number and phase, both null where it was not kept; `runs` is about how many it takes.
+    """A plan with its number and phase (null in a dry run); `runs` is the approximate number of runs.
 
-    `also_in` says by number of a backfill that goes on how many of the slices that has, too: it goes first.
+    `also_in` has, by number of an active backfill, the slices that both have: that backfill goes first.
     """
 
     number: int | None
@@ -80,7 +80,7 @@ class PlannedBackfillModel(BaseModel):
 
 
 class PhaseModel(BaseModel):
-    """Where a backfill is now."""
+    """The phase of a backfill."""
 
     number: int
     phase: str
@@ -104,13 +104,13 @@ def backfill_model(row: BackfillRow, counts: Mapping[SliceProgress, int]) -> Bac
 def backfill_page_model(
     row: BackfillRow, counts: Mapping[SliceProgress, int], members: Iterable[MemberRow]
 ) -> BackfillPageModel:
-    """A backfill with how far these slices of it are."""
+    """A backfill with the progress of these slices."""
     progress = [_progress(member) for member in members]
     return BackfillPageModel(**backfill_model(row, counts).model_dump(), progress=progress)
 
 
 def planned_model(preview: BackfillPreview, number: int | None, phase: BackfillPhase) -> PlannedBackfillModel:
-    """A plan that was kept under a number, in that phase; or a dry run, without any."""
+    """A plan with its number and phase, or a dry run without them."""
     return PlannedBackfillModel(
         number=number,
         phase=None if number is None else phase.value,

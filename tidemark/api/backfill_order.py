@@ -1,4 +1,4 @@
-"""A backfill as it is asked for over HTTP: bounded first, then validated, as reports are."""
+"""A backfill in a request: limited in size, then validated, as reports are."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _BACKFILL: Final = "backfill"
 class BackfillOrder(BaseModel):
     """Compute the slices of a subject again, and exactly what was built from them, of all that begins by `until`.
 
-    A `dry_run` keeps nothing; `approve` begins at once. More than 1,000 slices need a `yes`. The same `event_id` again
-    plans nothing anew: it answers with the backfill that it began.
+    A `dry_run` stores nothing; `approve` begins at once. More than 1,000 slices need a `yes`. A repeated `event_id`
+    makes no new plan: the answer has the backfill of the first request.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=4_096)
@@ -33,7 +33,7 @@ class BackfillOrder(BaseModel):
 
 
 def order_of(body: bytes) -> BackfillOrder:
-    """What a body asks for. Raises BodyTooLongError and RequestError."""
+    """Parses a request. Raises BodyTooLongError and RequestError."""
     if len(body) > MAX_EVENT_BYTES:
         raise BodyTooLongError.of(MAX_EVENT_BYTES, len(body))
     value = parse_body(body)

@@ -1,4 +1,4 @@
-"""What the HTTP interface does with backfills."""
+"""The HTTP interface's operations on backfills."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MOST_PLANNED: Final = 20_000
 
 
 class BackfillQueries:
-    """Reads and writes of the backfills of one center's store, whichever center carries them out."""
+    """Reads and writes the backfills of a center's store, whichever center executes them."""
 
     def __init__(self, center: DependencyCenter, forecast: CenterForecast, audit: AuditLog) -> None:
         self._center, self._forecast, self._audit = center, forecast, audit
@@ -56,7 +56,7 @@ class BackfillQueries:
         return backfill_page_model(row, counts, self._stored.members(number, skipped, most))
 
     def act(self, number: int, action: BackfillAction, caller: Caller) -> PhaseModel:
-        """Do with a backfill what a person wants. Raises NoSuchBackfillError and BackfillPhaseError."""
+        """Performs a person's action on a backfill. Raises NoSuchBackfillError and BackfillPhaseError."""
         self._stored.row(number)
         name = f"{action.name.lower()} backfill"
         self._audit.add(AuditEntry(caller.who, caller.source, name, f"backfill {number}"))
@@ -64,9 +64,9 @@ class BackfillQueries:
         return PhaseModel(number=row.number, phase=row.phase.value)
 
     def plan(self, body: bytes, caller: Caller, require_wanted: Callable[[], None]) -> PlannedBackfillModel:
-        """Plan a backfill, and keep the plan unless it is a dry run. Raises TidemarkError.
+        """Plans a backfill, and stores the plan unless it is a dry run. Raises TidemarkError.
 
-        `require_wanted` raises where the caller is gone, or it has taken too long: nothing is kept then.
+        `require_wanted` raises an error if the caller is gone or the plan took too long. Nothing is stored then.
         """
         require_wanted()
         order = order_of(body)
@@ -103,7 +103,7 @@ class BackfillQueries:
 
 
 def _require_yes(order: BackfillOrder, what: str, count: int) -> None:
-    """Raise RequestError if the number of slices may be a mistake."""
+    """Raises RequestError if the number of slices may be a mistake."""
     if count > MAX_SLICES and not order.yes:
         raise RequestError(
             what,

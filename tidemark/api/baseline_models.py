@@ -1,4 +1,4 @@
-"""The baselines for programs: what the HTTP interface and `tidemark baseline --json` answer. Instants are in UTC."""
+"""Baselines in the JSON of the HTTP interface and of `tidemark baseline --json`. Times are in UTC."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PathStepModel(BaseModel):
-    """A slice of the key path; `repair_by`: a run of it that starts by then still keeps the promise."""
+    """A slice of the key path; `repair_by` is the latest start of a run that still keeps the promise."""
 
     slice: str
     start: datetime
@@ -43,7 +43,7 @@ class BaselineModel(BaseModel):
 
 
 class RepairModel(BaseModel):
-    """Of so many slices: seconds from now until the last is there, and the seconds of work."""
+    """An estimate for `slices` slices: seconds until the last one is there, and the total seconds of work."""
 
     slices: int
     p50_seconds: float
@@ -53,7 +53,7 @@ class RepairModel(BaseModel):
 
 
 class BaselinesModel(BaseModel):
-    """What is open or due today, the smallest margin first; those that are `kept` are only counted."""
+    """Open or due promises of today, the smallest margin first; promises that were `kept` are only counted."""
 
     now: datetime
     kept: int
@@ -61,7 +61,7 @@ class BaselinesModel(BaseModel):
 
 
 def baselines_model(now: datetime, promised: int, baselines: Iterable[Baseline]) -> BaselinesModel:
-    """Of a moment; `promised` slices, of which `baselines` are open."""
+    """The baselines at `now`: `promised` slices, of which `baselines` are open."""
     models = [_baseline(baseline) for baseline in baselines]
     return BaselinesModel(now=now, kept=promised - len(models), baselines=models)
 

@@ -1,4 +1,4 @@
-"""What the HTTP interface, and `tidemark catalog --json`, answer of the catalog."""
+"""The catalog in the JSON of the HTTP interface and of `tidemark catalog --json`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Model(BaseModel):
 
 
 class SliceCountsModel(_Model):
-    """Slices that are there, those of them with flaws, and those that are not; `newest` is the newest's key."""
+    """Numbers of slices: completed ones, completed ones with faults, and others; `newest` is the newest key."""
 
     completed: int
     invalid: int
@@ -33,7 +33,7 @@ class SliceCountsModel(_Model):
 
 
 class LastReaderModel(_Model):
-    """The slice that was computed last from the entity, by which run, and when."""
+    """The slice that most recently read the entity, with its run and time."""
 
     slice: str
     run_id: str | None
@@ -41,7 +41,7 @@ class LastReaderModel(_Model):
 
 
 class CatalogEntryModel(_Model):
-    """One entity; what is not known, or not there, is null."""
+    """One entity; unknown or missing values are null."""
 
     entity: str
     layer: str
@@ -69,7 +69,7 @@ class AnomalyModel(_Model):
 
 
 class ProfileSummaryModel(_Model):
-    """How the rows looked when they were last measured; not `is_published`: they broke a rule, others are there."""
+    """The last measured profile. Not `is_published`: these rows broke a rule, and the slice has other rows."""
 
     measured_at: datetime
     rows: int
@@ -80,7 +80,7 @@ class ProfileSummaryModel(_Model):
 
 
 class SliceCompletenessModel(_Model):
-    """Records that the source and the lake counted, and how many slots of them are not complete."""
+    """Records that the source and the lake counted, and the number of incomplete slots."""
 
     source: int
     lake: int
@@ -90,11 +90,10 @@ class SliceCompletenessModel(_Model):
 
 
 class CatalogSliceModel(_Model):
-    """One slice: how it stands, and its data; `version` is its table's.
+    """One slice: its status and its data; `version` is its table's.
 
-    `rules` is what they said last, `issues` are the slices whose failed quality reaches it, `untagged` is why the
-    version that a captured slice ends with is not its tag. `profile` and `completeness` are null where nothing is kept,
-    or counted.
+    `rules` is their last result. `issues` are the slices whose failed quality affects it. `untagged` is why the last
+    version of a captured slice is not tagged. `profile` and `completeness` are null if not stored or counted.
     """
 
     slice: str
@@ -117,7 +116,7 @@ class CatalogSliceModel(_Model):
 
 
 class SchemaModel(_Model):
-    """The columns of the table, name to type, from a version on."""
+    """The columns of the table from a version on: name to type."""
 
     version: int
     at: datetime | None
@@ -125,13 +124,13 @@ class SchemaModel(_Model):
 
 
 class CatalogModel(_Model):
-    """Each entity, upstream before downstream."""
+    """All entities, upstream before downstream."""
 
     entities: list[CatalogEntryModel]
 
 
 class CatalogPageModel(_Model):
-    """One entity, its schemas from the oldest, and its newest slices, the newest first."""
+    """One entity, its schemas (oldest first) and its newest slices (newest first)."""
 
     entity: CatalogEntryModel
     schemas: list[SchemaModel]
@@ -139,12 +138,12 @@ class CatalogPageModel(_Model):
 
 
 def catalog_model(entries: Iterable[CatalogEntry]) -> CatalogModel:
-    """The answer about all entities."""
+    """The answer for all entities."""
     return CatalogModel(entities=list(map(CatalogEntryModel.model_validate, entries)))
 
 
 def page_model(page: CatalogPage) -> CatalogPageModel:
-    """The answer about one."""
+    """The answer for one entity."""
     return CatalogPageModel(
         entity=CatalogEntryModel.model_validate(page.entry),
         schemas=list(map(_schema_model, page.schemas)),

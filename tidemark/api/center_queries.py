@@ -1,4 +1,4 @@
-"""What the HTTP interface asks of the center."""
+"""The HTTP interface's operations on the center."""
 
 from __future__ import annotations
 
@@ -63,18 +63,18 @@ class Queries:
         self._counted = frozenset(waited - by_itself)
 
     def report(self, body: bytes, caller: Caller) -> ReceiptModel:
-        """Take all reports of a body, or none. Raises TidemarkError."""
+        """Takes all reports of a body, or none. Raises TidemarkError."""
         facts = facts_of(body, self._center.graph, caller)
         self._audit.add(AuditEntry(caller.who, caller.source, "report", _in_short(facts), facts[0].why))
         for _ in range(_TRIES - 1):
             try:
                 return self._report(facts)
-            except StateConflictError:  # another center wrote in between; what is there is known by its event ids
+            except StateConflictError:  # another center wrote in between; event ids show which reports are stored
                 self._center.catch_up()
         return self._report(facts)
 
     def counts(self, body: bytes, caller: Caller) -> CountsReceiptModel:
-        """Take all counts of a body, or none. Raises CountReportError, RequestError, BodyTooLongError."""
+        """Takes all counts of a body, or none. Raises CountReportError, RequestError, BodyTooLongError."""
         told, final = counts_of(entries_of(body, MOST_ENTRIES, "entry", "entries", "entry"), self._counted)
         self._audit.add(AuditEntry(caller.who, caller.source, "report counts", f"{len(told):,} counts"))
         RecordCounts(self._center.store.database).report(told, final)
@@ -82,9 +82,9 @@ class Queries:
         return CountsReceiptModel(counts=len(told), final=until)
 
     def slices(self, subject: str, as_of: datetime | None = None) -> SlicesModel | PastSlicesModel:
-        """Explain each slice of a subject, or tell it as of a past instant (aware).
+        """Explains each slice of a subject, now or at a past instant (aware).
 
-        Stops when it takes too long. Raises TidemarkError.
+        Stops if it takes too long. Raises TidemarkError.
         """
         end = self._clock() + _QUERY_SECONDS
         if as_of is not None:
@@ -96,18 +96,18 @@ class Queries:
         return SlicesModel(slices=[self._explain(slice_, end) for slice_ in slices_of(subject, self._center.graph)])
 
     def impact(self, subject: str, until: datetime | None) -> ImpactModel:
-        """What the slices of a subject touch, up to `until` (aware; now where left out). Raises TidemarkError."""
+        """The impact of the slices of a subject, up to `until` (aware, default: now). Raises TidemarkError."""
         graph, end = self._center.graph, until or datetime.now(UTC)
         causes = slices_of(subject, graph)
         slices = list(bounded_closure(graph, causes, end, _MOST_DOWNSTREAM))
         return impact_model(causes, end, impacts_of(graph, slices, self._center.statuses(slices)))
 
     def catalog(self) -> CatalogModel:
-        """What is there of each entity."""
+        """The present data of each entity."""
         return catalog_model(self._catalog.entries())
 
     def catalog_page(self, entity: str, most: int, before: str, as_of: datetime | None = None) -> CatalogPageModel:
-        """One entity with its newest slices, now or as of a past instant (aware). Raises UnknownEntityError."""
+        """One entity with its newest slices, now or at a past instant (aware). Raises UnknownEntityError."""
         if as_of is None:
             return page_model(self._catalog.page(entity, most, before))
         return page_model(
@@ -115,7 +115,7 @@ class Queries:
         )
 
     def baseline(self, entity: str | None = None) -> BaselinesModel:
-        """How the promises stand: a forecast of some seconds ago will do. Raises UnknownEntityError."""
+        """The state of the promises, from a forecast that may be five seconds old. Raises UnknownEntityError."""
         if entity is not None:
             self._center.graph.entity(entity)
         self._center.catch_up()

@@ -1,8 +1,8 @@
-"""Connections with deadlines: uvicorn's HTTP protocol has none for headers and bodies, and no limit of idle ones.
+"""Connections with deadlines: uvicorn has none for headers and bodies, and no limit of idle connections.
 
-A connection waits for headers, then for the body, then is answered: each phase has its time, however slowly bytes
-trickle in. When there are as many connections as there may be, the oldest that is not being answered gives way to the
-newest: idle and slow sockets keep nobody out. A WebSocket has no deadline, and is a connection until it is closed.
+A connection waits for headers, then for the body, then for the answer. Each phase has a time limit, however slowly
+bytes arrive. At the limit of connections, the oldest one that is not being answered is closed for a new one, so idle
+and slow sockets do not block others. A WebSocket has no deadline, and counts as a connection until it is closed.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 MAX_CONNECTIONS: Final = 1_000
 _RESERVED_FILES: Final = 128
-"""Files that the store, Dagster and the accept queue need beside the connections."""
+"""Files that the store, Dagster and the accept queue need besides the connections."""
 
 
 class Phase(Enum):
-    """What a connection waits for."""
+    """The phase of a connection."""
 
     HEADERS = "headers"
     BODY = "body"
@@ -43,23 +43,25 @@ DEADLINES: Final[Mapping[Phase, float]] = {
 
 
 def connection_limit() -> int:
-    """How many connections there may be: at most half of the files that this process may open, without the others'."""
+    """The most connections: half of the files that this process may open, after its other files."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return max(16, min(MAX_CONNECTIONS, (files - _RESERVED_FILES) // 2))
 
 
 @dataclass(slots=True)
 class Connections:
-    """The open connections of one server, oldest first, and what they may take; `deadlines` are in seconds."""
+    """The open connections of one server, oldest first, and their limits; `deadlines` are in seconds."""
 
     limit: int = field(default_factory=connection_limit)
     deadlines: Mapping[Phase, float] = field(default_factory=lambda: DEADLINES)
     opened: dict[DeadlineProtocol, None] = field(default_factory=dict)
 
     def add(self, connection: DeadlineProtocol) -> None:
-        """A new connection; the oldest that is not being answered gives way to it, half-sent requests as well.
+        """Adds a connection.
 
-        A WebSocket gives way where nothing else does.
+        At the limit, the oldest one that is not being answered is closed, even with a half-sent request.
+
+        A WebSocket is only closed if there is no other one.
         """
         if len(self.opened) >= self.limit:
             unanswered = (older for older in self.opened if older.phase in (Phase.HEADERS, Phase.BODY))
@@ -68,12 +70,12 @@ class Connections:
         self.opened[connection] = None
 
     def remove(self, connection: DeadlineProtocol) -> None:
-        """A connection is closed."""
+        """Removes a closed connection."""
         self.opened.pop(connection, None)
 
 
 class DeadlineProtocol(H11Protocol):
-    """One connection of uvicorn's with a deadline a phase."""
+    """A connection of uvicorn with a deadline for each phase."""
 
     def __init__(self, *arguments: Any, connections: Connections, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -83,7 +85,7 @@ class DeadlineProtocol(H11Protocol):
 
     @property
     def phase(self) -> Phase:
-        """What the connection waits for now."""
+        """The present phase."""
         if self.transport is not None and self.transport.get_protocol() is not self:
             return Phase.UPGRADED
         if self.conn.their_state is h11.IDLE:
@@ -91,7 +93,7 @@ class DeadlineProtocol(H11Protocol):
         return Phase.BODY if self.conn.their_state is h11.SEND_BODY else Phase.ANSWER
 
     def abort(self) -> None:
-        """Close at once, whatever is under way."""
+        """Closes the connection at once."""
         if self.transport is not None:
             self.transport.abort()
 
@@ -114,7 +116,7 @@ class DeadlineProtocol(H11Protocol):
         self._watch()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        """The connection has another protocol from here on, without our deadlines; it counts on."""
+        """Hands the connection to another protocol without deadlines. It still counts as a connection."""
         super().handle_websocket_upgrade(event)
         upgraded = self.transport.get_protocol()
         if upgraded is self:
@@ -129,23 +131,24 @@ class DeadlineProtocol(H11Protocol):
         upgraded.connection_lost = closed  # type: ignore[method-assign]  # nobody else is told
 
     def shutdown(self) -> None:
-        """The server ends: who is still sending is not waited for, who is answered is."""
+        """Ends the connection with the server. A request that is being answered is finished; others are dropped."""
         if self.phase is Phase.ANSWER:
             super().shutdown()
         else:
             self.abort()
 
     def send_400_response(self, msg: str) -> None:
-        """Called where h11 refuses what came; its hint says whether the headers were too long (431)."""
+        """Called if h11 refuses a request; its hint says whether the headers were too long (431)."""
         hint = getattr(sys.exc_info()[1], "error_status_hint", 400)
         if self.cycle is not None:
-            # Its request may be answered at this moment: that answer would come too late, as an error of the server's.
+            # Its request may be answered at this moment, and that answer would come too late, as an error of the
+            # server.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self._send_error(hint, msg)
 
     def _watch(self) -> None:
-        """Start the phase's clock, unless it runs: bytes that trickle in do not stop it."""
+        """Starts the phase's timer unless it runs: arriving bytes do not restart it."""
         watched = (self.phase, id(self.cycle))
         if watched == self._watched or self.transport.is_closing() or self.transport.get_protocol() is not self:
             return
@@ -159,7 +162,7 @@ class DeadlineProtocol(H11Protocol):
             self._timer = None
 
     def _too_late(self) -> None:
-        """Say so where that is possible, then close; the application is told that the client is gone."""
+        """Sends an error if possible and closes the connection. The application gets a disconnect."""
         is_unanswered = self.cycle is None or not self.cycle.response_started
         if self.phase is Phase.BODY and is_unanswered:
             self.cycle.disconnected = True
@@ -168,7 +171,7 @@ class DeadlineProtocol(H11Protocol):
         self.abort_soon()
 
     def abort_soon(self) -> None:
-        """Close; what the client does not read within a second is not waited for."""
+        """Closes the connection and waits at most a second for the client to read the rest."""
         if not self.transport.is_closing():
             self.transport.close()
         self.loop.call_later(1.0, self.transport.abort)

@@ -1,7 +1,7 @@
-"""The console's pages below `/console/`: files that were built beforehand, with a policy that lets nothing else in.
+"""The console's pages below `/console/`: files of a build, with a policy that allows no other content.
 
-Their source is `web/`, built by `make web`. They hold no data: each asks the endpoints for it, as any program does, so
-that they need no token themselves.
+Their source is `web/`, built by `make web`. They contain no data: they call the endpoints as any program does, so the
+files need no token.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CONSOLE: Final = "/console"
 PAGES: Final = ("", "entities", "slice")
-"""What stands behind `/console/` in the address of a page; which one it is, the script reads there."""
+"""The paths of pages below `/console/`. The script reads which page it is."""
 _BUNDLE: Final = Path(__file__).with_name("console_bundle")
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -36,7 +36,7 @@ _HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 _FOREVER: Final = "public, max-age=31536000, immutable"
-"""For files that are named after their content."""
+"""For files whose names depend on their content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class _File:
 
 
 def console_files() -> Mapping[str, _File]:
-    """The built files by their address."""
+    """The built files by their path."""
     files = {
         f"{CONSOLE}/{path.relative_to(_BUNDLE).as_posix()}": _File(
             path.read_bytes(), guess_type(path.name)[0] or "application/octet-stream", path.parent.name == "assets"
@@ -65,7 +65,7 @@ def console_files() -> Mapping[str, _File]:
 
 
 def add_console(app: FastAPI, files: Mapping[str, _File]) -> None:
-    """Serve the files, and the way to them."""
+    """Serves the files, and a redirect to them."""
 
     @app.get(CONSOLE, include_in_schema=False)
     async def console() -> Response:

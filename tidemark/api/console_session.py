@@ -1,13 +1,13 @@
-"""A person's session in the browser: a cookie in place of the token that the person logged in with.
+"""Browser sessions: a cookie replaces the token with which a person logged in.
 
-Who may do what is decided in one place, the guard behind this door: a session stands for the header `Authorization`
-that the guard has let in, and is checked by it again with every request. What ends a token ends its sessions.
+The guard behind this door decides about permissions. A session stores the `Authorization` header that the guard has
+accepted, and the guard checks it again for every request. So the end of a token ends its sessions.
 
     POST   /v1/session   with `Authorization`: begin a session; the cookie is HttpOnly and SameSite=Strict
-    GET    /v1/session   whether there is a session, and the word that its writes have to name
+    GET    /v1/session   whether there is a session, and the word that its writes must have
     DELETE /v1/session   end it
 
-A cookie is taken from the server's own pages only, also not from another port of the same host; what writes names the
+A cookie is only accepted from the server's own pages, not from another port of the same host. Writes must have the
 session's word in `X-CSRF-Token`. Source: OWASP's cheat sheets on sessions and CSRF (synchronizer token).
 """
 
@@ -45,7 +45,10 @@ _SCOPE_KEY: Final = "tidemark.session"
 
 @dataclass(slots=True)
 class ConsoleSession:
-    """`authorization` is the header that it stands for, `csrf` the word that its writes name; seconds are monotonic."""
+    """`authorization` is the header of the session, `csrf` the word that its writes must have;
+
+    seconds are monotonic.
+    """
 
     authorization: bytes
     csrf: str
@@ -54,14 +57,14 @@ class ConsoleSession:
 
 
 class Sessions:
-    """The sessions of one server, in its memory: they end with it. `clock` is monotonic."""
+    """The sessions of one server, in memory: they end with the server. `clock` is monotonic."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._sessions: OrderedDict[bytes, ConsoleSession] = OrderedDict()
 
     def begin(self, authorization: bytes) -> tuple[str, ConsoleSession]:
-        """A new session and its secret. The oldest of more than a thousand sessions ends."""
+        """A new session and its secret. With more than a thousand sessions the oldest one ends."""
         secret, now = secrets.token_urlsafe(32), self._clock()
         session = ConsoleSession(authorization, secrets.token_urlsafe(32), now, now)
         self._sessions[_key(secret)] = session
@@ -82,12 +85,12 @@ class Sessions:
         return session
 
     def end(self, secret: str) -> None:
-        """Forget a session."""
+        """Ends a session."""
         self._sessions.pop(_key(secret), None)
 
 
 class SessionDoor:
-    """An ASGI application around a guarded one: requests with a session come in by the header that it stands for."""
+    """An ASGI application around a guarded one: requests with a session get the session's header."""
 
     def __init__(self, app: AsgiApp, sessions: Sessions) -> None:
         self._app, self._sessions = app, sessions
@@ -105,9 +108,9 @@ class SessionDoor:
 
 
 class SessionModel(BaseModel):
-    """`csrf` is the word that writes of the session name in X-CSRF-Token; null where there is no session.
+    """`csrf` is the word that writes of the session must have in X-CSRF-Token; null without a session.
 
-    `who` is the caller: a token, a person that a proxy names, or `anonymous` where nobody has to be named.
+    `who` is the caller: a token, a person named by a proxy, or `anonymous` if callers need no name.
     """
 
     csrf: str | None
@@ -115,11 +118,11 @@ class SessionModel(BaseModel):
 
 
 def add_session(app: FastAPI, sessions: Sessions) -> None:
-    """Serve `/v1/session`."""
+    """Serves `/v1/session`."""
 
     @app.post(SESSION)
     async def log_in(request: Request, response: Response) -> SessionModel:
-        """Begin a session for the bearer of a token; where none is needed there is no session either."""
+        """Begin a session for the bearer of a token. If no token is needed, there is no session."""
         caller, authorization = caller_of(request.scope), header_of(request.scope, "authorization")
         if caller.kind != "token":
             return SessionModel(csrf=None, who=caller.who)
@@ -129,7 +132,7 @@ def add_session(app: FastAPI, sessions: Sessions) -> None:
 
     @app.get(SESSION)
     async def session(request: Request) -> SessionModel:
-        """Say whether the caller has a session."""
+        """Return whether the caller has a session."""
         found: ConsoleSession | None = request.scope.get(_SCOPE_KEY)
         return SessionModel(csrf=found.csrf if found else None, who=caller_of(request.scope).who)
 
@@ -160,5 +163,5 @@ def _secret(scope: Scope) -> str:
 
 
 def _key(secret: str) -> bytes:
-    """The key of a session: secrets are not stored."""
+    """The key of a session, because secrets are not stored."""
     return sha256(secret.encode()).digest()

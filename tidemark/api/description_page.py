@@ -1,7 +1,7 @@
-"""The page that describes the HTTP interface. Its scripts come from another site, so it may not ask this one anything.
+"""The page that describes the HTTP interface. Its scripts come from another site, so it may not call this one.
 
-In a sandbox the page has an origin of its own, and it is given the description instead of fetching it: whoever changes
-those scripts on their way (a content delivery network, a proxy) still cannot report or read anything here.
+The page is in a sandbox with its own origin, and contains the description instead of fetching it. If a content delivery
+network or a proxy changes those scripts, they can neither report nor read anything here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _POLICY: Final = (
 
 
 def add_description(app: FastAPI) -> None:
-    """Serve `/docs`."""
+    """Serves `/docs`."""
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:

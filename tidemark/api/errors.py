@@ -1,13 +1,13 @@
 """Errors of the HTTP interface.
 
 TerminalError
-└── ApiSettingsError   an address that the API must not listen on without a token, or a setting that cannot be so
+└── ApiSettingsError   an address that the API must not listen on without a token, or an invalid setting
 
 TransientError
-├── TookTooLongError   an answer that was not there in time
-├── BudgetSpentError   a caller whose plans took all the processor time that they may
-├── CallerGoneError    an answer that nobody waits for any more
-└── BusyError          more questions than are answered at a time
+├── TookTooLongError   an answer that was not ready in time
+├── BudgetSpentError   a caller whose plans used up their processor time
+├── CallerGoneError    the caller has hung up before the answer
+└── BusyError          too many requests are waiting
 """
 
 from math import ceil
@@ -17,15 +17,15 @@ from tidemark.errors import TerminalError, TransientError
 
 
 class ApiSettingsError(TerminalError):
-    """An address that the API must not listen on without a token, or a setting that cannot be so."""
+    """An address that the API must not listen on without a token, or an invalid setting."""
 
 
 class TookTooLongError(TransientError):
-    """An answer that was not there in time."""
+    """An answer that was not ready in time."""
 
 
 class BudgetSpentError(TransientError):
-    """A caller whose plans took all the processor time that they may."""
+    """A caller whose plans used up their processor time."""
 
     @classmethod
     def of(cls, seconds: float) -> Self:
@@ -37,11 +37,11 @@ class BudgetSpentError(TransientError):
 
 
 class CallerGoneError(TransientError):
-    """An answer that nobody waits for any more."""
+    """The caller has hung up before the answer."""
 
 
 class BusyError(TransientError):
-    """More questions than are answered at a time."""
+    """Too many requests are waiting."""
 
     @classmethod
     def of(cls, kind: str, asked: int) -> Self:

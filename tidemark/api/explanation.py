@@ -1,6 +1,6 @@
-"""The explanation of a slice for programs: the same keys over HTTP and from `tidemark explain --json`.
+"""The explanation of a slice as JSON: the same keys over HTTP and in `tidemark explain --json`.
 
-Instants are in UTC, ISO 8601. What is null is not known: no state store was asked.
+Times are in UTC, ISO 8601. Null means unknown, because there is no state store.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class WindowModel(BaseModel):
-    """The stretch of time of a slice, its end not included."""
+    """The window of a slice; `end` is excluded."""
 
     start: datetime
     end: datetime
 
 
 class StatusModel(BaseModel):
-    """A slice as it is; `issues` are the slices whose failed rules reach it."""
+    """The status of a slice; `issues` are the slices whose failed rules affect it."""
 
     run_state: str
     states: list[str]
@@ -47,7 +47,7 @@ class InputModel(BaseModel):
 
 
 class RequirementModel(BaseModel):
-    """What a slice asks of one upstream entity, and how that stands; `due` is when a weak one is met at the latest."""
+    """The requirement for one upstream entity and its result; `due` is the latest time at which a weak one is met."""
 
     entity: str
     offset: str
@@ -62,7 +62,7 @@ class RequirementModel(BaseModel):
 
 
 class ExplanationModel(BaseModel):
-    """What a slice waits for (`waits_for`, `upstream`), and what waits for it (`downstream`)."""
+    """The inputs that a slice waits for (`waits_for`, `upstream`), and the slices that wait for it (`downstream`)."""
 
     slice: str
     exists: bool
@@ -77,7 +77,7 @@ class ExplanationModel(BaseModel):
 
 
 def explanation_model(explanation: Explanation, *, exists: bool, status_of: StatusOf | None) -> ExplanationModel:
-    """An explanation with the status of each upstream slice, where there is somebody to ask for it."""
+    """An explanation with the status of each upstream slice, if `status_of` is given."""
     release = explanation.release
     return ExplanationModel(
         slice=str(explanation.slice),

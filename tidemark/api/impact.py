@@ -1,4 +1,4 @@
-"""The impact of slices as the HTTP interface and `tidemark impact --json` tell it."""
+"""The impact of slices in the JSON of the HTTP interface and of `tidemark impact --json`."""
 
 from __future__ import annotations
 

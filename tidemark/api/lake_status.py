@@ -1,6 +1,6 @@
-"""How every entity stands, for programs: what `GET /v1/status` and `tidemark status --json` answer.
+"""The status of every entity in the JSON of `GET /v1/status` and of `tidemark status --json`.
 
-Slices of an entity are keys without its name. Instants are in UTC, ISO 8601.
+Slices of an entity are keys without its name. Times are in UTC, ISO 8601.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SHOWN_PHASES: Final = (*ACTIVE, BackfillPhase.PLANNED)
 
 
 class WaitsForModel(BaseModel):
-    """The slice furthest upstream that the first waiting slice waits for, and why it is not there."""
+    """The slice furthest upstream that the first waiting slice waits for, and why it is missing."""
 
     slice: str
     because: list[str]
@@ -37,7 +37,7 @@ class WaitsForModel(BaseModel):
 class EntityStandsModel(BaseModel):
     """The slices of one entity, oldest first; `outdated` ones were computed by another version of the query.
 
-    `anomalies` says by slice what is unusual, `failures` why the newest failed, and what to do.
+    `anomalies` has the unusual figures by slice, `failures` the reasons of the newest failures and what to do.
     """
 
     entity: str
@@ -62,7 +62,7 @@ class EntityStandsModel(BaseModel):
 
 
 class OpenBackfillModel(BaseModel):
-    """A backfill that is not at its end: how many of its slices are open, and how many wait for a person."""
+    """A backfill that has not ended: the number of its open slices, and of slices that wait for a person."""
 
     number: int
     phase: str
@@ -72,9 +72,9 @@ class OpenBackfillModel(BaseModel):
 
 
 class LakeStatusModel(BaseModel):
-    """`pressing` is what needs a person, worst first. `without_center` says that no center runs; else it is empty.
+    """`pressing` are problems that need a person, worst first. `without_center` is a warning if no center runs.
 
-    `unreadable` says by entity why its table cannot be read.
+    `unreadable` has, by entity, the reason why its table cannot be read.
     """
 
     now: datetime

@@ -1,11 +1,11 @@
 """Changes of slices for open pages: server-sent events, resumed by the number of a transition.
 
-One look at the store serves all streams, and without a stream there is no look: fifty pages cost the same as one. A
+One look at the store serves all streams, and without a stream there is no look. So fifty pages cost the same as one. A
 stream ends before the connection's deadline. The browser then opens the next one, which resumes.
 
-    event: here     id: the last transition that was sent; every few seconds, so that silence means a lost connection
-    event: changes  {"changes": [{"slice", "event", "run_state"}]}
-    event: reset    so much has happened that a page had better ask again
+    event: here      id: the last transition that was sent; every few seconds, so that silence means a lost connection
+    event: changes   {"changes": [{"slice", "event", "run_state"}]}
+    event: reset     too many changes: the page must load its data again
 
 Source: the section "Server-sent events" of the HTML standard (`Last-Event-ID`).
 """
@@ -55,7 +55,7 @@ class LiveChanges:
         self._look: asyncio.Task[None] | None = None
 
     def close(self) -> None:
-        """Let every stream end at the next look."""
+        """Ends every stream at the next look."""
         self._closing.set()
 
     async def begin(self, pool: BoundedPool, after: int | None) -> AsyncIterator[bytes]:
@@ -83,7 +83,7 @@ class LiveChanges:
             self._streams -= 1
 
     async def _next_look(self, pool: BoundedPool) -> bool:
-        """Wait for the next look at the store; False where there is none any more."""
+        """Waits for the next look at the store. False after the last one."""
         if self._look is None or self._look.done():
             self._look = asyncio.create_task(self._look_once(pool))
         with contextlib.suppress(TransientError):

@@ -1,4 +1,4 @@
-"""Metrics in Prometheus' text format: the service's figures, and histograms of latency, in a registry of their own."""
+"""Metrics in Prometheus' text format: the service's figures, and histograms of latency, in a separate registry."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Metrics:
         )
 
     def text(self) -> bytes:
-        """Everything as Prometheus reads it."""
+        """All metrics in Prometheus' text format."""
         return generate_latest(self._registry)
 
 
 class _StatusCollector(Collector):
-    """Every number of the status as a metric, nested ones as `tidemark_center_warm_workers_...`. Texts are left out."""
+    """Every number of the status as a metric, nested ones as `tidemark_center_warm_workers_...`, without texts."""
 
     def __init__(self, status: StatusOf) -> None:
         self._status = status
@@ -55,7 +55,7 @@ class _StatusCollector(Collector):
         yield from _families(_PREFIX, self._status())
 
     def describe(self) -> list[Metric]:
-        """Nothing: the status is not asked for before somebody looks."""
+        """Nothing, so that the status is not read before a scrape."""
         return []
 
 
@@ -69,7 +69,7 @@ def _families(prefix: str, status: Mapping[str, Any]) -> Iterator[Metric]:
 
 
 class TimedRequests:
-    """An ASGI application around another one: measures each request. Paths that nobody declared are `other`."""
+    """An ASGI application around another one that measures each request. Undeclared paths count as `other`."""
 
     def __init__(self, app: AsgiApp, http: Histogram, paths: Collection[str]) -> None:
         self._app, self._http, self._paths = app, http, frozenset(paths)

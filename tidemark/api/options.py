@@ -1,4 +1,4 @@
-"""What is set for the HTTP interface: one validated value."""
+"""The settings of the HTTP interface: one validated value."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SHORTEST_TOKEN: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class ApiOptions:
-    """Where it listens (port 0 is a free one), who may ask, and how often one caller may write.
+    """The address to listen on (port 0: a free port), the callers, and the limit of writes of a caller.
 
-    `has_tokens` says that tokens were created, so that callers need one without a `token`, too. Raises ApiSettingsError
-    where others than this machine could ask without a name.
+    `has_tokens`: tokens were created, so callers need one even without a `token`. Raises ApiSettingsError if other
+    machines could call without a name.
     """
 
     port: int = 0
@@ -48,12 +48,12 @@ class ApiOptions:
 
     @property
     def needs_name(self) -> bool:
-        """Whether callers have to be named."""
+        """Whether callers need a name."""
         return self.token is not None or self.proxy is not None or self.has_tokens
 
     @property
     def host_names(self) -> frozenset[str]:
-        """The names in a Host header that are answered."""
+        """The accepted names in a Host header."""
         return host_names(self.host, self.allowed_hosts)
 
 

@@ -1,4 +1,4 @@
-"""Slices as of a past instant: what `GET /v1/slices?as_of=` and `tidemark explain --as-of --json` answer."""
+"""Slices at a past instant, in the JSON of `GET /v1/slices?as_of=` and of `tidemark explain --as-of --json`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class UsedSliceModel(BaseModel):
-    """A slice that was read, in this generation, from this version of its table."""
+    """An input in this generation, and the version of its table."""
 
     slice: str
     generation: int
@@ -21,9 +21,9 @@ class UsedSliceModel(BaseModel):
 
 
 class PastSliceModel(BaseModel):
-    """A slice as it was recorded by then; null is what had not happened, or what nobody told. Instants are in UTC.
+    """A slice as recorded by a time; null means not yet happened, or not recorded. Times are in UTC.
 
-    `completed_at`, `who`, `run_id`, `version` and `read` are of the last time that it was computed by then.
+    `completed_at`, `who`, `run_id`, `version` and `read` are of its last computation by then.
     """
 
     slice: str
@@ -47,7 +47,7 @@ class PastSlicesModel(BaseModel):
 
 
 def past_slice_model(told: SliceAsOf) -> PastSliceModel:
-    """A slice of the past for programs."""
+    """A past slice as JSON."""
     status, written = told.status, told.written
     return PastSliceModel(
         slice=str(told.slice),

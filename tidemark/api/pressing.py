@@ -39,11 +39,11 @@ _WHY_AT_MOST: Final = 5
 
 
 class PressingModel(BaseModel):
-    """`slice` is where to look first: the cause of late slices, the newest of others; `slices` is how many there are.
+    """`slice` is where to look first: the cause of late slices, the newest of others. `slices` is their number.
 
-    `entities` are those whose slices these are. `since` is when the oldest promise was broken, or when it was told of
-    `slice`; null where nobody told. `promises` is how many entities with a `ready_by` are computed from it, itself
-    included. `command` is what helps.
+    `entities` have these slices. `since` is when the oldest promise was broken, or when the problem of `slice` was
+    reported; null if not recorded. `promises` is the number of entities with a `ready_by` that are computed from it,
+    itself included. `command` helps to fix it.
     """
 
     kind: PressingKind
@@ -58,7 +58,7 @@ class PressingModel(BaseModel):
 
 
 def pressing(stands: WarehouseStatus, entries: Sequence[EntityOverview]) -> list[PressingModel]:
-    """Late ones by their cause, the others by entity; of a kind what most promises hang on comes first."""
+    """Late slices by their cause, others by entity. Within a kind, the line with the most promises comes first."""
     promises = _promises(stands.warehouse.graph)
     told = [*_late(stands, entries, promises), *_flawed(stands, entries, promises)]
     return sorted(told, key=lambda line: (_ORDER.index(line.kind), -line.promises, line.slice))
@@ -128,7 +128,7 @@ def _command(kind: PressingKind, slice_: Slice) -> str:
 
 
 def _promises(graph: DependencyGraph) -> Callable[[str], int]:
-    """How many promised entities are computed from an entity, itself included; walked once for each that is asked."""
+    """The number of promised entities that are computed from an entity, itself included; cached by entity."""
     known: dict[str, int] = {}
 
     def promises(name: str) -> int:

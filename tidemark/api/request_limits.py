@@ -1,9 +1,9 @@
-"""Limits on what a request may be and how often a caller may write, around the application. Pure ASGI.
+"""Limits on the size of requests and on the rate of a caller's writes, around the application. Pure ASGI.
 
     431  the address and the headers together are longer than 16 kB
     429  a caller writes more often, or more, than its token bucket fills: each 4 kB of a body count as a write
 
-Source of the rate limit: the token bucket of RFC 2697, one a caller; callers without a name go by their address.
+Source of the rate limit: the token bucket of RFC 2697. Each caller has one, or each address if callers have no name.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class TokenBuckets:
-    """`rate` writes a second for each client, and ten seconds' worth of them at once; `clock` is monotonic."""
+    """`rate` writes a second for each client, and at most ten seconds' worth at once; `clock` is monotonic."""
 
     def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._clock = rate, max(1.0, rate * _BURST_SECONDS), clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, client: str, cost: float = 1.0) -> bool:
-        """Whether the client may write now; what costs more than the bucket holds takes all of it."""
+        """Whether the client may write now. A write that costs more than a full bucket takes all of it."""
         cost = min(cost, self._burst)
         now = self._clock()
         tokens, filled_at = self._buckets.pop(client, (self._burst, now))
@@ -48,7 +48,7 @@ class TokenBuckets:
 
 
 class HeaderLimit:
-    """An ASGI application around another one that sees only requests with short headers."""
+    """An ASGI application that passes only requests with short headers to another one."""
 
     def __init__(self, app: AsgiApp) -> None:
         self._app = app
@@ -68,7 +68,7 @@ class HeaderLimit:
 
 
 class WriteLimit:
-    """An ASGI application behind the guard, around another one that sees no more writes of a caller than it may."""
+    """An ASGI application behind the guard that passes at most the allowed writes of a caller to another one."""
 
     def __init__(self, app: AsgiApp, buckets: TokenBuckets) -> None:
         self._app, self._buckets = app, buckets

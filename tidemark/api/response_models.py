@@ -1,4 +1,4 @@
-"""What the HTTP interface answers with; what it takes is `tidemark.center.detectors.external_report.Report`."""
+"""Answers of the HTTP interface. Its input is `tidemark.center.detectors.external_report.Report`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tidemark.api.explanation import ExplanationModel
 
 
 class ReceiptModel(BaseModel):
-    """`new` facts changed something; `known` ones were reported before, or say what is so already."""
+    """`new` facts changed something; `known` ones were reported before, or describe the present state."""
 
     new: int
     known: int
 
 
 class CountsReceiptModel(BaseModel):
-    """How many counts were taken, and by name until when the source's are final."""
+    """The number of counts that were taken, and by name the time until which the source's counts are final."""
 
     counts: int
     final: dict[str, datetime]
@@ -30,7 +30,7 @@ class SlicesModel(BaseModel):
 
 
 class ImpactedModel(BaseModel):
-    """A slice downstream: `need` is clear (and compute again), start, or nothing, `because` says why."""
+    """A slice downstream: `need` is clear (and compute again), start, or nothing; `because` is the reason."""
 
     slice: str
     need: str
@@ -41,7 +41,7 @@ class ImpactedModel(BaseModel):
 
 
 class ImpactModel(BaseModel):
-    """The slices that were asked about, and all that is computed from them up to `until`, nearer entities first."""
+    """The requested slices, and all slices that are computed from them up to `until`, nearer entities first."""
 
     causes: list[str]
     until: datetime
@@ -49,9 +49,9 @@ class ImpactModel(BaseModel):
 
 
 class HealthModel(BaseModel):
-    """`healthy` while the center works or stands by; `active` while it is the one that launches.
+    """`healthy` while the center works or stands by; `active` while it is the center that launches runs.
 
-    `troubles` say what has been wrong for longer than a minute.
+    `troubles` are problems that have lasted for more than a minute.
     """
 
     healthy: bool
@@ -60,7 +60,7 @@ class HealthModel(BaseModel):
 
 
 class ErrorDetail(BaseModel):
-    """What was expected, what was found, where, and what to do."""
+    """The expected value, the actual value, the place, and what to do."""
 
     message: str
     expected: str | None = None
@@ -70,6 +70,6 @@ class ErrorDetail(BaseModel):
 
 
 class ErrorModel(BaseModel):
-    """The body of every answer that is no success; nothing was changed then."""
+    """The body of every error. An error changes nothing."""
 
     error: ErrorDetail

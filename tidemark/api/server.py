@@ -1,4 +1,4 @@
-"""The HTTP interface on a socket, in a thread, until it is told to stop."""
+"""The HTTP interface on a socket, in a thread, until it is stopped."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
 _POLL_SECONDS: Final = 0.01
 _ACCEPTED_AT_ONCE: Final = 16
-"""So many connections asyncio accepts before any of them is counted."""
+"""The connections that asyncio accepts at once, before they are counted."""
 _WAITING_TO_BE_ACCEPTED: Final = 2_048
 _SWITCH_SECONDS: Final = 0.0005
-"""So soon a thread that answers a question lets one that decides go on: Python's 5 ms are ten waits in a decision."""
+"""The longest time until a thread that answers yields to one that decides. Python's 5 ms would be ten waits in a
+decision."""
 _GRACE_SECONDS: Final = 5
 _KEEP_ALIVE_SECONDS: Final = 5
 
@@ -47,9 +48,9 @@ def serve_in_thread(
     connections: Connections | None = None,
     warehouse: Warehouse | None = None,
 ) -> Iterator[str]:
-    """Serve in a thread until the block ends; gives the URL. Raises ApiSettingsError.
+    """Serves in a thread until the block ends; gives the URL. Raises ApiSettingsError.
 
-    The end takes a few seconds at most: requests that are under way are answered, half-sent ones are not waited for.
+    The end takes a few seconds at most: active requests are answered, half-sent ones are dropped.
     """
     live = LiveChanges(center.store.read)
     app = api_app(center, forecast, options, status, warehouse, live)

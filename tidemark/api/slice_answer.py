@@ -1,6 +1,6 @@
-"""All of one slice for programs: what `GET /v1/explanation` and `tidemark explain --json` answer.
+"""Everything about one slice, in the JSON of `GET /v1/explanation` and of `tidemark explain --json`.
 
-Instants are in UTC, ISO 8601. What is null is not known.
+Times are in UTC, ISO 8601. Null means unknown.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class SliceReadModel(_AnswerPart):
 
 
 class SliceRecordModel(_AnswerPart):
-    """How the slice was computed last; `run_id` is the run's id in Dagster."""
+    """The last computation of the slice; `run_id` is the run's id in Dagster."""
 
     completed_at: datetime
     who: str
@@ -60,9 +60,9 @@ class TaintModel(_AnswerPart):
 
 
 class ChainLinkModel(BaseModel):
-    """A slice on the way from the one that waits to the cause: it lacks `missing` of its `inputs`.
+    """A slice on the path from the waiting one to the cause: it lacks `missing` of its `inputs`.
 
-    `next` is the input that the chain goes on with; null of the last slice, which is the cause.
+    `next` is the next input of the chain; null for the last slice, which is the cause.
     """
 
     slice: str
@@ -85,7 +85,7 @@ class RuleModel(_AnswerPart):
 
 
 class LifeEventModel(BaseModel):
-    """One thing that happened to the slice, and how it stood after it."""
+    """An event of the slice, and its status afterwards."""
 
     seq: int
     at: datetime
@@ -112,11 +112,11 @@ class EntityFaceModel(BaseModel):
 
 
 class SliceAnswerModel(ExplanationModel):
-    """The explanation of a slice with everything behind it.
+    """The explanation of a slice with its background.
 
-    `chain` goes from the slice to the cause of its waiting, and `because` says why that is not there. `held_back` says
-    of slices why nobody takes them, `failure` why this one failed. `life` is the newest 500 events, the oldest first.
-    `runs_url` is where runs are shown, with the id of a run behind it; empty where no pages of Dagster are served.
+    `chain` goes from the slice to the cause of its wait, and `because` says why the cause is missing. `held_back` has
+    the reasons why slices are not used, `failure` the reason of this slice's failure. `life` has the newest 500 events,
+    the oldest first. `runs_url` is the address of runs, to be followed by a run's id; empty without Dagster's pages.
     """
 
     of_entity: EntityFaceModel
@@ -134,12 +134,12 @@ class SliceAnswerModel(ExplanationModel):
 
 
 def slice_answer(stands: WarehouseStatus, slice_: Slice, state: str = COMPLETED) -> SliceAnswerModel:
-    """All of one slice, as of `stands.now`. Raises ParseError, UnknownEntityError and StateStoreDownError."""
+    """Everything about one slice, as of `stands.now`. Raises ParseError, UnknownEntityError and StateStoreDownError."""
     return answer_model(stands, *explained_slice(stands, slice_, state))
 
 
 def answer_model(stands: WarehouseStatus, explanation: Explanation, background: Background) -> SliceAnswerModel:
-    """The same of what was asked for already."""
+    """The answer from an explanation and its background."""
     graph = stands.warehouse.graph
     model = explanation_model(
         explanation,

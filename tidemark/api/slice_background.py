@@ -1,6 +1,6 @@
-"""The origin, the history and the flaws of a slice, which readiness does not know.
+"""The origin, the history and the faults of a slice, which readiness does not know.
 
-For `tidemark explain` and for `GET /v1/explanation`: both ask here.
+`tidemark explain` and `GET /v1/explanation` both use it.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ THERE: Final = frozenset({RunState.COMPLETED})
 
 @dataclass(frozen=True)
 class Background:
-    """`chain` goes from the slice to the one cause of its waiting, with the reasons of that cause in `because`.
+    """`chain` goes from the slice to the cause of its wait, with the reasons of that cause in `because`.
 
-    `held_back` says of slices why they are not taken, `life` is what happened to the slice (oldest first, the newest
-    500), `rules` is what each rule said of it last.
+    `held_back` has the reasons why slices are not used. `life` has the slice's newest 500 events, the oldest first.
+    `rules` has the last result of each rule.
     """
 
     held_back: Mapping[Slice, Sequence[str]] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Background:
 
 
 def explained_slice(stands: WarehouseStatus, slice_: Slice, state: str) -> tuple[Explanation, Background]:
-    """A slice's explanation on the way to a state, and what is behind it. Raises ParseError and UnknownEntityError."""
+    """A slice's explanation on the way to a state, with its background. Raises ParseError and UnknownEntityError."""
     graph = stands.warehouse.graph
     explanation = explain(graph, slice_, state=state, known=stands.known, now=stands.now, depth=_DEPTH)
     held_back = _held_back(stands, explanation)
@@ -89,7 +89,7 @@ def explained_slice(stands: WarehouseStatus, slice_: Slice, state: str) -> tuple
 
 
 def _because(stands: WarehouseStatus, cause: Slice) -> list[str]:
-    """Why the last slice of a chain is not there, in sentences."""
+    """The reasons why the last slice of a chain is missing, in sentences."""
     status = stands.status_of(cause)
     told = [*stands.because(cause), *([] if status.run_state not in THERE else flaws(cause, status))]
     return told or stands.not_started_yet(cause)

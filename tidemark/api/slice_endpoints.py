@@ -1,4 +1,4 @@
-"""The endpoints of the console's pages: one slice in full, how every entity stands, and what happens to slices."""
+"""The endpoints of the console's pages: one slice in full, the status of every entity, and changes of slices."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ EXPLANATION: Final = "/v1/explanation"
 CHANGES: Final = "/v1/changes"
 STATUS: Final = "/v1/status"
 _KNOWN_FOR: Final = timedelta(minutes=1)
-"""Something may be late by then, though nothing has happened."""
+"""After this time a slice may be late without any event."""
 _STREAM: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _EXAMPLE: Final = 'event: changes\nid: 4711\ndata: {"changes": [{"slice": ..., "event": ..., "run_state": ...}]}\n\n'
 
 
 def add_explanation(app: FastAPI, warehouse: Warehouse, store: StateStore, threads: Threads) -> None:
-    """Serve `/v1/explanation` from the store, so that readers do not delay the center."""
+    """Serves `/v1/explanation` from the store, so that readers do not delay the center."""
 
     def answer(text: str) -> SliceAnswerModel:
         return slice_answer(WarehouseStatus(warehouse, store, datetime.now(UTC)), Slice.parse(text))
@@ -44,12 +44,15 @@ def add_explanation(app: FastAPI, warehouse: Warehouse, store: StateStore, threa
     async def explanation(
         slice: Annotated[str, Query(max_length=TEXT_LIMIT, examples=["ods_orders@2026-03-29"])],  # noqa: A002
     ) -> SliceAnswerModel:
-        """Say all of one slice: what it waits for down to the cause, its life, its rules, what it read."""
+        """Return everything about one slice:
+
+        what it waits for down to the cause, its history, its rules, its inputs.
+        """
         return await run_in(threads.queries, partial(answer, slice))
 
 
 class StatusAnswers:
-    """How the lake stands, worked out once for all who ask; by one thread at a time."""
+    """The status of the lake, computed once for all readers, by one thread at a time."""
 
     def __init__(self, warehouse: Warehouse, store: StateStore) -> None:
         self._warehouse, self._store = warehouse, store
@@ -57,7 +60,7 @@ class StatusAnswers:
         self._seen = -1
 
     def answer(self) -> LakeStatusModel:
-        """As of the last transition, or of a minute ago. Raises StateStoreDownError."""
+        """The status as of the last transition, at most a minute old. Raises StateStoreDownError."""
         now, last = datetime.now(UTC), self._store.read.last()
         if self._told is None or last != self._seen or now - self._told.now > _KNOWN_FOR:
             stands = WarehouseStatus(self._warehouse, self._store, now)
@@ -66,22 +69,22 @@ class StatusAnswers:
 
 
 def add_status(app: FastAPI, warehouse: Warehouse, store: StateStore, threads: Threads) -> None:
-    """Serve `/v1/status`."""
+    """Serves `/v1/status`."""
     answers, turn = StatusAnswers(warehouse, store), asyncio.Lock()
 
     @app.get(STATUS)
     async def status() -> LakeStatusModel:
-        """Say what needs a person, worst first, and how every entity stands."""
-        async with turn:  # many pages ask at the same moment: they take one place among the plans, not all of them
+        """Return the problems that need a person, worst first, and the status of every entity."""
+        async with turn:  # many pages ask at once: they take one thread for plans, not all of them
             return await run_in(threads.plans, answers.answer)
 
 
 def add_changes(app: FastAPI, live: LiveChanges, threads: Threads) -> None:
-    """Serve `/v1/changes`."""
+    """Serves `/v1/changes`."""
     content = {"text/event-stream": {"schema": {"type": "string"}, "example": _EXAMPLE}}
 
     @app.get(CHANGES, response_class=StreamingResponse, responses={200: {"content": content}})
     async def changes(last_event_id: Annotated[int | None, Header(ge=0, lt=1 << 53)] = None) -> StreamingResponse:
-        """Send what happens to slices, from now or from the number of a transition on, for most of a minute."""
+        """Send changes of slices, from now or from the number of a transition on, for up to a minute."""
         stream = await live.begin(threads.watching, last_event_id)
         return StreamingResponse(stream, media_type="text/event-stream", headers=_STREAM)

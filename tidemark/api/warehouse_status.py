@@ -59,7 +59,7 @@ _REASONS = {
 def slices_older_than_their_code(
     settings: Settings, declared: DeclaredCode, entities: Iterable[Entity]
 ) -> Mapping[str, Sequence[str]]:
-    """By entity, from the state store; empty if there is none yet. Raises StateStoreDownError."""
+    """Keys of slices older than their code, by entity; empty without a state store. Raises StateStoreDownError."""
     if not settings.state and not settings.state_db.exists():
         return {}
     database = Database.of(settings)
@@ -70,7 +70,7 @@ def slices_older_than_their_code(
 
 
 class _SeenSlices:
-    """Stored slices of one moment: a status is read once."""
+    """Stored slices at one moment: each status is read once."""
 
     def __init__(self, stored: StoredSlices) -> None:
         self.status: Callable[[Slice], SliceStatus] = cache(stored.status)
@@ -104,7 +104,7 @@ class WarehouseStatus:
         return {current.slice: current.status for current in currents}
 
     def status_of(self, slice_: Slice) -> SliceStatus:
-        """One slice; of those that were read already it is looked up, and else asked for alone."""
+        """The status of one slice; it is read alone if not all slices have been read."""
         if self.known is None or self._is_past or "_statuses" in self.__dict__:
             return self._statuses.get(slice_, SliceStatus())
         return self.known.status(slice_)
@@ -133,12 +133,12 @@ class WarehouseStatus:
         return cause, self.because(cause)
 
     def cause_of(self, slice_: Slice) -> Slice:
-        """The slice furthest upstream that a slice waits for; itself where it lacks nothing. All slices are read."""
+        """The slice furthest upstream that a slice waits for; itself if nothing is missing. Reads all slices."""
         known = SlicesInMemory(self.warehouse.graph, self._statuses)
         return root_cause(self.warehouse.graph, slice_, known, self.now)
 
     def trouble_of(self, slice_: Slice) -> list[str]:
-        """What is wrong with a slice, in sentences: why it failed, its flaws, the rules that it broke."""
+        """The problems of a slice, in sentences: the reason of a failure, its faults, the rules that it broke."""
         status = self.status_of(slice_)
         gone = [_REASONS[RunState.ABSENT]] if status.run_state is RunState.ABSENT else []
         return [*self.failure(slice_), *gone, *flaws(slice_, status), *self.broken_rules(status.issues)]
@@ -160,7 +160,7 @@ class WarehouseStatus:
         return [*broken, *([reason] if reason else self.failure(slice_))]
 
     def failure(self, slice_: Slice) -> list[str]:
-        """Why a slice that has failed did, which run of Dagster that was, and what to do; nothing of others."""
+        """The reason of a failed slice's failure, its run in Dagster, and what to do; empty for other slices."""
         if self.store is None or self.status_of(slice_).run_state is not RunState.FAILED:
             return []
         told = failed_runs(self.store.database, [slice_], self.now if self._is_past else None).get(slice_)
@@ -174,7 +174,7 @@ class WarehouseStatus:
         return [why, f"{run}{f'  {link}' if link else ''}", self._next_attempt(slice_, told.failures)]
 
     def _next_attempt(self, slice_: Slice, failures: FailureCount) -> str:
-        """When a failed slice is retried, or who must request it."""
+        """The time of a failed slice's retry, or the person or system that must request it."""
         if not is_computed_here(self.warehouse.graph, slice_):
             return "another system makes it: it is complete when that system reports it again"
         due = LaunchPolicy().tried_again_at(failures)
@@ -208,7 +208,7 @@ class WarehouseStatus:
         return [f"{slice_}: {told[slice_]}" for slice_ in statuses if told.get(slice_)]
 
     def snapshot_blockers(self, slice_: Slice) -> list[str]:
-        """Why a snapshot waits, or is not tagged; empty for other slices."""
+        """The reasons why a snapshot waits, or is not tagged; empty for other slices."""
         name = self.warehouse.captured_table_of(slice_.entity).name
         table = self._table(name)
         if table is None:
@@ -244,11 +244,11 @@ class WarehouseStatus:
 
     @cached_property
     def runs_url(self) -> str:
-        """Where the pages of Dagster's runs are, for an id behind it; empty where nobody serves them here."""
+        """The address of Dagster's runs, to be followed by a run's id; empty without Dagster's pages here."""
         return runs_url(self.warehouse.settings)
 
     def not_started_yet(self, slice_: Slice) -> list[str]:
-        """Of a slice that lacks nothing: its time has not come, or a center will release it."""
+        """The reason for a slice without missing inputs: its time has not come, or a center will release it."""
         entity = self.warehouse.graph.entity(slice_.entity)
         not_before = earliest(entity, self.warehouse.graph.window(slice_))
         if self.now < not_before:
@@ -256,7 +256,7 @@ class WarehouseStatus:
         return ["everything that it asks for is there: the center's next look releases it"]
 
     def _table(self, name: str) -> TableStatus | None:
-        """How the capture of a table stands; looked at once."""
+        """The status of a table's capture, read once."""
         if name not in self._tables:
             sources = [source for source in self.warehouse.source_tables() if source.name == name]
             database = self.store.database if self.store else None
