@@ -73,6 +73,8 @@ REWRITTEN: Final = (
     "tidemark/delta",
     "tidemark/dagster/resources",
     "tidemark/dagster/sensors",
+    "tidemark/storage",
+    "tidemark/spark",
 )
 """Every rule holds here; other pages and folders join the list when they are rewritten."""
 EVERYWHERE: Final = frozenset({"as it stands", "none of a", "come what may", "let expect", "one of them"})

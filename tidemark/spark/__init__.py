@@ -1,1 +1,1 @@
-"""One Spark session a process, with Delta, tuned for small jobs on few cores."""
+"""One Spark session for each process, with Delta, tuned for small jobs on few cores."""

@@ -1,8 +1,8 @@
-"""Where the JVM's loaded classes are kept, so that a session maps them instead of loading each anew.
+"""An archive of the JVM's loaded classes, which sessions map instead of loading each class.
 
-Of the 17 CPU seconds from a JVM's start to its first merge, 6 are the loading of 25,000 classes. Java's class data
-sharing (JEP 350) keeps them in a file whose pages all sessions of a machine share. Java itself refuses an archive of
-another Java or of other jars, and loads as before. `tidemark.spark.write_class_archive` writes it in the set-up.
+From a JVM's start to its first merge, 6 of 17 CPU seconds are the loading of 25,000 classes. Java's class data sharing
+(JEP 350) keeps them in a file whose pages all sessions of a machine share. Java refuses an archive of another Java or
+of other jars, and loads classes as before. `tidemark.spark.write_class_archive` writes the archive during set-up.
 """
 
 import hashlib
@@ -14,12 +14,12 @@ import pyspark
 from tidemark.spark.jars import jars_directory
 from tidemark.spark.java import java_command
 
-# Java tells on standard output of each class that it cannot keep, and of an archive that it does not use.
+# Java reports on standard output each class that it cannot keep, and an archive that it does not use.
 QUIET = ("-Xlog:disable", "-Xlog:all=error:stderr")
 
 
 def class_archive(base: Path | None = None) -> Path:
-    """The archive for this machine's Java and these jars; its name changes with them, so a stale one is never used."""
+    """The archive for this machine's Java and these jars. Its name changes with them, so a stale one is never used."""
     jars = jars_directory(base)
     digest = hashlib.sha256(
         "\n".join([str(jars.resolve()), pyspark.__path__[0], *_java_identity()]).encode()
@@ -28,7 +28,7 @@ def class_archive(base: Path | None = None) -> Path:
 
 
 def sharing_options(archive: Path) -> tuple[str, ...]:
-    """Options for a JVM that uses the archive; none without one, or where a space would divide its path."""
+    """JVM options to use the archive; empty without one, or if its path has a space."""
     if " " in str(archive) or not archive.is_file():
         return ()
     return (f"-XX:SharedArchiveFile={archive}", *QUIET)

@@ -1,12 +1,12 @@
-"""Spark's settings for tables in HDFS, whose client Spark itself ships."""
+"""Spark's settings for tables in HDFS. Spark itself has the client."""
 
 from typing import Final
 
 HDFS_SETTINGS: Final = {
-    # A commit is written under a passing name, and renamed unless its own name is taken, as delta-rs does: the name
-    # node lets one of both have it.
+    # A commit is written under a temporary name, and renamed unless its own name is in use, as in delta-rs. The name
+    # node lets only one of two writers have the name.
     "spark.delta.logStore.hdfs.impl": "io.delta.storage.HDFSLogStore",
-    # Hadoop's configuration mostly names HDFS here, and a path without a scheme would be one there: ours are on disk.
+    # Hadoop's configuration usually has HDFS here, so paths without a scheme would be in HDFS. Ours are on disk.
     "spark.hadoop.fs.defaultFS": "file:///",
 }
-"""What commits are safe by, and what paths mean; nobody may set it otherwise."""
+"""Settings for safe commits and for the meaning of paths. Users cannot change them."""

@@ -1,4 +1,4 @@
-"""Spark's private interfaces, the only place that knows them: its JVM, and the objects behind its Python ones."""
+"""All uses of Spark's private interfaces: its JVM, and the objects behind Python's."""
 
 from typing import Any, TextIO
 
@@ -10,14 +10,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 
 class Jvm:
-    """`jvm("java.util.ArrayList")` is that class: its static methods, and its constructor when called.
+    """`jvm("java.util.ArrayList")` is that class, with its static methods and its constructor.
 
-    Written `jvm.java.util...`, py4j would search all jars for a class `java`, then for `java.util`, and so on, every
-    time: milliseconds of CPU a name.
+    For `jvm.java.util...`, py4j would search all jars for a class `java`, then `java.util`, and so on, each time. That
+    takes milliseconds of CPU for each name.
     """
 
     def __init__(self, spark: SparkSession) -> None:
-        self.view: Any = spark._jvm  # noqa: SLF001 - py4j's entrance has no public name
+        self.view: Any = spark._jvm  # noqa: SLF001 - py4j's entry point has no public name
 
     def __call__(self, name: str) -> Any:
         return getattr(self.view, name)
@@ -38,10 +38,10 @@ class _KnownMethods(JavaClass):  # type: ignore[misc]
 
 
 class _KnownClasses(JVMView):  # type: ignore[misc]
-    """The names of a JVM, each of which is looked up once.
+    """The names of a JVM, each looked up once.
 
-    PySpark looks up the class and the method whenever it calls one, some thousands of times for a merge. Each look-up
-    is a call of its own, which searches all jars for a short name: a fifth of the CPU time of a small job.
+    PySpark looks up the class and the method for every call, some thousands of times for a merge. Each look-up is a
+    call that searches all jars for a short name. Together they take a fifth of a small job's CPU time.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -58,38 +58,38 @@ def java_session(spark: SparkSession) -> Any:
 
 
 def hadoop_configuration(spark: SparkSession) -> Any:
-    """What the session's file systems are opened with."""
+    """The configuration with which the session opens file systems."""
     return spark.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 - it has no public name
 
 
 def java_frame(frame: DataFrame) -> Any:
-    """The frame's object in the JVM: the only way to a plan."""
+    """The frame's object in the JVM, the only way to its plan."""
     return frame._jdf  # noqa: SLF001 - it has no public name
 
 
 def status_store(spark: SparkSession) -> Any:
-    """What Spark's web interface shows, without it."""
+    """The store behind Spark's web interface, which also exists without the interface."""
     return spark.sparkContext._jsc.sc().statusStore()  # noqa: SLF001 - it has no public name
 
 
 def is_started() -> bool:
     """Whether this process has a Spark context."""
-    return SparkContext._active_spark_context is not None  # noqa: SLF001 - there is no public way to ask
+    return SparkContext._active_spark_context is not None  # noqa: SLF001 - there is no public way to find out
 
 
 def is_jvm_gone() -> bool:
-    """Whether this process had a JVM that has ended: PySpark starts no other one in it (SPARK-48711)."""
+    """Whether this process's JVM has ended. PySpark cannot start another one (SPARK-48711)."""
     gateway: Any = SparkContext._gateway  # noqa: SLF001 - the JVM's process has no public name
     process = getattr(gateway, "proc", None)
     return process is not None and process.poll() is not None
 
 
-# What PySpark logs each exception by that a line of SQL, or a call on a frame, is the cause of.
+# PySpark's loggers for exceptions that a line of SQL, or a call on a frame, causes.
 _EXCEPTION_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
 def start_context(conf: SparkConf, stderr: TextIO) -> None:
-    """Start the JVM with its standard error in a file, and the process's context in it."""
+    """Start the JVM with its standard error in a file, and create the process's context."""
     make_exception_loggers()
     gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr})  # type: ignore[no-untyped-call]
     gateway.jvm.__class__ = _KnownClasses
@@ -97,18 +97,18 @@ def start_context(conf: SparkConf, stderr: TextIO) -> None:
 
 
 def make_exception_loggers() -> None:
-    """Make the loggers that PySpark makes at the first exception, while there are no threads yet.
+    """Create PySpark's exception loggers before there are threads.
 
-    It sets the class of new loggers and sets it back, without a lock: where the first exceptions of two threads are at
-    the same time, a logger can get the standard class for the rest of the process. That class does not know PySpark's
-    arguments, and from then on each AnalysisException is a TypeError.
+    PySpark sets the class of new loggers and resets it, without a lock. If two threads have their first exceptions at
+    the same time, a logger may keep the standard class. That class does not know PySpark's arguments, so every later
+    AnalysisException becomes a TypeError.
     """
     for name in _EXCEPTION_LOGGERS:
         PySparkLogger.getLogger(name)
 
 
 def end_jvm(seconds: float) -> None:
-    """End the JVM of a process whose context is stopped, and wait until it has ended. Raises TimeoutExpired."""
+    """End the JVM of a process with a stopped context, and wait for its end. Raises TimeoutExpired."""
     gateway: Any = SparkContext._gateway  # noqa: SLF001 - the JVM's process has no public name
     gateway.shutdown()
     gateway.proc.stdin.close()

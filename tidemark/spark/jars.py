@@ -1,7 +1,7 @@
-"""Spark's extra jars: resolved once by Ivy into a folder of their own, read from there for ever after.
+"""Spark's extra jars, resolved once by Ivy into a folder, and read from there afterwards.
 
-`python -m tidemark.spark.jars` is part of the set-up. Later session starts need no network, and any number of
-processes may start at once: the folder appears by one rename, whole or not at all.
+`python -m tidemark.spark.jars` is part of the set-up. Later sessions need no network. Any number of processes may start
+at once, because the folder appears by one rename, complete or not at all.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from tidemark.system.errors import JarsError, JavaMissingError
 
 SCALA = "2.13"
 CHECKSUMS = Path(__file__).with_name("jars.sha256")
-# Kafka's delegation tokens: Spark's reader loads these classes, and 4.0.0 is the last version that every mirror has.
+# Kafka's delegation tokens: Spark's reader loads these classes. 4.0.0 is the last version on every mirror.
 _TOKENS = f"org.apache.spark:spark-token-provider-kafka-0-10_{SCALA}"
 DISK_JAR = "tidemark-disk.jar"
 DISK_SOURCES = sources(
@@ -32,7 +32,7 @@ DISK_SOURCES = sources(
 
 
 def coordinates() -> tuple[str, ...]:
-    """Maven coordinates: Delta and the Kafka reader that belong to the installed Python packages' versions."""
+    """Maven coordinates: Delta and the Kafka reader for the versions of the installed Python packages."""
     spark = version("pyspark")
     spark_line = ".".join(spark.split(".")[:2])
     return (
@@ -43,14 +43,14 @@ def coordinates() -> tuple[str, ...]:
 
 
 def jars_directory(base: Path | None = None) -> Path:
-    """The folder of the jars; its name changes with the coordinates and our sources, so a stale one is never used."""
+    """The folder of the jars. Its name changes with the coordinates and our sources, so a stale one is never used."""
     named = "\n".join(coordinates()).encode()
     digest = hashlib.sha256(b"\n".join([named, *(source.read_bytes() for source in DISK_SOURCES)])).hexdigest()[:12]
     return (base or Path(sys.prefix) / "share" / "tidemark") / f"jars-{digest}"
 
 
 def resolved_jars(base: Path | None = None) -> tuple[Path, ...]:
-    """The jars on this machine, resolving them first when set-up was skipped. Raises JarsError, ChecksumError."""
+    """The jars on this machine, resolved first if set-up was skipped. Raises JarsError, ChecksumError."""
     target = jars_directory(base)
     if not target.is_dir():
         _resolve_into(target)
@@ -59,7 +59,7 @@ def resolved_jars(base: Path | None = None) -> tuple[Path, ...]:
 
 def _resolve_into(target: Path) -> None:
     *wanted, tokens = coordinates()
-    # Apart, as the reader asks for the tokens in its own version.
+    # In two groups, because the reader requires the tokens in its own version.
     groups = [(wanted, (_TOKENS,)), ([tokens], ("org.apache.kafka:kafka-clients",))]
     fetch_into(target, groups, CHECKSUMS, _add_disk_jar)
 
@@ -75,10 +75,10 @@ def fetch_into(
     finish: Callable[[Path], None] = lambda _: None,
     ivy_settings: Path | None = None,
 ) -> None:
-    """Make the folder `target` of what Ivy resolves for each group: (coordinates, what is left out of their needs).
+    """Create the folder `target` with Ivy's result for each group: (coordinates, excluded dependencies).
 
-    Jars that Spark ships are left out, and the others have to be those of `listing`. `finish` may add to the folder
-    before it appears; `ivy_settings` say where else Ivy looks. Raises JavaMissingError, JarsError, ChecksumError.
+    Jars that Spark ships are left out, and the others must be those of `listing`. `finish` may add to the folder before
+    it appears; `ivy_settings` has further places for Ivy. Raises JavaMissingError, JarsError, ChecksumError.
     """
     problem = java_problem()
     if problem:
@@ -100,15 +100,15 @@ def _publish(chosen: Path, target: Path) -> None:
     try:
         chosen.rename(target)
     except OSError:
-        # Another process was first; what it resolved is the same.
+        # Another process was first, with the same result.
         if not target.is_dir():
             raise
 
 
 def _run_ivy(ivy: Path, wanted: Sequence[str], excluded: Sequence[str], ivy_settings: Path | None = None) -> None:
-    """Let spark-submit resolve `wanted` for a program that ends at once, if need be without Maven's folder of the user.
+    """Let spark-submit resolve `wanted`, a second time without the user's Maven folder if it fails.
 
-    Ivy takes an artifact from there of which Maven has left the description alone, and then finds no jar.
+    If Maven has left only an artifact's description there, Ivy uses it and then finds no jar.
     """
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
     with tempfile.NamedTemporaryFile("w", suffix=".py", dir=ivy.parent, delete=False) as program:
@@ -130,14 +130,14 @@ def _run_ivy(ivy: Path, wanted: Sequence[str], excluded: Sequence[str], ivy_sett
 
 
 def _not_in_spark(jars: Sequence[Path]) -> list[Path]:
-    """Leave out what pyspark ships already, maybe in another version: two of a kind on one class path is a lottery."""
+    """Leave out jars that pyspark ships, in any version: with two of a kind, the used one would be arbitrary."""
     shipped = {_artifact(jar.name) for jar in (Path(pyspark.__file__).parent / "jars").glob("*.jar")}
-    # Of those named alike Amazon's are other ones: `annotations` is JetBrains' in Spark.
+    # Amazon's jars are different ones despite their names: `annotations` is JetBrains' in Spark.
     return [jar for jar in jars if jar.name.startswith(_AMAZON) or _artifact(jar.name.split("_", 1)[1]) not in shipped]
 
 
 def _artifact(file_name: str) -> str:
-    """`jackson-core` from `jackson-core-2.13.5.jar`."""
+    """The artifact of a file name: `jackson-core` for `jackson-core-2.13.5.jar`."""
     return file_name.removesuffix(".jar").rsplit("-", 1)[0]
 
 

@@ -1,4 +1,4 @@
-"""Is there a Java on which Spark 4.2 starts? JDKs from PyPI lack a module that it needs."""
+"""Checks for a Java that can run Spark 4.2. JDKs from PyPI lack a module that it needs."""
 
 import os
 import re
@@ -18,7 +18,7 @@ def java_command(env: Mapping[str, str] = os.environ) -> str:
 
 
 def java_problem(env: Mapping[str, str] = os.environ) -> str | None:
-    """What is wrong with Java here and what to install, in one sentence; None when all is well."""
+    """The problem with Java on this machine and what to install, in one sentence; None if there is none."""
     command = java_command(env)
     try:
         version_text = _run(command, "-version", env=env)
@@ -37,7 +37,7 @@ def java_problem(env: Mapping[str, str] = os.environ) -> str | None:
 
 
 def java_major(version_text: str) -> int | None:
-    """17 from `openjdk version "17.0.15"`, 8 from `java version "1.8.0_402"`; None when there is no version in it."""
+    """17 for `openjdk version "17.0.15"`, 8 for `java version "1.8.0_402"`; None if the text has no version."""
     match = re.search(r'version "(?:1\.)?(\d+)', version_text)
     return int(match.group(1)) if match else None
 

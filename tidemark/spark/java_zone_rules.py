@@ -1,7 +1,7 @@
-"""The rules of time zones that a Java runtime has, read from its own file, and from when on they are not ours.
+"""The time-zone rules of a Java runtime, from its own file, and where they differ from ours.
 
-Slices go by the `tzdata` package; dates and hours of instants in queries go by Java's rules, which are as old as its
-last update. The file is `lib/tzdb.dat`; its format is that of Java's own classes for it.
+Slices use the `tzdata` package. Dates and hours of instants in queries use Java's rules, which are as old as its last
+update. The file is `lib/tzdb.dat`, in the format of Java's own classes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _END: Final = (date(LAST_YEAR, 1, 1).toordinal() - EPOCH_ORDINAL) * DAY_SECONDS
 
 @dataclass(frozen=True)
 class JavaZoneRules:
-    """`version` is that of the database, as `2025b`; `rules` by IANA name, not yet read."""
+    """`version` of the database, such as `2025b`; unparsed `rules` by IANA name."""
 
     version: str
     rules: Mapping[str, bytes]
@@ -68,7 +68,7 @@ class _JavaNumbers:
 
 @lru_cache(maxsize=2)
 def java_zone_rules(command: str) -> JavaZoneRules | None:
-    """The rules of the Java that a command starts; None where its file is not found or of another format."""
+    """The rules of the Java that a command starts; None if its file is missing or in another format."""
     program = shutil.which(command)
     file = Path(program).resolve().parent.parent / "lib" / "tzdb.dat" if program else None
     if file is None or not file.is_file():
@@ -92,9 +92,9 @@ def java_zone_rules(command: str) -> JavaZoneRules | None:
 
 @lru_cache(maxsize=256)
 def differences(name: str, command: str) -> tuple[tuple[int, int], ...]:
-    """Stretches of time, seconds from 1970 on, in which Java's clock of a zone is not ours; none where it is unknown.
+    """Spans of time, in seconds since 1970, in which Java's clock of a zone differs from ours; empty if unknown.
 
-    The last one may go on to the end of the calendar.
+    The last span may reach to the end of the calendar.
     """
     java = java_zone_rules(command)
     if java is None or (name not in java.rules and "/" not in name):  # a short name of another kind: EST, +08:00
@@ -116,7 +116,7 @@ def differences(name: str, command: str) -> tuple[tuple[int, int], ...]:
 
 
 def _changes(rules: bytes) -> tuple[list[int], list[int]]:
-    """When the offset to UTC changes, and the offsets: one more, from the one before the first change on."""
+    """The times at which the UTC offset changes, and the offsets: one more, with the one before the first change."""
     reader = _JavaNumbers(rules)
     if reader.number("b") != _RULES:
         raise ValueError("no rules of a time zone")
@@ -143,7 +143,7 @@ def _changes(rules: bytes) -> tuple[list[int], list[int]]:
 
 @dataclass(frozen=True)
 class _YearlyChange:
-    """A change of the clock that comes each year: on a day of a month, or a weekday near it."""
+    """A yearly change of the clock: on a day of a month, or a weekday near it."""
 
     month: int
     day: int
@@ -167,7 +167,7 @@ class _YearlyChange:
         return cls(data >> 28, day, weekday, seconds, (data >> 12) & 3, offset, from_, to)
 
     def instant(self, year: int) -> int:
-        """When it comes in a year."""
+        """The time of the change in a year."""
         if self.day < 0:
             next_month = date(year + self.month // 12, self.month % 12 + 1, 1)
             day = next_month + timedelta(days=self.day)

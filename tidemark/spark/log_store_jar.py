@@ -1,6 +1,7 @@
-"""How Delta writes its log, compiled from Java sources: no binary is shipped.
+"""Delta's log stores, compiled from Java sources, so that no binary is shipped.
 
-By Janino, a compiler that Spark itself ships and uses for queries: a Java that only runs programs has none.
+The compiler is Janino, which Spark ships and uses for queries. A Java runtime without development tools has no
+compiler.
 """
 
 import zipfile
@@ -16,7 +17,7 @@ from tidemark.spark.java import java_command
 
 OWN_JAR: Final = "tidemark-log-store.jar"
 _JAVA_VERSION: Final = 8
-"""The class files' format: whatever runs Spark reads it."""
+"""The format of class files, which every Java for Spark can read."""
 
 
 def sources(folder: Path, *classes: str) -> tuple[Path, ...]:
@@ -24,12 +25,12 @@ def sources(folder: Path, *classes: str) -> tuple[Path, ...]:
 
 
 def write_log_store_jar(target: Path, source_files: Sequence[Path], jars: Sequence[Path]) -> None:
-    """Compile the sources against Spark's jars and `jars`, Delta's among them. Raises Py4JError."""
+    """Compile the sources against Spark's jars and `jars`, which include Delta's. Raises Py4JError."""
     shipped = sorted((Path(pyspark.__file__).parent / "jars").glob("*.jar"))
     with TemporaryDirectory() as classes, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as jar:
         _compile(source_files, Path(classes), [*shipped, *jars])
         for file in sorted(Path(classes).rglob("*.class")):
-            # Without the time of day: what is compiled from the same source is the same file.
+            # Without a time, so that the same source gives the same file.
             entry = zipfile.ZipInfo(file.relative_to(classes).as_posix())
             jar.writestr(entry, file.read_bytes())
 

@@ -1,4 +1,4 @@
-"""The process's one Spark session."""
+"""The Spark session of the process."""
 
 import atexit
 import os
@@ -40,12 +40,11 @@ LOGGING = Path(__file__).with_name("log4j2.properties")
 
 
 def spark_session(settings: Settings, further: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
-    """The running session, or a new one: Delta configured, UTC, ANSI, quiet; here tuned for small jobs on few cores.
+    """The running session, or a new one with Delta, UTC and ANSI, and little log output.
 
-    `further` are Spark settings by name that a new session has as well.
-
-    Raises JavaMissingError, JarsError, DiskPathError, SparkConfError, SparkStartError; with a lake elsewhere than on
-    disk also StorageDownError, StorageRefusedError, UnsafeStoreError.
+    A local session is tuned for small jobs. `further` are additional Spark settings of a new session, by name. Raises
+    JavaMissingError, JarsError, DiskPathError, SparkConfError, SparkStartError; for a remote lake also
+    StorageDownError, StorageRefusedError, UnsafeStoreError.
     """
     if not is_started():
         _start(settings, further)
@@ -53,7 +52,7 @@ def spark_session(settings: Settings, further: Mapping[str, str] = MappingProxyT
 
 
 def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
-    """Everything that the session is started with; `scratch` is for Spark's temporary files."""
+    """The configuration of a new session; `scratch` is for Spark's temporary files."""
     conf = SparkConf(loadDefaults=False).setMaster(settings.spark_master).setAppName(APP_NAME)
     is_local = runs_here(settings)
     place = {**_LOCAL, **_scratch(scratch)} if is_local else _on_cluster(settings.spark_master)
@@ -63,10 +62,10 @@ def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
     for key, value in {**_TUNING, **_KAFKA, **place, **given, **required}.items():
         conf.set(key, value)
     conf.set("spark.driver.memory", settings.spark_memory)
-    # Java's home of an account that the password file does not know is "?", where spark-submit sets up Ivy.
+    # Java's home of an account that is not in the password file is "?", and spark-submit would set up Ivy there.
     conf.set("spark.jars.ivy", str(settings.data / "tmp" / "ivy"))
     conf.set("spark.sql.warehouse.dir", str(settings.data / "spark-warehouse"))
-    # The kept classes are those of files at these very paths, whichever link an environment reaches them by.
+    # The archived classes are those of files at exactly these paths, so links are resolved.
     jars = [str(jar.resolve()) for jar in (*resolved_jars(), *_lake_jars(lake))]
     # On a local JVM's class path from the start: nothing is copied or served to executors.
     of_jars, separator = (_CLASS_PATH, os.pathsep) if is_local else ("spark.jars", ",")
@@ -76,7 +75,7 @@ def spark_conf(settings: Settings, scratch: Path) -> SparkConf:
 
 
 def java_options(settings: Settings) -> list[str]:
-    """What the driver's JVM is started with, beside what Spark gives it."""
+    """The options of the driver's JVM besides Spark's own."""
     options = [*_JVM, f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"]
     if not runs_here(settings):
         return options
@@ -87,7 +86,7 @@ def java_options(settings: Settings) -> list[str]:
 
 
 def runs_here(settings: Settings) -> bool:
-    """Whether one JVM is all of Spark; `local-cluster` starts executors of its own."""
+    """Whether one JVM is all of Spark. `local-cluster` starts executors of its own."""
     return settings.spark_master.startswith("local[") or settings.spark_master == "local"
 
 
@@ -96,7 +95,7 @@ def _start(settings: Settings, further: Mapping[str, str]) -> None:
     if problem:
         raise JavaMissingError.of(problem)
     if not isinstance(settings.warehouse, Path):
-        # A lake on disk needs no library of object stores.
+        # A lake on disk does not need the library of object stores.
         from tidemark.storage.conditional_put import require_conditional_put  # noqa: PLC0415
 
         require_conditional_put(settings.warehouse)
@@ -104,7 +103,7 @@ def _start(settings: Settings, further: Mapping[str, str]) -> None:
     conf = spark_conf(settings, Path(scratch.name))
     for key, value in further.items():
         conf.set(key, value)
-    # The JVM's own warnings at start (incubator module, native library) have no switch: its standard error is a file.
+    # The JVM's own warnings at start (incubator module, native library) cannot be switched off, so they go to a file.
     log = Path(scratch.name) / "jvm.log"
     try:
         with log.open("w") as stderr:
@@ -117,7 +116,7 @@ def _start(settings: Settings, further: Mapping[str, str]) -> None:
 
 
 def _require_folders(lake: ObjectLocation) -> None:
-    """Ask Azure by the new session, which ends where commits would not be safe."""
+    """Check Azure's account by the new session, which is stopped if commits would not be safe."""
     from tidemark.spark.object_store.hierarchical_namespace import require_hierarchical_namespace  # noqa: PLC0415
 
     spark = SparkSession.builder.getOrCreate()
@@ -159,13 +158,13 @@ def _tail(log: Path) -> str:
 
 
 def _on_cluster(master: str) -> dict[str, str]:
-    """Executors elsewhere have to reach the driver, by the host's name or as people set it; those here by loopback."""
+    """Settings with which executors reach the driver: loopback if they are here, else the user's or Spark's own."""
     is_here = master.startswith("local-cluster") or any(f"//{host}" in master for host in _LOOPBACK)
     return _LOOPBACK_DRIVER if is_here else {}
 
 
 def _scratch(folder: Path) -> dict[str, str]:
-    """Where temporary files of this machine's session are; what waits to be sent to an object store is among them."""
+    """The folders of a local session's temporary files, including buffers of uploads to an object store."""
     buffers = {"s3a": folder / "s3a", "azure": folder / "abfs"}
     return {
         "spark.local.dir": str(folder),
@@ -173,17 +172,17 @@ def _scratch(folder: Path) -> dict[str, str]:
     }
 
 
-# What results hang on: nobody may set it otherwise.
+# Settings that results depend on. Users cannot change them.
 _REQUIRED = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    # Spark 4.2 puts parameters in while it parses, which Delta's parser does not do: every `:name` would stay unbound.
+    # Spark 4.2 replaces parameters while it parses, but Delta's parser does not: every `:name` would stay unbound.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
-    # A name or value out of a database may read `${env:HOME}`: in SQL text it stands for itself.
+    # A name or value from a database may be `${env:HOME}`; in SQL text it has to stay as it is.
     "spark.sql.variable.substitute": "false",
-    # A JSON object may have a key twice: the last one counts, where Spark would end the job.
+    # A JSON object may have a key twice: the last value counts. Spark's default would end the job.
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
-    # A commit on disk is one of two writers' alone, and durable.
+    # Only one of two writers commits on disk, and the commit is durable.
     "spark.delta.logStore.file.impl": "tidemark.DiskLogStore",
     "spark.sql.streaming.checkpointFileManagerClass": "tidemark.DiskFileManager",
     "spark.sql.session.timeZone": SPARK_TIME_ZONE,
@@ -191,20 +190,20 @@ _REQUIRED = {
 }
 
 _TUNING = {
-    # The default of 50 adds seconds to every merge: the log is rebuilt after each commit.
+    # The default of 50 adds seconds to every merge, because the log is rebuilt after each commit.
     "spark.databricks.delta.snapshotPartitions": "1",
-    # A version whose checksum file lists its files is opened without a job over the log; the default stops at 50 files.
+    # A version whose checksum file lists its files opens without a job over the log; the default limit is 50 files.
     "spark.databricks.delta.allFilesInCrc.thresholdNumFiles": "1000",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    # Hadoop reads ranges of a local file by a thread pool, each thread of which keeps a buffer outside of the heap as
-    # large as the largest range it read, some 120 MB. Where these do not fit any more the thread dies without a word:
-    # the task waits 300 s for it, and fails. (Spark 4.2, Hadoop 3.5, Parquet 1.17; plain reads are as fast.)
+    # Hadoop reads ranges of a local file by a thread pool. Each thread keeps a buffer outside the heap as large as its
+    # largest range, about 120 MB. If there is no room, the thread dies silently; the task waits 300 s for it, and
+    # fails. (Spark 4.2, Hadoop 3.5, Parquet 1.17; plain reads are as fast.)
     "spark.hadoop.parquet.hadoop.vectored.io.enabled": "false",
 }
 
-# Every read of topics has consumers of its own, which Spark keeps for five minutes after their last record: each holds
-# what it fetched beyond its range, some 20 MB. A capture of half a million records every ten seconds filled its heap.
+# Every read of topics has its own consumers, which Spark keeps for five minutes after their last record. Each holds
+# about 20 MB of fetched records. A capture of half a million records every ten seconds would fill its heap.
 _KAFKA = {
     f"spark.kafka.consumer.{pool}.{name}": "5s"
     for pool in ("cache", "fetchedData.cache")
@@ -214,32 +213,31 @@ _KAFKA = {
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _LOOPBACK_DRIVER = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 
-# What fits small jobs on few cores. A cluster's number of partitions is Spark's, which adapts it to what a stage holds.
+# Settings for small jobs on few cores. On a cluster, Spark adapts the number of partitions itself.
 _LOCAL = {
     **_LOOPBACK_DRIVER,
-    # Executors elsewhere have no such class when they fetch the jars.
+    # Executors elsewhere do not have this class when they fetch the jars.
     "spark.hadoop.fs.file.impl": "tidemark.DiskFiles",
-    # Every account of the machine reaches loopback: each session makes a secret of its own, which nobody else has.
+    # Every account of the machine can reach loopback, so each session has its own secret.
     "spark.authenticate": "true",
     "spark.sql.shuffle.partitions": "2",
     "spark.default.parallelism": "2",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "4",
-    # On one machine the JVM lives for minutes and every query is new: what compiling it twice, by Catalyst and by the
-    # JIT's second tier, costs is never earned back (CPU seconds of 7 small slices, first pass 9.97 to 4.2, fourth 2.8
-    # to 1.9).
+    # On one machine the JVM lives for minutes and every query is new. Compiling a query twice, by Catalyst and by the
+    # JIT's second tier, does not pay off (CPU seconds of 7 small slices: first pass 9.97 to 4.2, fourth 2.8 to 1.9).
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-# With one tier the JVM reserves 48 MB for compiled code, which Spark fills within a minute. A process that parses
-# millions of records earns the second tier back, and a collector that uses all cores; its heap is claimed at the start,
-# as what it would grow to within minutes: a machine without the room says so then.
+# With one tier the JVM reserves 48 MB for compiled code, which Spark fills within a minute. In a process that parses
+# millions of records, the second tier and a collector on all cores pay off. Its heap is claimed at the start, since it
+# would grow to that size within minutes; so a machine without the memory fails at once.
 _LOCAL_JVM = {
     "latency": ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=256m"),
     "throughput": (
         "-XX:+UseParallelGC",
         "-XX:+AlwaysPreTouch",
         "-XX:ReservedCodeCacheSize=256m",
-        # What codecs have freed goes back to the machine each minute; Java before 17.0.9 does not know it.
+        # Memory that codecs have freed is returned to the system each minute; Java before 17.0.9 ignores the option.
         "-XX:+IgnoreUnrecognizedVMOptions",
         "-XX:TrimNativeHeapInterval=60000",
     ),

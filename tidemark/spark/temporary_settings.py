@@ -1,4 +1,4 @@
-"""Settings of a session for a while."""
+"""Temporary settings of a session."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-# Queries over many rows are worth compiling; the session of one machine interprets (tidemark.spark.session).
+# Queries over many rows are worth compiling. By default a local session interprets (tidemark.spark.session).
 COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
-# So many rows read and written take longer than compiling their queries.
+# With this many rows, reading and writing takes longer than compiling the query.
 _COMPILED_ROWS = 20_000
 
 
 def worth_compiling(rows: int) -> Mapping[str, str]:
-    """Settings for queries over so many rows."""
+    """Settings for queries over `rows` rows."""
     return COMPILED if rows >= _COMPILED_ROWS else {}
 
 
 @contextmanager
 def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
-    """The session has these settings while the block runs, and its own again afterwards; it is this thread's own."""
+    """Set these settings of the session in the block, and restore them afterwards.
+
+    The session must be the thread's own.
+    """
     before = {name: spark.conf.get(name, None) for name in values}
     for name, value in values.items():
         spark.conf.set(name, value)

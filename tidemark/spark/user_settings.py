@@ -1,4 +1,4 @@
-"""What people set for Spark themselves: a cluster's `spark-defaults.conf`, and the file of TIDEMARK_SPARK_CONF."""
+"""Users' own Spark settings: a cluster's `spark-defaults.conf`, and the file of TIDEMARK_SPARK_CONF."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _OTHERWISE: Final = {
 
 
 def user_settings(settings: Settings, required: Mapping[str, str], *, is_local: bool) -> dict[str, str]:
-    """Settings by name, without those that Tidemark needs as they are (`required`) or has settings of its own for.
+    """Users' settings by name, without the settings that Tidemark requires (`required`) or has its own settings for.
 
-    A session on this machine takes the named file alone: what is meant for a cluster would not fit it. On a cluster the
-    defaults of its installation (in `SPARK_CONF_DIR`, or below `SPARK_HOME`) lie below that file; what is required wins
-    over them without a word, as other programs share them. Raises SparkConfError where the named file cannot be read,
-    holds what is no setting of Spark, or says otherwise than required.
+    A local session uses only the named file, because a cluster's settings would not fit it. On a cluster, the defaults
+    of the installation (in `SPARK_CONF_DIR`, or below `SPARK_HOME`) apply first, then the file. Required settings
+    silently override the defaults, because other programs share these. Raises SparkConfError if the named file cannot
+    be read, has a line that is not a Spark setting, or contradicts a required one.
     """
     shared = {} if is_local else _shared_defaults()
     settings_by_name = {name: value for name, value in shared.items() if name not in {*required, *_OTHERWISE}}
@@ -52,7 +52,7 @@ def user_settings(settings: Settings, required: Mapping[str, str], *, is_local: 
 
 
 def _shared_defaults() -> dict[str, str]:
-    """Those of Spark's installation here, as far as there is one."""
+    """The defaults of Spark's installation on this machine; empty without one."""
     folder, home = os.environ.get("SPARK_CONF_DIR"), os.environ.get("SPARK_HOME")
     path = Path(folder) / DEFAULTS_FILE if folder else Path(home) / "conf" / DEFAULTS_FILE if home else None
     if path is None or not path.is_file():

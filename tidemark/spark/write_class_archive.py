@@ -1,6 +1,7 @@
-"""`python -m tidemark.spark.write_class_archive`: keep the JVM's loaded classes for all later sessions.
+"""`python -m tidemark.spark.write_class_archive`: archives the JVM's loaded classes for all later sessions.
 
-Part of the set-up, a minute of CPU once for each Java and set of jars. Without it sessions start slower, nothing else.
+It is part of the set-up and takes a minute of CPU once for each Java and set of jars. Without it sessions only start
+slower.
 """
 
 import sys
@@ -15,15 +16,15 @@ from tidemark.spark.internals import end_jvm
 from tidemark.spark.session import java_options, spark_session
 from tidemark.system.settings import Settings
 
-# Java writes the archive when the JVM ends: 15 CPU seconds on a machine that may be busy.
+# Java writes the archive when the JVM ends: 15 CPU seconds, on a possibly busy machine.
 _WRITE_SECONDS = 300
 
 
 def write_class_archive(target: Path) -> bool:
-    """Keep in `target` the classes of a session that did what sessions do; False when this Java writes no archive.
+    """Archive in `target` the classes of a session after typical work; False if this Java writes no archive.
 
-    The file appears by one rename, whole or not at all. Ends the process's session. Raises JavaMissingError, JarsError,
-    SparkStartError.
+    The file appears by one rename, complete or not at all. Ends the process's session. Raises JavaMissingError,
+    JarsError, SparkStartError.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".classes-") as work:
@@ -40,7 +41,7 @@ def write_class_archive(target: Path) -> bool:
 
 
 def _load_classes(spark: SparkSession, table: str) -> None:
-    """A table is written, merged, partly replaced, cleaned and read, in SQL and from Python."""
+    """Write, merge, partly replace, clean and read a table, in SQL and from Python."""
     rows = spark.sql(
         "SELECT id, id * 2 AS amount, concat('n', id) AS name, DATE'2026-03-23' AS day,"
         " TIMESTAMP'2026-03-23 10:00:00' AS at, CAST(id AS DECIMAL(12, 2)) AS price FROM range(100)"

@@ -1,1 +1,1 @@
-"""The lake's files: what opens, lists, writes or deletes one goes through here, wherever the lake is."""
+"""Access to the lake's files in any store. All code that opens, lists, writes or deletes one uses this package."""

@@ -1,4 +1,4 @@
-"""Whether the lake's store refuses a put of what is there already: what two writers of one table are safe by."""
+"""Checks that the lake's store refuses to put an existing file. Two writers of one table are safe only then."""
 
 import uuid
 
@@ -8,9 +8,9 @@ from tidemark.system.table_location import RemoteLocation
 
 
 def require_conditional_put(lake: RemoteLocation) -> None:
-    """Put a file twice if absent, and delete it.
+    """Put a file twice with `put_if_absent`, and delete it.
 
-    Raises UnsafeStoreError where the second put took the first one's place, StorageRefusedError and StorageDownError.
+    Raises UnsafeStoreError if the second put replaced the first, StorageRefusedError and StorageDownError.
     """
     store, name = stored_files(lake), f"_conditional_put-{uuid.uuid4().hex}"
     try:

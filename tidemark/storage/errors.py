@@ -1,13 +1,12 @@
 """Errors of the lake's files.
 
 TransientError
-└── StorageDownError        an object store, or HDFS, that does not answer, or whose answer was lost
-
+└── StorageDownError  an object store, or HDFS, that does not answer, or whose answer was lost
 TerminalError
-├── StorageRefusedError     one that lets these credentials do nothing there
-└── UnsafeStoreError        one in which two writers would lose commits
+├── StorageRefusedError  a store that refuses these credentials
+└── UnsafeStoreError  a store in which two writers would lose commits
 
-A file that is not there is Python's FileNotFoundError, wherever it is.
+A missing file is Python's FileNotFoundError, in any store.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ _REFUSAL: Final = re.compile(
     r"status code.{0,60}? 4(?!08|29)\d\d\b"
     r"|Operation failed: .{0,500}?, 4(?!08|29)\d\d, "
     r"|\b(AccessControl|Authorization|Authentication|InvalidPath|Sasl|\w*Quota\w*)Exception"
-    # A file of Google's credentials that is not there, or is none: no server was asked.
+    # A missing or malformed file of Google's credentials: no server was asked.
     r"|Unable to (open|decode) service account file|Error reading pem file",
     re.DOTALL,
 )
-"""How the libraries tell what a server answers that no further try changes: HTTP's status, HDFS's exceptions."""
+"""Texts of permanent refusals in the libraries' errors: HTTP statuses, and exceptions of HDFS."""
 
 
 @dataclass(frozen=True)
 class _Words:
-    """What an error says of a kind of store, and what to look at."""
+    """The words of errors about a kind of store, with advice."""
 
     store: str
     down: str
@@ -77,19 +76,19 @@ def _words_of(where: str) -> _Words:
 
 
 def error_of(where: str, error: Exception) -> StorageRefusedError | StorageDownError:
-    """What a library's error means; of its text, which may name a user, no more than the first line is told."""
+    """The error for a library's error. Its text may name a user, so only the first line is shown."""
     return StorageRefusedError.of(where) if _REFUSAL.search(str(error)) else StorageDownError.of(where, error)
 
 
 class StorageDownError(TransientError):
-    """A store that does not answer; of a put it is not known then whether the file was written."""
+    """A store that does not answer. After a put it is unknown whether the file was written."""
 
     @classmethod
     def of(cls, where: str, error: Exception) -> Self:
         words = _words_of(where)
         return cls(
             f"{words.store} does not answer",
-            # HDFS's exceptions come with their stack, on further lines or behind a written-out line break.
+            # HDFS's exceptions have their stack on further lines, or after an escaped line break.
             found=re.split(r"\n|\\n", str(error), maxsplit=1)[0],
             where=where,
             hint=words.down,
@@ -97,7 +96,7 @@ class StorageDownError(TransientError):
 
 
 class StorageRefusedError(TerminalError):
-    """A store that lets these credentials do nothing there."""
+    """A store that refuses these credentials."""
 
     @classmethod
     def of(cls, where: str) -> Self:

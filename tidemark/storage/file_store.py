@@ -1,6 +1,6 @@
-"""The files of one folder of the lake, by their names in it: `part=1/a.parquet`. The same on disk and in object stores.
+"""The files of one folder of the lake, by names such as `part=1/a.parquet`, alike on disk and in object stores.
 
-A file is there as a whole or not at all, and of several that put the same name if absent exactly one does.
+A file exists completely or not at all. If several writers put the same name if absent, exactly one succeeds.
 """
 
 import io
@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 @dataclass(frozen=True)
 class StoredFile:
-    """`changed` is when its content was written last (aware); `mark` is another where its content is."""
+    """`changed` is the time of the last write (aware); `mark` changes with the content."""
 
     name: str
     size_bytes: int
@@ -22,61 +22,64 @@ class StoredFile:
 
 
 CHANGE_DATA: Final = "_change_data"
-"""Where Delta keeps the rows that commits changed, for who reads a table's changes."""
+"""Delta's folder of the rows that commits changed, for readers of change data."""
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a part of a name says that this is no data: a log, a checksum. A partition of `_column` is data."""
+    """Whether a part of a name marks a file without data, such as a log or a checksum.
+
+    A partition of `_column` is data.
+    """
     return name.startswith(("_", ".")) and "=" not in name and name != CHANGE_DATA
 
 
 class FileStore(Protocol):
-    """A file that is not there raises FileNotFoundError; a folder without files is as one that is not there."""
+    """The files of a folder. A missing file raises FileNotFoundError; a folder without files counts as missing."""
 
     def walk(self) -> Iterator[StoredFile]:
         """The files below, in any order, without hidden files (`is_hidden`) and hidden folders."""
 
     def names(self) -> Iterator[str]:
-        """Their names alone, which costs less on disk."""
+        """The names of these files, which costs less on disk."""
 
     def names_in(self, folder: str) -> list[str]:
-        """The names of the files right in a folder, in order; none where there is no such folder."""
+        """The names of the files directly in a folder, sorted; empty if there is no such folder."""
 
     def folder_mark(self, folder: str) -> str | None:
-        """Another text where a file came right into the folder or left it; None where there is no such folder."""
+        """A text that changes when a file is added to the folder or removed; None if there is no such folder."""
 
     def has_files(self, folder: str) -> bool:
-        """Whether there is anything in a folder."""
+        """Whether a folder has any file."""
 
     def exists(self, name: str) -> bool:
-        """Whether there is such a file."""
+        """Whether the file exists."""
 
     def stat(self, name: str) -> StoredFile:
-        """What is known of a file without reading it."""
+        """The facts about a file, without reading it."""
 
     def read(self, name: str) -> bytes:
         """A file's content."""
 
     def read_range(self, name: str, start: int, length: int) -> bytes:
-        """So many bytes of a file, fewer at its end."""
+        """`length` bytes of a file from `start` on, fewer at its end."""
 
     def arrow_source(self, name: str) -> Path | io.RawIOBase:
-        """What Arrow reads a file from, in ranges."""
+        """A source from which Arrow reads ranges of a file."""
 
     def put(self, name: str, content: bytes) -> None:
-        """Write a file, in the place of one that is there."""
+        """Write a file, or replace it."""
 
     def put_if_absent(self, name: str, content: bytes) -> bool:
-        """Write a file unless there is one of that name; whether it was written.
+        """Write a file if the name is free; returns whether it was written.
 
-        Of several writers of one name each has content of its own: after a lost answer it tells whose file is there.
+        Each writer of a name must have its own content: after a lost answer, the content shows whose file it is.
         """
 
     def delete(self, names: Iterable[str]) -> None:
-        """Delete files; those that are gone already are passed over."""
+        """Delete files. Missing ones are ignored."""
 
     def delete_all(self) -> None:
         """Delete the folder and everything in it."""
 
     def name_of(self, uri: str) -> str:
-        """The name of a file that a log or a manifest gives by an absolute, percent-encoded URI."""
+        """The name of a file in a log or a manifest by its absolute, percent-encoded URI."""

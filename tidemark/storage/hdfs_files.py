@@ -1,7 +1,7 @@
-"""The files of a folder in HDFS, by hdfs-native: the library underneath delta-rs, without a JVM.
+"""The files of a folder in HDFS, by hdfs-native, the library below delta-rs, without a JVM.
 
-A file is written under a passing name and renamed, as Delta's log store for HDFS does and delta-rs, too: the name node
-renames at once, and where it is told not to overwrite it refuses where the name is taken.
+A file is written under a temporary name and renamed, as in Delta's log store for HDFS and in delta-rs. The name node
+renames atomically. Without overwriting it refuses a name that is in use.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import HdfsLocation
 
 _ONE_NAME_NODE: Final = {"dfs.client.failover.max.attempts": "6"}
-"""It is asked for some 15 seconds: one that is started again answers then. Those of a name service are asked as
-Hadoop's configuration says."""
+"""Retries for about 15 seconds, in which a restarted name node answers. A name service follows Hadoop's configuration.
+"""
 
 
 class HdfsFiles:
-    """A FileStore. Each method may raise StorageDownError and StorageRefusedError as well."""
+    """A FileStore. Each method may also raise StorageDownError and StorageRefusedError."""
 
     def __init__(self, root: HdfsLocation) -> None:
         self._root = root
         self._client = _client(f"hdfs://{root.authority}", root.is_name_service, _environment_mark())
 
     def walk(self) -> Iterator[StoredFile]:
-        """The files below that are not hidden, in no order."""
+        """The visible files below, in any order."""
         return (self._stored(file) for file in self._below("", is_hidden))
 
     def names(self) -> Iterator[str]:
-        """The names of the same."""
+        """The names of the visible files below."""
         return (file.name for file in self.walk())
 
     def _below(self, folder: str, is_left_out: Callable[[str], bool]) -> Iterator[FileStatus]:
@@ -58,7 +58,7 @@ class HdfsFiles:
                 yield told
 
     def _listed(self, folder: str) -> list[FileStatus]:
-        """What is right in a folder; nothing where it is not there, or not any more."""
+        """The entries of a folder; empty if it does not exist, or no longer does."""
         try:
             with self._answer(folder):
                 return list(self._client.list_status(self._path(folder)))
@@ -66,21 +66,21 @@ class HdfsFiles:
             return []
 
     def names_in(self, folder: str) -> list[str]:
-        """The names of the files right in a folder, in order."""
+        """The names of the files directly in a folder, sorted."""
         return sorted(self._name(told) for told in self._listed(folder) if not told.isdir)
 
     def folder_mark(self, folder: str) -> str | None:
-        """How many files are in a folder, and the newest one: the folder's own time is to the millisecond."""
+        """The number of files in a folder, and the newest one. The folder's own time only has milliseconds."""
         files = [told for told in self._listed(folder) if not told.isdir]
         newest = max(((told.modification_time, told.path) for told in files), default=None)
         return None if newest is None else f"{len(files)} {newest[0]} {newest[1]}"
 
     def has_files(self, folder: str) -> bool:
-        """Whether there is anything in a folder."""
+        """Whether a folder has any file."""
         return any(True for _ in self._below(folder, lambda _: False))
 
     def exists(self, name: str) -> bool:
-        """Whether there is such a file."""
+        """Whether the file exists."""
         try:
             self.stat(name)
         except FileNotFoundError:
@@ -88,7 +88,7 @@ class HdfsFiles:
         return True
 
     def stat(self, name: str) -> StoredFile:
-        """What is known of a file without reading it."""
+        """The facts about a file, without reading it."""
         with self._answer(name):
             told = self._client.get_file_info(self._path(name))
         if told.isdir:
@@ -101,23 +101,23 @@ class HdfsFiles:
             return self._client.read(self._path(name)).read()
 
     def read_range(self, name: str, start: int, length: int) -> bytes:
-        """So many bytes of a file, fewer at its end."""
+        """`length` bytes of a file from `start` on, fewer at its end."""
         with self._answer(name):
             file = self._client.read(self._path(name))
-            # The library panics behind the end.
+            # The library panics after the end.
             return file.read_range(start, max(0, min(length, len(file) - start)))
 
     def arrow_source(self, name: str) -> RangeFile:
-        """What Arrow reads a file from."""
+        """A source from which Arrow reads a file."""
         return RangeFile(self, self.stat(name))
 
     def put(self, name: str, content: bytes) -> None:
-        """Write a file, in the place of one that is there."""
+        """Write a file, or replace it."""
         with self._passing(name, content) as passing:
             self._rename(passing, name, content, overwrite=True)
 
     def put_if_absent(self, name: str, content: bytes) -> bool:
-        """Write a file unless there is one of that name; whether it was written."""
+        """Write a file if the name is free; returns whether it was written."""
         if self.exists(name):
             return False
         with self._passing(name, content) as passing:
@@ -128,7 +128,7 @@ class HdfsFiles:
         return True
 
     def delete(self, names: Iterable[str]) -> None:
-        """Delete files; those that are gone already are passed over."""
+        """Delete files. Missing ones are ignored."""
         for name in names:
             with self._answer(name):
                 self._client.delete(self._path(name))
@@ -139,7 +139,7 @@ class HdfsFiles:
             self._client.delete(self._path(""), recursive=True)
 
     def name_of(self, uri: str) -> str:
-        """The name of a file that is given by an absolute URI. Raises FileNotFoundError for one that is elsewhere."""
+        """The name of a file by its absolute URI. Raises FileNotFoundError for a file in another place."""
         parts = urlsplit(uri)
         key = unquote(parts.path).removeprefix("/")
         if parts.netloc != self._root.authority or not key.startswith(f"{self._root.key}/"):
@@ -151,21 +151,21 @@ class HdfsFiles:
             with self._answer(name):
                 self._client.rename(passing, self._path(name), overwrite)
         except FileNotFoundError as error:
-            # The library asks again where an answer was lost, and there is nothing to rename any more where the first
-            # one was heard.
+            # After a lost answer the library renames again. If the first rename had succeeded, there is nothing left to
+            # rename.
             if self.read(name) != content:
                 raise StorageDownError.of(f"{self._root}/{name}", error) from None
 
     @contextmanager
     def _passing(self, name: str, content: bytes) -> Iterator[str]:
-        """The path of a whole, hidden file beside `name`, which nobody else knows; it is gone in the end."""
+        """The path of a complete, hidden file beside `name`, which no other process knows; it is deleted at the end."""
         folder, _, last = self._path(name).rpartition("/")
         passing = f"{folder}/.{last}.{uuid.uuid4().hex}.tmp"
         try:
             self._create(passing, name, content)
             yield passing
         finally:
-            # Where the store is down it stays, as what a killed process leaves.
+            # If the store is down the file stays, as after a killed process.
             with suppress(StorageDownError, StorageRefusedError), self._answer(name):
                 self._client.delete(passing)
 
@@ -174,7 +174,7 @@ class HdfsFiles:
             with self._answer(name), self._client.create(passing) as file:
                 file.write(content)
         except (FileExistsError, FileNotFoundError) as error:
-            # Asked again in the same way: that name is nobody else's.
+            # The create was repeated after a lost answer: no other process uses that name.
             raise StorageDownError.of(f"{self._root}/{name}", error) from None
 
     def _path(self, name: str) -> str:
@@ -201,11 +201,11 @@ class HdfsFiles:
 
 
 def _environment_mark() -> int:
-    """Another number where Hadoop's variables are others: a client reads them once, as it is made."""
+    """A number that changes with Hadoop's variables, because a client reads them only once."""
     return hash(tuple(sorted(item for item in os.environ.items() if item[0].startswith("HADOOP_"))))
 
 
 @functools.lru_cache(maxsize=8)
 def _client(address: str, is_name_service: bool, environment_mark: int) -> Client:  # noqa: ARG001, FBT001 - a key
-    """One client a name node and environment: it keeps its connections."""
+    """One client for each name node and environment, which keeps its connections."""
     return Client(address, config=None if is_name_service else _ONE_NAME_NODE)

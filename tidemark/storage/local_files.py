@@ -1,4 +1,4 @@
-"""The files of a folder on this machine's disk."""
+"""The files of a folder on the local disk."""
 
 import os
 import shutil
@@ -22,18 +22,18 @@ class LocalFiles:
         self._root = root
 
     def walk(self) -> Iterator[StoredFile]:
-        """The files below that are not hidden, in no order."""
+        """The visible files below, in any order."""
         return (_stored(name, (self._root / name).stat()) for name in self.names())
 
     def names(self) -> Iterator[str]:
-        """The names of the same."""
+        """The names of the visible files below."""
         begin = len(str(self._root)) + 1
         for folder, folders, names in os.walk(self._root):
             folders[:] = [name for name in folders if not is_hidden(name)]
             yield from (f"{folder}/{name}"[begin:] for name in names if not is_hidden(name))
 
     def names_in(self, folder: str) -> list[str]:
-        """The names of the files right in a folder, in order."""
+        """The names of the files directly in a folder, sorted."""
         try:
             with os.scandir(self._root / folder) as entries:
                 return sorted(f"{folder}/{entry.name}" for entry in entries if entry.is_file())
@@ -41,14 +41,14 @@ class LocalFiles:
             return []
 
     def folder_mark(self, folder: str) -> str | None:
-        """When a file came into a folder or left it last."""
+        """The time when a file was last added to a folder or removed."""
         try:
             return str((self._root / folder).stat().st_mtime_ns)
         except OSError:
             return None
 
     def has_files(self, folder: str) -> bool:
-        """Whether there is anything in a folder."""
+        """Whether a folder has any file."""
         try:
             with os.scandir(self._root / folder) as entries:
                 return any(True for _ in entries)
@@ -56,11 +56,11 @@ class LocalFiles:
             return False
 
     def exists(self, name: str) -> bool:
-        """Whether there is such a file."""
+        """Whether the file exists."""
         return (self._root / name).is_file()
 
     def stat(self, name: str) -> StoredFile:
-        """What is known of a file without reading it."""
+        """The facts about a file, without reading it."""
         path = self._root / name
         told = path.stat()
         if path.is_dir():
@@ -72,24 +72,24 @@ class LocalFiles:
         return (self._root / name).read_bytes()
 
     def read_range(self, name: str, start: int, length: int) -> bytes:
-        """So many bytes of a file, fewer at its end."""
+        """`length` bytes of a file from `start` on, fewer at its end."""
         with (self._root / name).open("rb") as file:
             file.seek(start)
             return file.read(length)
 
     def arrow_source(self, name: str) -> Path:
-        """What Arrow reads a file from."""
+        """A source from which Arrow reads a file."""
         return self._root / name
 
     def put(self, name: str, content: bytes) -> None:
-        """Write a file, in the place of one that is there."""
+        """Write a file, or replace it."""
         self._written(name, content).replace(self._root / name)
 
     def put_if_absent(self, name: str, content: bytes) -> bool:
-        """Write a file unless there is one of that name; whether it was written."""
+        """Write a file if the name is free; returns whether it was written."""
         passing = self._written(name, content)
         try:
-            # Unlike a rename, a link takes nobody's place.
+            # Unlike a rename, a link never replaces a file.
             os.link(passing, self._root / name)
         except FileExistsError:
             return False
@@ -108,7 +108,7 @@ class LocalFiles:
         shutil.rmtree(self._root, ignore_errors=True)
 
     def name_of(self, uri: str) -> str:
-        """The name of a file that is given by an absolute URI."""
+        """The name of a file by its absolute URI."""
         path = Path(unquote(urlsplit(uri).path))
         return str(path.relative_to(self._root)) if path.is_relative_to(self._root) else str(path)
 

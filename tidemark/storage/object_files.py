@@ -1,4 +1,4 @@
-"""The files of a folder in an object store, by obstore: the library underneath delta-rs."""
+"""The files of a folder in an object store, by obstore, the library below delta-rs."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import ObjectAccess, ObjectLocation
 
 _RETRIES: Final[RetryConfig] = {"max_retries": 6, "retry_timeout": timedelta(seconds=30)}
-"""A server that is started again answers within seconds; one that stays away is told of instead of waited for."""
+"""A restarted server answers within seconds. A longer outage is reported, not waited for."""
 _OF_CREDENTIALS: Final = ("AWS_", "GOOGLE_", "AZURE_")
 _NO_SUCH_FILE: Final = ("NoSuchKey", "BlobNotFound")
 _AT_ONCE: Final = 1_000
-"""Files that one request lists or deletes, at most."""
+"""The most files that one request lists or deletes."""
 
 
 class ObjectFiles:
-    """A FileStore. Each method may raise StorageDownError and StorageRefusedError as well."""
+    """A FileStore. Each method may also raise StorageDownError and StorageRefusedError."""
 
     def __init__(self, root: ObjectLocation) -> None:
         self._root = root
@@ -45,11 +45,11 @@ class ObjectFiles:
             self._store = _bucket(root.bucket, root.access, environment_mark())
 
     def walk(self) -> Iterator[StoredFile]:
-        """The files below that are not hidden, in no order."""
+        """The visible files below, in any order."""
         return (file for file in self._all() if not any(map(is_hidden, file.name.split("/"))))
 
     def names(self) -> Iterator[str]:
-        """The names of the same."""
+        """The names of the visible files below."""
         return (file.name for file in self.walk())
 
     def _all(self) -> Iterator[StoredFile]:
@@ -59,17 +59,17 @@ class ObjectFiles:
                 yield from map(self._stored, filter(self._is_file, batch))
 
     def names_in(self, folder: str) -> list[str]:
-        """The names of the files right in a folder, in order."""
+        """The names of the files directly in a folder, sorted."""
         return sorted(file.name for file in self._files_in(folder))
 
     def folder_mark(self, folder: str) -> str | None:
-        """How many files are in a folder, and the newest one: a store knows their times to the second."""
+        """The number of files in a folder, and the newest one, whose time only has seconds."""
         files = self._files_in(folder)
         newest = max(((file.changed, file.name) for file in files), default=None)
         return None if newest is None else f"{len(files)} {newest[0].isoformat()} {newest[1]}"
 
     def files_behind(self, name: str) -> list[StoredFile]:
-        """The files of the same folder whose names come behind `name`, which need not be there, in order."""
+        """The files of the same folder with names after `name`, sorted; `name` itself need not exist."""
         folder = name.rpartition("/")[0]
         batches = iter(obstore.list(self._store, self._key(folder), offset=self._key(name), chunk_size=_AT_ONCE))
         with self._answer(folder):
@@ -82,13 +82,13 @@ class ObjectFiles:
         return list(map(self._stored, filter(self._is_file, listed["objects"])))
 
     def has_files(self, folder: str) -> bool:
-        """Whether there is anything in a folder."""
+        """Whether a folder has any file."""
         with self._answer(folder):
             batches = obstore.list(self._store, self._key(folder), chunk_size=1)
             return any(self._is_file(told) for batch in batches for told in batch)
 
     def exists(self, name: str) -> bool:
-        """Whether there is such a file."""
+        """Whether the file exists."""
         try:
             self.stat(name)
         except FileNotFoundError:
@@ -96,12 +96,12 @@ class ObjectFiles:
         return True
 
     def stat(self, name: str) -> StoredFile:
-        """What is known of a file without reading it."""
+        """The facts about a file, without reading it."""
         try:
             with self._answer(name):
                 return self._stored(obstore.head(self._store, self._key(name)))
         except FileNotFoundError:
-            # This answer has no text: only another one says that it is not the bucket or the user that is missing.
+            # This answer has no text. Another request shows whether the bucket or the user is missing instead.
             self.has_files("")
             raise
 
@@ -111,27 +111,27 @@ class ObjectFiles:
             return bytes(obstore.get(self._store, self._key(name)).bytes())
 
     def read_range(self, name: str, start: int, length: int) -> bytes:
-        """So many bytes of a file, fewer at its end."""
+        """`length` bytes of a file from `start` on, fewer at its end."""
         with self._answer(name):
             return bytes(obstore.get_range(self._store, self._key(name), start=start, length=length))
 
     def arrow_source(self, name: str) -> RangeFile:
-        """What Arrow reads a file from."""
+        """A source from which Arrow reads a file."""
         return RangeFile(self, self.stat(name))
 
     def put(self, name: str, content: bytes) -> None:
-        """Write a file, in the place of one that is there."""
+        """Write a file, or replace it."""
         with self._answer(name):
             obstore.put(self._store, self._key(name), content)
 
     def put_if_absent(self, name: str, content: bytes) -> bool:
-        """Write a file unless there is one of that name; whether it was written, by content that nobody else writes."""
+        """Write a file if the name is free; returns whether it was written. The content must be the writer's own."""
         try:
             with self._answer(name):
-                # In one request: a condition on each part of many is none on the whole.
+                # Use one request: in a multipart upload the condition would not hold for the whole file.
                 obstore.put(self._store, self._key(name), content, mode="create", use_multipart=False)
         except AlreadyExistsError:
-            # A put whose answer was lost is sent again, and refused then: what is there is its own.
+            # A put is repeated after a lost answer, and then refused because its own file is there.
             return self._is(name, content)
         return True
 
@@ -142,7 +142,7 @@ class ObjectFiles:
             return False
 
     def delete(self, names: Iterable[str]) -> None:
-        """Delete files; those that are gone already are passed over."""
+        """Delete files. Missing ones are ignored."""
         keys = list(map(self._key, names))
         for first in range(0, len(keys), _AT_ONCE):
             with self._answer(""):
@@ -152,7 +152,7 @@ class ObjectFiles:
         try:
             obstore.delete(self._store, keys)
         except FileNotFoundError as error:
-            # Google's store says so of one that is gone, and the library ends with it: the others are still there.
+            # Google's store reports a missing file, and the library stops there, with the other files not deleted.
             if not _is_of_a_file(error):
                 raise
             for key in keys:
@@ -164,7 +164,7 @@ class ObjectFiles:
         self.delete([file.name for file in self._all()])
 
     def name_of(self, uri: str) -> str:
-        """The name of a file that is given by an absolute URI. Raises FileNotFoundError for one that is elsewhere."""
+        """The name of a file by its absolute URI. Raises FileNotFoundError for a file in another place."""
         parts = urlsplit(uri)
         key = unquote(parts.path).removeprefix("/")
         if parts.netloc != self._root.bucket or not key.startswith(f"{self._root.key}/"):
@@ -172,7 +172,10 @@ class ObjectFiles:
         return key.removeprefix(f"{self._root.key}/")
 
     def _is_file(self, told: ObjectMeta) -> bool:
-        """Google's connector puts an object of no bytes for a folder, with a slash at its end that obstore drops."""
+        """Whether it is a file.
+
+        Google's connector marks a folder by an empty object with a final slash, which obstore drops.
+        """
         return not self._has_markers or bool(told["size"])
 
     def _key(self, name: str) -> str:
@@ -180,10 +183,10 @@ class ObjectFiles:
 
     def _stored(self, told: ObjectMeta) -> StoredFile:
         name = told["path"].removeprefix(f"{self._root.key}/")
-        # To the second, which is all that a look at one file tells.
+        # Only seconds, because a request for one file has no more.
         changed = told["last_modified"].replace(microsecond=0)
         mark = told["e_tag"] or str(changed)
-        # Azure quotes it where it tells of one file, and does not in a list.
+        # Azure quotes it for a single file, but not in a list.
         mark = mark.strip('"') if isinstance(self._root.access, AzureAccess) else mark
         return StoredFile(name, told["size"], changed, mark)
 
@@ -205,18 +208,18 @@ class ObjectFiles:
 
 
 def _is_of_a_file(error: FileNotFoundError) -> bool:
-    """Servers also say `404 Not Found` of a bucket that is not there, and some of a user; they name it in the text."""
+    """Whether a file is missing. Some servers also answer 404 for a missing bucket or user, and name it in the text."""
     return "<Code>" not in str(error) or any(f"<Code>{code}</Code>" in str(error) for code in _NO_SUCH_FILE)
 
 
 def environment_mark() -> int:
-    """Another number where the variables are others from which a client takes its credentials once, as it is made."""
+    """A number that changes with the variables from which a client reads its credentials once."""
     return hash(tuple(sorted(item for item in os.environ.items() if item[0].startswith(_OF_CREDENTIALS))))
 
 
 @functools.lru_cache(maxsize=8)
 def _bucket(name: str, access: ObjectAccess, environment_mark: int) -> S3Store | GCSStore | AzureStore:  # noqa: ARG001 - a key
-    """One client a bucket and environment: it keeps its connections."""
+    """One client for each bucket and environment, which keeps its connections."""
     options: Any = access.storage_options
     if isinstance(access, GcsAccess):
         return GCSStore(name, config=options, retry_config=_RETRIES)

@@ -1,4 +1,4 @@
-"""A stored file as Python reads files: each read is a request for so many bytes."""
+"""A stored file as a Python file: each read is a request for a range of bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class _Ranges(Protocol):
 
 
 class RangeFile(io.RawIOBase):
-    """For Arrow, which asks for the footer and for column chunks, and buffers them itself."""
+    """A file for Arrow, which reads the footer and column chunks and does its own buffering."""
 
     def __init__(self, store: _Ranges, file: StoredFile) -> None:
         super().__init__()

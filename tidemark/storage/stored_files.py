@@ -1,4 +1,4 @@
-"""The files of a location, by what it is."""
+"""The files of a location, by its kind."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def stored_files(location: TableLocation) -> FileStore:
-    """What reads and writes the files there."""
+    """The store that reads and writes the files of a location."""
     if isinstance(location, Path):
         return LocalFiles(location)
-    # A lake on disk needs no library of object stores, and one in those none of HDFS.
+    # A lake on disk does not need the library of object stores, and an object store does not need that of HDFS.
     if isinstance(location, HdfsLocation):
         from tidemark.storage.hdfs_files import HdfsFiles  # noqa: PLC0415
 

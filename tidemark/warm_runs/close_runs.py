@@ -1,4 +1,4 @@
-"""What the host tells Dagster of runs: those that cannot report themselves are closed, once its database answers."""
+"""The host's reports to Dagster: runs that cannot report their own end are closed, once Dagster's database answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AGAIN_SECONDS: Final = 1.0
 
 
 class DagsterRunCloser:
-    """Closes runs in a thread of its own; the journal keeps them until Dagster has been told."""
+    """Closes runs in a thread. The journal keeps each run until Dagster has the report."""
 
     def __init__(self, instance: DagsterInstance, journal: Journal) -> None:
         self._instance, self._journal = instance, journal
@@ -44,7 +44,7 @@ class DagsterRunCloser:
         tell_interruption(self._instance, run_id)
 
     def finish(self, seconds: float) -> None:
-        """Wait until everything is told; what is not by then stays in the journal."""
+        """Wait until everything is reported. Runs that are not reported by then stay in the journal."""
         self._queue.put(None)
         self._is_ending.set()
         self._thread.join(seconds)
@@ -58,17 +58,17 @@ class DagsterRunCloser:
 
 
 def tell_waiting(instance: DagsterInstance, run_id: str, words: str) -> None:
-    """Say again that the run is starting: Dagster counts its `start_timeout_seconds` from the last time."""
+    """Report again that the run is starting. Dagster counts its `start_timeout_seconds` from the last report."""
     try:
         run = instance.get_run_by_id(run_id)
         if run is not None and run.status is DagsterRunStatus.STARTING:
             instance.report_dagster_event(starting_event(run.job_name, words), run_id)
-    except Exception:  # noqa: BLE001 - a database that is down says so in many ways; it is said again
+    except Exception:  # noqa: BLE001 - an unavailable database raises many kinds of errors; the report is repeated
         traceback.print_exc()
 
 
 def tell_interruption(instance: DagsterInstance, run_id: str) -> None:
-    """Note, before a run is stopped for somebody else's sake, that it does not fail by itself."""
+    """Note, before a run is stopped for another reason than its own, that it did not fail by itself."""
     try:
         mark_ended(instance, run_id, OutsideEnd.INTERRUPTED)
     except Exception:  # noqa: BLE001 - without the note the run counts as failed
@@ -76,9 +76,9 @@ def tell_interruption(instance: DagsterInstance, run_id: str) -> None:
 
 
 def tell_end(instance: DagsterInstance, run_id: str, why: str, end: OutsideEnd | None = None) -> bool:
-    """Tell Dagster that a run will never end by itself; False where Dagster's database does not answer.
+    """Report that a run will never end by itself. Returns False if Dagster's database does not answer.
 
-    `end` is what ended it from outside.
+    `end` is the event that ended it from outside.
     """
     try:
         run = instance.get_run_by_id(run_id)
@@ -88,7 +88,7 @@ def tell_end(instance: DagsterInstance, run_id: str, why: str, end: OutsideEnd |
             if end is not None and outside_end(run) is None:
                 mark_ended(instance, run_id, end)
             instance.report_run_failed(run, why)
-    except Exception:  # noqa: BLE001 - a database that is down says so in many ways; it is asked again
+    except Exception:  # noqa: BLE001 - an unavailable database raises many kinds of errors; it is tried again
         traceback.print_exc()
         return False
     return True

@@ -1,4 +1,4 @@
-"""Which code a host's workers load, so that a run is executed by the code of who asked for it."""
+"""The identity of the code that a host's workers load, so that a run uses the same code as its launcher."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _FRESH_SECONDS: Final = 1.0
 
 
 class CodeIdentity:
-    """The same text on every host whose packages have the same files; read again where one changed. Thread-safe."""
+    """A text that is the same on all hosts whose packages have the same files.
+
+    Thread-safe; changed files are read again.
+    """
 
     def __init__(self, packages: Iterable[str]) -> None:
         self._folders = source_folders(packages)
@@ -27,7 +30,7 @@ class CodeIdentity:
         self._lock = Lock()
 
     def __call__(self) -> str:
-        """The identity of what is on disk now, or was a second ago."""
+        """The identity of the code on disk, at most a second old."""
         with self._lock:
             if time.monotonic() - self._looked_at < _FRESH_SECONDS:
                 return self._identity
@@ -39,7 +42,7 @@ class CodeIdentity:
 
 
 def content_identity(folders: Iterable[Path]) -> str:
-    """A hash of the sources below the folders, by their names and bytes, wherever the folders are."""
+    """A hash of the sources below the folders, by names and content, wherever the folders are."""
     digest = hashlib.blake2b(digest_size=12)
     for folder in sorted(folders, key=lambda path: path.name):
         for path in sorted(Path(name) for name, _ in source_version([folder])):

@@ -25,7 +25,7 @@ class WorkersDownError(TransientError):
 
 
 class NotSharedError(TerminalError):
-    """Workers for other hosts, with settings that no other host can have."""
+    """Settings for workers of several hosts that only this host can use."""
 
     @classmethod
     def of(cls, what: str, found: str, where: str, hint: str) -> Self:

@@ -1,4 +1,4 @@
-"""Executing runs in this process, with definitions that stay loaded."""
+"""Executes runs in this process, with definitions that stay loaded."""
 
 from __future__ import annotations
 
@@ -45,12 +45,15 @@ class Execution:
         capture_directly(instance)
 
     def load(self, module: str) -> None:
-        """Load a code location beforehand, as a workspace names it. Raises what the module raises."""
+        """Load a code location in advance, by its name in a workspace. Raises the errors of the module."""
         for target in loadable_targets_from_python_module(module, str(Path.cwd())):
             self._repository(CodePointer.from_module(module, target.attribute, str(Path.cwd())))
 
     def run(self, run_id: str) -> bool:
-        """Execute a run to its end; whether Dagster knows that it has ended. Raises nothing: other runs are to come."""
+        """Execute a run to its end.
+
+        Returns whether Dagster knows that it has ended. Never raises, as other runs follow.
+        """
         try:
             run = self._run(run_id)
             if run.status in NOT_BEGUN:
@@ -75,7 +78,7 @@ class Execution:
             self._instance.report_engine_event("The run could not go on.", run, EngineEventData.engine_error(error))
 
     def _close(self, run_id: str) -> bool:
-        """A run that has come to no end of its own has failed, or is canceled where that was asked for."""
+        """Close a run without an end of its own: as canceled if that was requested, else as failed."""
         run = self._run(run_id)
         if run.status is DagsterRunStatus.CANCELING:
             self._instance.report_run_canceled(run)
@@ -90,7 +93,7 @@ class Execution:
         return run
 
     def _job(self, run: DagsterRun) -> IJob:
-        """The run's job from what is loaded; executors that start processes load it there again."""
+        """The run's job from the loaded definitions. Executors that start processes load it again there."""
         origin = run.job_code_origin
         if origin is None:
             raise LookupError(f"run {run.run_id} does not say where its code is")

@@ -1,8 +1,8 @@
-"""A host among those that share a state store: it says that it is there, and takes runs while it has room.
+"""A host among several that share a state store: it reports that it is alive, and takes runs while it has room.
 
-Taking is pulling: nobody has to reach the host. What was asked of it by its socket is claimed in the store as well, so
-that no other host has it, and others know of it when this one is gone. A host that finds that it was given up
-kills what it runs - its slices are somebody else's by now - and joins again.
+A host pulls runs, so no connection to it is needed. A run that comes by its socket is claimed in the store too, so that
+no other host takes it, and others know about it if this host is lost. A host that was given up kills its runs, because
+their slices now belong to others, and joins again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidemark.warm_runs.warm_workers import WarmWorkers
 
 POLL_SECONDS: Final = 0.4
-"""So often the store is asked whether a run waits: one read of an index that holds open runs alone."""
+"""How often the store is checked for waiting runs: one read of an index of open runs."""
 _RENEW_SECONDS: Final = 4.0
 _GIVEN_UP: Final = "was killed, as its host had not been heard for too long and its runs were given up"
 
@@ -41,7 +41,7 @@ class SharedStore:
 
 @dataclass(slots=True)
 class HostMembership:
-    """One host's part in it. `step` is called by one thread, `take_asked` and `note_end` by any."""
+    """The membership of one host. One thread calls `step`; any thread may call `take_asked` and `note_end`."""
 
     name: str
     identity: str
@@ -64,19 +64,19 @@ class HostMembership:
         self._heard_at = self.clock()
 
     def run(self, stopped: Event) -> None:
-        """Take part until `stopped`; a store that does not answer is asked again."""
+        """Take part until `stopped`. If the store does not answer, it is tried again."""
         while not stopped.is_set():
             try:
                 self.step()
             except TransientError as error:
                 self._tell(str(error))
-            except Exception as error:  # noqa: BLE001 - the thread has to outlive whatever one look raises
+            except Exception as error:  # noqa: BLE001 - the thread has to survive every error of a step
                 self._tell(f"unexpected {type(error).__name__}: {error}")
             self._awake.wait(POLL_SECONDS)
             self._awake.clear()
 
     def step(self) -> None:
-        """One look at the store. Raises StateStoreDownError, HostNameTakenError."""
+        """Exchange news with the store once. Raises StateStoreDownError, HostNameTakenError."""
         self._note_ends()
         if self.clock() - self._renewed_at >= _RENEW_SECONDS:
             self._renew()
@@ -85,11 +85,11 @@ class HostMembership:
 
     @property
     def seconds_since_renewal(self) -> float:
-        """Since the store last took this host's word, or since it began to try."""
+        """Seconds since the store last recorded this host as alive, or since the start."""
         return self.clock() - self._heard_at
 
     def take_asked(self, run_id: str) -> bool:
-        """Take a run that was asked for here; False where this host cannot. True as well where another host has it."""
+        """Take a run from the socket; False if this host cannot. True also if another host has it."""
         token = self.fencing_token
         if token is None or not self.warm_workers.takes_runs:
             return False
@@ -102,17 +102,17 @@ class HostMembership:
         return claim is not RunClaim.REFUSED
 
     def note_end(self, run_id: str) -> None:
-        """A run has ended, and Dagster knows it: its worker may have the next one."""
+        """Note that a run has ended and Dagster knows it, so its worker is free."""
         self._ended.put(run_id)
         self._awake.set()
 
     def leave(self) -> None:
-        """Say that nothing is taken any more, as far as the store answers."""
+        """Leave the store, if it answers, so that this host gets no more runs."""
         try:
             self._note_ends()
             if self.fencing_token is not None:
                 self.store.hosts.leave(self.name, self.fencing_token)
-        except TransientError as error:  # its word runs out
+        except TransientError as error:  # its lease expires
             self._tell(str(error))
         self.fencing_token = None
 
@@ -133,12 +133,12 @@ class HostMembership:
         try:
             self.fencing_token = self.store.hosts.join(self.name, self.identity, pool)
         except HostNameTakenError:
-            self._renewed_at = self.clock()  # asked again, but not at every look
+            self._renewed_at = self.clock()  # it is tried again, but not at every step
             raise
         self._tell(f"{self.name} takes runs: {pool.slots} at a time, of code {pool.code}")
 
     def _take_up(self) -> None:
-        """Runs that are this host's by the store, whose answer did not reach it."""
+        """Begin runs that are this host's in the store, although the store's answer was lost."""
         token = self.fencing_token
         if token is None:
             return
@@ -176,7 +176,7 @@ class HostMembership:
         self._ending.clear()
 
     def _tell(self, what: str) -> None:
-        """A line of the log, once until another one comes."""
+        """Log a line unless it is the same as the last one."""
         if what != self._told:
             self.tell(what)
             self._told = what

@@ -1,4 +1,4 @@
-"""What a host of warm workers answers, alone or as one of several that share a state store."""
+"""The answers of a host of warm workers, alone or as one of several that share a state store."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _END_SECONDS: Final = 5.0
 
 @dataclass(slots=True)
 class HostService:
-    """`serve` before anything is asked of it."""
+    """The host's service. Call `serve` before anything else."""
 
     _warm_workers: WarmWorkers | None = None
     _membership: HostMembership | None = None
@@ -34,7 +34,7 @@ class HostService:
     _stopped: Event | None = None
 
     def serve(self, warm_workers: WarmWorkers, settings: Settings, instance: DagsterInstance, folder: Path) -> None:
-        """From now on runs are taken; where the store is a server, from there as well."""
+        """Start to take runs, also from the store if it is a server."""
         self._warm_workers = warm_workers
         if not settings.state:
             return
@@ -53,12 +53,12 @@ class HostService:
         self._thread.start()
 
     def note_end(self, run_id: str) -> None:
-        """A run has ended, and Dagster knows it."""
+        """Note that a run has ended and Dagster knows it."""
         if self._membership is not None:
             self._membership.note_end(run_id)
 
     def leave(self) -> None:
-        """Take nothing more from the store."""
+        """Take no more runs from the store."""
         if self._membership is None or self._stopped is None or self._thread is None:
             return
         self._stopped.set()
@@ -66,8 +66,8 @@ class HostService:
         self._membership.leave()
 
     def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """What the host says to a question (tidemark.warm_runs.host_socket)."""
-        assert self._warm_workers is not None  # noqa: S101 - nobody is listened to before
+        """The answer to a request (tidemark.warm_runs.host_socket)."""
+        assert self._warm_workers is not None  # noqa: S101 - nothing is listened to before
         match asked:
             case {"do": "run", "run": str(run_id)}:
                 return {"taken": self._take(self._warm_workers, run_id, at_once=asked.get("when") == "room")}
@@ -79,7 +79,7 @@ class HostService:
                 return {**self._warm_workers.status(), **self._of_store()}
 
     def _of_store(self) -> dict[str, float]:
-        """How long ago the shared store was last told that this host is there; nothing without a shared store."""
+        """Seconds since the shared store last recorded this host as alive; empty without a shared store."""
         member = self._membership
         return {} if member is None else {"seconds_since_store": round(member.seconds_since_renewal, 1)}
 

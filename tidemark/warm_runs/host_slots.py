@@ -1,4 +1,4 @@
-"""How much runs at once where several hosts have warm workers: the pools of all of them together."""
+"""The number of parallel runs over several hosts with warm workers: the sum of their pools."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _FRESH_SECONDS: Final = 2.0
 
 
 class SharedCapacities(Mapping[str, int]):
-    """The slots of each of this process's pools on all hosts that are there; its own while there is none.
+    """The slots of each of this process's pools on all live hosts; its own slots while there is no host.
 
-    Where the store is a file there is this machine alone, and nobody is asked. It is looked at again every few seconds;
-    while it does not answer, what was known stays.
+    If the store is a file, there is only this machine. The store is read again every few seconds. While it does not
+    answer, the last values stay.
     """
 
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
@@ -45,7 +45,7 @@ class SharedCapacities(Mapping[str, int]):
         return len(self._own)
 
     def figures(self) -> dict[str, int]:
-        """Of the hosts that were there when they were last looked at: how many, their slots, and what they run."""
+        """The number, slots and active runs of the hosts that were alive at the last read."""
         there = self._there
         slots, running = sum(host.pool.slots for host in there), sum(host.running for host in there)
         return {"there": len(there), "slots": slots, "running": running}
@@ -63,7 +63,7 @@ class SharedCapacities(Mapping[str, int]):
 
 
 def capacities_of(own: Mapping[str, int], hosts: Sequence[WorkerHost]) -> dict[str, int]:
-    """By pool the slots of all hosts; of a pool that none of them has, as many as are set here."""
+    """By pool, the slots of all hosts; for a pool that no host has, the slots set here."""
     total: Counter[str] = Counter()
     for host in hosts:
         total.update(pool_capacities(host.pool.pools))

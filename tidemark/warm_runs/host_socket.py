@@ -1,13 +1,13 @@
-"""Questions to the host of warm workers: one line of JSON each way, over a Unix socket that only its user can open.
+"""Requests to the host of warm workers: one line of JSON each way, over a Unix socket that only its user can open.
 
-    {"do": "run", "run": id}        {"taken": bool}          taken already: true again
-    {..., "when": "room"}           {"taken": bool}          only where a worker begins it at once
-    {"do": "stop", "run": id}       {"found": bool}
-    {"do": "where", "run": id}      {"at": "waiting" | "running" | "unknown"}
-    {"do": "status"}                figures of the workers
+    {"do": "run", "run": id}     {"taken": bool}             a run that was taken before: True again
+    {..., "when": "room"}        {"taken": bool}             only if a worker begins it at once
+    {"do": "stop", "run": id}    {"found": bool}
+    {"do": "where", "run": id}   {"at": "waiting" | "running" | "unknown"}
+    {"do": "status"}             figures of the workers
 
-A socket's path may have some hundred bytes, which folders exceed: it is in a temporary folder (0700) of its own, whose
-name is in the file `address` of the host's folder.
+A socket's path may have about a hundred bytes, and many folders are longer. So the socket is in a temporary folder
+(0700), and the file `address` in the host's folder has its path.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_BYTES: Final = 65_536
 
 
 def ask(folder: Path, question: Mapping[str, Any], seconds: float = _SECONDS) -> dict[str, Any]:
-    """The host's answer. Raises WorkersDownError where none listens, or does not answer in time."""
+    """The host's answer. Raises WorkersDownError if no host listens, or it does not answer in time."""
     try:
         path = (folder / _ADDRESS).read_text()
         with socket.socket(socket.AF_UNIX) as connection:
@@ -51,9 +51,9 @@ def ask(folder: Path, question: Mapping[str, Any], seconds: float = _SECONDS) ->
 
 
 class HostAddress:
-    """A listening socket that others find by `folder`; `serve` is called with each one that is opened.
+    """A listening socket that other processes find by `folder`; `serve` is called with each new socket.
 
-    Others clean temporary folders: `look` opens a new socket where the old one is not there any more.
+    Other programs clean temporary folders: `look` opens a new socket if the old one is gone.
     """
 
     def __init__(self, folder: Path, serve: Callable[[socket.socket], None]) -> None:
@@ -61,13 +61,13 @@ class HostAddress:
         self._listener, self._own = self._open()
 
     def look(self) -> None:
-        """To be called now and then."""
+        """Replace a missing socket. Call it regularly."""
         if not (self._own / _SOCKET).exists():
             self._stop_listening()
             self._listener, self._own = self._open()
 
     def close(self) -> None:
-        """Nobody listens there any more."""
+        """Stop listening."""
         (self._folder / _ADDRESS).unlink(missing_ok=True)
         self._stop_listening()
         shutil.rmtree(self._own, ignore_errors=True)
@@ -91,7 +91,7 @@ class HostAddress:
 
 
 def _forget_former(folder: Path) -> None:
-    """What a killed host left behind."""
+    """Remove the folder that a killed host left."""
     try:
         former = Path((folder / _ADDRESS).read_text()).parent
         is_ours = former.name.startswith(_PREFIX) and former.stat().st_uid == os.getuid()

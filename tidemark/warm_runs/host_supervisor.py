@@ -1,4 +1,4 @@
-"""The host of warm workers, started as a child, and again when it dies. Without it there are none."""
+"""Starts the host of warm workers as a child, and again after it dies. Without it there are no workers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _STOP_SECONDS: Final = 10.0
 
 
 class WorkerHostSupervisor:
-    """The host of the warm workers of one DAGSTER_HOME, for as long as this object is kept and this process lives.
+    """The host of the warm workers of a DAGSTER_HOME, while this object and this process live.
 
-    Where another program has a host there already, the host waits until that one's is gone, and takes its place.
+    If another program has a host there, the new host waits until that one is gone, and takes its place.
     """
 
     def __init__(self, home: Path, log: Path, env: Mapping[str, str]) -> None:
@@ -32,26 +32,26 @@ class WorkerHostSupervisor:
 
     @property
     def pid(self) -> int:
-        """The host's process."""
+        """The host's process id."""
         return self._process.pid
 
     @property
     def is_running(self) -> bool:
-        """Whether the host lives."""
+        """Whether the host is alive."""
         return self._process.poll() is None
 
     def check(self) -> None:
-        """To be called now and then: a host that died is started again, not one that found that it is not needed."""
+        """Restart a host that died, but not one that found that it is not needed. Call it regularly."""
         if self._process.poll() and time.monotonic() - self._started_at > _AGAIN_SECONDS:
             self._let_go()
             self._process, self._started_at = self._start(), time.monotonic()
 
     def stop(self) -> None:
-        """End the host with its workers; takes some seconds where runs are under way."""
+        """End the host with its workers. With active runs this takes some seconds."""
         self._let_go()
         try:
             self._process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:  # its workers see its end
+        except subprocess.TimeoutExpired:  # its workers notice its end
             self._process.kill()
             self._process.wait()
 
@@ -62,7 +62,7 @@ class WorkerHostSupervisor:
         self.stop()
 
     def _let_go(self) -> None:
-        """The end of the pipe is the end of the owner."""
+        """Close the pipe, which tells the host that its owner ends."""
         if self._process.stdin:
             self._process.stdin.close()
 
@@ -80,7 +80,7 @@ class WorkerHostSupervisor:
 
 @contextmanager
 def supervised(home: Path, log: Path, env: Mapping[str, str], *, has_workers: bool) -> Iterator[Callable[[], None]]:
-    """What is to be called now and then while the block lasts; without workers nothing is started."""
+    """Yields the function to call regularly while the block lasts; without workers nothing is started."""
     if not has_workers:
         yield lambda: None
         return

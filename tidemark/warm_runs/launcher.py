@@ -1,6 +1,6 @@
-"""The run launcher that dagster.yaml names: runs go to warm workers, or to a new process.
+"""The run launcher in dagster.yaml: sends runs to warm workers, or to a new process.
 
-It is made in each of Dagster's processes (web server, daemon, code server) and in the center; the host is one.
+Each of Dagster's processes (web server, daemon, code server) and the center have one. There is only one host.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NOT_BEGUN: Final = (DagsterRunStatus.NOT_STARTED, DagsterRunStatus.STARTING)
 
 
 class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
-    """Source: Dagster's extension point for run launchers, as dagster-docker and dagster-k8s use it."""
+    """A run launcher, by Dagster's extension point as in dagster-docker and dagster-k8s."""
 
     def __init__(
         self, options: WarmWorkerOptions = DEFAULT_OPTIONS, inst_data: ConfigurableClassData | None = None
@@ -84,9 +84,9 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
         self._new_process.register_instance(instance)
 
     def launch_run(self, context: LaunchRunContext) -> None:
-        """To a worker that is idle here, else to another host, else to wait here, else as a new process.
+        """Send the run to an idle worker here, else to another host, else to the queue here, else to a new process.
 
-        Raises WorkersDownError where there is no host and no workspace to start a new process by; StateStoreDownError;
+        Raises WorkersDownError if there is neither a host nor a workspace to start a process, and StateStoreDownError,
         RunConfigRefusedError.
         """
         check_run_config(dict(context.dagster_run.run_config))
@@ -114,10 +114,10 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
             return False
 
     def _is_doubled(self, run: DagsterRun) -> bool:
-        """Whether a center runs what a sensor asked for.
+        """Whether a center already has a run for the sensor's request.
 
-        A daemon that was killed asks again for the runs of its last tick, which a center may have taken over since.
-        A run that repeats another one is asked for by a person.
+        A killed daemon requests the runs of its last tick again, which a center may have taken over since. A run that
+        repeats another one was requested by a person.
         """
         asked = own_tag(run, RUN_TAG)
         return asked not in ("", run.run_id) and self._instance.has_run(asked)
@@ -139,7 +139,7 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
             return False
 
     def _is_stopped_elsewhere(self, run_id: str) -> bool:
-        """Whether another host was told to stop the run, or none will begin it."""
+        """Whether another host gets the request to stop, or no host will begin the run."""
         stop = Stop.UNKNOWN if self._shared is None else self._shared.stop(run_id)
         if stop is Stop.ENDED:
             tell_end(self._instance, run_id, "It was stopped before a host had taken it.")
@@ -150,7 +150,7 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
         return True
 
     def check_run_worker_health(self, run: DagsterRun) -> CheckRunHealthResult:
-        """A run of the host is where the host says; of a run elsewhere nothing is known, and it is let go on."""
+        """The health of a run by its host. A run elsewhere is unknown here and counts as running."""
         if GRPC_INFO_TAG in run.tags or not self._is_here(run.run_id):
             return CheckRunHealthResult(WorkerStatus.RUNNING)
         try:
@@ -160,11 +160,11 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
         return CheckRunHealthResult(WorkerStatus.NOT_FOUND if at == "unknown" else WorkerStatus.RUNNING)
 
     def has_taken(self, run_id: str) -> bool:
-        """Whether a host took the run, or is to take it, and did not end it yet, whether that lives or not."""
+        """Whether a host, alive or not, has taken the run or will take it, and has not ended it yet."""
         return self._is_here(run_id) or (self._shared is not None and self._shared.is_open(run_id))
 
     def _is_here(self, run_id: str) -> bool:
-        """The same of this host, as its journal says."""
+        """Whether this host has taken the run and not ended it, by its journal."""
         return Journal(self._folder).holds(run_id)
 
     @cached_property

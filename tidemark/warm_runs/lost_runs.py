@@ -1,7 +1,7 @@
-"""Runs that no living host answers for: Dagster is told that they failed, or that they wait still.
+"""Reports runs without a live host to Dagster: as failed, or as still waiting.
 
-Whoever lives looks: each host of warm workers, and the center, which may be on a machine without any. Whoever comes
-first tells of a run; the others leave it to that one for a while.
+Each host of warm workers checks, and so does the center, which may be on a machine without workers. The first process
+reports a run; the others leave it alone for a while.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _EVERY_SECONDS: Final = 2.0
 _TURN_SECONDS: Final = 10.0
 _TOLD_AT_ONCE: Final = 20
 _IN_VAIN_SECONDS: Final = 300.0
-"""So long a run waits for a host that has its code, where none is there."""
+"""How long a run waits for a host with its code, if there is none."""
 _UPKEEP_SECONDS: Final = 3_600.0
 _KEPT_SECONDS: Final = 30 * 86_400.0
 
 
 class LostRuns:
-    """`wait_told_seconds` as in WarmWorkerOptions."""
+    """Checks for lost runs; `wait_told_seconds` is as in WarmWorkerOptions."""
 
     def __init__(
         self, database: Database, wait_told_seconds: float, clock: Callable[[], float] = time.monotonic
@@ -43,7 +43,7 @@ class LostRuns:
         self._answered_since: float | None = None
 
     def poll(self, instance: DagsterInstance) -> None:
-        """To be called often: it looks every few seconds. A store that does not answer is asked again."""
+        """Check every few seconds. Call it often. If the store does not answer, it is tried again."""
         if self._clock() - self._looked_at < _EVERY_SECONDS:
             return
         self._looked_at = self._clock()
@@ -70,7 +70,7 @@ class LostRuns:
     def _store_has_answered(self) -> bool:
         """Whether the store has answered for as long as a host may be silent.
 
-        While it is down no host can say that it is there: none is given up before each has had time to.
+        While the store is down, no host can report that it is alive. None is given up before each had time to report.
         """
         if self._answered_since is None:
             self._hosts.all()

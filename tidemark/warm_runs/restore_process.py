@@ -1,4 +1,4 @@
-"""What a run may change of its process, and the next run must not see."""
+"""Restores the parts of a process that a run may change, so that the next run does not see the changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def restore_process_afterwards() -> Iterator[None]:
-    """After the block they are as before it, however it ends."""
+    """Restore environment, folder, umask, decimal context and temporary folder after the block, however it ends."""
     environment, folder, mask = dict(os.environ), Path.cwd(), os.umask(0o077)
     os.umask(mask)
     decimals, temporary = decimal.getcontext().copy(), tempfile.tempdir

@@ -1,7 +1,7 @@
-"""Which run carries out which launch of a center, and what the tags of a run are worth.
+"""The run of each launch of a center, and the meaning of a run's tags.
 
-Dagster copies a run's tags to the run that repeats it (`Re-execute` on its pages, run retries), and its pages cannot
-remove one. So a run is known by its own id; a tag of ours counts on the run that it was given to, and on no copy.
+Dagster copies a run's tags to the run that repeats it (`Re-execute`, run retries), and its pages cannot remove a tag.
+So a run is identified by its own id. A tag of ours counts only on the run that got it first, never on a copy.
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ if TYPE_CHECKING:
     from dagster import DagsterInstance, DagsterRun
 
 RUN_TAG: Final = "tidemark/run"
-"""The id under which the center asked for a run; Dagster gives runs that a sensor asks for ids of its own."""
+"""The id of the center's request. Dagster gives its own ids to runs that a sensor requests."""
 REFUSED_TAG: Final = "tidemark/refused"
-"""The assets that a run did not compute, as their inputs were not there."""
+"""The assets that a run did not compute because their inputs were missing."""
 ENDED_TAG: Final = "tidemark/ended"
-"""What ended a run that did not fail by itself, with the run's id."""
+"""The outside cause that ended a run, with the run's id."""
 _PARENT_TAG: Final = "dagster/parent_run_id"
 _KEY_TAG: Final = "dagster/run_key"
 
 
 class OutsideEnd(Enum):
-    """What ends a run from outside."""
+    """Outside causes that end a run."""
 
     INTERRUPTED = "interrupted"
-    """What ran it was told to stop."""
+    """The process that executed it had to stop."""
     LOST = "lost"
-    """What ran it is gone."""
+    """The process that executed it is gone."""
 
 
 def is_repeated(run: DagsterRun) -> bool:
-    """Whether a run repeats another one: its tags are copies."""
+    """Whether a run repeats another one, so that its tags are copies."""
     return run.parent_run_id is not None or _PARENT_TAG in run.tags
 
 
 def own_tag(run: DagsterRun, name: str) -> str:
-    """The value of a tag that a run was given itself; empty where there is none."""
+    """The value of a run's own tag; empty if there is none."""
     return "" if is_repeated(run) else run.tags.get(name, "")
 
 
 def run_of_launch(instance: DagsterInstance, launch: str) -> DagsterRun | None:
-    """The run that was started for a launch: of several that carry its id the first, and no repeated one."""
+    """The run of a launch. Of several with its id it is the first, and never a repeated one."""
     run = instance.get_run_by_id(launch)
     if run is not None:
         return run
@@ -53,7 +53,7 @@ def run_of_launch(instance: DagsterInstance, launch: str) -> DagsterRun | None:
 
 
 def launch_of(instance: DagsterInstance, run: DagsterRun) -> str:
-    """The id of the launch that a run carries out; its own where it carries out none."""
+    """The id of the launch that a run carries out; its own id if there is none."""
     asked = own_tag(run, RUN_TAG)
     if not asked or asked == run.tags.get(_KEY_TAG):
         return asked or run.run_id
@@ -81,11 +81,11 @@ def _own_suffix(run: DagsterRun) -> str:
 
 
 def mark_ended(instance: DagsterInstance, run_id: str, end: OutsideEnd) -> None:
-    """Note what ends a run from outside."""
+    """Note the outside cause that ends a run."""
     instance.add_run_tags(run_id, {ENDED_TAG: f"{end.value} {run_id}"})
 
 
 def outside_end(run: DagsterRun) -> OutsideEnd | None:
-    """What ended a run from outside; None where it ended by itself, or a person cancelled it."""
+    """The outside cause that ended a run; None if it ended by itself or a person cancelled it."""
     end, _, marked = run.tags.get(ENDED_TAG, "").partition(" ")
     return next((kind for kind in OutsideEnd if kind.value == end and marked == run.run_id), None)

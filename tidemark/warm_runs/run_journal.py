@@ -1,4 +1,4 @@
-"""Runs that the host has taken and that have not ended: a file each, for whoever comes after a killed host."""
+"""A journal of the runs that the host has taken and not ended: one file for each, read after a killed host."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ _RUN_ID: Final = re.compile(r"[0-9A-Za-z_-]{1,128}")
 
 
 class Journal:
-    """The runs of one host, in a folder of their own. `ended` is told of each that is removed."""
+    """The runs of one host, in a folder. `ended` is called with each removed run."""
 
     def __init__(self, folder: Path, ended: Callable[[str], None] = lambda _: None) -> None:
         self._folder, self._ended = folder / "runs", ended
 
     def add(self, run_id: str) -> None:
-        """The host has taken the run. Ids are file names: Dagster's are UUIDs."""
+        """Add a run that the host has taken. Ids are file names: Dagster's are UUIDs."""
         private_directory(self._folder)
         self._file(run_id).touch()
 
     def remove(self, run_id: str) -> None:
-        """The run has ended, and Dagster knows it."""
+        """Remove a run that has ended and is known as such to Dagster."""
         self._file(run_id).unlink(missing_ok=True)
         self._ended(run_id)
 
     def holds(self, run_id: str) -> bool:
-        """Whether the host took the run and did not end it yet, whether it lives or not."""
+        """Whether the host, alive or not, has taken the run and not ended it."""
         return self._file(run_id).exists()
 
     def runs(self) -> list[str]:
-        """What was taken and not removed."""
+        """The runs that were added and not removed."""
         return sorted(file.name for file in self._folder.iterdir()) if self._folder.exists() else []
 
     def _file(self, run_id: str) -> Path:

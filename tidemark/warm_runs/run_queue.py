@@ -1,4 +1,4 @@
-"""Dagster's queue of runs, as long as TIDEMARK_POOLS has slots: dagster.yaml names it as the run coordinator."""
+"""Dagster's run queue with as many slots as TIDEMARK_POOLS: the run coordinator in dagster.yaml."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class PooledRunQueue(QueuedRunCoordinator[DagsterInstance]):
-    """So many runs of the daemon's are under way at a time; `max_concurrent_runs` in its configuration overrides it.
+    """Limits active runs to the slots of the pools; `max_concurrent_runs` in its configuration overrides them.
 
-    Where several hosts have warm workers it is the slots of all of them, as they come and go.
+    With several hosts of warm workers, the limit follows the slots of all live hosts.
     """
 
     def __init__(self, max_concurrent_runs: int | None = None, **others: Any) -> None:
@@ -30,12 +30,15 @@ class PooledRunQueue(QueuedRunCoordinator[DagsterInstance]):
         super().__init__(max_concurrent_runs=limit, **others)
 
     def submit_run(self, context: SubmitRunContext) -> DagsterRun:
-        """Into the queue. Raises RunConfigRefusedError; runs that become pods pass no launcher of ours."""
+        """Submit a run to the queue.
+
+        Raises RunConfigRefusedError here, because runs that become pods skip our launcher.
+        """
         check_run_config(dict(context.dagster_run.run_config))
         check_run_tags(context.dagster_run.tags)
         return super().submit_run(context)
 
     def get_run_queue_config(self) -> RunQueueConfig:
-        """What the daemon goes by, asked for at each of its rounds."""
+        """The limit for the daemon, which reads it at each round."""
         config = super().get_run_queue_config()
         return config if self._shared is None else config._replace(max_concurrent_runs=sum(self._shared.values()))

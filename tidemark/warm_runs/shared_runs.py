@@ -1,6 +1,6 @@
-"""What a launcher asks of other hosts, by the state store: nobody listens on the network.
+"""A launcher's access to other hosts through the state store, without network listeners.
 
-Only where the store is a server can there be others; where it is a file, `of` gives nothing, and nobody is asked.
+Other hosts exist only if the store is a server. With a file, `of` returns None.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ _IDENTITY: Final = "identity"
 
 
 class SharedRuns:
-    """The runs that hosts take from the store, as who launches them sees them. Opened when it is first asked."""
+    """The runs that hosts take from the store, from the launcher's side. The store is opened at first use."""
 
     def __init__(self, settings: Settings, options: WarmWorkerOptions) -> None:
         self._settings, self._options = settings, options
 
     @classmethod
     def of(cls, options: WarmWorkerOptions) -> Self | None:
-        """None where there is this machine alone."""
+        """The shared runs; None if there is only this machine."""
         settings = Settings.load(os.environ)
         return cls(settings, options) if settings.state else None
 
     def offer(self, run_id: str) -> bool:
-        """Let another host take the run; False where none with this code is there. Raises StateStoreDownError."""
+        """Offer the run to other hosts; False if none with this code is alive. Raises StateStoreDownError."""
         return self._runs.offer(run_id, self._code(), self._settings.host)
 
     def stop(self, run_id: str) -> Stop:
-        """Have the run stopped, wherever it is. Raises StateStoreDownError."""
+        """Stop the run, wherever it is. Raises StateStoreDownError."""
         return self._runs.stop(run_id)
 
     def is_open(self, run_id: str) -> bool:
-        """Whether it waits for a host, or one has it. Raises StateStoreDownError."""
+        """Whether it waits for a host, or a host has it. Raises StateStoreDownError."""
         return self._runs.is_open(run_id)
 
     @cached_property
@@ -64,12 +64,12 @@ class SharedRuns:
 
 
 def code_identity_of(options: WarmWorkerOptions) -> CodeIdentity:
-    """That of the packages whose changes make workers load again."""
+    """The identity of the packages whose changes make workers load again."""
     return CodeIdentity([*options.watch, *options.modules])
 
 
 def require_shared(settings: Settings, instance: DagsterInstance) -> None:
-    """Raise NotSharedError where a store is this machine's alone, HostNameTakenError where the host's name is taken."""
+    """Raise NotSharedError if a store is only this machine's, HostNameTakenError if the host's name is in use."""
     if not settings.state:
         hint = "set it to postgresql+psycopg2://user:password@host/database, on every host"
         raise NotSharedError.of("the state store", f"the file {settings.state_db}", "TIDEMARK_STATE", hint)
@@ -84,7 +84,7 @@ def require_shared(settings: Settings, instance: DagsterInstance) -> None:
 
 
 def identity_in(folder: Path) -> str:
-    """What tells a DAGSTER_HOME's host from another one of the same name; kept, so that it takes its own place."""
+    """A stored text that distinguishes a DAGSTER_HOME's host from others with its name, so that it can rejoin."""
     file = folder / _IDENTITY
     if not file.exists():
         private_directory(folder)

@@ -1,4 +1,4 @@
-"""Whether the code that workers have loaded is still what is on disk."""
+"""Detects changes on disk of the code that workers have loaded."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def source_folders(packages: Iterable[str]) -> tuple[Path, ...]:
 
 
 def source_version(folders: Iterable[Path], plans: Path | None = None) -> frozenset[tuple[str, int]]:
-    """Each source below the folders, and when it was written: some milliseconds for a thousand.
+    """Each source below the folders with its time of change; takes some milliseconds for a thousand files.
 
-    In `plans` lies what `tidemark check` has told of Python functions: a definition that was loaded before it does not
-    know which slices its function reads.
+    `plans` has what `tidemark check` has found about Python functions. Definitions loaded before that do not know which
+    slices a function reads.
     """
     times = {(entry.path, entry.stat().st_mtime_ns) for folder in folders for entry in _sources(folder)}
     told = plans.glob(_PLANS) if plans is not None else ()

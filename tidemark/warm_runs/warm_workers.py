@@ -1,7 +1,7 @@
-"""Which worker takes which run, and when one is replaced. Knows no processes: they are told and tell through protocols.
+"""Assigns runs to workers and replaces workers. It does not know processes; it uses protocols.
 
-A run is taken once, whoever asks how often. It leaves the host when it has ended in Dagster too: a worker that ends
-without having said so has crashed, and its run is closed by `Runs.close`.
+A run is taken once, however often it is requested. It leaves the host after its end is known in Dagster too. A worker
+that ends without a report has crashed, and `Runs.close` closes its run.
 """
 
 from __future__ import annotations
@@ -18,46 +18,46 @@ if TYPE_CHECKING:
     from tidemark.warm_runs.worker_options import WarmWorkerOptions
 
 _STARTS: Final = 3
-"""So many workers in a row that end before they are ready, and they take nothing until one is."""
+"""After this many failed starts in a row, no runs are taken until a worker is ready."""
 _PAUSED_SECONDS: Final = 10.0
-"""From one tick to the next, of about a second."""
+"""A longer time between two ticks, of about a second each, means a pause of the machine or the process."""
 _TOLD_AT_ONCE: Final = 10
-"""Runs a tick: who asks for a worker meanwhile waits for their database."""
+"""The most reports in a tick: requests for workers wait for their database writes."""
 
 
 class Worker(Protocol):
-    """A process that executes one run at a time; it tells the host `is_ready`, `is_done` and `is_gone`."""
+    """A process that executes one run at a time and calls `is_ready`, `is_done` and `is_gone` of the host."""
 
     @property
     def pid(self) -> int: ...
     def run(self, run_id: str) -> None: ...
     def interrupt(self) -> None:
-        """End the run under way, by force after a while."""
+        """End the active run, by force after a while."""
 
     def end(self) -> None:
         """End the process, which has no run."""
 
     def kill(self) -> None:
-        """End the process, which loads still or hangs."""
+        """End the process, which is still loading or hangs."""
 
 
 class Runs(Protocol):
-    """What the host says of runs to Dagster."""
+    """The host's reports about runs to Dagster."""
 
     def take(self, run_id: str) -> None:
-        """The run is the host's, durably."""
+        """Record durably that the host has the run."""
 
     def waits(self, run_id: str, before: int) -> None:
-        """The run waits still, with so many before it: no worker has begun it."""
+        """Report that the run still waits, with `before` runs ahead of it."""
 
     def note_end(self, run_id: str) -> None:
-        """The run has ended, and has told so itself."""
+        """Record that the run has ended and has reported so itself."""
 
     def interrupts(self, run_id: str) -> None:
-        """A run is about to be stopped, and not for its own sake."""
+        """Note that a run is about to be stopped for an external reason."""
 
     def close(self, run_id: str, why: str) -> None:
-        """The run will never end by itself: it has failed, or is canceled where that was asked for."""
+        """Close a run that will never end by itself: as canceled if that was requested, else as failed."""
 
 
 @dataclass(eq=False, slots=True)
@@ -75,7 +75,7 @@ class _Member:
 
 @dataclass(slots=True)
 class Count:
-    """What has happened to warm workers."""
+    """Counts of events of warm workers."""
 
     taken: int = 0
     ended: int = 0
@@ -85,7 +85,7 @@ class Count:
 
 @dataclass(slots=True)
 class WarmWorkers:
-    """`start` makes a worker; `version` is that of the code on disk. Safe between threads."""
+    """A set of workers. `start` makes a worker; `version` gives the version of the code on disk. Thread-safe."""
 
     options: WarmWorkerOptions
     start: Callable[[WarmWorkers], Worker]
@@ -103,7 +103,7 @@ class WarmWorkers:
     _lock: RLock = field(default_factory=RLock)
 
     def run(self, run_id: str) -> bool:
-        """Take a run; False where somebody else has to."""
+        """Take a run; False if it has to go elsewhere."""
         with self._lock:
             if self.where(run_id) != "unknown":
                 return True
@@ -117,7 +117,7 @@ class WarmWorkers:
             return True
 
     def stop_run(self, run_id: str) -> bool:
-        """Somebody wants the run to end; False where it is not here."""
+        """Stop a run; False if it is not here."""
         with self._lock:
             if run_id in self._waiting:
                 self._waiting.remove(run_id)
@@ -127,7 +127,7 @@ class WarmWorkers:
             member = next((member for member in self._members if member.run_id == run_id), None)
             if member is None:
                 return False
-            # What a run that was torn out of its work left in the process is unknown: the worker goes after it.
+            # An interrupted run may leave unknown state in the process, so the worker ends after it.
             member.is_leaving = True
             member.worker.interrupt()
             return True
@@ -152,14 +152,14 @@ class WarmWorkers:
             self._work()
 
     def is_alive(self, worker: Worker) -> None:
-        """A worker's process goes on, whatever it does."""
+        """A worker's process is alive, whatever it does."""
         with self._lock:
             member = self._of(worker)
             if member is not None and member.is_ready:
                 member.heard_at = self.clock()
 
     def is_done(self, worker: Worker, megabytes: float, *, ended: bool) -> None:
-        """A worker's run is over; `ended` where Dagster knows it."""
+        """A worker's run is over; `ended` if Dagster knows it."""
         with self._lock:
             member = self._of(worker)
             if member is None or member.run_id is None:
@@ -172,7 +172,7 @@ class WarmWorkers:
             self._work()
 
     def is_broken(self, worker: Worker, *, gives_back: bool) -> None:
-        """A worker's JVM has ended, so it takes no further run; `gives_back` the one that it has not begun."""
+        """A worker's JVM has ended, so it takes no more runs; `gives_back` a run that it has not begun."""
         with self._lock:
             member = self._of(worker)
             if member is None:
@@ -200,9 +200,9 @@ class WarmWorkers:
             self._work()
 
     def tick(self) -> None:
-        """To be called about every second: workers whose code has changed on disk take no further run.
+        """Workers with changed code on disk take no more runs. Call it about every second.
 
-        Those that hang are killed, and of runs that wait Dagster is told, which would take them for lost.
+        Hanging workers are killed. Waiting runs are reported to Dagster, which would otherwise take them for lost.
         """
         version = self.version()
         with self._lock:
@@ -217,7 +217,7 @@ class WarmWorkers:
         now, paused = self.clock(), self.clock() - self._ticked_at > _PAUSED_SECONDS
         self._ticked_at = now
         for member in self._members:
-            # The machine slept, or this process did: the workers' words have waited, too.
+            # The machine or this process slept, so the workers' messages waited too.
             member.heard_at = now if paused else member.heard_at
             most = self.options.silent_seconds if member.is_ready else self.options.load_seconds
             if now - member.heard_at > most and not member.killed_for:
@@ -226,7 +226,7 @@ class WarmWorkers:
                 member.worker.kill()
 
     def _tell_waiting(self) -> None:
-        """Under the lock: no worker begins a run while it is said to wait."""
+        """Report waiting runs under the lock, so that no worker begins one meanwhile."""
         now = self.clock()
         late = [run_id for run_id in self._waiting if now - self._told_at[run_id] >= self.options.wait_told_seconds]
         for run_id in late[:_TOLD_AT_ONCE]:
@@ -234,7 +234,7 @@ class WarmWorkers:
             self.runs.waits(run_id, self._waiting.index(run_id))
 
     def close(self) -> None:
-        """Take nothing more, and end what is under way."""
+        """Take no more runs, and end the active ones."""
         with self._lock:
             self._is_closed = True
             while self._waiting:
@@ -245,7 +245,7 @@ class WarmWorkers:
                 self._leave(member)
 
     def give_up(self, run_ids: Collection[str], why: str) -> None:
-        """Kill the workers of these runs, which nobody waits for any more; those that wait are closed."""
+        """Kill the workers of these runs, which were given up, and close the waiting ones."""
         with self._lock:
             for run_id in [run_id for run_id in self._waiting if run_id in run_ids]:
                 self._waiting.remove(run_id)
@@ -258,7 +258,7 @@ class WarmWorkers:
 
     @property
     def taken(self) -> list[str]:
-        """The runs that are here: under way, then those that wait."""
+        """The runs here: active ones, then waiting ones."""
         with self._lock:
             return [*(member.run_id for member in self._members if member.run_id is not None), *self._waiting]
 
@@ -270,7 +270,7 @@ class WarmWorkers:
 
     @property
     def room(self) -> int:
-        """How many more runs would begin at once."""
+        """The number of further runs that would begin at once."""
         with self._lock:
             return max(0, len(list(self._idle())) - len(self._waiting)) if self.takes_runs else 0
 
@@ -286,7 +286,7 @@ class WarmWorkers:
             return not self._members
 
     def status(self) -> dict[str, Any]:
-        """Figures for people and for metrics."""
+        """Figures for people and metrics."""
         with self._lock:
             return {
                 "healthy": not self._failed_starts or any(member.is_ready for member in self._members),
@@ -313,7 +313,7 @@ class WarmWorkers:
             member.worker.run(member.run_id)
 
     def _grow(self) -> None:
-        """One at a time: starting costs more processor time than most runs."""
+        """Start one worker at a time, because a start costs more processor time than most runs."""
         if any(not member.is_ready for member in self._members) or self._failed_starts >= _STARTS:
             return
         staying = [member for member in self._members if not (member.is_leaving or member.is_worn)]
@@ -321,7 +321,7 @@ class WarmWorkers:
             self._members.append(_Member(self.start(self), self._version, heard_at=self.clock()))
 
     def retry_start(self) -> None:
-        """Let another worker try to start, though the last ones did not."""
+        """Let one more worker try to start after failures."""
         with self._lock:
             if self._failed_starts >= _STARTS:
                 self._failed_starts = _STARTS - 1

@@ -1,9 +1,9 @@
-"""The host of warm workers: one process a DAGSTER_HOME, the child of who owns it.
+"""The host of warm workers: one process for each DAGSTER_HOME, the child of its owner.
 
     python -m tidemark.warm_runs.worker_host HOME LOG
 
-It waits until it has the lock - the former host's workers hold it too, so that their runs are over by then -, closes
-what a killed host left in the journal, and serves until its standard input ends: then its owner is gone.
+It waits for the lock. An earlier host's workers hold the lock too, so their runs are over by then. It closes the runs
+in a killed host's journal, and serves until its standard input ends, which means that its owner is gone.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _END_SECONDS: Final = 6.0
 
 
 def main(home: Path, log: Path) -> None:
-    """Serve until the owner is gone or says so by SIGTERM."""
+    """Serve until the owner is gone, or sends SIGTERM."""
     stopped = Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
@@ -57,7 +57,7 @@ def main(home: Path, log: Path) -> None:
 
 
 def _serve(home: Path, log: Path, lock: int, stopped: Event) -> None:
-    from dagster import DagsterInstance  # noqa: PLC0415 - a host that waits for the lock needs none of it
+    from dagster import DagsterInstance  # noqa: PLC0415 - a host that waits for the lock does not need it
 
     from tidemark.system.settings import Settings  # noqa: PLC0415
     from tidemark.warm_runs.close_runs import DagsterRunCloser  # noqa: PLC0415
@@ -123,7 +123,7 @@ def _serve_questions(listener: socket.socket, service: HostService) -> None:
 
 
 def _answer(listener: socket.socket, service: HostService) -> None:
-    """Each connection asks once, in a thread of its own: one that says nothing holds nobody up."""
+    """Each connection has one request and its own thread, so a silent one does not delay others."""
     boundary = TurnBoundary("questions to the host of warm workers are not answered")
 
     def accept() -> None:
@@ -145,7 +145,7 @@ def _answer_one(connection: socket.socket, service: HostService) -> None:
         try:
             asked = json.loads(lines.readline(MOST_BYTES))
             connection.sendall(json_text(service.answer(asked)).encode() + b"\n")
-        except (OSError, ValueError):  # the caller has gone, or did not send a question
+        except (OSError, ValueError):  # the caller has gone, or did not send a request
             return
         except Exception:  # noqa: BLE001 - the caller gets no answer, and the next one is served
             traceback.print_exc()
@@ -160,7 +160,7 @@ def _try_lock(lock: int) -> bool:
 
 
 def _watch_owner(stopped: Event) -> None:
-    """Standard input is a pipe that the owner alone can write to, and never does."""
+    """Standard input is a pipe that only the owner can write to, and never does."""
     sys.stdin.buffer.read(1)
     stopped.set()
 

@@ -1,8 +1,8 @@
-"""A worker's process: loads definitions, starts Spark, then executes one run at a time, as the host says.
+"""A worker's process: loads definitions, starts Spark, then executes one run at a time for the host.
 
-Its main thread executes: Dagster interrupts runs by a signal, which only that thread gets, and captures what a step
-prints by the process's own descriptors, so that two runs at once would share their logs. Therefore one run at a time,
-and a Spark session a worker.
+The main thread executes runs. Dagster interrupts a run by a signal, which only that thread gets. It also captures a
+step's output through the process's descriptors, so two parallel runs would share their logs. So there is one run at a
+time, and one Spark session for each worker.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _LAST_SECONDS: Final = 10.0
-"""So long a run may take to end once the host is gone."""
+"""How long a run may take to end after the host is gone."""
 _ALIVE_SECONDS: Final = 5.0
 _SAYING: Final = Lock()
 _NO_JVM: Final = "its JVM has ended"
 
 
 def main(control_number: int, life_number: int, home: Path, given: Mapping[str, Any]) -> None:
-    """Serve until the host is gone, or says so."""
+    """Serve until the host is gone, or closes the connection."""
     keep_files_private()
     make_project_importable()
     control = socket.socket(fileno=control_number)
@@ -60,16 +60,16 @@ def main(control_number: int, life_number: int, home: Path, given: Mapping[str, 
             if _is_jvm_gone():
                 _say(control, {"broken": _NO_JVM, "gives_back": True})
                 continue
-            # A signal that came between two runs was for the last one; who stops this one has marked it so before.
+            # A signal between two runs was meant for the last run. To stop this one, it would be marked first.
             pop_captured_interrupt()
             _say(control, {"done": run_id, "ended": execution.run(run_id)})
-    # Python's own way out takes apart everything that Dagster has loaded, which can take longer than all runs did.
+    # Python's normal exit takes apart everything that Dagster has loaded, which may take longer than all runs did.
     atexit._run_exitfuncs()  # noqa: SLF001
     os._exit(0)
 
 
 def _start_spark() -> None:
-    from tidemark.spark.session import spark_session  # noqa: PLC0415 - only where the host is told to
+    from tidemark.spark.session import spark_session  # noqa: PLC0415 - only if the host needs it
 
     spark_session(Settings.load(os.environ)).range(1).collect()
 
@@ -85,7 +85,7 @@ def _say(control: socket.socket, what: Mapping[str, Any]) -> None:
 
 
 def _live(control: socket.socket) -> None:
-    """Say that the process goes on, or that its JVM does not. One that is stopped, or hangs, says nothing."""
+    """Report that the process is alive, or that its JVM is not. A stopped or hanging process reports nothing."""
     while True:
         time.sleep(_ALIVE_SECONDS)
         word = {"broken": _NO_JVM, "gives_back": False} if _is_jvm_gone() else {"alive": True}
@@ -96,7 +96,7 @@ def _live(control: socket.socket) -> None:
 
 
 def _end_with(life_number: int) -> None:
-    """The reading end of a pipe tells when the host is gone, however it went."""
+    """End this process when the host is gone for any reason, which a pipe shows."""
     os.read(life_number, 1)
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(_LAST_SECONDS)

@@ -1,4 +1,4 @@
-"""What warm workers are: read from the launcher's configuration in dagster.yaml."""
+"""The options of warm workers, from the launcher's configuration in dagster.yaml."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ _FOLDER: Final = "warm_runs"
 
 @dataclass(frozen=True, slots=True)
 class WarmWorkerOptions:
-    """How many workers there are, what they load, and when one is replaced.
+    """The number of workers, their code, and when one is replaced.
 
-    `modules` are code locations that a worker loads when it starts, others at their first run; `watch` are packages in
-    which a changed file makes workers load everything again. After `runs_a_worker` runs, or above `megabytes` of
-    memory with its JVM, a worker is replaced. Where dagster.yaml names no `workers`,
-    there are as many as TIDEMARK_POOLS has slots. `waiting` runs may wait for a worker, others are refused.
-    A worker that is not ready after `load_seconds`, or says nothing for `silent_seconds`, is killed and replaced. A run
-    that waits is said to do so every `wait_told_seconds`, less than Dagster lets a run start (`start_timeout_seconds`).
+    - `modules`: code locations that a worker loads at its start; it loads others at their first run.
+    - `watch`: packages in which a changed file makes workers load everything again.
+    - `workers`: by default as many as TIDEMARK_POOLS has slots.
+    - `runs_a_worker`, `megabytes`: limits of runs and of memory with the JVM, after which a worker is replaced.
+    - `waiting`: the most runs that wait for a worker; more are refused.
+    - `load_seconds`, `silent_seconds`: a worker that is not ready, or silent, for so long is killed and replaced.
+    - `wait_told_seconds`: the interval of reports of a waiting run, less than Dagster's `start_timeout_seconds`.
     """
 
     modules: tuple[str, ...] = ()
@@ -40,10 +41,10 @@ DEFAULT_OPTIONS: Final = WarmWorkerOptions()
 
 
 def host_folder(instance: dg.DagsterInstance) -> Path:
-    """Where the host of an instance keeps its lock, its journal and its address."""
+    """The folder of an instance's host, with its lock, journal and address."""
     return folder_in(Path(instance.root_directory))
 
 
 def folder_in(home: Path) -> Path:
-    """The same, by DAGSTER_HOME."""
+    """The folder of the host of a DAGSTER_HOME."""
     return home / _FOLDER

@@ -1,4 +1,4 @@
-"""A worker's process as its host sees it."""
+"""A worker's process, from its host's side."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from tidemark.warm_runs.worker_options import WarmWorkerOptions
 
 _GRACE_SECONDS: Final = 15.0
-"""So long a run may take to end once it was told to."""
+"""How long a run may take to end after an interrupt."""
 _MODULE: Final = "tidemark.warm_runs.worker_main"
 _MEGABYTE: Final = 1_048_576
 
 
 @dataclass(eq=False)
 class WorkerProcess:
-    """Started with its host's lock, and with a pipe whose end tells it that the host is gone."""
+    """A worker's process. It has its host's lock, and a pipe that shows when the host is gone."""
 
     process: subprocess.Popen[bytes]
     control: socket.socket
@@ -45,7 +45,7 @@ class WorkerProcess:
     def run(self, run_id: str) -> None:
         try:
             self.control.sendall(json_text({"run": run_id}).encode() + b"\n")
-        except OSError:  # it has just died: the reader tells the host, which closes the run
+        except OSError:  # it has just died: the reader notifies the host, which closes the run
             return
 
     def interrupt(self) -> None:
@@ -64,7 +64,7 @@ class WorkerProcess:
         self._signal(signal.SIGKILL)
 
     def follow(self, warm_workers: WarmWorkers) -> None:
-        """Tell the host what the process says, until it ends."""
+        """Pass the process's messages to the host until it ends."""
         with self.control, self.control.makefile("r") as lines:
             try:
                 for line in lines:
@@ -86,7 +86,7 @@ class WorkerProcess:
         warm_workers.is_gone(self, f"was ended by signal {-status}" if status < 0 else f"ended with status {status}")
 
     def megabytes(self) -> float:
-        """Resident memory, with that of its JVM."""
+        """Resident memory in MiB, with that of its JVM."""
         try:
             family = [worker := psutil.Process(self.pid), *worker.children(recursive=True)]
             return float(sum(process.memory_info().rss for process in family)) / _MEGABYTE
@@ -107,7 +107,10 @@ class WorkerProcess:
 def starter(
     options: WarmWorkerOptions, home: Path, log: Path, lock: int, life: int
 ) -> Callable[[WarmWorkers], WorkerProcess]:
-    """What starts workers: `lock` is the descriptor of the host's lock, `life` the reading end of its pipe."""
+    """A function that starts workers.
+
+    `lock` is the descriptor of the host's lock, `life` the reading end of its pipe.
+    """
     given = json_text({"modules": options.modules, "spark": options.spark})
 
     def start(warm_workers: WarmWorkers) -> WorkerProcess:

@@ -1,1 +1,1 @@
-"""How Spark and Delta write to this machine's disk: Java classes, which `tidemark.spark.jars` compiles into one jar."""
+"""Java classes with which Spark and Delta write to the local disk; `tidemark.spark.jars` compiles them into one jar."""

@@ -1,1 +1,1 @@
-"""Spark with its tables in an object store: the jars, the settings, and Delta's log by conditional puts."""
+"""Spark with tables in an object store: jars, settings, and Delta's log by conditional puts."""

@@ -18,16 +18,17 @@ _BY_TOKEN: Final = {
 
 
 def azure_settings(access: AzureAccess) -> dict[str, str]:
-    """What commits are safe by, and what has to be as delta-rs has it; nobody may set it otherwise.
+    """Settings for safe commits and for the same access as delta-rs. Users cannot change them.
 
-    Credentials are read from the environment by our own classes: no setting, which Spark may show, holds any.
+    Our own classes read the credentials from the environment, because Spark may show its settings.
     """
     settings = {
         "spark.delta.logStore.abfss.impl": LOG_STORE,
         "spark.hadoop.fs.abfss.impl": f"{_FILE_SYSTEM}.SecureAzureBlobFileSystem",
-        # Delta's checksums are written by it. The other one loads the file system in a way that knows TLS alone.
+        # Delta writes its checksums by this manager. The default one opens the file system in a way that supports only
+        # TLS.
         "spark.sql.streaming.checkpointFileManagerClass": f"{_STREAMING}.FileSystemBasedCheckpointFileManager",
-        # A store that stays away is told of within two minutes; the default waits ten times as long.
+        # Report an unavailable store within two minutes; the default takes ten times as long.
         "spark.hadoop.fs.azure.io.retry.max.retries": "8",
         "spark.hadoop.fs.azure.networking.library": "JDK_HTTP_URL_CONNECTION",
         **(_SIGNED_BY_KEY if access.has_key else _BY_TOKEN),

@@ -1,7 +1,8 @@
-"""The jars by which Spark reads and writes Google Cloud Storage: Google's connector for Hadoop, and our log store.
+"""The jars for Google Cloud Storage: Google's connector for Hadoop, and our log store.
 
-`python -m tidemark.spark.object_store.gcs_jars` fetches them before the first session does; nobody else needs them.
-Hadoop's own connector (hadoop-gcp) knows no other server than Google's: nobody could try it on one.
+`python -m tidemark.spark.object_store.gcs_jars` fetches them in advance, else the first session does. Other lakes do
+not need them. Hadoop's own connector (hadoop-gcp) only supports Google's server, so it could not be tested on another
+one.
 """
 
 import hashlib
@@ -19,14 +20,14 @@ _IVY_SETTINGS: Final = Path(__file__).with_name("shaded_ivy.xml")
 
 
 def gcs_jars_directory(base: Path | None = None) -> Path:
-    """The folder of these jars; its name changes with them and with our sources."""
+    """The folder of these jars. Its name changes with them and with our sources."""
     delta = jars_directory(base)
     told = b"\n".join([CONNECTOR.encode(), delta.name.encode(), *(source.read_bytes() for source in SOURCES)])
     return delta.with_name(f"gcs-jars-{hashlib.sha256(told).hexdigest()[:12]}")
 
 
 def gcs_jars(base: Path | None = None) -> tuple[Path, ...]:
-    """Those jars on this machine, fetched first where they are not there. Raises JarsError, ChecksumError."""
+    """These jars on this machine, fetched first if they are missing. Raises JarsError, ChecksumError."""
     target = gcs_jars_directory(base)
     if not target.is_dir():
         fetch_into(target, [((CONNECTOR,), ())], CHECKSUMS, lambda folder: _add_log_store(folder, base), _IVY_SETTINGS)

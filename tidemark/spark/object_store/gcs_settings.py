@@ -13,13 +13,13 @@ _SIZES: Final = {
     "outputstream.buffer.size": 8,
     "rewrite.max.chunk.size": 512,
 }
-"""In MiB. Hadoop's defaults are written for a connector of its own (`64m`), and Google's reads numbers alone."""
+"""Sizes in MiB. Hadoop's defaults are for its own connector (`64m`); Google's connector reads only numbers."""
 
 
 def gcs_settings(access: GcsAccess) -> dict[str, str]:
-    """What commits are safe by, and what has to be as delta-rs has it; nobody may set it otherwise.
+    """Settings for safe commits and for the same access as delta-rs. Users cannot change them.
 
-    Credentials are found by the connector itself: the file of GOOGLE_APPLICATION_CREDENTIALS, else the machine's own.
+    The connector finds credentials itself: the file of GOOGLE_APPLICATION_CREDENTIALS, else the machine's own.
     """
     settings = {
         "spark.hadoop.fs.gs.impl": f"{_PACKAGE}.GoogleHadoopFileSystem",

@@ -1,4 +1,4 @@
-"""Whether an account of Azure's has a hierarchical namespace: without one a rename is a copy and a delete."""
+"""Checks that an Azure account has a hierarchical namespace. Without one, a rename is a copy and a delete."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import ObjectLocation
 
 _ACCESS_LISTS: Final = "fs.capability.paths.acls"
-"""What such accounts alone have; Hadoop asks the store once, when it opens it."""
+"""A capability of such accounts only. Hadoop reads it once, when it opens the store."""
 
 
 def require_hierarchical_namespace(spark: SparkSession, lake: ObjectLocation) -> None:
-    """Raises UnsafeStoreError where there is none, StorageRefusedError and StorageDownError."""
+    """Raise UnsafeStoreError if there is none; also raises StorageRefusedError and StorageDownError."""
     path = Jvm(spark)("org.apache.hadoop.fs.Path")(str(lake))
     try:
         has_folders = path.getFileSystem(hadoop_configuration(spark)).hasPathCapability(path, _ACCESS_LISTS)

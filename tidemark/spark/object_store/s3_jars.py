@@ -1,7 +1,7 @@
-"""The jars by which Spark reads and writes S3: Hadoop's file system, its parts of Amazon's SDK, and our log store.
+"""The jars for S3: Hadoop's file system, the parts of Amazon's SDK that it needs, and our log store.
 
-`python -m tidemark.spark.object_store.s3_jars` fetches them before the first session does; a lake on disk needs none.
-The SDK as one jar has 600 MB; the parts that the file system loads have 13.
+`python -m tidemark.spark.object_store.s3_jars` fetches them in advance, else the first session does. A lake on disk
+does not need them. The whole SDK is a jar of 600 MB; the parts that the file system loads have 13 MB.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ def s3_coordinates() -> tuple[str, ...]:
 
 
 def s3_jars_directory(base: Path | None = None) -> Path:
-    """The folder of these jars; its name changes with them and with our sources."""
+    """The folder of these jars. Its name changes with them and with our sources."""
     delta = jars_directory(base)
     named = "\n".join((*s3_coordinates(), delta.name)).encode()
     told = b"\n".join([named, *(source.read_bytes() for source in SOURCES)])
@@ -45,7 +45,7 @@ def s3_jars_directory(base: Path | None = None) -> Path:
 
 
 def s3_jars(base: Path | None = None) -> tuple[Path, ...]:
-    """Those jars on this machine, fetched first where they are not there. Raises JarsError, ChecksumError."""
+    """These jars on this machine, fetched first if they are missing. Raises JarsError, ChecksumError."""
     target = s3_jars_directory(base)
     if not target.is_dir():
         excluded = ("software.amazon.awssdk:bundle",)

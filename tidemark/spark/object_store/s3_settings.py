@@ -14,13 +14,13 @@ _CREDENTIALS: Final = (
 
 
 def s3_settings(access: S3Access) -> dict[str, str]:
-    """What commits are safe by, and what has to be as delta-rs has it; nobody may set it otherwise.
+    """Settings for safe commits and for the same access as delta-rs. Users cannot change them.
 
-    Credentials are found as delta-rs finds them: in the environment, or by the role of the process or the machine.
+    Credentials are found as in delta-rs: in the environment, or by the role of the process or the machine.
     """
     settings = {
-        # No look at what is there before a file is made. Data files have names of their own, and what must not be
-        # replaced is put on a condition, which the store holds.
+        # Create files without a check for existing ones. Data files have unique names. Files that must not be replaced
+        # are put with a condition, which the store enforces.
         "spark.hadoop.fs.s3a.performance.flags": "create,mkdir",
         "spark.delta.logStore.s3a.impl": LOG_STORE,
         "spark.sql.streaming.checkpointFileManagerClass": FILE_MANAGER,
