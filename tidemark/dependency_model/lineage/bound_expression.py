@@ -1,13 +1,13 @@
-"""Expressions with every column put in its place: which occurrence of which table, or a parameter of business time.
+"""Expressions with resolved columns: an occurrence of a table, or a parameter of business time.
 
-Literal          a constant
-Parameter        `:biz_date` and its like
-Column           a column of one occurrence of a table
-Sourced          an expression of a FROM item, NULL where an outer join makes the item's row up
-Call             a function or operator that can be evaluated
-Element          one value of a sequence, of which `explode` makes rows
-Opaque           what is not known here (an aggregate, a window, an unknown function), with what it is made of
-Exists, InQuery  conditions on a sub-query's rows
+Literal          a constant.
+Parameter        `:biz_date` and similar.
+Column           a column of one occurrence of a table.
+Sourced          an expression of a FROM item, NULL if an outer join makes up the item's row.
+Call             a function or operator that can be evaluated.
+Element          one value of a sequence; `explode` makes a row of each.
+Opaque           an unknown value (an aggregate, a window, an unknown function), with its parts.
+Exists, InQuery  conditions on a sub-query's rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Folded = TypeVar("Folded")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in a text, line and column from 1."""
+    """A place in a text; line and column count from 1."""
 
     line: int = 1
     column: int = 1
@@ -34,7 +34,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Occurrence:
-    """One mention of a table in a FROM clause (a CTE that is used twice holds its tables twice)."""
+    """One mention of a table in a FROM clause. A CTE that is used twice has its tables twice."""
 
     table: str
     place: Place
@@ -70,11 +70,11 @@ class Sourced:
 
 
 class Origin(Protocol):
-    """Where in a query an expression stands."""
+    """The place of an expression in a query."""
 
     @property
     def text(self) -> str:
-        """The expression as it is written, cut where it is long."""
+        """The expression as written, shortened if long."""
 
     @property
     def where(self) -> str:
@@ -83,7 +83,7 @@ class Origin(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`origin` is None where it does not stand in a query itself."""
+    """`origin` is None if the call is not in a query."""
 
     name: str
     arguments: tuple[Bound, ...]
@@ -94,29 +94,29 @@ class Call:
         object.__setattr__(self, "_hash", hash((self.name, self.arguments)))
 
     def __hash__(self) -> int:
-        """Computed once: an expression that is mentioned twice at each of many levels has few parts but many paths."""
+        """Computed once: an expression with repeated parts on many levels has few parts but many paths."""
         return self._hash
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Element:
-    """A value of `sequence(first, last, step)`, whichever: there is a row for each."""
+    """One value of any `sequence(first, last, step)`; each value makes a row."""
 
     sequence: Call
 
 
 AGGREGATE: Final = "an aggregate"
-"""Why nothing is known of a value that all rows of a group make."""
+"""The reason why a value that comes from all rows of a group is unknown."""
 WINDOW: Final = "a window function"
-"""Why nothing is known of a value that other rows make as well."""
+"""The reason why a value that also depends on other rows is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """`parts` make its value, `choosing` which rows go into it; `why` is for people, or empty.
+    """`parts` make its value, `choosing` decides which rows are used; `why` is for people, or empty.
 
-    `of_data` where rows decide; else whoever knew the function would know the value, given its parts. `hidden_by` is
-    what in between lets rows with other values of it count as well, such as a LIMIT; or empty.
+    `of_data`: rows decide the value. Otherwise it depends only on its parts, by an unknown function. `hidden_by` names
+    an operation in between, such as a LIMIT, that also lets rows with other values count; or it is empty.
     """
 
     parts: tuple[Bound, ...] = ()
@@ -136,7 +136,7 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True)
 class Exists:
-    """`inner` are the tables of the query, `direct` those of which every one of its rows holds a row."""
+    """`inner` are the tables of the query; in each row of the query every table of `direct` has a row."""
 
     conditions: tuple[Bound, ...]
     inner: tuple[Occurrence, ...]
@@ -155,7 +155,7 @@ Bound = Literal | Parameter | Column | Sourced | Call | Element | Opaque | Exist
 
 
 def children(bound: Bound) -> tuple[Bound, ...]:
-    """The expressions that an expression is made of."""
+    """The direct parts of an expression."""
     match bound:
         case Sourced(inner=inner) | Element(sequence=inner):
             return (inner,)
@@ -171,7 +171,7 @@ def children(bound: Bound) -> tuple[Bound, ...]:
 
 
 def walk(bound: Bound) -> Iterator[Bound]:
-    """The expression and everything in it, each thing once."""
+    """The expression and everything in it, each once."""
     return _each_once(bound, children)
 
 
@@ -187,7 +187,7 @@ def _each_once(bound: Bound, parts: Callable[[Bound], tuple[Bound, ...]]) -> Ite
 
 
 def operands(bound: Bound) -> tuple[Bound, ...]:
-    """The expressions that its value is computed of: not those that an opaque one hides."""
+    """The expressions from which its value is computed, without those that an opaque one hides."""
     match bound:
         case Exists(conditions=conditions):
             return conditions
@@ -197,12 +197,12 @@ def operands(bound: Bound) -> tuple[Bound, ...]:
 
 
 def value_parts(bound: Bound) -> Iterator[Bound]:
-    """The expression and everything that its value is computed of, each thing once."""
+    """The expression and everything from which its value is computed, each once."""
     return _each_once(bound, operands)
 
 
 def inside_out(bound: Bound, known: Container[int] = ()) -> Iterator[Bound]:
-    """Everything that its value is computed of, each thing once and after its own parts; without `known` ids."""
+    """Everything from which its value is computed, each once and after its parts, without the ids in `known`."""
     seen: set[int] = set()
     stack = [bound]
     while stack:
@@ -222,7 +222,7 @@ def inside_out(bound: Bound, known: Container[int] = ()) -> Iterator[Bound]:
 
 
 def fold(bound: Bound, of: Callable[[Bound, Sequence[Folded]], Folded]) -> Folded:
-    """What an expression is by what its operands are, each computed once however often it is mentioned."""
+    """Computes a result from the results of the operands; each part is computed once."""
     known: dict[int, Folded] = {}
     for part in inside_out(bound):
         known[id(part)] = of(part, [known[id(below)] for below in operands(part)])
@@ -230,7 +230,7 @@ def fold(bound: Bound, of: Callable[[Bound, Sequence[Folded]], Folded]) -> Folde
 
 
 def joined(name: str, conditions: Sequence[Bound], origin: Origin | None = None) -> Bound:
-    """Conditions joined by AND or OR, one at least: a chain of them is one call."""
+    """At least one condition, joined by AND or OR into one call."""
     return conditions[0] if len(conditions) == 1 else Call(name, tuple(conditions), origin)
 
 

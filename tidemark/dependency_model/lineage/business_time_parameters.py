@@ -1,4 +1,4 @@
-"""The business time of a slice as a query sees it: its parameters."""
+"""The business time of a slice as query parameters."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Offsets by the calendar that sets of slices suggest: periods around the window, places in them, moved dates.
+"""Offsets by the calendar that fit sets of slices: periods around the window, places in them, moved dates.
 
-What most business times show is a candidate; whether it names the sets at every business time is the caller's to see.
+Candidates fit most business times. The caller checks whether they fit all.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ if TYPE_CHECKING:
 _ENCLOSING: Final = (Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH, Period.QUARTER, Period.YEAR)
 _TRIED: Final = 2
 _FEW: Final = 64
-"""Slices of a set that are looked at as places in a period, or as dates, of their own."""
+"""The most slices of a set that are examined as places in a period, or as dates."""
 _MANY: Final = 800
-"""The same, of days of which the first and the last are not whole."""
+"""The same limit for days whose first and last are not whole."""
 _DAY_PARTS: Final = 3
 _FEWEST_PERIODS: Final = 3
-"""Business times in fewer periods fit places in them by chance."""
+"""Business times in fewer periods would fit places by chance."""
 _YEAR: Final = 12
 _A_YEAR: Final = {Period.MONTH: 12, Period.QUARTER: 4}
 
 
 def usual_parts(down: Period, up: Period) -> Iterator[Offset]:
-    """What queries often read besides something else: last year's day, the last one of the month before."""
+    """Offsets that queries often read in addition: the same day last year, the last slice of the month before."""
     for within in _ENCLOSING:
         if within.is_finer_than(down) or not up.is_finer_than(within):
             continue
@@ -85,7 +85,7 @@ class CalendarCandidates:
         yield from self._since()
 
     def days_apart(self) -> Iterator[tuple[Offset, ...]]:
-        """Offsets that only together name the sets: other hours of one day than of the next, as from 04:00 to 04:00."""
+        """Combined offsets for different hours of two days, as from 04:00 to 04:00."""
         if not isinstance(self.up, ClockGrid) or Period.DAY.is_finer_than(self.period):
             return
         around = _Around(self.calendar.grid(self.period), self.calendar.grid(Period.DAY), self.up)
@@ -138,14 +138,14 @@ class CalendarCandidates:
         yield from (LAST.of_periods(within, counts) for counts, _ in lasts.most_common(1) if _is_near(counts))
 
     def _shown_places(self, around: _Around, limit: int = _FEW) -> Counter[tuple[tuple[int, int], ...]]:
-        """How often sets are the same slices by their number in periods counted from the window's."""
+        """How often sets have the same slices, by their number in periods counted from the window's."""
         return Counter(
             tuple(sorted({(around.count(down, slice_), around.place(slice_)) for slice_ in slices}))
             for down, slices in self._few(limit)
         )
 
     def _to_date(self, within: Period) -> Iterator[Offset]:
-        """Of other periods: the one before, and that of a year before, with and without this one."""
+        """To-date offsets of the period before, and of a year before, with and without the present period."""
         if self.period.is_clock or within.is_clock or within is Period.DAY:
             return
         for count in {1, _A_YEAR.get(within, 1)}:
@@ -153,7 +153,7 @@ class CalendarCandidates:
             yield TO_DATE.of_periods(within, runs_of((-count, 0)))
 
     def _workdays(self) -> Iterator[Offset]:
-        """Where the entity names a calendar: the workday before, and the last ones of periods."""
+        """With a calendar of holidays: the workday before, and the last workdays of periods."""
         if not self.calendar.holidays:
             return
         yield Offset(OffsetKind.WORKDAY, ((-1, -1),))
@@ -190,26 +190,26 @@ class CalendarCandidates:
 
 
 class _Around:
-    """Where an upstream slice lies in the periods around a window."""
+    """The position of an upstream slice in the periods around a window."""
 
     def __init__(self, down: Grid, enclosing: Grid, up: Grid) -> None:
         self._down, self._own = sides(down, enclosing)
         self._up, self._enclosing = sides(up, enclosing)
 
     def own(self, down: int) -> int:
-        """The period that the window begins in."""
+        """The period in which the window begins."""
         return self._own.at(self._down.start(down))
 
     def count(self, down: int, slice_: int) -> int:
-        """How many periods after the one that the window begins in."""
+        """The number of periods after the one in which the window begins."""
         return self._enclosing.at(self._up.start(slice_)) - self.own(down)
 
     def place(self, slice_: int) -> int:
-        """How many slices after the first one of its period."""
+        """The number of slices after the first one of its period."""
         return slice_ - self._up.at(self._enclosing.start(self._enclosing.at(self._up.start(slice_))))
 
     def is_last(self, slice_: int) -> bool:
-        """Whether it is the last one of its period."""
+        """Whether it is the last slice of its period."""
         period = self._enclosing.at(self._up.start(slice_))
         return self._up.from_(self._enclosing.end(period)) - 1 == slice_
 
@@ -226,7 +226,7 @@ def _is_near(runs: Runs) -> bool:
 
 
 def _date(grid: Grid, ordinal: int) -> int:
-    """The local date that a slice begins on."""
+    """The local date on which a slice begins."""
     if isinstance(grid, DateGrid):
         return grid.first_day(ordinal)
     if isinstance(grid, ClockGrid):

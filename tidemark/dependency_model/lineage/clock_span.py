@@ -1,7 +1,7 @@
-"""Spans of instants and what a zone's clock shows in them, in microseconds, as Java and so Spark read it.
+"""Ranges of instants and the clock times in them, in microseconds, by the rules of Java and Spark.
 
-The clock goes back where an offset falls, and leaves readings out where one rises: what follows from the two ends of a
-span alone holds only between two such changes.
+A clock goes back if its offset falls, and skips times if it rises. So the ends of a range only decide everything
+between two such changes.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ _ENDS: Final = 3 * DAY_MICROS
 
 
 class ClockSpan(NamedTuple):
-    """All instants, or all readings of a clock, from `low` to `high`."""
+    """All instants, or all times of a clock, from `low` to `high`."""
 
     low: int
     high: int
 
 
 def shown(zone: Zone, instant: int) -> int:
-    """What the clock shows, counted from 1970-01-01T00:00 of its own."""
+    """The local time, counted from 1970-01-01T00:00 local."""
     return instant + zone.offset_at(instant // MICROS) * MICROS
 
 
 def instant_of(zone: Zone, reading: int, offset: int | None = None) -> int:
-    """The instant of a reading, as `ZonedDateTime.ofLocal` has it.
+    """The instant of a local time, as in `ZonedDateTime.ofLocal`.
 
-    A reading that the clock leaves out is later by what is left out. Of one that comes twice it is the first, or the
-    one with `offset` (seconds east of UTC) where it has that.
+    A skipped time is later by the length of the gap. For a repeated time it is the first instant, or the one with
+    `offset` (seconds east of UTC) if there is one.
     """
     if offset is not None and zone.offset_at(reading // MICROS - offset) == offset:
         return reading - offset * MICROS
@@ -46,7 +46,7 @@ def instant_of(zone: Zone, reading: int, offset: int | None = None) -> int:
 
 
 def instants_of(zone: Zone, readings: ClockSpan, offset: int | None = None) -> ClockSpan:
-    """The first and the last instant of all readings, each as in `instant_of`."""
+    """The first and the last instant of all local times, each as in `instant_of`."""
     low, high = instant_of(zone, readings.low, offset), instant_of(zone, readings.high, offset)
     around = (readings.low - DAY_MICROS) // MICROS, (readings.high + DAY_MICROS) // MICROS
     for change in zone.changes_within(*around):
@@ -60,7 +60,7 @@ def instants_of(zone: Zone, readings: ClockSpan, offset: int | None = None) -> C
 
 
 def pieces(zone: Zone, span: ClockSpan) -> list[ClockSpan]:
-    """The parts of a span in each of which the offset does not change."""
+    """The parts of a range without a change of the offset."""
     starts = [
         span.low,
         *(change * MICROS for change in zone.changes_within(span.low // MICROS, span.high // MICROS + 1)),
@@ -70,10 +70,10 @@ def pieces(zone: Zone, span: ClockSpan) -> list[ClockSpan]:
 
 
 def pieces_near_ends(zone: Zone, span: ClockSpan) -> list[ClockSpan]:
-    """The pieces of a span's first and last days: among them are what the clock shows least and most of the span.
+    """The parts in a range's first and last days, which include its least and greatest clock times.
 
-    Offsets differ by 26 hours at most, so that what is shown later than that after the first instant is more than the
-    least, also where a time of day is cut to its hour; likewise at the end.
+    Offsets differ by at most 26 hours. So a time more than this after the first instant is greater than the least, even
+    if it is cut to its hour; likewise at the end.
     """
     if span.high - span.low <= 2 * _ENDS:
         return pieces(zone, span)
@@ -82,9 +82,9 @@ def pieces_near_ends(zone: Zone, span: ClockSpan) -> list[ClockSpan]:
 
 
 def moved(zone: Zone, span: ClockSpan, move: Callable[[int], int]) -> ClockSpan:
-    """The first and the last instant of a span whose days move on the clock, each at its time of day.
+    """The first and the last instant of a range whose days are moved on the clock, each at its time of day.
 
-    `move` is from days since 1970 to such days and never falls: several days may become one, as ends of months do.
+    `move` maps days since 1970 to days and never decreases. Several days may become one, as ends of months do.
     """
     parts = [
         instants_of(zone, _moved_readings(ClockSpan(shown(zone, part.low), shown(zone, part.high)), move), offset)

@@ -1,7 +1,7 @@
 """Column lineage: which columns of which tables an entity's columns come from.
 
-Direct are the columns whose values a column is computed of; indirect those that decide which rows there are and how
-they are grouped: conditions, joins, keys of groups and windows, sub-queries that are asked whether rows exist.
+A column is computed from direct columns. Indirect columns decide which rows there are and how they are grouped:
+conditions, joins, keys of groups and windows, sub-queries with EXISTS.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, order=True)
 class ColumnName:
-    """A column of a table; `*` stands for columns that nobody knows by name."""
+    """A column of a table; `*` means columns with unknown names."""
 
     table: str
     column: str
@@ -36,7 +36,7 @@ class ColumnName:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLineage:
-    """`direct` by output column, in the query's order; `indirect` of all rows."""
+    """`direct` by output column, in the query's order; `indirect` columns affect all rows."""
 
     direct: Mapping[str, tuple[ColumnName, ...]]
     indirect: tuple[ColumnName, ...]
@@ -64,7 +64,7 @@ def column_lineage(query: Query, tables: Tables) -> ColumnLineage:
 
 
 def _names(first: Relation, relation: Relation) -> Iterable[str]:
-    """Branches of a UNION go by the first one's names."""
+    """The output names: branches of a UNION have those of the first one."""
     return first.columns if len(first.columns) == len(relation.columns) else relation.columns
 
 
@@ -79,7 +79,10 @@ def _open_columns(relation: Relation, direct: dict[str, set[ColumnName]], indire
 
 
 def _used(bound: Bound, indirect: set[ColumnName]) -> set[ColumnName]:
-    """The columns that a value is computed of; those that only choose rows of sub-queries go to `indirect`."""
+    """The columns from which a value is computed.
+
+    Columns that only choose rows of sub-queries are added to `indirect`.
+    """
     used: set[ColumnName] = set()
     stack, seen = [bound], set[int]()
     while stack:
@@ -98,7 +101,7 @@ def _used(bound: Bound, indirect: set[ColumnName]) -> set[ColumnName]:
 
 
 def _values(bound: Bound, indirect: set[ColumnName]) -> Iterator[Bound]:
-    """The parts of an expression whose values count."""
+    """The parts of an expression that make its value."""
     if isinstance(bound, InQuery):
         for part in (bound.given, bound.rows):
             indirect |= _used(part, indirect)

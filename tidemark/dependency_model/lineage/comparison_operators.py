@@ -1,4 +1,4 @@
-"""`=`, `<`, `BETWEEN` and their like over boxes of slices, with Spark's own conversions between types."""
+"""`=`, `<`, `BETWEEN` and similar operators over boxes of slices, with Spark's conversions between types."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _TARGETS = {
 
 
 class SqlComparison:
-    """Comparisons that convert as Spark does.
+    """Comparisons with Spark's conversions.
 
-    A text beside a date is read as a date, a date beside an instant is its midnight.
+    A text compared with a date is read as a date; a date compared with an instant is its midnight.
     """
 
     def __init__(self, conversion: Conversion) -> None:
@@ -50,7 +50,7 @@ class SqlComparison:
         return logic.negate(self._compare(right, left, _less))
 
     def null_safe_equal(self, left: Value, right: Value) -> int:
-        """`<=>`: NULL is equal to NULL, and to nothing else."""
+        """`<=>`: NULL is only equal to NULL."""
         if left is Special.NULL or right is Special.NULL:
             return is_null(right if left is Special.NULL else left)
         both_null = logic.both(is_null(left), is_null(right))
@@ -68,7 +68,7 @@ class SqlComparison:
         return compare(left, right)
 
     def alike(self, left: Value, right: Value) -> tuple[Value, Value]:
-        """Both in the type in which Spark compares them."""
+        """Both values in the type in which Spark compares them."""
         if not isinstance(left, Range) or not isinstance(right, Range) or left.type is right.type:
             return left, right
         target = _TARGETS.get(frozenset({left.type, right.type}))
@@ -111,5 +111,5 @@ def _less(left: Range, right: Range) -> int:
 
 
 def _same_truth(left: int, right: int) -> int:
-    """`a = b` of two conditions."""
+    """`a = b` for two conditions."""
     return logic.either(logic.both(left, right), logic.both(logic.negate(left), logic.negate(right)))

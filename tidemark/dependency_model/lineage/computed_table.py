@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ComputedTable:
-    """The entity that a file computes: its name, and the columns that tell a row's slice; `times` are declared ones."""
+    """The entity of a file: its name, and the columns of business time; `times` are the declared ones."""
 
     entity: str
     columns: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
-"""One declaration: what SQL reads and what YAML states, put together, and where the two disagree.
+"""Combines the inputs of the SQL with the YAML, and reports differences.
 
-SQL states the offsets. YAML adds what SQL cannot say (weak clauses, accepted states, sub-partitions), states offsets
-that SQL leaves open, and may differ where it says why (`because`).
+SQL has the offsets. YAML adds what SQL cannot express (weak clauses, accepted states, sub-partitions) and offsets that
+SQL leaves open. It may differ with a reason (`because`).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _UNUSED_HINT = "leave it out, or say why it is waited for: because: ..."
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The entity with all of its dependencies. `missing` keeps it from being computed, `differences` do not.
+    """The entity with all dependencies. `missing` errors stop it from being computed, `differences` do not.
 
-    `notices` are nothing wrong.
+    `notices` are not errors.
     """
 
     entity: Entity
@@ -44,7 +44,7 @@ class Agreement:
 
 
 def agree_with_queries(entity: Entity, reads: Mapping[str, Read], entities: Mapping[str, Entity]) -> Agreement:
-    """The entity with what its queries read, beside what is declared."""
+    """The entity with the inputs of its queries and of its declaration."""
     declared = entity.depends_on
     missing = (*_missing(entity, reads), *_stated_wrongly(entity, reads, entities, too_narrow))
     wider = _stated_wrongly(entity, reads, entities, too_wide)
@@ -65,10 +65,10 @@ def agree_with_plan(
     reads: Mapping[str, Read] | None,
     entities: Mapping[str, Entity],
 ) -> Agreement:
-    """The entity with the inputs of its Python function: its parameters, at the offsets that its plans read.
+    """The entity with the inputs of its Python function: its parameters, at the offsets in its plans.
 
-    Without plans (`reads` is None), or where they leave an offset open, an input is read at what YAML states, or at the
-    natural offset; what they leave open is a difference then, nothing that keeps the entity from being computed.
+    Without plans (`reads` is None), or if they leave an offset open, the offset is the one in YAML, or the natural one.
+    What plans leave open is then a difference and does not stop the entity from being computed.
     """
     known = {
         name: reads[name] if reads and name in reads else Read(name, where, undecidable=_UNUSED) for name in parameters
@@ -90,7 +90,7 @@ def agree_with_plan(
 
 
 def _filled(dependency: Dependency, read: Read | None) -> Iterable[Dependency]:
-    """A dependency without an offset takes those of the SQL."""
+    """A dependency without an offset gets those of the SQL."""
     if dependency.offset is not None or read is None or not read.offsets:
         return (dependency,)
     return (replace(dependency, offset=offset) for offset in read.offsets)
@@ -102,7 +102,7 @@ def _with(entity: Entity, dependencies: tuple[Dependency, ...]) -> Entity:
 
 
 def _stated(entity: Entity) -> set[str]:
-    """What any of its states names: a query that serves several states reads the inputs of all of them."""
+    """The upstreams of all its states: a query for several states reads the inputs of all of them."""
     return {dependency.entity for state in entity.states for dependency in state.depends_on}
 
 
@@ -119,7 +119,7 @@ def _stated_wrongly(
     entities: Mapping[str, Entity],
     judge: Callable[[Entity, Entity, Sequence[Dependency], Read], QueryError | None],
 ) -> Iterator[EntityError]:
-    """What is wrong with offsets that are stated where no offset names what is read."""
+    """Errors of declared offsets where no offset fits the slices that the query reads."""
     depends_on = entity.depends_on
     for name, read in reads.items():
         declared = [dependency for dependency in depends_on if dependency.entity == name]
@@ -177,7 +177,7 @@ def _same(down: Entity, up: Entity, stated: Sequence[Offset], read: Sequence[Off
             for offsets in (stated, read)
         )
     except ParseError:
-        return False  # an offset without meaning here: the graph says so
+        return False  # the graph reports offsets without meaning
     times = sparse_slices(down.calendar, down.period, down.start, closely=False)
     return all(
         {up for our in ours for up in our.expand(time)} == {up for their in theirs for up in their.expand(time)}

@@ -1,7 +1,7 @@
-"""Work on queries that are nested deeper than Python's stack: as deep as Spark's own parser reads them.
+"""Processing of queries that are nested deeper than Python's stack: as deep as Spark's own parser allows.
 
-Chains (`a OR b OR c`, UNIONs, AND) are walked and take no stack. What stands in each other does: functions, CASEs in
-ELSE, sub-queries, CTEs that read each other. Such work is done again by a thread with a larger stack.
+Chains (`a OR b OR c`, UNIONs, AND) are iterated and need no stack. Nested parts do: functions, CASEs in ELSE,
+sub-queries, CTEs that read each other. Such work is repeated in a thread with a larger stack.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Result = TypeVar("Result")
 _STACK_BYTES: Final = 256 * 1024 * 1024
 _FRAMES: Final = 40_000
 _ONE_AT_A_TIME: Final = threading.Lock()
-"""The size of stacks and the limit of frames belong to the whole process."""
+"""The stack size and the recursion limit belong to the whole process."""
 
 
 def with_deep_stack(work: Callable[[], Result], where: str) -> Result:
-    """What the work returns or raises. Raises QueryError where it is nested too deep even so."""
+    """The result of `work`, which may raise its own errors. Raises QueryError if the nesting is still too deep."""
     try:
         return work()
     except RecursionError:

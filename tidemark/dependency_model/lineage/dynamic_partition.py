@@ -1,6 +1,6 @@
-"""`PARTITION (dt)` without a value: each row goes to the partition that its last column names.
+"""`PARTITION (dt)` without a value: the last column of a row names its partition.
 
-A slice takes the rows of its own partition: the query stays as it is, with a condition around it.
+A slice takes the rows of its own partition: the query stays unchanged, with a condition around it.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ _AROUND: Final = "SELECT * EXCEPT (dt)\nFROM (\n{query}\n)\nWHERE dt = :biz_date
 
 
 def without_dynamic_partition(text: str) -> tuple[str, bool]:
-    """The text with spaces for `PARTITION (dt)`, and whether it has one."""
+    """The text with spaces instead of `PARTITION (dt)`, and whether it has one."""
     clause = _DYNAMIC.search(code_and_names_of(text))
     return (leave_out(text, clause.start(), clause.end()), True) if clause else (text, False)
 
 
 def rows_of_slice(text: str, file: str) -> str:
-    """The rows whose last column `dt` is the slice's date, without it. Raises QueryError where it is not named so."""
+    """The rows whose last column `dt` is the slice's date, without it.
+
+    Raises QueryError if the column has another name.
+    """
     query = read_query(text, file=file)
     columns = getattr(query.tree, "selects", [])
     if not columns or columns[-1].alias_or_name.lower() != "dt":

@@ -1,4 +1,4 @@
-"""What an entity is to inference."""
+"""An entity's properties that inference needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EntityOutline:
-    """What an entity is to inference: how time cuts it, and from when on."""
+    """An entity's time settings, start, and known columns."""
 
     name: str
     period: Period | None
@@ -31,30 +31,33 @@ class EntityOutline:
     start: str | None = None
     columns: tuple[str, ...] | None = None
     declared: tuple[PartitionColumn, ...] = ()
-    """The partition columns that it or its project declares."""
+    """The partition columns that the entity or its project declares."""
     parts: tuple[str, ...] = ()
-    """The columns that tell a row's sub-partition."""
+    """The columns of a row's sub-partition."""
 
     @property
     def table(self) -> Table:
-        """What a query sees of it."""
+        """The table as queries see it."""
         return Table(self.name, tuple(column.name for column in self.times), self.columns)
 
     @property
     def times(self) -> tuple[PartitionColumn, ...]:
-        """The columns that tell a row's slice."""
+        """The columns of a row's business time."""
         return time_columns(self.period, self.declared)
 
     @property
     def grid(self) -> Grid:
-        """Its numbered slices. Raises TypeError where it has none."""
+        """Its numbered slices. Raises TypeError for a static entity."""
         if self.period is None:
             raise TypeError(f"{self.name} is static")
         return self.calendar.grid(self.period)
 
 
 class OutlinedTables(Mapping[str, Table]):
-    """The tables of entities, by name in small letters; a table is made when a query names it, of thousands."""
+    """The tables of entities, by name in lower case.
+
+    A table is only made when a query names it, because there are thousands.
+    """
 
     def __init__(self, outlines: Mapping[str, EntityOutline]) -> None:
         self._outlines = outlines
@@ -76,7 +79,7 @@ class OutlinedTables(Mapping[str, Table]):
 
 @dataclass(frozen=True, slots=True)
 class TimeColumns:
-    """Which columns of which tables tell slices."""
+    """The columns of business time of each table."""
 
     outlines: Mapping[str, EntityOutline]
 
@@ -85,13 +88,13 @@ class TimeColumns:
         return bool(self.clocks(part))
 
     def clocks(self, part: Bound) -> tuple[Zone, ...]:
-        """The clock of the table with slices shorter than a day of which an expression is a column."""
+        """The clock of that table, if an expression is a column of one with slices shorter than a day."""
         outline = self.outlines.get(part.occurrence.table) if isinstance(part, Column) else None
         is_clock = outline is not None and outline.period is not None and outline.period.is_clock
         return (outline.grid.zone,) if outline is not None and is_clock else ()
 
     def tells(self, part: Bound, table: str | None = None) -> bool:
-        """Whether an expression is such a column, of one table or of any."""
+        """Whether an expression is a column of business time, of one table or of any."""
         if not isinstance(part, Column) or (table is not None and part.occurrence.table != table):
             return False
         outline = self.outlines.get(part.occurrence.table)
@@ -100,6 +103,6 @@ class TimeColumns:
 
 @dataclass(frozen=True, slots=True)
 class QuerySession:
-    """The time zone of Spark's session, which dates of timestamps go by."""
+    """The time zone of Spark's session, which decides the dates of timestamps."""
 
     time_zone: str = "UTC"

@@ -1,8 +1,8 @@
-"""Joins by equality: slices of one mention that have a partner among another's, looked up and not searched.
+"""Joins by equality: the slices of one mention with a partner in another mention are looked up, not searched.
 
-`u.dt = o.dt`, `u.dt = date_sub(o.dt, 1)`, `dt IN (SELECT dt ...)`, an EXISTS that compares them: where the condition is
-true, both sides are the same value. Of a row that an outer join makes up a side has to be NULL, which equals nothing:
-`coalesce(u.dt, :biz_date)` is not looked up.
+Examples: `u.dt = o.dt`, `u.dt = date_sub(o.dt, 1)`, `dt IN (SELECT dt ...)`, an EXISTS that compares them. Where the
+condition is true, both sides have the same value. For a row that an outer join makes up, a side must be NULL, which
+equals nothing; so `coalesce(u.dt, :biz_date)` is not looked up.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.value_range import Value
 
 Key = tuple[tuple[Type, object], ...]
-"""What the equal sides are on a slice."""
+"""The values of the equal sides for a slice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """Two sides that are equal where a condition is true, each computed of one mention's partition columns."""
+    """Two sides that are equal if a condition is true, each computed from one mention's partition columns."""
 
     own: Bound
     other: Bound
 
 
 def equalities(condition: Bound, target: Occurrence, partition: Callable[[Column], bool]) -> Iterator[Equality]:
-    """What has to be equal where a condition is true, with the target's side first."""
+    """The equalities that follow from a condition, with the target's side first."""
     for left, right in _necessary(condition):
         ours, theirs = _mention(left, partition), _mention(right, partition)
         if ours is None or theirs is None or ours is theirs:
@@ -57,36 +57,36 @@ def equalities(condition: Bound, target: Occurrence, partition: Callable[[Column
 
 
 def is_null_with_its_row(side: Bound, compute: Callable[[Environment], Value]) -> bool:
-    """Whether a side is NULL where its mention has no row; `compute` is its function."""
+    """Whether a side is NULL if its mention has no row; `compute` is the side's function."""
     columns = (part for part in value_parts(side) if isinstance(part, Column))
     return compute(dict.fromkeys(columns, Special.NULL)) is Special.NULL
 
 
 def mention_of(bound: Bound) -> Occurrence:
-    """The one mention that a side speaks of."""
+    """The mention of a side."""
     return next(part.occurrence for part in value_parts(bound) if isinstance(part, Column))
 
 
 def bare(side: Bound) -> Bound:
-    """A side without the FROM items that show it."""
+    """A side without the FROM items around it."""
     while isinstance(side, Sourced):
         side = side.inner
     return side
 
 
 def is_pure(condition: Bound, count: int) -> bool:
-    """Whether a condition says nothing but that so many pairs of sides are equal."""
+    """Whether a condition consists only of `count` equalities."""
     return _pairs(condition) == count
 
 
 def _pairs(condition: Bound) -> int:
-    """How many pairs are said to be equal; -1 where something else is said."""
+    """The number of equalities; -1 if there is another condition."""
     parts = conjuncts(condition)
     return len(parts) if all(isinstance(part, Call) and part.name == "=" for part in parts) else -1
 
 
 def key_of(values: Iterable[Value]) -> Key | None:
-    """The values of the sides on a slice; None where one of them is NULL. Raises LookupError where one is not known."""
+    """The values of the sides for a slice; None if one is NULL. Raises LookupError if one is not known."""
     key: list[tuple[Type, object]] = []
     for value in values:
         if value is Special.NULL:
@@ -98,7 +98,7 @@ def key_of(values: Iterable[Value]) -> Key | None:
 
 
 class SideValues:
-    """What sides are on slices of one mention; where no business time goes into them each is computed once."""
+    """The values of sides for slices of one mention. Values without business time are computed once."""
 
     def __init__(
         self, sides: Sequence[Callable[[Environment], Value]], environment: Callable[[int], Environment]
@@ -106,10 +106,10 @@ class SideValues:
         self._sides, self._environment = sides, environment
         self._known: dict[int, Key | None] = {}
         self.types: set[tuple[Type, ...]] = set()
-        """Of the sides so far: those of two mentions are compared as they are only where they are the same."""
+        """The types of the sides so far. Values of two mentions are only compared if the types are equal."""
 
     def slices_by_key(self, slices: Iterable[int]) -> Mapping[Key, list[int]]:
-        """The slices by what the sides are on them, without those on which one is NULL. Raises LookupError."""
+        """The slices by the values of their sides, without slices with a NULL. Raises LookupError."""
         known, by_key = self._known, dict[Key, list[int]]()
         for slice_ in slices:
             key = known[slice_] if slice_ in known else self._compute(slice_)
@@ -126,7 +126,7 @@ class SideValues:
 
 
 def is_timeless(sides: Iterable[Bound]) -> bool:
-    """Whether no business time goes into sides."""
+    """Whether sides do not depend on the business time."""
     return not any(isinstance(part, Parameter) for side in sides for part in value_parts(side))
 
 
@@ -142,7 +142,7 @@ def _necessary(condition: Bound) -> Iterator[tuple[Bound, Bound]]:
 
 
 def _inside(conditions: Iterable[Bound], direct: Sequence[Occurrence]) -> Iterator[tuple[Bound, Bound]]:
-    """Of a sub-query: what compares a mention of which every one of its rows holds a row."""
+    """The equalities in a sub-query that compare a mention with a row in each of its rows."""
     for condition in conditions:
         for left, right in _necessary(condition):
             if any(_speaks_of(side, direct) for side in (left, right)):
@@ -154,7 +154,7 @@ def _speaks_of(bound: Bound, direct: Sequence[Occurrence]) -> bool:
 
 
 def _mention(bound: Bound, partition: Callable[[Column], bool]) -> Occurrence | None:
-    """The only mention that a side is computed of, by its partition columns alone."""
+    """The only mention from whose partition columns a side is computed."""
     mentions: dict[Occurrence, None] = {}
     for part in value_parts(bound):
         if isinstance(part, (Element, Opaque, Exists, InQuery)) or (isinstance(part, Column) and not partition(part)):

@@ -1,8 +1,8 @@
-"""The business times at which a query is evaluated: those where calendars are odd, and those that it singles out.
+"""The business times at which a query is evaluated: unusual calendar days, and days that the query singles out.
 
-A condition can single out a day by its name (`'2024-09-01'`, `year(...) = 2031`), or so many days from a named one or
-from the turn of a month (`date_add(:biz_date, 5) = last_day(:biz_date)`). What does more than shift days and find
-starts of units may treat any day in its own way: all days are looked at then.
+A condition can single out a day by its name (`'2024-09-01'`, `year(...) = 2031`), or by its distance from a named day
+or the turn of a month (`date_add(:biz_date, 5) = last_day(:biz_date)`). Expressions that do more than shift days and
+find starts of units may treat any day differently: then all days are evaluated.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _UNITS: Final = frozenset(["trunc", "date_trunc", "last_day", "add_months"])
 _COMPARES: Final = frozenset(["and", "or", "not", "=", "<", "<=", "<=>", "is_null", "is_true"])
 _CHOOSES: Final = frozenset(["case", "coalesce", "nullif", "greatest", "least"])
 _BETWEEN_CLOCKS: Final = frozenset(["from_utc_timestamp", "to_utc_timestamp"])
-"""Calls that shift all instants alike, but for those near changes of the named clock, which are looked at besides."""
+"""Calls that shift all instants equally, except near changes of the named clock, which are evaluated as well."""
 _CONVERTS: Final = _BETWEEN_CLOCKS | frozenset(
     ["to_date", "to_timestamp", "datediff", "whole_units_between", "concat", "sequence", "array"]
 )
 _ALIKE: Final = _COMPARES | _CHOOSES | _CONVERTS | _MOVES | _UNITS
-"""Calls that treat all days alike, but for those near turns of months, which are looked at besides."""
+"""Calls that treat all days equally, except near turns of months, which are evaluated as well."""
 _SHIFTS: Final = _MOVES | _UNITS
 _SUMMED: Final = 3
-"""Of so many counts beside starts of units the sums are looked at; of more, all days."""
+"""Up to this many counts besides starts of units, their sums are evaluated; with more, all days."""
 _COUNT_LIMIT: Final = 40_000
 _ADDS_MONTHS: Final = frozenset(["add_months", "add_unit"])
 _MONTHS_LIMIT: Final = 600
@@ -68,7 +68,7 @@ _COMPACT: Final = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})?(?:\D.*)?", re.ASCII)
 def query_times(
     calendar: Calendar, period: Period, start: str | None, conditions: Iterable[Bound], times: TimeColumns
 ) -> list[int]:
-    """Slices of the downstream, in order, at which conditions on its inputs are evaluated."""
+    """Downstream slices, in order, at which conditions on the inputs are evaluated."""
     timed = _Timed(times)
     parts = [part for condition in conditions for part in timed.parts(condition)]
     closely = any(timed.tells_days_apart(part) for part in parts) or _moves_twice(parts)
@@ -84,29 +84,29 @@ def query_times(
 
 
 class _Timed:
-    """Which expressions speak of business time or of slices, each looked at once."""
+    """Which expressions depend on business time or slices, each examined once."""
 
     def __init__(self, times: TimeColumns) -> None:
         self._times = times
         self._known: dict[int, bool] = {}
 
     def parts(self, condition: Bound) -> list[Bound]:
-        """What a condition is made of; nothing where it speaks neither of business time nor of slices."""
+        """The parts of a condition; empty if it depends neither on business time nor on slices."""
         for part in inside_out(condition, self._known):
             is_timed = isinstance(part, Parameter) or self._times.tells(part)
             self._known[id(part)] = is_timed or any(self._known[id(below)] for below in operands(part))
         return list(value_parts(condition)) if self._known[id(condition)] else []
 
     def tells_days_apart(self, part: Bound) -> bool:
-        """Whether it does more with business time or a partition column than to shift it or to find a unit's start."""
+        """Whether it does more with business time or a partition column than shift it or find a unit's start."""
         return isinstance(part, Call) and part.name not in _ALIKE and self._known[id(part)]
 
 
 def _moves_twice(parts: Sequence[Bound]) -> bool:
-    """Whether some instant is shifted from a shifted one, beside starts of units: how far is not looked for.
+    """Whether shifted instants are shifted again, besides starts of units, so that all days must be evaluated.
 
-    Months added to added months, or to days that were shifted while months are added elsewhere, lead to days of their
-    own: back from a shorter month, a day is another one. Many counts may add up to many more.
+    Adding months twice, or to shifted days while months are added elsewhere, leads to separate days: after a shorter
+    month the day differs. Many counts can have many sums.
     """
     inside = _shifts_inside(parts)
     of_months = [inside[id(part)] for part in parts if isinstance(part, Call) and part.name == "add_months"]
@@ -121,7 +121,7 @@ def _moves_twice(parts: Sequence[Bound]) -> bool:
 
 
 def _shifts_inside(parts: Iterable[Bound]) -> dict[int, frozenset[str]]:
-    """By expression: which calls that shift are somewhere in it, its own not counted."""
+    """By expression, the shifting calls inside it, without itself."""
     inside: dict[int, frozenset[str]] = {}
     for whole in parts:
         for part in inside_out(whole, inside):
@@ -131,16 +131,16 @@ def _shifts_inside(parts: Iterable[Bound]) -> dict[int, frozenset[str]]:
 
 
 def _singled_out(parts: Iterable[Bound], first: int, changes: set[int]) -> set[int]:
-    """Days that are named, whole years that are, and days so far from these as is counted, or from turns of months.
+    """Named days, named years, and days at counted distances from them or from turns of months.
 
-    The same from `changes` of the clock.
+    Also days at these distances from `changes` of the clock.
     """
     parts = list(parts)
     named = {day for part in parts for day in _named(part)}
     numbers = {number for part in parts for number in _numbers(part)}
     turns = _turns(first) if any(isinstance(part, Call) and part.name in _UNITS for part in parts) else set()
     counts = {0, *(sign * number for number in numbers if abs(number) <= _COUNT_LIMIT for sign in (1, -1))}
-    if turns and len(numbers - {0}) <= _SUMMED:  # of two shifts from one turn, each on its side of a comparison
+    if turns and len(numbers - {0}) <= _SUMMED:  # two shifts of one turn, one on each side of a comparison
         counts |= {first + second for first, second in combinations(counts, 2)}
     months = {sign * count for part in parts for count in _months(part) for sign in (1, -1)}
     named |= {moved for day in named for count in months if (moved := _by_months(day, count)) is not None}
@@ -151,7 +151,7 @@ def _singled_out(parts: Iterable[Bound], first: int, changes: set[int]) -> set[i
 
 
 def _named(part: Bound) -> Iterator[int]:
-    """The day that a text or a number spells: `2024-09-01`, `20240901`; of a month the first."""
+    """The day in a text or a number: `2024-09-01`, `20240901`; for a month, its first day."""
     if not isinstance(part, Literal) or not isinstance(part.value, Range):
         return
     if part.value.type is Type.DATE:
@@ -163,7 +163,7 @@ def _named(part: Bound) -> Iterator[int]:
 
 
 def _numbers(part: Bound) -> Iterator[int]:
-    """The number that a literal is; of an interval its days, of a text the year."""
+    """The number of a literal; for an interval its days, for a text the year."""
     if not isinstance(part, Literal) or not isinstance(part.value, Range):
         return
     value = part.value.low
@@ -177,7 +177,7 @@ def _numbers(part: Bound) -> Iterator[int]:
 
 
 def _months(part: Bound) -> Iterator[int]:
-    """So many months as it adds: an interval, `add_months(.., 20)`, `dateadd(MONTH, 20, ..)` (or years)."""
+    """The months that it adds: an interval, `add_months(.., 20)`, `dateadd(MONTH, 20, ..)` (or years)."""
     if isinstance(part, Literal) and isinstance(part.value, Range) and part.value.type is Type.INTERVAL:
         yield part.value.low[0]
     if isinstance(part, Call) and part.name in _ADDS_MONTHS:
@@ -188,16 +188,16 @@ def _months(part: Bound) -> Iterator[int]:
 
 
 def _by_months(day: int, count: int) -> int | None:
-    """The day so many months later; None where that is beyond the calendar."""
+    """The day `count` months later; None beyond the calendar."""
     with suppress(ValueError, OverflowError):
         return months_on(day, count)
     return None
 
 
 def _changes(parts: Iterable[Bound], grid: Grid, first: int, times: TimeColumns) -> set[int]:
-    """Days on which a clock changes, where hours of other days than the window's can be read, or be counted.
+    """Days with a clock change, if hours of other days can be read or counted.
 
-    The clocks of the downstream, of the tables that have hours, and those that the conditions name.
+    Clocks of the downstream, of tables with hours, and of zones in the conditions.
     """
     parts = list(parts)
     if not any(times.tells_clock(part) or _is_instant(part) for part in parts):
@@ -209,7 +209,7 @@ def _changes(parts: Iterable[Bound], grid: Grid, first: int, times: TimeColumns)
 
 
 def _named_clocks(part: Bound) -> Iterator[Zone]:
-    """The time zone that a call between two clocks names."""
+    """The time zone in a call that converts between two clocks."""
     if not isinstance(part, Call) or part.name not in _BETWEEN_CLOCKS:
         return
     for name in part.arguments[1:]:
@@ -219,7 +219,7 @@ def _named_clocks(part: Bound) -> Iterator[Zone]:
 
 
 def _is_instant(part: Bound) -> bool:
-    """Whether it is a time of the clock, or a stretch of it that is no whole days."""
+    """Whether it is an instant, or an interval that is not whole days."""
     if isinstance(part, Literal) and isinstance(part.value, Range) and part.value.type is Type.INTERVAL:
         return bool(part.value.low[1] % _DAY_MICROS)
     return isinstance(part, Parameter) and part.name in _INSTANTS
@@ -238,7 +238,7 @@ def _days_of(year: int) -> range:
 
 
 def _slices(grid: Grid, day: int, step: int) -> Iterable[int]:
-    """A day's slices, or every so many of them, others on each day."""
+    """A day's slices, or every `step`-th of them, with another start each day."""
     if not isinstance(grid, ClockGrid):
         return (grid.at(grid.zone.midnight(day)),)
     return range(grid.day_start(day), grid.day_start(day + 1))[day % step :: step]

@@ -1,6 +1,6 @@
-"""From a bound expression to a function of a box: the slices of each occurrence, a business time, and who is made up.
+"""Compiles a bound expression to a function of a box: slices of each occurrence, a business time, and made-up rows.
 
-What depends on the business time alone is computed once for each business time, not for each box.
+Parts that only depend on the business time are computed once for each business time, not for each box.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.type_conversion import Conversion
 
 Environment = dict[object, Any]
-"""Values by `Parameter` and `Column`; `Special.NULL` by each `JoinSource` made up and each absent occurrence."""
+"""Values by `Parameter` and `Column`; `Special.NULL` by each made-up `JoinSource` and each absent occurrence."""
 Evaluate = "Callable[[Environment], Value]"
 
 _TRUTHS = (logic.TRUE, logic.FALSE, logic.NULL)
 _CHOICES_LIMIT: Final = 3
-"""So many CASEs in one comparison are told apart."""
+"""The most CASEs in one comparison whose values are examined separately."""
 _CHOSEN: Final = "chosen"
-"""By this an environment holds which values of CASEs are looked at."""
+"""The key of an environment for the examined values of CASEs."""
 STEPS_LIMIT: Final = 3_000_000
-"""Parts of conditions are looked at so often in one analysis; of the queries of the tests none needs a third of it."""
+"""The most examined parts of conditions in one analysis. The queries of the tests need less than a third of it."""
 _LARGE: Final = 100
-"""From so many parts on each of them counts twice, from twice as many three times: a large condition ends soon."""
+"""From this number of parts each counts twice, from twice as many three times, so that a large condition ends soon."""
 _REMEMBERED: Final = 1 << 16
-"""Of so many slices and stretches of them the value of an expression is remembered."""
+"""The most slices and ranges for which an expression's value is cached."""
 _GROWING: Final = frozenset(["concat", "concat_ws", "lpad", "rpad", "replace", "regexp_replace", "+", "-", "*"])
 _TEXT_LIMIT: Final = 4_096
 _NUMBER_LIMIT: Final = 10**38
@@ -59,15 +59,15 @@ _VARYING = (Column, Sourced, Element, Opaque, Exists, InQuery)
 
 
 class StepsSpentError(Exception):
-    """So much was looked at that an analysis ends without an answer."""
+    """An analysis reached its limit of steps without an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Makeup:
     """What decides a value: `keys` of environments, business time, CASEs; `cases` are those that are compared.
 
-    `is_of_columns` where partition columns decide it whatever the business time is, `cases` is None where there are
-    too many to tell them apart.
+    `is_of_columns`: partition columns decide it at any business time. `cases` is None if there are too many to examine
+    separately.
     """
 
     varies: bool
@@ -79,21 +79,21 @@ class _Makeup:
 
 
 class _Fixed:
-    """A value that depends on the business time alone, and the calls in it that said nothing."""
+    """A value that only depends on the business time, with its calls of unknown result."""
 
     value: Value = Special.UNKNOWN
     unevaluated: tuple[Call, ...] = ()
 
 
 class _Choice:
-    """A CASE in what is compared; in an environment it stands for the value that is looked at."""
+    """A CASE in a comparison; in an environment it is the key of the examined value."""
 
     def __init__(self, arguments: Sequence[Callable[[Environment], Value]]) -> None:
         self.arguments = arguments
 
 
 class _Chosen(NamedTuple):
-    """A CASE's value that is looked at, and those of the CASEs around it."""
+    """The examined value of a CASE, and those of the CASEs around it."""
 
     choice: _Choice
     value: Value
@@ -101,7 +101,7 @@ class _Chosen(NamedTuple):
 
 
 class Evaluator:
-    """Compiles expressions of one query; `begin` gives it the business time for which they are asked next."""
+    """Compiles expressions of one query. `begin` sets the business time for the next evaluations."""
 
     def __init__(self, conversion: Conversion, partition_columns: Mapping[Occurrence, tuple[str, ...]]) -> None:
         self._conversion = conversion
@@ -121,10 +121,10 @@ class Evaluator:
         self._business_time = 0
         self._steps = STEPS_LIMIT
         self.unevaluated: list[Call] = []
-        """Calls that said nothing of arguments that are known, since this was emptied last."""
+        """Calls with known arguments and an unknown result, since this was last cleared."""
 
     def begin(self, parameters: Mapping[str, Value]) -> None:
-        """Compute what depends on the business time alone."""
+        """Computes everything that only depends on the business time."""
         self._business_time += 1
         environment: Environment = {Parameter(name): value for name, value in parameters.items()}
         for fixed, compute in self._fixed:
@@ -133,7 +133,7 @@ class Evaluator:
             fixed.unevaluated = tuple(self.unevaluated)
 
     def compile(self, bound: Bound) -> Callable[[Environment], Value]:
-        """The function of an expression; the same one for the same expression."""
+        """The function of an expression; always the same one for the same expression."""
         for part in inside_out(bound, self._compiled):
             self._makeups[id(part)] = self._makeup(part)
             self._compiled[id(part)] = (part, self._build(part))
@@ -165,7 +165,7 @@ class Evaluator:
     def _for_some(
         self, bound: Bound, compute: Callable[[Environment], Value], elements: Iterable[Element]
     ) -> Callable[[Environment], int]:
-        """Over several slices by the ends of the sequences, over single ones by each value."""
+        """Several slices are evaluated by the ends of the sequences, single slices by each value."""
         columns = [part for part in value_parts(bound) if isinstance(part, Column) and self._is_partition(part)]
         values_of = {element: self._values(element) for element in elements}
 
@@ -189,7 +189,7 @@ class Evaluator:
         environment: Environment,
         sequences: Mapping[Element, Sequence[Range]],
     ) -> int:
-        """Whether it holds for some values: parts of the sequences in which it cannot are left out together."""
+        """Whether it holds for some values. Parts of the sequences in which it cannot hold are skipped together."""
         outcome, stack = logic.FALSE, [tuple(sequences.values())]
         while stack and not logic.must_be_read(outcome):
             parts, noted = stack.pop(), len(self.unevaluated)
@@ -207,7 +207,7 @@ class Evaluator:
         return outcome
 
     def _values(self, element: Element) -> Callable[[Environment], list[Range] | None]:
-        """The values of a sequence; None where the data decides them, and where nobody can tell, which is noted."""
+        """The values of a sequence; None if the data decides them, or if they are unknown, which is noted."""
         arguments = [self.compile(argument) for argument in element.sequence.arguments]
         latest: dict[tuple[Value, ...], list[Range] | None] = {}
         listed = array_values if element.sequence.name == "array" else self._of_sequence
@@ -227,7 +227,7 @@ class Evaluator:
         return sequence_values(self._conversion, *self._comparison.alike(first, last), *step)
 
     def _element(self, element: Element) -> Callable[[Environment], Value]:
-        """The value that was chosen; before one is, all from the sequence's first to its last, or from an array's."""
+        """The chosen value; before one is chosen, all values from first to last, or of an array."""
         if element.sequence.name == "array":
             listed = [self.compile(argument) for argument in element.sequence.arguments]
 
@@ -261,7 +261,7 @@ class Evaluator:
         return self._varying(bound)
 
     def _makeup(self, bound: Bound) -> _Makeup:
-        """What decides an expression, by what decides its operands."""
+        """What decides an expression, from what decides its operands."""
         below = [self._makeups[id(part)] for part in operands(bound)]
         keys = dict.fromkeys(key for makeup in below for key in makeup.keys)
         is_case = isinstance(bound, Call) and bound.name == "case"
@@ -293,7 +293,7 @@ class Evaluator:
         )
 
     def _cases(self, bound: Bound, below: Sequence[_Makeup]) -> tuple[Call, ...] | None:
-        """The CASEs that make a value, inner ones first; conditions inside them do not."""
+        """The CASEs that make a value, inner ones first, without CASEs inside conditions."""
         if not isinstance(bound, (Sourced, Call)):
             return ()
         is_case = isinstance(bound, Call) and bound.name == "case"
@@ -309,7 +309,7 @@ class Evaluator:
     def _mentioned_often(
         self, compute: Callable[[Environment], Value], makeup: _Makeup
     ) -> Callable[[Environment], Value]:
-        """Computed once for all who mention it, where nothing that decides it has changed."""
+        """Computed once for all mentions, until something that decides it changes."""
         keys = (*makeup.keys, *([_CHOSEN] if makeup.has_case else []))
         is_timed = makeup.is_timed
         latest: tuple[object, ...] | None = None
@@ -332,7 +332,7 @@ class Evaluator:
     def _remembered(
         self, compute: Callable[[Environment], Value], columns: tuple[object, ...]
     ) -> Callable[[Environment], Value]:
-        """The same slices are looked at for many business times."""
+        """Cached, because the same slices are evaluated for many business times."""
         known: dict[tuple[Value, ...], tuple[Value, list[Call]]] = {}
 
         def read(environment: Environment) -> Value:
@@ -442,7 +442,7 @@ class Evaluator:
         lazy = CONDITIONS.get(call.name)
         if lazy is not None:
             return lambda env: lazy(self._comparison, [argument(env) for argument in arguments])
-        if call.name not in FUNCTIONS:  # a list: its values are asked for one by one
+        if call.name not in FUNCTIONS:  # a list: its values are evaluated one by one
             return lambda _: Special.UNKNOWN
         function, conversion = FUNCTIONS[call.name], self._conversion
         if rises_with_its_date(call):
@@ -494,13 +494,13 @@ class Evaluator:
         return compute
 
     def _choices_in(self, call: Call) -> list[_Choice]:
-        """The CASEs whose values are compared, the inner ones first; none where there are too many."""
+        """The CASEs whose values are compared, inner ones first; empty if there are too many."""
         return [self._choices[id(case)] for case in self._makeups[id(call)].cases or ()]
 
     def _by_choice(
         self, compute: Callable[[Environment], int], environment: Environment, choices: Sequence[_Choice]
     ) -> int:
-        """A comparison for each value that a CASE can have: between two dates lie others that it never is."""
+        """One comparison for each value of a CASE: between two of its dates are others that it never has."""
         if not choices:
             return compute(environment)
         choice, *others = choices
@@ -524,12 +524,12 @@ def _are_points(environment: Environment, columns: Iterable[Column]) -> bool:
 
 
 def _between(values: list[Value]) -> Value:
-    """All that lies between the values of an array; unknown where the data decides one of them."""
+    """The range of an array's values; unknown if the data decides one of them."""
     return Special.UNKNOWN if Special.UNKNOWN in values or not values else hull(values)
 
 
 def _is_huge(value: Range) -> bool:
-    """Whether it is longer than any text or number of a date: one that doubles itself, CTE after CTE, has no end."""
+    """Whether it is longer than any text or number of a date: a value that doubles in each CTE has no end."""
     if value.type is Type.STRING:
         return len(value.low) > _TEXT_LIMIT or len(value.high) > _TEXT_LIMIT
     return value.type is Type.NUMBER and max(abs(value.low), abs(value.high)) > _NUMBER_LIMIT

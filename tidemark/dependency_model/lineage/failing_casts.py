@@ -1,7 +1,7 @@
-"""Casts of a text `hour` to a number that fail where a clock repeats an hour: Spark stops the query on that day.
+"""Casts of a text `hour` to a number that fail if a clock repeats an hour: Spark stops the query on that day.
 
-The second of two hours is `02+01:00`, which is no number (CAST_INVALID_INPUT). What is guarded - inside CASE, or beside
-a condition on the text's form - is left alone.
+The second of two such hours is `02+01:00`, which is not a number (CAST_INVALID_INPUT). Guarded casts are ignored:
+inside CASE, or with a condition on the text's form.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _NUMBERS: Final = _CASTS | {"hour", "minute", "day", "month", "year", "dayofweek
 _LOGIC: Final = frozenset(["and", "or", "not", "is_null", "is_true"])
 _GUARDS: Final = frozenset(["like", "rlike", "length"])
 _FROM: Final = 946_684_800
-"""2000-01-01, where a table says no start."""
+"""2000-01-01, for a table without a start."""
 _YEARS: Final = 30 * 366 * 86_400
 
 
 def refuse_failing_casts(query: Query, relation: Relation, subjects: Mapping[str, EntityOutline]) -> None:
-    """Raise QueryError for a condition that casts an hour's text to a number where some hour is none."""
+    """Raises QueryError for a condition that casts an hour's text to a number if some hour is not one."""
     conditions = [constraint.condition for constraint in relation.constraints]
     guarded = {column for condition in conditions for column in _guarded(condition)}
     for condition in conditions:
@@ -62,7 +62,7 @@ def _error(query: Query, origin: Origin | None, column: Column, key: str) -> Que
 
 
 def _casts(condition: Bound) -> Iterator[tuple[Origin | None, Column]]:
-    """Columns that are cast to a number whenever the condition is looked at, each with what casts it."""
+    """Columns that every evaluation of the condition casts to a number, each with the cast's origin."""
     stack: list[tuple[Bound, Origin | None]] = [(condition, None)]
     seen: set[int] = set()
     while stack:
@@ -81,7 +81,7 @@ def _casts(condition: Bound) -> Iterator[tuple[Origin | None, Column]]:
 
 
 def _is_tried(call: Call) -> bool:
-    """Whether it is a cast that gives NULL where it fails."""
+    """Whether the cast gives NULL if it fails."""
     return isinstance(call.origin, QueryPart) and call.origin.is_tried
 
 
@@ -98,7 +98,7 @@ def _guarded(condition: Bound) -> Iterator[Column]:
 
 
 def _repeated_hour(subject: EntityOutline, name: str) -> str | None:
-    """The first slice of a table whose column `name` is no number, by its key; None where there is none."""
+    """The key of a table's first slice whose column `name` is not a number; None without one."""
     column = next((column for column in subject.times if column.name == name), None)
     if subject.period is None or column is None or column.type != "string" or column.pattern != "HH":
         return None

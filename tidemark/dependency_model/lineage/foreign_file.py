@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def rewrite_file(
     text: str, file: str, table: ComputedTable, origin: QueryOrigin
 ) -> tuple[RewrittenQuery, tuple[QueryError, ...]]:
-    """The SELECT of a file, with parameters for placeholders, and notices of what is left out. Raises QueryError."""
+    """The SELECT of a file, with parameters for placeholders, and notices of left out parts. Raises QueryError."""
     headless, of_header = without_model_header(text)
     static, is_dynamic = without_dynamic_partition(headless)
     selected = select_text(static, file=file, written=table)

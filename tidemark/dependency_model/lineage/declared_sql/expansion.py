@@ -1,6 +1,6 @@
-"""A query's text with declared functions and variables put in their places: by its characters, without a parser.
+"""Replaces declared functions and variables in a query's text, without a parser.
 
-Lines stay where they are, so that a message's line is the file's. Strings and comments are never looked into.
+Lines keep their numbers, so a message has the file's line. Strings and comments are not changed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.declared_sql.sql_function import SqlFunction
 
 LONGEST: Final = 256 * 1024
-"""Characters of a query with everything put in its place."""
+"""The most characters of a query after replacement."""
 _DEEPEST: Final = 32
 _SIMPLE: Final = re.compile(r"\s*(?::?\w+(?:\.\w+)?|'[^'\\]*')\s*")
 _VARIABLE: Final = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
@@ -27,18 +27,18 @@ _VARIABLE: Final = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
 
 @dataclass(frozen=True)
 class Expansion:
-    """`functions` by name; `variables` are the texts of constants, by name; all in small letters."""
+    """`functions` by name; `variables` have constants as text, by name. Names are in lower case."""
 
     functions: Mapping[str, SqlFunction] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def runs(self, text: str, file: str) -> str:
-        """The text that Spark runs: its own functions stay. Raises QueryError."""
+        """The text that Spark runs: Spark's own functions stay. Raises QueryError."""
         macros = {name: function for name, function in self.functions.items() if function.is_macro}
         return self._expanded(text, file, Expansion(macros, self.variables))
 
     def means(self, text: str, file: str) -> str:
-        """The text that says what is read: with what is declared of Spark's own functions, too. Raises QueryError."""
+        """The text for inference, in which Spark's own functions are also replaced. Raises QueryError."""
         return self._expanded(text, file, self)
 
     @staticmethod
@@ -48,7 +48,7 @@ class Expansion:
         return expansion.with_variables(text) if expansion.variables else text
 
     def with_variables(self, text: str) -> str:
-        """The text with constants in the places of variables."""
+        """The text with constants instead of variables."""
         parts, at = [], 0
         for match in _VARIABLE.finditer(code_of(text)):
             if match[1].lower() in self.variables:
@@ -58,14 +58,14 @@ class Expansion:
 
     @cached_property
     def call(self) -> re.Pattern[str]:
-        """Where a call of a function begins."""
+        """The pattern of the beginning of a call."""
         names = "|".join(sorted(self.functions, key=len, reverse=True))
         return re.compile(rf"(?<![\w.:`$@])({names})\s*\(", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class _Calls:
-    """Puts expressions in the places of calls."""
+    """Replaces calls by expressions."""
 
     expansion: Expansion
     file: str
@@ -97,7 +97,7 @@ class _Calls:
         return "".join([*parts, text[at:]])
 
     def _called(self, text: str, code: str, match: re.Match[str], around: tuple[str, ...]) -> tuple[int, str]:
-        """Where a call ends, and what stands for it."""
+        """The end of a call, and its replacement."""
         function = self.expansion.functions[match[1].lower()]
         if function.name in around or len(around) >= _DEEPEST:
             raise QueryError("a function that calls itself", found=" -> ".join((*around, function.name)))
@@ -116,7 +116,7 @@ class _Calls:
 
 
 def _arguments(code: str, start: int, name: str) -> tuple[int, list[tuple[int, int]]]:
-    """Behind the bracket that closes a call, and from where to where each argument goes."""
+    """The index after the closing bracket of a call, and the range of each argument."""
     spans, begin = [], start
     for word in words(code, start, len(code)):
         if word.text == "," and word.depth == 0:

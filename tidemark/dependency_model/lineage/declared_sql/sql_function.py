@@ -1,7 +1,7 @@
 """A function that a project declares: an SQL expression over its arguments, in a closed grammar.
 
-A *macro* (`sql`) is the project's own, and its expression is put in place of each call. A *UDF* (`equals`) is one that
-Spark's session has; Spark runs it, and the expression says what it does, so that offsets can be inferred.
+A *macro* (`sql`) belongs to the project, and its expression replaces each call. A *UDF* (`equals`) exists in Spark's
+session and Spark runs it; the expression only describes it, so that offsets can be inferred.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _KEYWORDS: Final = _TYPES | frozenset(
         "seconds",
     ]
 )
-"""Words that may stand in an expression and are no argument."""
+"""Words of an expression that are not arguments."""
 _REFUSED: Final = frozenset(
     [
         "select",
@@ -94,12 +94,12 @@ _REFUSED: Final = frozenset(
         "version",
     ]
 )
-"""Calls that read tables, run code, make rows or differ from run to run."""
+"""Calls that read tables, run code, make rows or differ between runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqlFunction:
-    """`expression` over `arguments`; `is_macro` where it runs, and does not only say what Spark's function does."""
+    """`expression` over `arguments`. `is_macro`: the expression runs; otherwise it only describes Spark's function."""
 
     name: str
     arguments: tuple[str, ...]
@@ -111,7 +111,7 @@ class SqlFunction:
     def parse(
         cls, name: str, arguments: tuple[str, ...], expression: str, *, is_macro: bool, returns: str = ""
     ) -> SqlFunction:
-        """A function as declared. Raises ParseError for what is no name, argument, type or expression."""
+        """A function as declared. Raises ParseError for an invalid name, argument, type or expression."""
         for word in (name, *arguments):
             if not _NAME.fullmatch(word) or word in _KEYWORDS | _REFUSED:
                 raise ParseError(
@@ -127,7 +127,7 @@ class SqlFunction:
         return cls(name, arguments, expression, is_macro, returns)
 
     def text(self, expression: str, given: tuple[str, ...]) -> str:
-        """The expression with the text of a call's arguments in the arguments' places."""
+        """The expression with the arguments of a call filled in."""
         by_name = dict(zip(self.arguments, given, strict=True))
         parts = [
             by_name.get(match[0].lower(), match[0])
@@ -140,7 +140,7 @@ class SqlFunction:
 
 
 def _check_expression(name: str, arguments: tuple[str, ...], expression: str) -> None:
-    """Raise ParseError for what is no expression over the arguments in the closed grammar."""
+    """Raises ParseError for an expression outside of the closed grammar."""
     if not expression.strip() or len(expression) > _LONGEST:
         raise ParseError(f"{name}: no expression", expected=f"one of at most {_LONGEST} characters")
     at = depth = 0

@@ -1,4 +1,4 @@
-"""A variable of a project: a constant that queries name as `:name`, beside the parameters of business time."""
+"""A variable of a project: a constant that queries name as `:name`, besides the parameters of business time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TAKEN: Final = frozenset(name for period in Period for name in parameter_names(
 
 
 def constant(name: str, value: VariableValue) -> str:
-    """The value as SQL has it: a number, TRUE, a date or a quoted text. Raises ParseError for what is none of these."""
+    """The value as SQL: a number, TRUE, a date or a quoted text. Raises ParseError for another value."""
     if not _NAME.fullmatch(name) or name in _TAKEN:
         expected = f"small letters, digits and _, and none of {', '.join(sorted(_TAKEN))}"
         raise ParseError("no name of a variable", expected=expected, found=name)

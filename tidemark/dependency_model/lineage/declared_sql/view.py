@@ -1,6 +1,6 @@
-"""Views: queries that are no tables. A query that names one holds its text, as dbt's ephemeral models do.
+"""Views: queries that are not tables. A query that names a view contains its text, as with dbt's ephemeral models.
 
-What runs has them as tables of WITH; what is inferred goes through them, each with places in its own file.
+Spark gets views as tables of WITH. Inference follows them, with places in the view's own file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WORD: Final = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class SqlView:
-    """`runs` is its SELECT as Spark runs it, `means` as offsets are inferred from; `names` as in a query."""
+    """`runs` is its SELECT for Spark, `means` the text for inference; `names` as in a query."""
 
     name: str
     file: str
@@ -30,9 +30,9 @@ class SqlView:
 
 
 def used_views(text: str, views: Mapping[str, SqlView]) -> list[SqlView]:
-    """The views that a text names, and those that these name, each behind what it names. Raises QueryError.
+    """The views that a text names, directly or through views, each after the views that it names. Raises QueryError.
 
-    A name that is a column's or an alias' counts as well: it does no harm.
+    A column or alias with a view's name counts as well, which does no harm.
     """
     ordered: dict[str, SqlView] = {}
     for name in _named(text, views):

@@ -1,4 +1,4 @@
-"""SQL that was written for other systems: their placeholders, what these mean, and what is written here instead.
+"""SQL of other systems: their placeholders, the meaning of these, and the replacements.
 
 A closed set of expressions is recognised by its text; nothing is rendered or run.
 """

@@ -1,4 +1,4 @@
-"""`@start_ds`, `@end_ds`: SQLMesh's variables of time, both ends included. Source: "Macro variables" of SQLMesh."""
+"""`@start_ds`, `@end_ds`: SQLMesh's time variables, both ends included. Source: "Macro variables" of SQLMesh."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def of_at(name: str) -> Meaning:
 
 
 def is_known(name: str) -> bool:
-    """Whether it is one of SQLMesh's own, or of the parameters here."""
+    """Whether it is a variable of SQLMesh, or one of our own parameters."""
     return name.lower() in _NAMES or name.lower() in _OWN

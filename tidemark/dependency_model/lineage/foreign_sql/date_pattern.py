@@ -1,4 +1,4 @@
-"""Patterns of dates in other systems' letters, as Spark has them."""
+"""Date patterns of other systems in Spark's letters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OF_PYTHON: Final = re.compile(rf"(?:%[YymdHMS]|{_SIGNS})+")
 
 
 def spark_pattern(pattern: str) -> str | None:
-    """A pattern of DataWorks (`yyyymmddhh24miss`) or of Java (`yyyyMMddHHmmss`); None for another one."""
+    """Converts a pattern of DataWorks (`yyyymmddhh24miss`) or Java (`yyyyMMddHHmmss`); None for another one."""
     if re.search("MM|HH", pattern):
         return pattern if _JAVA.fullmatch(pattern) else None
     if not _LOWER.fullmatch(pattern):
@@ -32,12 +32,12 @@ def spark_pattern(pattern: str) -> str | None:
 
 
 def pattern_of_python(pattern: str) -> str | None:
-    """A pattern of `strftime`; None where a part of it is not known."""
+    """Converts a pattern of `strftime`; None if a part of it is not known."""
     if not _OF_PYTHON.fullmatch(pattern):
         return None
     return re.sub(r"%\w", lambda match: _PYTHON[match[0]], pattern)
 
 
 def has_clock(pattern: str) -> bool:
-    """Whether a pattern of Spark shows the time of day."""
+    """Whether a Spark pattern has the time of day."""
     return bool(re.search("HH|mm|ss", pattern))

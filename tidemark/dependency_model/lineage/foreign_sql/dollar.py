@@ -81,7 +81,7 @@ def of_name(name: str) -> Meaning:
 
 
 def is_known(name: str) -> bool:
-    """Whether `$name` is a system's own."""
+    """Whether a system defines `$name`."""
     return name in _NAMES
 
 
@@ -90,7 +90,7 @@ def _assigned(name: str) -> str:
 
 
 def _of_business_date(inner: str) -> Meaning | None:
-    """`${yyyymmdd-1}`: of a day, a month or a year, as the pattern ends."""
+    """`${yyyymmdd-1}`: moved by days, months or years, by the end of the pattern."""
     match = _SHIFTED.fullmatch(inner)
     pattern = spark_pattern(match["pattern"]) if match else None
     if match is None or pattern is None or "MM" in match["pattern"] or has_clock(pattern) or match["parts"]:
@@ -110,7 +110,7 @@ def _of_months(inner: str) -> Moment | None:
 
 
 def _of_run(inner: str) -> Moment | None:
-    """`$[yyyymmdd-1]` in days, `$[hh24-1/24]` in hours; of a month alone the unit is in doubt."""
+    """`$[yyyymmdd-1]` in days, `$[hh24-1/24]` in hours; for a month alone the unit is ambiguous."""
     match = _SHIFTED.fullmatch(inner)
     pattern = spark_pattern(match["pattern"]) if match else None
     if match is None or pattern is None:
@@ -123,7 +123,7 @@ def _of_run(inner: str) -> Moment | None:
 
 
 def _count(match: re.Match[str]) -> int:
-    """The number of units; 0 where nothing is added."""
+    """The number of units; 0 without a shift."""
     if match["factor"] is None:
         return 0
     return int(match["factor"]) * int(match["times"] or 1) * (-1 if match["sign"] == "-" else 1)

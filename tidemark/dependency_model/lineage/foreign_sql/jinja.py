@@ -53,7 +53,7 @@ _IN_QUOTES: Final = re.compile(r"('[^']*'|\"[^\"]*\")|\s+")
 
 
 def of_expression(inner: str) -> Meaning | None:
-    """`{{ ... }}`; None for one that is not known."""
+    """`{{ ... }}`; None for an unknown one."""
     text = _IN_QUOTES.sub(lambda match: match[1] or "", inner.strip().strip("-"))
     return _of_dbt(text) or _of_airflow(text) or _of_variable(text)
 
@@ -66,7 +66,7 @@ def of_tag(inner: str) -> Meaning:
 
 
 def unknown_expression() -> Meaning:
-    """`{{ ... }}` of which nothing is known."""
+    """An unknown `{{ ... }}`."""
     return Meaning("Jinja (dbt, Airflow)", "an expression of a template", advice="its value: no templates are run here")
 
 

@@ -1,4 +1,4 @@
-"""Functions of MaxCompute that Spark has by another name, or with other letters in its patterns.
+"""Functions of MaxCompute that have another name in Spark, or other letters in their patterns.
 
 `to_date('20240101', 'yyyymmdd')` is wrong in Spark without an error: there `mm` are minutes.
 """
@@ -21,7 +21,7 @@ _ADD: Final = {"dd": "date_add", "day": "date_add", "mm": "add_months", "month":
 
 
 def maxcompute_edits(text: str) -> Iterator[TextEdit]:
-    """An edit for each name, pattern and unit that Spark would read otherwise."""
+    """An edit for each name, pattern and unit that means something else in Spark."""
     code = code_of(text)
     for call in _CALL.finditer(code):
         name, end = call[1].lower(), _closing(code, call.end())

@@ -1,4 +1,4 @@
-"""What a placeholder of another system means."""
+"""The meaning of another system's placeholder."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """Whose placeholder it is and what stands for it, in words; then what is written here instead.
+    """The system and the meaning of a placeholder, in words, and its replacement.
 
-    That is a `moment`, the name of a `table`, or nothing, where what it says stands elsewhere (`is_needless`); else
-    `advice` says what a person has to do. A `parameter` is named, where a scheduler sets its value.
+    The replacement is a `moment`, the name of a `table`, or empty if the information is elsewhere (`is_needless`).
+    Otherwise `advice` says what a person must do. `parameter` is the name of a value that a scheduler sets.
     """
 
     system: str
@@ -29,7 +29,7 @@ class Meaning:
     parameter: str = ""
 
     def to_write(self, period: Period = Period.DAY) -> str:
-        """What to write, in words."""
+        """What to write instead, in words."""
         if self.table:
             return f"the entity's name: {self.table}"
         if self.is_needless:

@@ -1,4 +1,4 @@
-"""`MODEL (name .., kind ..);` before a query of SQLMesh: the YAML beside the query says that here."""
+"""`MODEL (name .., kind ..);` before a query of SQLMesh; here the YAML beside the query has this information."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _MODEL: Final = re.compile(r"\s*MODEL\s*\(([^;]*)\)\s*;", re.IGNORECASE)
 _KIND: Final = re.compile(r"\bkind\s+\w+\s*\(", re.IGNORECASE)
 _NEEDLESS: Final = frozenset(["NAME", "KIND", "TIME_COLUMN", "DIALECT"])
-"""What the query's file and the partition say."""
+"""Properties that follow from the query's file and the partition."""
 _INSTEAD: Final = {
     "LOOKBACK": "a slice is computed again when late rows change one of its inputs; or read the days before it, too",
     "CRON": "`period:` in the YAML says how time is cut, `earliest:` when a slice may begin",
@@ -33,7 +33,7 @@ _INSTEAD: Final = {
 
 
 def without_model_header(text: str) -> tuple[str, tuple[QueryError, ...]]:
-    """The text with spaces for the header; of each of its properties that is left out a notice."""
+    """The text with spaces instead of the header, and a notice for each property that is left out."""
     header = _MODEL.match(code_of(text))
     if header is None:
         return text, ()
@@ -51,7 +51,7 @@ def _left_out(text: str, start: int, end: int) -> Iterator[QueryError]:
 
 
 def _commas(text: str, start: int, end: int) -> Iterator[int]:
-    """Where properties end: at commas, and at the brackets around those of `kind`."""
+    """The ends of properties: commas, and the brackets around the properties of `kind`."""
     code, of_kind = code_of(text), -1
     kind = _KIND.search(code, start, end)
     for word in words(code, start, end):

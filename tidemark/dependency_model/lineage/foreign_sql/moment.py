@@ -1,11 +1,11 @@
-"""Times that other systems give to a run, in the terms of a slice.
+"""Times of a run in other systems, in terms of a slice.
 
-A query runs on its entity's clock: dates and texts of instants are of that clock. Dates are counted from `:biz_date`
-wherever that will do.
+A query runs on its entity's clock, which decides dates and texts of instants. Dates are counted from `:biz_date` if
+possible.
 
-A run of another system comes after the data: the run that computes the slice `[start, end)` is planned at `end`. So the
-business date, which is the day before the run, is the day before `end`, and a data interval's start is `start`. The
-last day is that of the slice itself: of an hour its own day, where the business date is the day before the run's.
+A run of another system follows the data: the run for the slice `[start, end)` is planned at `end`. So the business
+date, the day before the run, is the day before `end`, and a data interval's start is `start`. The last day is the
+slice's own: for an hour its own day, while the business date is the day before the run's.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _FINEST: Final = {
     Period.QUARTER: "MM",
     Period.YEAR: "yyyy",
 }
-"""What the text of a slice's time shows at least."""
+"""The unit that the text of a slice's time must show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time moved by months, then days, then hours; `pattern` is of the text that stands for it, "" for a value."""
+    """A time moved by months, then days, then hours. `pattern` is the form of its text, "" for a value."""
 
     base: Base
     pattern: str = ""
@@ -41,15 +41,15 @@ class Moment:
     hours: int = 0
 
     def moved(self, months: int = 0, days: int = 0, hours: int = 0) -> Moment:
-        """The same, later."""
+        """The same moment, later."""
         return replace(self, months=self.months + months, days=self.days + days, hours=self.hours + hours)
 
     def as_text(self, pattern: str) -> Moment:
-        """The same as a text."""
+        """The same moment as a text."""
         return replace(self, pattern=pattern)
 
     def sql(self, period: Period) -> str | None:
-        """What is written in a query of a period, of the same value; None where no parameter says it."""
+        """The SQL of the same value in a query of a period; None if no parameter gives it."""
         if not self.pattern:
             return _instant(self, period)
         if not has_clock(self.pattern):
@@ -61,11 +61,11 @@ class Moment:
         return f"date_format({instant}, '{self.pattern}')" if instant else None
 
     def on_clock(self, period: Period) -> str | None:
-        """The TIMESTAMP of which functions tell date and hour by the project's clock; None where none is known."""
+        """The TIMESTAMP from which functions read date and hour on the project's clock; None if unknown."""
         return _instant(self, period)
 
     def date(self, period: Period) -> str | None:
-        """The DATE on which it is; None where no parameter says it."""
+        """The DATE of the moment; None if no parameter gives it."""
         moment = _simplified(self, period)
         if moment.hours:
             instant = _instant(moment, period)
@@ -76,14 +76,14 @@ class Moment:
         return _days(day, shift + moment.days)
 
     def names_slice(self, period: Period) -> bool:
-        """Whether a partition of this value is the slice's: a time within it, shown as finely as the period is."""
+        """Whether a partition with this value is the slice's: a time within it, as fine as the period."""
         if self.months or self.days or self.hours or period.is_clock or self.base in ("run", "end"):
             return False
         return not self.pattern or _FINEST[period] in self.pattern
 
 
 def _instant(given: Moment, period: Period) -> str | None:
-    """The TIMESTAMP; None where a run's time of day is asked for: no slice has one."""
+    """The TIMESTAMP; None for a run's time of day, which slices do not have."""
     moment = _simplified(given, period)
     if moment.base in _DAY_BEFORE or (moment.base == "run" and not period.is_clock):
         return None
@@ -95,7 +95,7 @@ def _instant(given: Moment, period: Period) -> str | None:
 
 
 def _day_of(base: Base, period: Period) -> tuple[str, int]:
-    """The DATE that a base is counted from, and the days between them."""
+    """The DATE from which a base is counted, and the days between them."""
     if base == "start" or (base == "last day" and period.is_clock):
         return ":biz_date", 0
     before = 1 if base in _DAY_BEFORE else 0
@@ -107,7 +107,7 @@ def _day_of(base: Base, period: Period) -> tuple[str, int]:
 
 
 def _simplified(moment: Moment, period: Period) -> Moment:
-    """An hour before the run of an hour is where the hour starts."""
+    """An hour before the run of an hour is the start of that hour."""
     if period is Period.HOUR and moment.base in ("run", "end") and moment.hours == -1:
         return replace(moment, base="start", hours=0)
     return moment

@@ -1,4 +1,4 @@
-"""The placeholders of other systems in a text, each with its place and what it means."""
+"""The placeholders of other systems in a text, with their places and meanings."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _JINJA: Final = r"\{\{.{0,2000}?\}\}|\{%.{0,2000}?%\}|\{#.{0,9000}?#\}"
-"""Bounded, so that brackets without an end are not each looked for to the end of the text."""
+"""Limited in length, so that a missing end is not searched up to the end of the text for each bracket."""
 _IN_STRING: Final = r"\{\{[^\n]{0,2000}?\}\}|\{%[^\n]{0,2000}?%\}"
 _STRING: Final = rf"'(?:{_IN_STRING}|[^'\\]|\\.|'')*+(?:'|\Z)|\"(?:{_IN_STRING}|[^\"\\]|\\.)*+(?:\"|\Z)"
-"""Without an end it goes to the end of the text: else each quote in it would be tried again, in quadratic time."""
+"""A string without an end goes to the end of the text: otherwise each quote would be tried again, in quadratic time."""
 _DOLLAR: Final = r"\$\{[^{}\n]*\}|\$\[[^\[\]\n]*\]|(?<![\w$])\$[A-Za-z_]\w*"
 _AT: Final = r"(?<![\w`@])@\{?[A-Za-z_]\w*\}?"
 _TOKEN: Final = re.compile(
@@ -25,13 +25,13 @@ _TOKEN: Final = re.compile(
 _INSIDE: Final = re.compile(rf"{_IN_STRING}|{_DOLLAR}|{_AT}")
 _SIGNS: Final = re.compile(r"[$@]|\{[{%#]")
 _GROUP: Final = "(?<"
-"""A regular expression with named groups: `${name}` in a replacement is one of them."""
+"""A regular expression with named groups: `${name}` in a replacement is then a group."""
 _DATE_WORD: Final = re.compile(r"y|hh|HH|mi|mm|MM|dd|add_months|last_day|month_|week_|year_|this_|timestamp")
 
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """Where it stands, from its first character on; `string` is the literal that it stands in, None outside of one."""
+    """A placeholder and its first character; `string` is the literal around it, or None."""
 
     text: str
     start: int
@@ -40,17 +40,17 @@ class Placeholder:
 
     @property
     def end(self) -> int:
-        """Behind its last character."""
+        """The index after its last character."""
         return self.start + len(self.text)
 
     @property
     def is_whole_string(self) -> bool:
-        """Whether nothing else stands in its literal."""
+        """Whether its literal contains nothing else."""
         return self.string == (self.start - 1, self.end + 1)
 
 
 def placeholders(text: str) -> Iterator[Placeholder]:
-    """All placeholders of a text, those in comments left out."""
+    """All placeholders of a text, except those in comments."""
     if not _SIGNS.search(text):
         return
     for match in _TOKEN.finditer(text):
@@ -61,7 +61,7 @@ def placeholders(text: str) -> Iterator[Placeholder]:
 
 
 def _in_string(string: re.Match[str], *, has_groups: bool) -> Iterator[Placeholder]:
-    """In a literal only what is surely one: `$[0]` is a path in JSON, `{{name}}` may be text of the data."""
+    """In a literal only certain placeholders count: `$[0]` is a path in JSON, and `{{name}}` may be data."""
     for match in _INSIDE.finditer(string.string, string.start() + 1, string.end()):
         if _is_sure(match[0], has_groups=has_groups) and (meaning := _meaning(match[0])):
             yield Placeholder(match[0], match.start(), meaning, string.span())
@@ -78,7 +78,7 @@ def _is_sure(text: str, *, has_groups: bool) -> bool:
 
 
 def _meaning(text: str) -> Meaning | None:
-    """None for an expression of a template that is not known."""
+    """The meaning of a placeholder; None for an unknown expression of a template."""
     match text[:2]:
         case "{{":
             return jinja.of_expression(text[2:-2])

@@ -1,6 +1,6 @@
-"""A query of another system with this project's parameters, and a line for all that was changed or could not be.
+"""Rewrites a query of another system with the project's parameters, with a line for each change or open point.
 
-Nothing is rendered or run: a closed set of expressions is replaced at its place, all else stays and is told.
+Nothing is rendered or run: a closed set of expressions is replaced, the rest stays and is reported.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ _BY_CLOCK: Final = re.compile(
     re.IGNORECASE,
 )
 _NEAR: Final = 400
-"""So many characters before a value are looked at for what it is compared with."""
+"""The characters before a value that are searched for its comparison."""
 _NUMBER: Final = re.compile(r"y+M*d*H*m*s*")
 
 
 @dataclass(frozen=True, slots=True)
 class QueryOrigin:
-    """Where a query comes from: its system, the values that its scheduler sets, and where it goes.
+    """The origin of a query: its system, the values that its scheduler sets, and its target.
 
-    `dates` are the names of partition columns that hold dates; `day` is the one that tells a slice's day, with what it
-    is on the slice that is computed.
+    `dates` are the names of partition columns with dates. `day` is the column of a slice's day, with its value for the
+    computed slice.
     """
 
     system: str
@@ -64,16 +64,16 @@ class RewrittenQuery:
 
     @property
     def left(self) -> tuple[TextEdit, ...]:
-        """What a person has to rewrite."""
+        """The edits that a person must make."""
         return tuple(edit for edit in self.edits if edit.advice)
 
     def line(self, edit: TextEdit) -> int:
-        """Where it stood."""
+        """The line of an edit."""
         return place_at(self.source, edit.start).line
 
 
 def rewrite(text: str, origin: QueryOrigin) -> RewrittenQuery:
-    """The query with parameters for what is known; what is not known stays, with a comment that says what to do."""
+    """The query with parameters for known placeholders; unknown ones stay, with a comment that says what to do."""
     edits = list(_incremental(text, *origin.day)) if origin.system == "dbt" else []
     covered = [(edit.start, edit.end) for edit in edits]
     within = [
@@ -90,7 +90,7 @@ def rewrite(text: str, origin: QueryOrigin) -> RewrittenQuery:
 
 
 def _incremental(text: str, day: str, value: str) -> Iterator[TextEdit]:
-    """The parts of a model that dbt adds where its table is there already."""
+    """The parts of a model that dbt only adds for an existing table."""
     for block in _BLOCK.finditer(text):
         newer = _newer(day).fullmatch(block["body"])
         if newer:
@@ -106,7 +106,7 @@ def _incremental(text: str, day: str, value: str) -> Iterator[TextEdit]:
 
 
 def _edit(text: str, group: Sequence[Placeholder], origin: QueryOrigin) -> TextEdit:
-    """One edit for a placeholder, or for all that stand in one literal."""
+    """One edit for a placeholder, or for all placeholders of one literal."""
     first = group[0]
     start, end = first.string or (first.start, first.end)
     words = first.meaning.words
@@ -131,7 +131,7 @@ def _is_of_other(placeholder: Placeholder, origin: QueryOrigin) -> bool:
 
 
 def _literal(text: str, group: Sequence[Placeholder], origin: QueryOrigin) -> str | None:
-    """A literal with placeholders: their value, or a text put together."""
+    """A literal with placeholders: their value, or a concatenated text."""
     first = group[0]
     start, end = first.string or (first.start, first.end)
     if len(group) == 1 and first.is_whole_string:
@@ -173,13 +173,13 @@ def _bare(text: str, placeholder: Placeholder, origin: QueryOrigin) -> str | Non
 
 
 def _tables(name: str, words: str, origin: QueryOrigin) -> list[str]:
-    """The entities that can be meant: of the table's name, alone or after its source's."""
+    """The entities that may be meant: with the table's name, alone or after its source's."""
     schema = words.rpartition(" ")[2]
     return [other for other in (name, f"{schema}_{name}") if name and other in origin.entities]
 
 
 def _moment(placeholder: Placeholder, origin: QueryOrigin) -> Moment | None:
-    """Its time; of a parameter, that of the placeholder which it is set to."""
+    """Its time; for a parameter, the time of the placeholder that it is set to."""
     value = origin.parameters.get(placeholder.meaning.parameter)
     if value is None:
         return placeholder.meaning.moment
@@ -188,7 +188,7 @@ def _moment(placeholder: Placeholder, origin: QueryOrigin) -> Moment | None:
 
 
 def _given(placeholder: Placeholder, origin: QueryOrigin, *, quoted: bool) -> str | None:
-    """What a parameter is set to, where that is no time: an expression, or a constant."""
+    """The value of a parameter that is not a time: an expression, or a constant."""
     value = origin.parameters.get(placeholder.meaning.parameter)
     if value is None or any(True for _ in placeholders(value)):
         return None
@@ -197,9 +197,9 @@ def _given(placeholder: Placeholder, origin: QueryOrigin, *, quoted: bool) -> st
 
 
 def _value(text: str, start: int, end: int, moment: Moment, origin: QueryOrigin) -> str | None:
-    """A DATE where the column dt is compared with a day, else the text or time that stood there.
+    """A DATE if a date column is compared with a day, else a text or time as in the original.
 
-    A time of which a function tells date or hour is on the project's clock for it.
+    A time from which a function reads date or hour is on the project's clock.
     """
     is_day = "dd" in moment.pattern and moment.pattern.replace("-", "") == "yyyyMMdd"
     if is_day and _is_compared_with(origin.dates, code_and_names_of(text), start, end):
@@ -210,14 +210,14 @@ def _value(text: str, start: int, end: int, moment: Moment, origin: QueryOrigin)
 
 
 def _is_compared_with(columns: frozenset[str], code: str, start: int, end: int) -> bool:
-    """Whether what stands at a place is compared with one of these columns."""
+    """Whether the text at a place is compared with one of these columns."""
     before, after = _comparisons(columns)
     return bool(before.search(code, max(0, start - _NEAR), start) or after.match(code, end))
 
 
 @lru_cache(maxsize=16)
 def _comparisons(columns: frozenset[str]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What stands before a value, or behind it, that is compared with one of the columns."""
+    """Patterns of the text before and after a value that is compared with one of the columns."""
     column = _column("|".join(map(re.escape, sorted(columns))) or "(?!)")
     before = (
         rf"\b{column}\s*(?:{_SIGN}|(?:NOT\s+)?BETWEEN(?:\s+[\w.:]*(?:\((?:[^()]|\([^()]*\))*\))?\s*AND)?"
@@ -228,7 +228,7 @@ def _comparisons(columns: frozenset[str]) -> tuple[re.Pattern[str], re.Pattern[s
 
 @lru_cache(maxsize=16)
 def _newer(day: str) -> re.Pattern[str]:
-    """Rows newer than those of dbt's own table."""
+    """Pattern of a condition for rows newer than those of dbt's own table."""
     return re.compile(
         rf"\s*(?P<word>WHERE|AND)\s+(?P<column>{_column(day)})\s*>=?\s*\(\s*SELECT\s+(?:COALESCE\(\s*)?"
         rf"MAX\(\s*`?{day}`?\s*\)[^()]*\)?\s*FROM\s+\{{\{{\s*this\s*\}}\}}\s*\)\s*",

@@ -1,4 +1,4 @@
-"""Changes of a text at their places."""
+"""Edits of a text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """What stands between two characters is replaced; with an `advice` it stays, and a comment says what to do."""
+    """Replaces the text between two characters; with an `advice` the text stays, and a comment says what to do."""
 
     start: int
     end: int
@@ -21,7 +21,7 @@ class TextEdit:
 
 
 def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
-    """The text with the edits, which are in order and apart from each other."""
+    """The text with the edits, which must be sorted and disjoint."""
     parts, at = list[str](), 0
     for edit in edits:
         was = text[edit.start : edit.end]

@@ -1,6 +1,6 @@
-"""Functions of Spark SQL that predicates on partition columns are made of, evaluated over boxes of slices.
+"""Functions of Spark SQL in predicates on partition columns, evaluated over boxes of slices.
 
-A function that is not here is not wrong, only unknown: what it says decides nothing.
+An unlisted function is allowed, but its result is unknown and decides nothing.
 """
 
 from tidemark.dependency_model.lineage.functions.dates import DATES

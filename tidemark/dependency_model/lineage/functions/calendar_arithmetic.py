@@ -1,4 +1,4 @@
-"""Steps of the calendar on days since 1970: start of a unit, months on, last day."""
+"""Steps of the calendar on days since 1970: start of a unit, months later, last day."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tidemark.dependency_model.time.zone import EPOCH_ORDINAL
 
 _STEPS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 STEP_UNITS: Final = {name.upper(): name for name in _STEPS}
-"""Units of `timestampadd`, `dateadd` and `timestampdiff`, as Spark has them: words without quotes."""
+"""Units of `timestampadd`, `dateadd` and `timestampdiff` in Spark: words without quotes."""
 INTERVAL_UNITS: Final = {
     word: name for name in _STEPS if name != "quarter" for word in (name.upper(), f"{name.upper()}S")
 }
-"""Units of an INTERVAL: Spark has no quarter there."""
+"""Units of an INTERVAL, where Spark has no quarter."""
 DATE_UNITS: Final = {
     **dict.fromkeys(("YEAR", "YYYY", "YY"), "year"),
     "QUARTER": "quarter",
     **dict.fromkeys(("MONTH", "MM", "MON"), "month"),
     "WEEK": "week",
 }
-"""Units of `trunc`; with any other it is NULL."""
+"""Units of `trunc`; with another one the result is NULL."""
 INSTANT_UNITS: Final = {
     **DATE_UNITS,
     **dict.fromkeys(("DAY", "DD"), "day"),
@@ -32,19 +32,19 @@ INSTANT_UNITS: Final = {
     "MINUTE": "minute",
     "SECOND": "second",
 }
-"""Units of `date_trunc`; with any other, milliseconds and microseconds apart, it is NULL."""
+"""Units of `date_trunc`; with another one, except milliseconds and microseconds, the result is NULL."""
 _NAMES = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
 WEEKDAYS: Final = {name[:length]: number for number, name in enumerate(_NAMES) for length in (2, 3, len(name))}
-"""Names of days in `next_day`, from 0 for Monday on."""
+"""Names of days in `next_day`, from 0 for Monday."""
 
 
 def date_of(day: int) -> date:
-    """The date of a day since 1970. Raises OverflowError, ValueError past the calendar's ends."""
+    """The date of a day since 1970. Raises OverflowError and ValueError past the calendar's ends."""
     return date.fromordinal(day + EPOCH_ORDINAL)
 
 
 def first_day(day: int, unit: str) -> int:
-    """The first day of the unit that a day lies in; weeks begin on Monday, as Spark has it."""
+    """The first day of the unit that contains a day; weeks begin on Monday, as in Spark."""
     as_date = date_of(day)
     match unit:
         case "year":
@@ -61,7 +61,7 @@ def first_day(day: int, unit: str) -> int:
 
 
 def months_on(day: int, months: int) -> int:
-    """As many months later; of a month that is too short the last day."""
+    """The day `months` months later; in a shorter month, its last day."""
     return shift_day(day, Period.MONTH, months)
 
 

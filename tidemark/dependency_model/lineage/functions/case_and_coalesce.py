@@ -1,4 +1,4 @@
-"""CASE, IF, coalesce and their like: which of several values it is."""
+"""CASE, IF, coalesce and similar functions, which choose one of several values."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def _case(comparison: SqlComparison, values: Sequence[Value]) -> Value:
-    """condition, value, condition, value, ..., default."""
+    """The arguments are condition, value, condition, value, ..., default."""
     return case_over(comparison, values, lambda value: value)
 
 
 def case_over(comparison: SqlComparison, values: Sequence[Value], compute: Callable[[Value], Value]) -> Value:
-    """What a function makes of a CASE, of each of its values for itself."""
+    """The result of a function of a CASE, computed for each of its values."""
     *pairs, default = values
     *chosen, last = _of_one_type(comparison, [*pairs[1::2], default])
     outcome = compute(last)
@@ -30,7 +30,7 @@ def case_over(comparison: SqlComparison, values: Sequence[Value], compute: Calla
 
 
 def _of_one_type(comparison: SqlComparison, values: Sequence[Value]) -> list[Value]:
-    """The values in the type of the whole, as Spark gives it: a date beside an instant is its midnight."""
+    """The values in their common type in Spark: a date beside an instant is its midnight."""
     types = dict.fromkeys(value.type for value in values if isinstance(value, Range))
     if len(types) < 2:
         return list(values)
@@ -44,7 +44,7 @@ def _of_one_type(comparison: SqlComparison, values: Sequence[Value]) -> list[Val
 
 
 def _choose(condition: int, yes: Value, no: Value) -> Value:
-    """One of two, by a condition that is true or false."""
+    """One of two values, by a condition that is true or false."""
     if condition == logic.TRUE:
         return yes
     if condition == logic.FALSE:
@@ -74,7 +74,7 @@ def _nullif(comparison: SqlComparison, values: Sequence[Value]) -> Value:
 
 
 def _greatest(comparison: SqlComparison, values: Sequence[Value]) -> Value:
-    """NULLs are left out, as Spark does."""
+    """NULLs are ignored, as in Spark."""
     return _extreme(comparison, values, max)
 
 

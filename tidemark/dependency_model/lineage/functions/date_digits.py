@@ -1,7 +1,7 @@
-"""Dates as digits, which rise as dates do: `cast(date_format(d, 'yyyyMMdd') AS INT)`, `replace(dt, '-', '')`.
+"""Dates as digits, which rise with the dates: `cast(date_format(d, 'yyyyMMdd') AS INT)`, `replace(dt, '-', '')`.
 
-Neither a number of any text rises with the text nor what is left of it without hyphens: these do, as all of them have
-one length.
+In general, neither the number in a text nor the text without hyphens rises with the text. These do, because all have
+the same length.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tidemark.dependency_model.lineage.value_range import Range
 
 
 def rises_with_its_date(call: Call) -> bool:
-    """Whether a call makes digits of a date, parts from the longest to the shortest."""
+    """Whether a call makes digits of a date, from the longest part to the shortest."""
     match call:
         case Call(name="cast_to_int" | "cast_to_bigint", arguments=(Call(name="date_format", arguments=(_, form)),)):
             return is_all_digits(_text(form))
@@ -22,7 +22,7 @@ def rises_with_its_date(call: Call) -> bool:
 
 
 def _is_date(text: Bound) -> bool:
-    """Whether it is the slice's date or the business date, or that as a text."""
+    """Whether it is the slice's date or the business date, also as a text."""
     match text:
         case Sourced(inner=inner) | Call(name="concat", arguments=(inner,)):
             return _is_date(inner)

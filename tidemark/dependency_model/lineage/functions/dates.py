@@ -1,4 +1,4 @@
-"""Functions on dates and timestamps. A timestamp's fields are those of the session's clock."""
+"""Functions on dates and timestamps. The fields of a timestamp are on the session's clock."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 _SECONDS = {"week": 7 * DAY_SECONDS, "day": DAY_SECONDS, "hour": 3600, "minute": 60, "second": 1}
 _ELAPSED = ("hour", "minute", "second")
-"""Units that `dateadd` counts as time passes, where an interval's whole days go by the clock."""
+"""Units that `dateadd` counts as elapsed time; an interval's whole days follow the clock instead."""
 _MONTHS = {"year": 12, "quarter": 3, "month": 1}
 
 
 def to_date(conversion: Conversion, value: Value, form: Value | None = None) -> Value:
-    """`to_date(x)` and `CAST(x AS DATE)`; with a format, of a text."""
+    """`to_date(x)` and `CAST(x AS DATE)`; with a format, for a text."""
     if form is None or (isinstance(value, Range) and value.type is not Type.STRING):
         return conversion.cast(value, Type.DATE)
     if not isinstance(value, Range) or not isinstance(form, Range) or not form.is_point:
@@ -66,7 +66,7 @@ def add_months(conversion: Conversion, start: Value, count: Value) -> Value:
 
 
 def add_unit(conversion: Conversion, start: Value, count: Value, unit: Value) -> Value:
-    """`dateadd(UNIT, count, start)`: a date stays one where the unit is a day or longer."""
+    """`dateadd(UNIT, count, start)`: a date stays a date if the unit is a day or longer."""
     name = _unit(unit, STEP_UNITS)
     if name is None:
         return Special.UNKNOWN
@@ -79,7 +79,7 @@ def add_unit(conversion: Conversion, start: Value, count: Value, unit: Value) ->
 
 
 def add_interval(conversion: Conversion, start: Value, interval: Value) -> Value:
-    """`start + INTERVAL ...`: whole days keep a date a date, and go by the clock; what is left goes by elapsed time."""
+    """`start + INTERVAL ...`: whole days keep a date a date and follow the clock; the rest is elapsed time."""
     becomes_instant = isinstance(interval, Range) and interval.type is Type.DURATION
     if isinstance(start, Range) and (start.type is Type.STRING or becomes_instant):
         start = conversion.cast(start, Type.TIMESTAMP)
@@ -103,7 +103,7 @@ def _step(conversion: Conversion, value: Range, months: int, micros: int) -> Val
 
 
 def subtract(conversion: Conversion, left: Value, right: Value) -> Value:
-    """`-` where a date or timestamp is on the left."""
+    """`-` with a date or timestamp on the left."""
     if is_interval(right):
         months, micros = right.low
         return add_interval(conversion, left, point(right.type, (-months, -micros)))
@@ -115,12 +115,12 @@ def subtract(conversion: Conversion, left: Value, right: Value) -> Value:
 
 
 def is_interval(value: Value) -> TypeGuard[Range]:
-    """Whether it is an interval, with parts of a day or without."""
+    """Whether it is an interval, of whole days or with parts of a day."""
     return isinstance(value, Range) and value.type in (Type.INTERVAL, Type.DURATION)
 
 
 def _between(conversion: Conversion, end: Range, start: Range) -> Value:
-    """What lies between two dates or instants: of instants what the session's clock showed."""
+    """The difference of two dates or instants; for instants, on the session's clock."""
     if not {end.type, start.type} <= {Type.DATE, Type.TIMESTAMP}:
         return Special.UNKNOWN
     kind = Type.INTERVAL if end.type is start.type is Type.DATE else Type.DURATION
@@ -131,7 +131,7 @@ def _between(conversion: Conversion, end: Range, start: Range) -> Value:
 
 
 def _shown(conversion: Conversion, kind: Type, moment: int) -> int:
-    """Microseconds that the session's clock shows, on days counted from 1970."""
+    """Microseconds on the session's clock, with days counted from 1970."""
     day, micros = (moment, 0) if kind is Type.DATE else conversion.local(moment)
     return day * DAY_MICROS + micros
 
@@ -202,7 +202,7 @@ def date_text(conversion: Conversion, value: Value, form: Value) -> Value:
 
 
 def _field(read: Callable[[date], int], within: str = "", last: int = 0) -> Function:
-    """A number read off a date, which rises within a unit and begins anew with the next; `last` is its greatest."""
+    """A number of a date that rises within a unit and restarts in the next; `last` is the greatest."""
 
     def field(conversion: Conversion, value: Value) -> Value:
         day = to_date(conversion, value)
@@ -214,7 +214,7 @@ def _field(read: Callable[[date], int], within: str = "", last: int = 0) -> Func
 
 
 def _is_within(days_: Range, unit: str) -> bool:
-    """Whether days lie in one unit; `iso year` is that of ISO's weeks, which may begin in December."""
+    """Whether days are in one unit; `iso year` is the year of ISO weeks, which may begin in December."""
     try:
         if unit == "iso year":
             return date_of(days_.low).isocalendar().year == date_of(days_.high).isocalendar().year
@@ -224,7 +224,7 @@ def _is_within(days_: Range, unit: str) -> bool:
 
 
 def _time_field(seconds: int, modulus: int) -> Function:
-    """A number read off a time of day."""
+    """A number of a time of day."""
 
     def field(conversion: Conversion, value: Value) -> Value:
         def read(text: Range) -> Value:
@@ -236,7 +236,7 @@ def _time_field(seconds: int, modulus: int) -> Function:
 
 
 def _made_date(_: Conversion, year: Value, month: Value, day: Value) -> Value:
-    """`make_date(year, month, day)`; over several of them from the least to the greatest date that there is."""
+    """`make_date(year, month, day)`; over several values, from the least to the greatest existing date."""
     parts = [part for part in (year, month, day) if isinstance(part, Range) and part.type is Type.NUMBER]
     if len(parts) == 3 and not all(part.is_point for part in parts):
         low = _nearest_date(*(int(part.low) for part in parts))
@@ -246,7 +246,7 @@ def _made_date(_: Conversion, year: Value, month: Value, day: Value) -> Value:
 
 
 def _nearest_date(year: int, month: int, day: int) -> int | None:
-    """The day, since 1970, of a date whose month and day may lie past their ends."""
+    """The day, since 1970, of a date whose month and day may be past their ends."""
     try:
         first = days(date(year, min(max(month, 1), 12), 1))
     except ValueError:
@@ -255,7 +255,7 @@ def _nearest_date(year: int, month: int, day: int) -> int | None:
 
 
 def _days_since_1970(conversion: Conversion, value: Value) -> Value:
-    """`unix_date(date)`: of an instant there is none."""
+    """`unix_date(date)`; it does not exist for an instant."""
     del conversion
     if isinstance(value, Range) and value.type is not Type.DATE:
         return Special.UNKNOWN

@@ -1,4 +1,4 @@
-"""Date patterns, as sqlglot hands them on: Spark's letters in the words of strftime."""
+"""Date patterns as sqlglot gives them: Spark's letters in the form of strftime."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _PART = re.compile(r"%([YmdHMS]|B|b|a|j|y)(strict)?")
 _DIGITS: Final = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2}
 _ORDER: Final = "YmdHMS"
 _PATTERNS: Final = 256
-"""Of so many, what was worked out is remembered: a query has a few, and asks each of many thousand texts."""
+"""The most patterns that are cached: a query has few, and uses each for thousands of texts."""
 _NO_TEXT: Final = re.compile(r"[A-Za-z%'\[\]#{}]")
 
 
 class _Formats:
-    """Every pattern of years, months, days, hours, minutes and seconds, filled up with zeros, each at most once.
+    """Every pattern of years, months, days, hours, minutes and seconds, zero-padded, each at most once.
 
-    Letters that remain are parts that sqlglot has no word for (`Q`, `e`); quotes and brackets enclose what is no part.
+    Remaining letters are parts that sqlglot does not know (`Q`, `e`); quotes and brackets contain literal text.
     """
 
     def __contains__(self, form: object) -> bool:
@@ -44,18 +44,18 @@ FORMATS: Final = _Formats()
 
 @lru_cache(maxsize=_PATTERNS)
 def is_ordered(form: str) -> bool:
-    """Whether later moments print as greater texts: parts from the longest to the shortest, none left out."""
+    """Whether later times have greater texts: parts from the longest to the shortest, without gaps."""
     letters = "".join(match[1] for match in _PART.finditer(form))
     return bool(letters) and _ORDER.startswith(letters)
 
 
 def is_all_digits(form: object) -> bool:
-    """Whether texts of a pattern are digits alone, and rise as moments do."""
+    """Whether texts of a pattern are only digits and rise with time."""
     return isinstance(form, str) and form in FORMATS and is_ordered(form) and not _PART.sub("", form)
 
 
 def print_instant(day: int, second: int, form: str) -> str:
-    """An instant in a pattern. Raises ValueError for a pattern with other parts."""
+    """Formats an instant. Raises ValueError for a pattern with other parts."""
     if form not in FORMATS:
         raise ValueError(form)
     as_date = date_of(day)
@@ -71,12 +71,12 @@ def print_instant(day: int, second: int, form: str) -> str:
 
 
 def parse_day(text: str, form: str) -> int:
-    """The day of a text in a pattern. Raises ValueError where it does not fit, or the pattern has other parts."""
+    """The day of a text in a pattern. Raises ValueError if the text does not fit, or the pattern has other parts."""
     return parse_instant(text, form)[0]
 
 
 def parse_instant(text: str, form: str) -> tuple[int, int]:
-    """Day and second of the day of a text in a pattern. Raises ValueError as `parse_day` does."""
+    """Day and second of the day of a text in a pattern. Raises ValueError as `parse_day`."""
     if form not in FORMATS:
         raise ValueError(form)
     text_match = _pattern(form).fullmatch(text)
@@ -106,7 +106,7 @@ def _pattern(form: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=_PATTERNS)
 def date_prefix(form: str) -> str | None:
-    """The part of a pattern that is a whole date, where it begins with one: of `yyyy-MM-dd HH` it is `yyyy-MM-dd`."""
+    """The leading part of a pattern that is a whole date: `yyyy-MM-dd` for `yyyy-MM-dd HH`; else None."""
     letters = list(_PART.finditer(form))[:3]
     if form not in FORMATS or [match[1] for match in letters] != ["Y", "m", "d"]:
         return None

@@ -1,4 +1,4 @@
-"""Functions on instants: texts read by a pattern, seconds since 1970, what passed between two of them."""
+"""Functions on instants: texts with a pattern, seconds since 1970, time between two instants."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MONTHS: Final = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 
 
 def to_timestamp(conversion: Conversion, value: Value, form: Value | None = None) -> Value:
-    """`to_timestamp(x)`; with a pattern, of a text."""
+    """`to_timestamp(x)`; with a pattern, for a text."""
     if form is None or (isinstance(value, Range) and value.type is not Type.STRING):
         return conversion.cast(value, Type.TIMESTAMP)
     if not isinstance(value, Range) or not isinstance(form, Range) or not form.is_point:
@@ -61,7 +61,10 @@ def _instant(conversion: Conversion, text: str, form: str) -> Value:
 
 
 def _between_texts(conversion: Conversion, texts: Range, form: str) -> Value:
-    """Between texts that begin with dates lie instants of those dates; on a clock without changes, between theirs."""
+    """The instants between texts that begin with dates:
+
+    instants of those dates, or exact ones on a clock without changes.
+    """
     if is_ordered(form) and (texts.is_shaped or not conversion.zone.unsettled_days):
         with suppress(ValueError):
             ends = [parse_instant(text, form) for text in (texts.low, texts.high)]
