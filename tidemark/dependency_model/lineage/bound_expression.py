@@ -187,7 +187,7 @@ def _each_once(bound: Bound, parts: Callable[[Bound], tuple[Bound, ...]]) -> Ite
 
 
 def operands(bound: Bound) -> tuple[Bound, ...]:
-    """The expressions from which its value is computed, without those that an opaque one hides."""
+    """The expressions from which its value is computed, except for the hidden parts of opaque ones."""
     match bound:
         case Exists(conditions=conditions):
             return conditions

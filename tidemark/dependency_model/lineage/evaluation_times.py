@@ -84,7 +84,7 @@ def query_times(
 
 
 class _Timed:
-    """Which expressions depend on business time or slices, each examined once."""
+    """Finds whether expressions depend on business time or slices; each is examined once."""
 
     def __init__(self, times: TimeColumns) -> None:
         self._times = times

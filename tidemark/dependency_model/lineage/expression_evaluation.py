@@ -64,7 +64,7 @@ class StepsSpentError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Makeup:
-    """What decides a value: `keys` of environments, business time, CASEs; `cases` are those that are compared.
+    """The inputs of a value: `keys` of environments, business time, CASEs; `cases` are the compared ones.
 
     `is_of_columns`: partition columns decide it at any business time. `cases` is None if there are too many to examine
     separately.
@@ -261,7 +261,7 @@ class Evaluator:
         return self._varying(bound)
 
     def _makeup(self, bound: Bound) -> _Makeup:
-        """What decides an expression, from what decides its operands."""
+        """The inputs of an expression, from those of its operands."""
         below = [self._makeups[id(part)] for part in operands(bound)]
         keys = dict.fromkeys(key for makeup in below for key in makeup.keys)
         is_case = isinstance(bound, Call) and bound.name == "case"

@@ -1,4 +1,7 @@
-"""Functions that make rows (explode, inline, stack ..): what Spark calls their columns where the query names none."""
+"""Functions that make rows (`explode`, `inline`, `stack` ..):
+
+Spark's names of their columns if the query gives none.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,17 @@ _OF_LIST_OR_MAP: Final = frozenset(["col", "key", "value"])
 
 @dataclass(frozen=True, slots=True)
 class MadeColumns:
-    """`names` are there; of `possible` the data's type decides, any name where that is None."""
+    """`names` are certain. The type of the data decides which of `possible` there are; None is any name."""
 
     names: tuple[str, ...] = ()
     possible: frozenset[str] | None = frozenset()
 
     def relation(self, made_of: Bound) -> Relation:
-        """What a FROM item of the function offers, each column made of the same."""
+        """The relation of a FROM item of the function: each column comes from `made_of`."""
         return Relation(dict.fromkeys(self.names, made_of), open=self.open(made_of))
 
     def open(self, made_of: Bound) -> tuple[Open, ...]:
-        """The columns that are there or not."""
+        """The columns that may exist."""
         return () if self.possible == frozenset() else (Open(AnyColumn({}, made_of=made_of, names=self.possible)),)
 
 
@@ -37,7 +40,7 @@ ANY_COLUMN: Final = MadeColumns(possible=None)
 
 
 def made_columns(node: Any) -> MadeColumns | None:
-    """The columns of a function that makes rows; None of any other expression."""
+    """The columns of a function that makes rows; None for any other expression."""
     match node:
         case exp.Explode():
             pos = ("pos",) if isinstance(node, (exp.Posexplode, exp.PosexplodeOuter)) else ()

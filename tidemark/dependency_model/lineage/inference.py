@@ -1,9 +1,9 @@
-"""Offsets from queries: what an entity's SQL reads of each table, found by evaluating its predicates over dates.
+"""Offsets from queries: the slices of each table that an entity's SQL reads, found by evaluating it over dates.
 
-Nothing is matched by its text. The conditions that bind a table's partition columns are evaluated at business times
-where calendars are odd (ends of months and years, leap days, changes of the clock, turns of weeks) against all of
-time; then the offset is sought whose slices are those sets at every one of them. Where there is none the answer is
-that it is undecidable, and why: YAML states the dependency then.
+No rule looks at a condition's text. The conditions on a table's partition columns are evaluated at business times where
+calendars are irregular: ends of months and years, leap days, clock changes, turns of weeks. Then the offset is sought
+that names the same slices at all of these times. If there is none, the read is undecidable with a reason, and YAML must
+state the dependency.
 
 Source: seed capability A7.
 """
@@ -56,12 +56,12 @@ def infer(
     views: Mapping[str, Query] | None = None,
     written: Query | None = None,
 ) -> dict[str, Read]:
-    """What queries read of each table; `written` is the one whose rows are the entity's. Raises QueryError."""
+    """The reads of queries, by table; `written` is the query whose rows the entity gets. Raises QueryError."""
     return Inference(downstream, upstreams, session, views or {}, written).of(queries)
 
 
 class Inference:
-    """Infers the reads of queries of one downstream entity."""
+    """Infers the reads of one downstream entity's queries."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Inference:
         self._written = written
 
     def of(self, queries: Sequence[Query]) -> dict[str, Read]:
-        """The reads, by table, in the order of their first mention."""
+        """The reads by table, in the order of their first mention."""
         return with_deep_stack(lambda: self._of(queries), queries[0].where(Place())) if queries else {}
 
     def _of(self, queries: Sequence[Query]) -> dict[str, Read]:
@@ -102,7 +102,7 @@ class Inference:
             refuse_unwritable(self._written, relations, self._down, self._subjects, self._session)
 
     def _unknown_parameter(self, queries: Sequence[Query]) -> str:
-        """A parameter that no slice binds: the query cannot run, whatever it reads."""
+        """The reason if a parameter has no value on any slice: the query cannot run."""
         known = parameter_names(self._down.period)
         for query in queries:
             for name, place in query.parameters().items():
@@ -139,7 +139,7 @@ class Inference:
 
 
 def fit_offsets(read: Read, needed: Needed, evaluation: Evaluation, why: str) -> Read:
-    """The read with its offsets, or with why there are none; `why` where its conditions hold what nobody can know."""
+    """The read with its offsets, or with the reason why it has none; `why` names an unknown part of its conditions."""
     if isinstance(needed, str):
         return replace(read, undecidable=why or needed)
     if isinstance(needed, NeededUnbounded):
@@ -166,7 +166,7 @@ def _unbounded(read: Read, needed: NeededUnbounded, evaluation: Evaluation, why:
 
 
 def undecidable_if_chosen(read: Read, needed: Needed, unknown: str) -> Read:
-    """The read, undecidable where an unknown function of time may leave out some of several slices."""
+    """The read; undecidable if an unknown function of time may leave out some of several slices."""
     if not unknown or isinstance(needed, str):
         return read
     if isinstance(needed, dict) and all(len(slices) <= 1 for slices in needed.values()):
@@ -175,11 +175,11 @@ def undecidable_if_chosen(read: Read, needed: Needed, unknown: str) -> Read:
 
 
 def _reason(name: str, relations: Sequence[tuple[Query, Relation]], times: TimeColumns) -> str:
-    """What in the conditions on a table's partition columns nobody can know, with its place."""
+    """The unknown part of the conditions on a table's partition columns, with its place; else empty."""
     for query, relation in relations:
         for constraint in relation.constraints:
             if not any(times.tells(part, name) for part in _row_by_row(constraint.condition)):
-                continue  # an aggregate and a window need all rows, whatever is asked of them
+                continue  # an aggregate and a window need all rows, whatever a condition on them says
             for part in walk(constraint.condition):
                 if isinstance(part, Opaque) and part.why:
                     return f"{part.why} ({query.where(part.place)})"
@@ -187,7 +187,7 @@ def _reason(name: str, relations: Sequence[tuple[Query, Relation]], times: TimeC
 
 
 def _hiding(name: str, relations: Sequence[tuple[Query, Relation]], times: TimeColumns) -> str:
-    """What keeps a condition on a table's partition columns from leaving out slices, with its place."""
+    """The operation that stops a condition on a table's partition columns from leaving out slices, with its place."""
     hiding = [
         (not part.hidden_by, part.hidden_by or part.why, query.where(part.place))
         for query, relation in relations
@@ -202,7 +202,7 @@ def _hiding(name: str, relations: Sequence[tuple[Query, Relation]], times: TimeC
 
 
 def _row_by_row(condition: Bound) -> Iterator[Bound]:
-    """The parts of a condition that are looked at row by row, not those in an aggregate or a window."""
+    """The parts of a condition that are evaluated row by row: outside aggregates and windows."""
     stack, seen = [condition], set[int]()
     while stack:
         part = stack.pop()

@@ -1,4 +1,4 @@
-"""What is read of a table."""
+"""The inferred read of a table."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 Runs = tuple[tuple[int, int], ...]
-"""Stretches of slices, first and last inclusive, in order and apart from each other."""
+"""Ranges of slices, first and last inclusive, in order, with gaps between them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Offsets whose slices together are what is read, or why they cannot be told. `where` is `file:line:column`.
+    """The offsets that together name the slices read, or why there are none. `where` is `file:line:column`.
 
-    `evaluated` are the slices themselves where no offset names them: (downstream slice, its upstream slices), at the
-    business times where calendars are odd. An offset that YAML states has to name them. `at_least` are such slices of a
-    read that comes from the beginning, or goes on to the end of time: of these those up to the downstream's own window.
+    `evaluated` are the slices if no offset names them: (downstream slice, its upstream slices), at the business times
+    where calendars are irregular. An offset stated in YAML must name them. `at_least` are such slices of a read without
+    a first or last slice: the ones up to the downstream's own window.
     """
 
     table: str
@@ -38,15 +38,15 @@ class Read:
 
 
 def runs_by_time(needed: Mapping[int, Iterable[int]]) -> tuple[tuple[int, Runs], ...]:
-    """Slices by downstream slice, as `evaluated` has them."""
+    """Slices by downstream slice, in the form of `evaluated`."""
     return tuple((down, runs_of_slices(needed[down])) for down in sorted(needed))
 
 
 def runs_of_slices(slices: Iterable[int]) -> Runs:
-    """Slices in any order as stretches."""
+    """Slices in any order, as ranges."""
     return runs_of(stretches_of(sorted(slices)))
 
 
 def runs_of(stretches: Iterable[range]) -> Runs:
-    """Stretches as `Runs` has them."""
+    """Ranges in the form of `Runs`."""
     return tuple((stretch.start, stretch.stop - 1) for stretch in stretches)

@@ -1,4 +1,4 @@
-"""What is known of tables when a query is bound."""
+"""The tables that a query may read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`partition_columns` tell a row's slice; `columns` are all others, None where nobody knows them."""
+    """`partition_columns` identify a row's slice; `columns` are the others, None if unknown."""
 
     name: str
     partition_columns: tuple[str, ...] = ()

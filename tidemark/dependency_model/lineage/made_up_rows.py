@@ -1,7 +1,7 @@
-"""LEFT JOINs that are inner ones in effect: a later condition drops the rows that they make up.
+"""LEFT JOINs that are inner joins in effect: a later condition drops the rows that they make up.
 
-`a LEFT JOIN b ON a.dt = b.dt WHERE b.dt = :biz_date` keeps no row of `a` without one of `b`, so what ON says holds of
-`a` as well.
+`a LEFT JOIN b ON a.dt = b.dt WHERE b.dt = :biz_date` keeps a row of `a` only with a row of `b`, so the ON condition
+restricts `a` as well.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NULL_OF_NULL: Final = frozenset(
 
 
 def drops_made_up_rows(condition: Bound, source: JoinSource) -> bool:
-    """Whether a condition cannot be true where an item's row is made up: it compares what is NULL then."""
+    """Whether a condition is never true for an item's made-up row: it compares a column that is NULL then."""
     nulls: set[int] = set()
     drops: set[int] = set()
     for part in inside_out(condition):

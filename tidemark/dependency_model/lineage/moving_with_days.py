@@ -1,4 +1,4 @@
-"""Conditions that say the same of two days when both are moved alike: `u.dt BETWEEN date_sub(o.dt, 6) AND o.dt`."""
+"""Conditions that stay the same if two days move alike: `u.dt BETWEEN date_sub(o.dt, 6) AND o.dt`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _NUMBERS: Final = frozenset(["+", "-", "*", "negative"])
 
 
 def moves_with_days(condition: Bound, days: Collection[Column]) -> bool:
-    """Whether it is made of these columns, which are DATEs, of counts of days between them, and of nothing else."""
+    """Whether the condition uses only these DATE columns and counts of days between them."""
     return fold(condition, lambda bound, kinds: _kind(bound, kinds, days)) == "truth"
 
 
 def _kind(bound: Bound, kinds: Sequence[Kind | None], days: Collection[Column]) -> Kind | None:
-    """What it is; None where it may know one day from another."""
+    """The kind of an expression; None if its result may depend on the day itself."""
     match bound:
         case Column():
             return "day" if bound in days else None

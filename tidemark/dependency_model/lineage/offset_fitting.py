@@ -1,4 +1,4 @@
-"""From sets of slices to the offset that names them: exactly, at every business time, or not at all."""
+"""The offset that names sets of slices: exactly, at every business time, or None."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 _STRETCHES_LIMIT: Final = 2
 _TRIED: Final = 3
 _FEWEST_TIMES: Final = 12
-"""At fewer business times an offset by the calendar fits by chance."""
+"""With fewer business times, an offset by the calendar may fit by chance."""
 _FOR_CANDIDATES: Final = 300
-"""So many business times, as far apart as can be, suggest offsets by the calendar; all of them judge."""
+"""The most business times, spread evenly, that suggest offsets by the calendar. All of them check an offset."""
 _FOR_MESSAGE: Final = 60
 _SHOWN: Final = 3
-"""Slices that a message names."""
+"""The most slices that a message names."""
 
 _mapping = lru_cache(maxsize=4096)(mapping_between)
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Between one downstream (calendar and period) and one upstream grid; slices before `first` do not exist."""
+    """Fits offsets between one downstream (calendar and period) and one upstream grid, whose first slice is `first`."""
 
     calendar: Calendar
     period: Period
@@ -48,7 +48,7 @@ class Fit:
     has_start: bool = True
 
     def since_start(self, read: Mapping[int, Sequence[range]]) -> bool:
-        """Whether the stretches read, by business time, are everything since the start."""
+        """Whether the ranges read, by business time, are everything since the start."""
         mapping = _mapping(SINCE_START, (self.calendar, self.period), self.up)
         return all(
             len(stretches) == 1
@@ -58,18 +58,18 @@ class Fit:
         )
 
     def offsets(self, needed: Mapping[int, frozenset[int]]) -> tuple[Offset, ...] | None:
-        """The fewest offsets that together name these sets; None where none do.
+        """The fewest offsets that together name these sets; None if there are none.
 
-        Where the sets begin at a fixed day, offsets that name slices before the upstream's first one do as well.
+        If the sets begin at a fixed day, an offset may also name slices before the upstream's first one.
         """
         all_sets, existing = _Sets(self, needed, None), _Sets(self, self.existing(needed), self.first)
         alone = self._simplest(all_sets) or self._begun_inside(existing)
         return alone or self._fewest(all_sets) or self._simplest(existing) or self._fewest(existing)
 
     def _begun_inside(self, sets: _Sets) -> tuple[Offset, ...] | None:
-        """`all` where all slices that begin in the window are read: between two clocks one more may touch it.
+        """`all` if the slices read are all that begin in the window; between two clocks one more may overlap it.
 
-        The hour before midnight of a zone of half an hour is over before the day is, so that nothing waits for it.
+        In a zone of half an hour, the hour before midnight is over before the day is: the day does not wait for it.
         """
         if not isinstance(self.up, ClockGrid) or not self.up.period.is_finer_than(self.period):
             return None
@@ -82,7 +82,7 @@ class Fit:
         return (ALL,)
 
     def nearest(self, needed: Mapping[int, frozenset[int]]) -> str:
-        """For a message: the offset that fits most often, and what is read where it first does not."""
+        """For a message: the offset that fits most often, and the slices read where it first does not fit."""
         sets = _Sets(self, self.existing(needed), self.first)
         some = sets.sample(_FOR_MESSAGE)
         candidates = [
@@ -107,12 +107,12 @@ class Fit:
         return frozenset(_mapping(offset, (self.calendar, self.period), self.up).expand(down))
 
     def anchor(self, down: int) -> int:
-        """The upstream slice from which one counts."""
+        """The upstream slice from which offsets count."""
         ordinals = _mapping(SAME, (self.calendar, self.period), self.up).expand(down)
         return ordinals[0] if ordinals else self.up.at(self.calendar.grid(self.period).start(down))
 
     def _simplest(self, sets: _Sets) -> tuple[Offset, ...] | None:
-        """One offset of the few that most queries mean."""
+        """One of the few offsets that most queries mean."""
         candidates = (natural_offset(self.period, self.up.period), *sets.common_counts(), *self._stretches())
         return next(((candidate,) for candidate in candidates if sets.are([candidate])), None)
 
@@ -135,7 +135,7 @@ class Fit:
         return None
 
     def _by_clock(self, sets: _Sets, by_calendar: Sequence[Offset]) -> tuple[Offset, ...] | None:
-        """Of hours and minutes: what the clock shows first where it shows it twice, and other hours of other days."""
+        """For hours and minutes: the first of two equal clock times, and different hours on different days."""
         if not isinstance(self.up, ClockGrid):
             return None
         counted = (offset for offset in (*sets.common_counts(), *by_calendar) if offset.kind is OffsetKind.COUNTED)
@@ -145,7 +145,7 @@ class Fit:
         return next((offsets for offsets in chain(once, known) if sets.are(offsets)), None)
 
     def _has_meaning(self, offset: Offset) -> bool:
-        """Whether it can be asked between the two: hours by date cannot, where their clocks differ."""
+        """Whether the offset is valid between the two: hours by date are not if their clocks differ."""
         try:
             _mapping(offset, (self.calendar, self.period), self.up)
         except ParseError:
@@ -166,20 +166,20 @@ class Fit:
 
 @dataclass(frozen=True)
 class _Sets:
-    """Sets of slices by business time, those before `first` left out."""
+    """Sets of slices by business time, without slices before `first`."""
 
     fit: Fit
     needed: Mapping[int, frozenset[int]]
     first: int | None
 
     def sample(self, count: int) -> _Sets:
-        """Themselves at so many business times."""
+        """These sets at `count` business times at most."""
         times = list(self.needed)
         chosen = times[:: max(1, -(-len(times) // count))]
         return _Sets(self.fit, {down: self.needed[down] for down in chosen}, self.first)
 
     def are(self, offsets: Sequence[Offset]) -> bool:
-        """Whether offsets together name the sets, no slice more and none less."""
+        """Whether offsets together name exactly the sets."""
         return all(
             frozenset[int]().union(*(self._named(offset, down) for offset in offsets)) == slices
             for down, slices in self.needed.items()
@@ -190,18 +190,18 @@ class _Sets:
         return [down for down, slices in self.needed.items() if self._named(offset, down) != slices]
 
     def hold(self, offset: Offset) -> bool:
-        """Whether an offset names slices of the sets only."""
+        """Whether an offset names only slices of the sets."""
         return all(self._named(offset, down) <= slices for down, slices in self.needed.items())
 
     def common_counts(self) -> Iterator[Offset]:
-        """The counts that most business times show."""
+        """The counts that occur at the most business times."""
         shown = Counter(self._counts(down, slices) for down, slices in self.needed.items())
         for counts, _ in shown.most_common(_TRIED):
             if counts and max(map(abs, counts)) <= COUNT_LIMIT:
                 yield Offset.of_counts(counts)
 
     def core(self) -> tuple[Offset, ...]:
-        """The counts that every business time shows, those left aside whose slices may not exist yet."""
+        """The counts common to every business time; sets that reach the first slice do not count."""
         whole = [
             self._counts(down, slices)
             for down, slices in self.needed.items()
@@ -220,7 +220,7 @@ class _Sets:
 
 
 def shown(stretches: Sequence[range], grid: Grid) -> str:
-    """Slices for a message: the first ones by their keys, and how many more."""
+    """Slices for a message: the keys of the first ones, and the number of the rest."""
     keys = [grid.key(slice_) for slice_ in islice(chain.from_iterable(stretches), _SHOWN)]
     count = sum(map(len, stretches))
     more = f" and {count - _SHOWN} more" if count > _SHOWN else ""

@@ -1,4 +1,4 @@
-"""A query's text, parsed once, and the place of everything in it."""
+"""A query's text, parsed once, and the place of each part."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tidemark.errors import QueryError
 
 SIZE_LIMIT = 256 * 1024
 _SHOWN = 80
-"""Characters of an expression in a message."""
+"""The most characters of an expression in a message."""
 _PARAMETER = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
 _TRIED = re.compile(r"\btry_cast\s*\(\s*(?:\w+\s*\.\s*)?$", re.IGNORECASE)
 _PIPE = re.compile(r"\|>")
@@ -30,7 +30,7 @@ _OPENING = re.compile(r"\s*\(")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`first_line` is where the text begins in its file; `tree` is sqlglot's."""
+    """`first_line` is the line of its file where the text begins; `tree` is sqlglot's."""
 
     text: str
     file: str
@@ -42,18 +42,18 @@ class Query:
         return f"{self.file}:{self.first_line + place.line - 1}:{place.column}"
 
     def place_of(self, node: exp.Expr) -> Place:
-        """Where a part of the query stands: its first word."""
+        """The place of a part's first word."""
         starts = [part.meta["start"] for part in node.walk() if "start" in part.meta]
         return self.place_at(min(starts)) if starts else Place()
 
     def text_of(self, node: exp.Expr) -> str:
-        """A part of the query as it is written, with the brackets that it opens."""
+        """A part's text in the query, with closing brackets."""
         places = [part.meta for part in node.walk() if "end" in part.meta]
         if not places:
             return node.sql("spark")
         start, end = min(place["start"] for place in places), max(place["end"] for place in places) + 1
         code = code_of(self.text)
-        if isinstance(node, exp.Func) and (brackets := _OPENING.match(code, end)):  # of a call, its name alone is known
+        if isinstance(node, exp.Func) and (brackets := _OPENING.match(code, end)):  # a call has only its name's place
             end = brackets.end()
         depth = code.count("(", start, end) - code.count(")", start, end)
         while depth > 0 and end < len(code):
@@ -92,7 +92,7 @@ class QueryPart:
 
     @property
     def text(self) -> str:
-        """As it is written, on one line."""
+        """The text on one line."""
         text = " ".join(self.query.text_of(self.node).split())
         return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
@@ -103,7 +103,7 @@ class QueryPart:
 
     @property
     def is_tried(self) -> bool:
-        """Whether it is what `try_cast` casts: the parser tells it from no other cast."""
+        """Whether `try_cast` casts it: the parser gives the same node for every cast."""
         starts = [part.meta["start"] for part in self.node.walk() if "start" in part.meta]
         return bool(starts and _TRIED.search(code_of(self.query.text), 0, min(starts)))
 
@@ -133,7 +133,7 @@ def read_query(text: str, *, file: str = "query.sql", first_line: int = 1) -> Qu
 
 
 def _refuse_pipes(text: str, file: str, first_line: int) -> None:
-    """Raise QueryError for an operator of Spark's pipe syntax that is not read here."""
+    """Raises QueryError for an operator of Spark's pipe syntax that Tidemark does not support."""
     code = code_of(text)
     signs = [match.end() for match in _PIPE.finditer(code)]
     begins = next(words(code, 0, len(code)), None) if signs else None

@@ -1,4 +1,4 @@
-"""`PARTITION (dt='${bizdate}')` of an INSERT: it names the slice that is written, or it is refused."""
+"""`PARTITION (dt='${bizdate}')` of an INSERT must name the slice that is written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _QUOTED: Final = re.compile(r"(['\"])(.*)\1", re.DOTALL)
 
 
 def refuse_other_partition(clause: str, written: ComputedTable, where: str) -> None:
-    """Raise QueryError where what stands in the brackets is not the slice that is written."""
+    """Raises QueryError if the text in the brackets is not the slice that is written."""
     for part in _parts(clause):
         static = _STATIC.fullmatch(part)
         if static is None:
@@ -45,7 +45,7 @@ def _parts(clause: str) -> Iterator[str]:
 
 
 def _own_value(column: str, written: ComputedTable) -> str:
-    """What a partition column is on the slice, as a query writes it."""
+    """The value of a partition column on the slice, as a query writes it."""
     declared = next((time for time in written.times if time.name == column), None)
     if declared is not None:
         return value_on_slice(declared, written.period)
@@ -53,7 +53,7 @@ def _own_value(column: str, written: ComputedTable) -> str:
 
 
 def value_on_slice(column: PartitionColumn, period: Period | None) -> str:
-    """What a partition column is on the slice that is computed, as a query writes it."""
+    """The value of a declared partition column on the slice that is computed, as a query writes it."""
     if column.type == "date":
         return ":biz_date"
     if column.type == "string" and column.pattern in ("HH", "mm"):
@@ -63,7 +63,7 @@ def value_on_slice(column: PartitionColumn, period: Period | None) -> str:
 
 
 def _text_on_slice(pattern: str, period: Period | None) -> str:
-    """The slice's time by its own clock, which is not that of Spark's sessions."""
+    """The slice's time on its own clock, which may differ from that of Spark's sessions."""
     match = _WITH_HOUR.fullmatch(pattern)
     if match is None:
         return f"date_format(:biz_date, '{pattern}')"
@@ -89,7 +89,7 @@ def _is_of_slice(own: str, value: str, period: Period | None) -> bool:
 
 
 def _is_at(moment: Moment, period: Period) -> bool:
-    """Whether it is the slice's own date or hour; of a slice of days each of its days names it."""
+    """Whether a moment is the slice's own date or hour; for a slice of days, any of its days."""
     if moment.pattern and "dd" not in moment.pattern and "HH" not in moment.pattern:
         return moment.names_slice(period)
     return moment.date(period) == ":biz_date" or moment.sql(period) == ":biz_hour" or moment.names_slice(period)

@@ -1,4 +1,4 @@
-"""PIVOT and UNPIVOT: the columns behind them, each of what it is made of."""
+"""The columns behind PIVOT and UNPIVOT, each with the expressions it comes from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def behind_pivot(relation: Relation, node: Any, veil: Veil) -> Relation:
 
 
 def _unpivot(relation: Relation, node: Any) -> Relation:
-    """Each row several times, once for each listed column: all other columns stay what they are."""
+    """UNPIVOT: a row for each listed column; the other columns stay as they are."""
     (field,) = node.args["fields"]
     sources = [_names(option) for option in field.expressions]
     listed = frozenset(name for names in sources for name in names)
@@ -34,7 +34,7 @@ def _unpivot(relation: Relation, node: Any) -> Relation:
 
 
 def _pivot(relation: Relation, node: Any, veil: Veil) -> Relation:
-    """One row of each group: the columns that neither an aggregate nor FOR names are its keys."""
+    """PIVOT: a row for each group. Its keys are the columns that neither an aggregate nor FOR names."""
     fields = [name for field in node.args["fields"] for name in _names(field.this)]
     used = [_names(expression) for expression in node.expressions]
     made = [column.name.lower() for column in node.args.get("columns") or ()]

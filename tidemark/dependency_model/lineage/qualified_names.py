@@ -1,7 +1,7 @@
-"""Tables that are named with their schema: `dwd.dwd_orders` is the entity `dwd_orders`, a view of that name in Spark.
+"""Tables named with their schema: `dwd.dwd_orders` is the entity `dwd_orders`, a view of that name in Spark.
 
-The qualifier is left out of the text that is run. That is told from the text alone, as every start of a process does
-it; the analysis, which has the query's tree, then makes sure that each such name is a table's (`table_names`).
+The text that runs has no qualifiers. They are found in the text alone, because every process does so at its start. The
+analysis, which has the query's tree, then checks that each such name is a table's (`table_names`).
 """
 
 from __future__ import annotations
@@ -24,15 +24,18 @@ _CATALOG: Final = "spark_catalog"
 
 @dataclass(frozen=True)
 class Naming:
-    """How tables may be named: an entity after its layer, or after one of the project's schemas; in lower case"""
+    """The names that a table may have:
+
+    an entity after its layer or after one of the project's schemas, in lower case.
+    """
 
     layer_by_entity: Mapping[str, str]
     schemas: frozenset[str] = frozenset()
 
     def may_qualify(self, text: str) -> bool:
-        """Whether a qualifier can stand in a text, told quickly: where it says no, there is none.
+        """Whether the text may contain a qualifier: a fast check that never misses one.
 
-        A schema or a layer stands before a dot, in back quotes or not; where there are comments, anything may.
+        A schema or a layer, perhaps in back quotes, comes before a dot. With comments in the text, any dot counts.
         """
         if "--" in text or "/*" in text:
             return "." in text
@@ -43,7 +46,7 @@ class Naming:
         return (*self.schemas, *filter(None, set(self.layer_by_entity.values())), "`")
 
     def is_qualifier(self, qualifiers: Sequence[str], entity: str) -> bool:
-        """Whether an entity is named after these, and no other one can be meant."""
+        """Whether these words qualify an entity, and no other entity can be meant."""
         *catalogs, schema = qualifiers
         if any(catalog != _CATALOG and catalog not in self.schemas for catalog in catalogs):
             return False
@@ -53,7 +56,7 @@ class Naming:
 
 
 def leave_out_qualifiers(text: str, naming: Naming) -> tuple[str, tuple[int, ...]]:
-    """The text with the names of entities alone, and where these begin."""
+    """The text without qualifiers, and the positions where the entities' names begin."""
     names: list[int] = []
     if not naming.may_qualify(text):
         return text, ()
@@ -64,7 +67,7 @@ def leave_out_qualifiers(text: str, naming: Naming) -> tuple[str, tuple[int, ...
 
 
 def _qualifiers(code: str, naming: Naming) -> Iterator[tuple[int, int]]:
-    """From the first character of each qualifier to the first of the entity's name."""
+    """The start of each qualifier, and the start of the entity's name after it."""
     for chain in _CHAIN.finditer(code):
         parts = list(_PART.finditer(code, chain.start(), chain.end()))
         for at in (1, 2):

@@ -1,8 +1,8 @@
-"""From a query's tree to relations: every name put in its place, every condition put where it restricts rows.
+"""Binds a query's tree to relations: it resolves names, and puts conditions where they restrict rows.
 
-A query is bound to one relation for each way that its rows can come by: a UNION in a FROM clause makes the SELECT
-over it several relations, one a branch, so that a filter above it is understood branch by branch. CTEs and views are
-bound anew at each mention, because each mention can be filtered differently.
+A query gives one relation for each way that its rows can come by. A UNION in a FROM clause makes several relations of
+the SELECT over it, one a branch, so that a filter above it applies to each branch. CTEs and views are bound again at
+each mention, because each mention can be filtered differently.
 """
 
 from __future__ import annotations
@@ -53,19 +53,19 @@ if TYPE_CHECKING:
     from tidemark.errors import QueryError
 
 WAYS_LIMIT: Final = 32
-"""So many ways are told apart; more are merged into one, and filters above them restrict nothing below."""
+"""The most ways that stay apart. More are merged into one, and filters above them do not restrict what is below."""
 OCCURRENCE_LIMIT: Final = 2_000
 DEPTH_LIMIT: Final = 240
-"""So many queries in each other: Spark's parser ends between 120 and 240 in brackets, at about 60 CTEs in a row."""
+"""The deepest nesting of queries. Spark's parser fails between 120 and 240 brackets, or at about 60 CTEs in a row."""
 CONSTANTS_LIMIT: Final = 20
-"""So many rows of VALUES are looked into."""
+"""The most rows of VALUES that are evaluated."""
 QUERY_LIMIT: Final = 20_000
-"""So many queries are bound in one; a CTE counts at each mention."""
+"""The most queries bound in one; a CTE counts at each mention."""
 
 
 @dataclass(slots=True)
 class Binder:
-    """Binds one query; `query` is what its text's places refer to (of a view, the view's own)."""
+    """Binds one query; `query` is the text that places refer to (for a view, the view's own)."""
 
     query: Query
     tables: Tables
@@ -99,7 +99,7 @@ class Binder:
         return ways if len(ways) <= WAYS_LIMIT else [merge_ways(ways)]
 
     def from_item(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
-        """The relations of one FROM item, its own alias apart."""
+        """The relations of one FROM item, without its alias."""
         match node:
             case exp.Table() if isinstance(node.this, exp.Func):
                 ways = [_table_function(node)]
@@ -128,7 +128,7 @@ class Binder:
         return names
 
     def _with_unused(self, node: Any, names: Mapping[str, CommonTable], ways: list[Relation]) -> list[Relation]:
-        """The ways with the tables of CTEs that nothing mentions: Spark reads none of their rows, but analyses them."""
+        """The ways, with the tables of CTEs that the query does not use: Spark analyses them but does not read them."""
         clause = node.args.get("with_")
         for cte in clause.expressions if clause else ():
             table = names[cte.alias.lower()]
@@ -155,7 +155,7 @@ class Binder:
         return [SelectBinder(self, node, names, parent).bind(list(chosen)) for chosen in product(*ways)]
 
     def _ways(self, item: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
-        """Of a LATERAL item a stand-in: it is bound where its neighbours are known."""
+        """A FROM item's ways. A LATERAL item has a stand-in: it is bound when its neighbours are known."""
         is_made = isinstance(item, (exp.Lateral, exp.Unnest)) or _is_sequence(item)
         return [LATERAL] if is_made else self.from_item(item, names, parent)
 
@@ -210,7 +210,7 @@ class Binder:
         ]
 
     def _qualified(self, node: Any) -> QueryError:
-        """A table after a schema that is none of its entity."""
+        """The error for a table after a schema that is not its entity's."""
         name, known = node.name.lower(), {**self.tables.tables, **self.tables.views}
         named = [other for other in (name, f"{node.db}_{name}".lower()) if other in known]
         hint = f"write {' or '.join(named)}" if named else did_you_mean(name, known)
@@ -238,7 +238,7 @@ class Binder:
         return [_rename(way, table.columns) for way in ways] if table.columns else ways
 
     def _anchor(self, table: CommonTable) -> Relation:
-        """What a recursive CTE knows of itself: columns that the rows which it begins with make."""
+        """The columns of a recursive CTE as it sees them itself: made of the columns of its first rows."""
         begin = merge_ways(self.relations(_branches(table.node)[0], table.names, None))
         names = table.columns if len(table.columns) == len(begin.columns) else tuple(begin.columns)
         columns = {name: Opaque((bound,)) for name, bound in zip(names, begin.columns.values(), strict=True)}
@@ -277,7 +277,7 @@ def bind(query: Query, tables: Tables) -> list[Relation]:
 
 
 def _branches(node: Any) -> tuple[Any, list[Any]]:
-    """The first query of a chain such as `a UNION b UNION c`, and the operations: the parser has them in pairs."""
+    """The first query of a chain such as `a UNION b UNION c`, and its operations, which the parser has in pairs."""
     operations = [node]
     while isinstance(operations[-1].this, exp.SetOperation) and not _is_cut(operations[-1].this):
         operations.append(operations[-1].this)
@@ -294,7 +294,7 @@ def _column_aliases(node: Any) -> tuple[str, ...]:
 
 
 def _beside(relation: Relation, unused: Relation) -> Relation:
-    """The relation, with the tables of another one that has no part in its rows."""
+    """The relation, with the tables of another one that does not contribute rows."""
     return replace(
         relation,
         occurrences=relation.occurrences + unused.occurrences,
@@ -310,9 +310,9 @@ def _rename(relation: Relation, names: tuple[str, ...]) -> Relation:
 
 
 def _align(relation: Relation, first: Relation) -> Relation:
-    """A branch under the names of the first one.
+    """A branch with the column names of the first one.
 
-    Of `*` over unknown columns only the partition columns, which end every table, can be put in their places.
+    If `*` covers unknown columns, only the partition columns can be matched: they end every table.
     """
     if not relation.is_open and not first.is_open:
         names, bounds = list(first.columns), list(relation.columns.values())
@@ -342,13 +342,13 @@ def _values(node: Any) -> Relation:
 
 
 def _cell(row: Any, at: int) -> Any:
-    """What a row of VALUES has at a place; None where it is shorter."""
+    """The cell of a VALUES row at a position; None if the row is shorter."""
     cells = row.expressions if isinstance(row, exp.Tuple) else [row]
     return cells[at] if at < len(cells) else None
 
 
 def _of_constants(cells: Sequence[Any]) -> Bound:
-    """A column of VALUES: one of its constants, where all are known."""
+    """A column of VALUES: one of its constants, if all are known."""
     listed = tuple(constant for cell in cells if (constant := _constant(cell)) is not None)
     if 0 < len(cells) <= CONSTANTS_LIMIT and len(listed) == len(cells):
         return Element(Call("array", listed))
@@ -373,7 +373,7 @@ def _table_function(node: Any) -> Relation:
 
 
 def _constant(node: Any) -> Literal | None:
-    """A whole number or a text as it is written; None for anything else."""
+    """A whole number or a text, as written; None for anything else."""
     sign = 1
     while isinstance(node, (exp.Neg, exp.Paren)):
         sign, node = (-sign if isinstance(node, exp.Neg) else sign), node.this
@@ -385,7 +385,7 @@ def _constant(node: Any) -> Literal | None:
 
 
 def _range(function: Any) -> Element | None:
-    """The numbers of `range(end)` and `range(start, end)`, where they are written."""
+    """The numbers of `range(end)` and `range(start, end)`, if both are constants."""
     if not isinstance(function, exp.Anonymous) or str(function.this).lower() != "range":
         return None
     constants = [_constant(argument) for argument in function.expressions]

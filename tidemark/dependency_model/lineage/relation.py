@@ -1,4 +1,4 @@
-"""What a FROM item, or a whole query, offers: columns, the tables that it reads, and what restricts their rows."""
+"""A relation: the columns of a FROM item or of a query, the tables that it reads, and the conditions on their rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Sides = Mapping[Occurrence, tuple[Side, ...]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constraint:
-    """A condition without which a row of the target occurrences changes nothing. `sides` hold where it stands."""
+    """A condition that each row of the target occurrences must meet to count. `sides` are those at its place."""
 
     condition: Bound
     targets: frozenset[Occurrence]
@@ -42,7 +42,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class FoundColumn:
-    """A column by name; not certain where nobody knows the columns of its table."""
+    """A column by name; not certain if the columns of its table are unknown."""
 
     bound: Bound
     certain: bool
@@ -50,7 +50,7 @@ class FoundColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Open:
-    """A `*` over a table whose columns nobody knows."""
+    """A `*` over a table with unknown columns."""
 
     relation: Relation
     source: JoinSource | None = None
@@ -59,7 +59,7 @@ class Open:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relation:
-    """`columns` by name in lower case, in order; `indirect` are the columns that decide which rows there are."""
+    """`columns` by name in lower case, in order; `indirect` are the columns that decide which rows exist."""
 
     columns: Mapping[str, Bound]
     occurrences: tuple[Occurrence, ...] = ()
@@ -69,17 +69,17 @@ class Relation:
     open: tuple[Open, ...] = ()
     indirect: tuple[Bound, ...] = ()
     members: Mapping[str, tuple[Relation, JoinSource | None]] = field(default_factory=dict)
-    """Of tables joined in brackets: each under its own name."""
+    """Tables joined in brackets, each under its own name."""
     ends_with_time: bool = True
-    """Whether columns that are not known by name come before those of business time, as in a table."""
+    """Whether columns with unknown names come before the columns of business time, as in a table."""
     subtracts: bool = False
-    """Whether its rows are taken away from those of other ways: the right side of EXCEPT."""
+    """Whether its rows are removed from those of other ways: the right side of EXCEPT."""
     repeated: tuple[str, ...] = ()
-    """Names that its list has more than once; `columns` hold the first of each."""
+    """Names that occur more than once in its list; `columns` has the first of each."""
 
     @property
     def is_open(self) -> bool:
-        """Whether it may have columns that are not known by name."""
+        """Whether it may have columns with unknown names."""
         return self.open_table is not None or bool(self.open)
 
     def find(self, name: str) -> FoundColumn | None:
@@ -102,7 +102,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnyColumn(Relation):
-    """A relation that has every column of some `names`, or of any; all are made of the same."""
+    """A relation that has any column of `names`, or any at all if None; all are made of the same expression."""
 
     made_of: Bound = field(default_factory=Opaque)
     names: frozenset[str] | None = None
@@ -121,18 +121,18 @@ def with_source(source: JoinSource | None, bound: Bound) -> Bound:
 
 
 class Veil(NamedTuple):
-    """What hides the values of rows, and where it stands: all but its `keys`."""
+    """An operation that hides the values of rows, except its `keys`, and its place."""
 
     by: str = ""
     place: Place = Place()
     keys: frozenset[Bound] = frozenset()
 
     def over(self, bound: Bound) -> Bound:
-        """The expression with everything hidden that is no key: rows with other values of it count as well."""
+        """The expression with everything hidden except the keys: rows with other values count as well."""
         return self.over_each([bound])[0]
 
     def over_each(self, bounds: Iterable[Bound]) -> list[Bound]:
-        """Several expressions; what they share stays one thing."""
+        """Several expressions; shared parts stay shared."""
         known: dict[int, Bound] = {}
         veiled = []
         for bound in bounds:
@@ -162,11 +162,11 @@ LIMITED: Final = "LIMIT or OFFSET"
 WINDOWED: Final = "a window that is not partitioned by them"
 SAMPLE: Final = "TABLESAMPLE"
 SAMPLED: Final = frozenset([LIMITED, WINDOWED, SAMPLE])
-"""What hides which rows there are, and no row's own values."""
+"""These hide which rows there are, but not a row's own values."""
 
 
 def merge_ways(relations: list[Relation]) -> Relation:
-    """Several ways to the same rows as one relation that hides which way a row came."""
+    """Several ways to the same rows as one relation, which does not say by which way a row came."""
     if len(relations) == 1:
         return relations[0]
     first = relations[0]
@@ -190,7 +190,7 @@ def merge_ways(relations: list[Relation]) -> Relation:
 
 
 def _at(relation: Relation, place: int) -> list[Bound]:
-    """The column at a place, where there are so many."""
+    """The column at a position, if there is one."""
     return [*relation.columns.values()][place : place + 1]
 
 
@@ -230,7 +230,7 @@ def _veiled(relation: Relation, veil: Veil) -> Relation:
 
 
 def without_elements(relation: Relation) -> Relation:
-    """The relation, where an outer join may make up a row of it: a value of a list may be NULL then."""
+    """The relation inside an outer join that may make up its row: a value of a list may then be NULL."""
     with_lists = [
         name
         for name, bound in relation.columns.items()
@@ -245,5 +245,5 @@ def without_elements(relation: Relation) -> Relation:
 
 
 def tables_in(bound: Bound) -> frozenset[Occurrence]:
-    """The occurrences that an expression speaks of."""
+    """The occurrences whose columns an expression uses."""
     return frozenset(part.occurrence for part in value_parts(bound) if isinstance(part, Column))

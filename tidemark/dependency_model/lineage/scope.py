@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 _FUNCTIONS_WITHOUT_BRACKETS: Final = frozenset(["user", "session_user", "current_user", "current_time", "grouping__id"])
-"""What Spark calls where no column has the name; the parser reads `current_date` and `current_timestamp` so."""
+"""Spark calls these if there is no column of the name; the parser knows `current_date` and `current_timestamp`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommonTable:
-    """A common table expression (CTE): its query, the names that it sees, and its columns' names where given."""
+    """A common table expression (CTE): its query, the names that it sees, and its column names if it lists them."""
 
     node: Any
     names: Mapping[str, CommonTable]
@@ -32,7 +32,7 @@ class CommonTable:
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """One FROM item. `source` is None in a SELECT without outer joins, where no row is ever made up."""
+    """One FROM item. `source` is None in a SELECT without outer joins, which never makes up a row."""
 
     alias: str
     relation: Relation
@@ -46,9 +46,9 @@ class Item:
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """`shared` are columns that USING made one, `aliases` those of the select list so far.
+    """`shared` are columns merged by USING, `aliases` those of the select list so far.
 
-    `is_selected` in HAVING and QUALIFY, where a name may mean the select list's column as well as a table's.
+    `is_selected` is set in HAVING and QUALIFY, where a name may mean the select list's column or a table's.
     """
 
     query: Query
@@ -60,12 +60,12 @@ class Scope:
     is_selected: bool = False
 
     def all_sides(self) -> Sides:
-        """What is known of sides here and around."""
+        """The sides known here and in the queries around."""
         around = dict(self.parent.all_sides()) if self.parent else {}
         return {**around, **self.sides}  # type: ignore[dict-item]
 
     def column(self, node: exp.Column) -> Bound:
-        """The column of a reference. Raises QueryError where there is none, or more than one."""
+        """The column of a reference. Raises QueryError if there is none, or more than one."""
         parts = [part.name.lower() for part in node.parts]
         bound = self._plain(parts[0], node) if len(parts) == 1 else self._of_parts(parts, node)
         if bound is not None:
@@ -75,7 +75,7 @@ class Scope:
         raise self.query.error("no such column", node, found=node.sql("spark"), hint=self._near(parts[-2:][0]))
 
     def _of_parts(self, parts: Sequence[str], node: exp.Expression) -> Bound | None:
-        """A column of a table, which may stand after its schema, or fields of a struct: in this order."""
+        """A table's column, perhaps after its schema, or the fields of a struct: in this order."""
         table, name, *fields = parts
         bound = self._qualified(table, name)
         if bound is not None:
@@ -86,14 +86,14 @@ class Scope:
         return None if as_struct is None else Opaque((as_struct,))
 
     def starred(self, qualifier: Sequence[str]) -> str | None:
-        """The item whose columns stand for `item.*`, also after its schema; None where the star is a struct's."""
+        """The item that `item.*` means, perhaps after its schema; None if the star belongs to a struct."""
         if not qualifier or self.knows(qualifier[0]) != (len(qualifier) == 1):
             is_member = len(qualifier) == 1 and any(qualifier[0] in item.relation.members for item in self.items)
             return qualifier[0] if is_member else None
         return qualifier[-1] if self.knows(qualifier[-1]) else None
 
     def struct(self, qualifier: Sequence[str], node: exp.Expression) -> Bound:
-        """The struct whose fields `qualifier.*` makes columns of. Raises QueryError where there is none."""
+        """The struct whose fields become columns by `qualifier.*`. Raises QueryError if there is none."""
         bound = self._plain(qualifier[0], node) if len(qualifier) == 1 else self._of_parts(qualifier, node)
         if bound is None:
             text = ".".join((*qualifier, "*"))

@@ -1,4 +1,4 @@
-"""One SELECT: FROM items joined, conditions put where they restrict rows, columns as the outside sees them."""
+"""Binds one SELECT: joins its FROM items, puts conditions where they restrict rows, and makes its columns."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class QueryBinder(Protocol):
-    """What binds the queries inside a SELECT; `query` is what its text's places refer to."""
+    """Binds the queries inside a SELECT; `query` is the text that its places refer to."""
 
     query: Query
 
@@ -54,7 +54,7 @@ class QueryBinder(Protocol):
 
 @dataclass(slots=True, eq=False)
 class SelectBinder:
-    """Binds one SELECT over chosen ways of its FROM items."""
+    """Binds one SELECT with one way chosen for each FROM item."""
 
     binder: QueryBinder
     node: Any
@@ -67,14 +67,14 @@ class SelectBinder:
     sides: dict[Occurrence, tuple[Side, ...]] = field(default_factory=dict)
     indirect: list[Bound] = field(default_factory=list)
     own: list[Bound] = field(default_factory=list)
-    """Conditions of this SELECT itself, for a query that asks whether rows exist."""
+    """The conditions of this SELECT itself, for EXISTS and IN."""
 
     of_inner_joins: list[Bound] = field(default_factory=list)
     left_joins: list[tuple[Item, frozenset[Occurrence], list[Bound]]] = field(default_factory=list)
-    """Each with what stands on its left, and its conditions."""
+    """Each item with the occurrences on its left, and its conditions."""
 
     of_both_sides: dict[str, tuple[Bound, Bound]] = field(default_factory=dict)
-    """Columns that USING of a FULL JOIN made one, as each side has them."""
+    """Columns merged by USING of a FULL JOIN, as each side has them."""
 
     repeated: list[str] = field(default_factory=list)
     """Names that its list has more than once."""
@@ -109,7 +109,7 @@ class SelectBinder:
         return self._result()
 
     def _is_before(self, lateral: Any, join: Any) -> bool:
-        """Whether a LATERAL VIEW stands before a join, which can speak of it then."""
+        """Whether a LATERAL VIEW comes before a join, which can then refer to it."""
         before, behind = (
             self.binder.query.place_of(node) for node in (lateral.args.get("alias") or lateral, join.this)
         )
@@ -156,7 +156,7 @@ class SelectBinder:
             self._make_up(side, left, item)
 
     def _conditions(self, join: Any, left: Sequence[Item], item: Item, side: str) -> list[Bound]:
-        """What ON, USING or NATURAL asks for, one condition a conjunct."""
+        """The conditions of ON, USING or NATURAL, one for each conjunct."""
         conditions = [self.translator.bind(conjunct) for conjunct in _conjuncts(join.args.get("on"))]
         names = [column.name.lower() for column in join.args.get("using") or ()]
         if (join.method or "").upper() == "NATURAL":
@@ -176,7 +176,7 @@ class SelectBinder:
         return conditions
 
     def _make_up(self, side: str, left: Sequence[Item], item: Item) -> None:
-        """Note whose rows this join makes up where nothing fits."""
+        """Records whose rows this join makes up if there is no partner."""
         made_up = [item] if side == "LEFT" else [*left] if side == "RIGHT" else [*left, item] if side == "FULL" else []
         for shown in made_up:
             shown.relation = without_elements(shown.relation)
@@ -192,7 +192,7 @@ class SelectBinder:
             self.scope.sides[occurrence] = self.sides[occurrence]
 
     def _restrict_by_left_joins(self, known: list[Bound]) -> None:
-        """Where a known condition drops the rows that a LEFT JOIN makes up, its own holds of the rows on its left."""
+        """Applies a LEFT JOIN's conditions to the rows on its left, if a known condition drops its made-up rows."""
         waiting = list(self.left_joins)
         while inner := [
             join
@@ -210,7 +210,7 @@ class SelectBinder:
         return [occurrence for item in self.scope.items for occurrence in item.relation.occurrences]
 
     def _lateral(self, node: Any) -> Relation:
-        """LATERAL VIEW, or a query that speaks of its neighbours."""
+        """LATERAL VIEW, or a query that refers to its neighbours."""
         inner = node.this
         if isinstance(inner, exp.Query):
             relation = merge_ways(self.binder.relations(inner, self.names, self.scope))
@@ -236,10 +236,10 @@ class SelectBinder:
             self._constrain(self.translator.bind(conjunct), targets)
 
     def _restrict_both_sides(self, node: Any) -> None:
-        """A condition on columns that a FULL JOIN made one holds of each side's own rows.
+        """Applies a condition on columns merged by a FULL JOIN to each side's own rows.
 
-        A row for which it is false is in none of the result, and what it would be joined to has the same values: that
-        row's own are false as well, whether it finds a partner or not.
+        A row for which it is false does not reach the result. A partner has the same values, so the condition is false
+        for the row's own values, with a partner or without.
         """
         if len(self.node.args.get("joins") or ()) != 1 or self.node.args.get("laterals"):
             return
@@ -295,7 +295,7 @@ class SelectBinder:
         return relation
 
     def _restrict_below(self, clause: Any, veils: Sequence[Veil], targets: frozenset[Occurrence]) -> None:
-        """HAVING and QUALIFY restrict rows of FROM by what no veil hides."""
+        """HAVING and QUALIFY restrict the rows of FROM by the values that no veil hides."""
         for conjunct in _conjuncts(clause.this if clause is not None else None):
             condition = self.translator.bind(conjunct)
             for veil in veils:
@@ -326,7 +326,7 @@ class SelectBinder:
         return columns, opened
 
     def _generated(self, node: Any, made: MadeColumns, columns: dict[str, Bound], opened: list[Open]) -> None:
-        """The columns of a function that makes rows, which the query gives no names."""
+        """The columns of a function that makes rows, if the query does not name them."""
         bound = self.translator.bind(node)
         for name in made.names:
             columns.setdefault(name, bound)
@@ -370,14 +370,14 @@ class SelectBinder:
                 self.indirect.append(self.translator.bind(expression))
 
     def _veil_of_sets(self, group: Any) -> list[Veil]:
-        """ROLLUP, CUBE and GROUPING SETS hide what is no key in each set."""
+        """ROLLUP, CUBE and GROUPING SETS hide each column that is not a key of every set."""
         if not _has_sets(group):
             return []
         keys = frozenset(self.translator.bind(key) for key in _keys_of_each_set(group))
         return [Veil("GROUP BY with sets that do not all hold them", self.binder.query.place_of(group), keys)]
 
     def _veil_of_windows(self) -> list[Veil]:
-        """A window hides what it is not partitioned by."""
+        """A window hides each column that is not in its PARTITION BY."""
         windows = [window for part in self._outside_queries() for window in _windows(part)]
         return [
             Veil(
@@ -389,7 +389,7 @@ class SelectBinder:
         ]
 
     def _resolve_windows(self, windows: Sequence[Any]) -> list[Any]:
-        """Windows with the clauses of those that they name."""
+        """The windows; a reference to a named window is replaced by that window."""
         named = {window.name.lower(): window for window in self.node.args.get("windows") or ()}
         return [named.get(window.text("alias").lower(), window) for window in windows]
 
@@ -404,19 +404,22 @@ class SelectBinder:
         return self._bind_exists(node, scope)[1]
 
     def contains(self, wanted: Sequence[Bound], node: Any, scope: Scope) -> Bound:
-        """`wanted IN (SELECT ...)`; several columns of a row are compared one by one, which lets in no row too few."""
+        """`wanted IN (SELECT ...)`.
+
+        A row's columns are compared one by one, which never leaves out a row that counts.
+        """
         relation, rows = self._bind_exists(node, scope)
         given = [*relation.columns.values(), *[Opaque()] * len(wanted)]
         pairs = list(zip(wanted, given, strict=False))
         for value, own in pairs:
-            # Neither is NULL for a slice: with another value, the row changes neither IN nor NOT IN.
+            # A partition column is never NULL. A row with another value changes neither IN nor NOT IN.
             if isinstance(value, Column) and isinstance(own, Column):
                 ours = frozenset(relation.occurrences) & {own.occurrence}
                 self.constraints.append(Constraint(Call("=", (value, own)), ours, self.scope.all_sides()))
         return all_hold([InQuery(value, own, rows) for value, own in pairs])
 
     def scalar(self, node: Any, scope: Scope) -> Bound:
-        """A query that stands for one value: known only where it reads no table."""
+        """A query that stands for one value: known only if it reads no table."""
         relation, _ = self._bind_exists(node, scope)
         columns = tuple(relation.columns.values())
         inner = node.this if isinstance(node, exp.Subquery) else node
@@ -426,7 +429,10 @@ class SelectBinder:
         return Opaque(columns, why, self.binder.query.place_of(node), tuple(relation.indirect))
 
     def _bind_exists(self, node: Any, scope: Scope) -> tuple[Relation, Exists]:
-        """The query's relation, and what must hold of its rows; nothing where a row may come from nowhere."""
+        """The query's relation and the conditions on its rows;
+
+        no conditions if a row may come without a table's row.
+        """
         inner = node.this if isinstance(node, exp.Subquery) and not node.args.get("with_") else node
         relation = merge_ways(self.binder.relations(inner, self.names, scope))
         self.occurrences += relation.occurrences
@@ -445,7 +451,7 @@ class SelectBinder:
         return relation, Exists(tuple(conditions), relation.occurrences, direct, tuple(relation.indirect))
 
     def _is_direct(self, select: Any, occurrence: Occurrence) -> bool:
-        """Whether every row of the query holds a row of the occurrence: it is a FROM item itself."""
+        """Whether every row of the query contains a row of the occurrence: it is a FROM item itself."""
         items = [select.args["from_"].this] if select.args.get("from_") else []
         items += [join.this for join in select.args.get("joins") or () if not (join.side or join.kind)]
         tables = [item for item in items if isinstance(item, exp.Table) and item.name.lower() not in self.names]
@@ -454,7 +460,7 @@ class SelectBinder:
 
 
 def _targets(side: str, kind: str, left: frozenset[Occurrence], right: frozenset[Occurrence]) -> frozenset[Occurrence]:
-    """Whose rows a join's condition can leave out."""
+    """The occurrences whose rows a join's condition can leave out."""
     if kind == "ANTI" or (side == "LEFT" and kind != "SEMI"):
         return right
     if side == "RIGHT":
@@ -481,7 +487,7 @@ def _star(node: Any) -> Any:
 
 
 def _qualifier(node: Any) -> list[str]:
-    """What stands before a star: a table, or a column and its fields."""
+    """The words before a star: a table, or a column and its fields."""
     if isinstance(node, exp.Star):
         return []
     before = node.this.parts if isinstance(node, exp.Dot) and isinstance(node.this, exp.Column) else []
@@ -490,7 +496,7 @@ def _qualifier(node: Any) -> list[str]:
 
 
 def _windows(node: Any) -> list[Any]:
-    """The windows of an expression, those of queries inside it left out."""
+    """The windows of an expression, without those of queries inside it."""
     if isinstance(node, exp.Query):
         return []
     own = [node] if isinstance(node, exp.Window) else []
@@ -498,7 +504,7 @@ def _windows(node: Any) -> list[Any]:
 
 
 def _has_sets(group: Any) -> bool:
-    """ROLLUP, CUBE, GROUPING SETS: some of the rows have NULL for a key."""
+    """Whether ROLLUP, CUBE or GROUPING SETS give some rows NULL for a key."""
     if group is None:
         return False
     return any(group.args.get(name) for name in ("rollup", "cube", "grouping_sets")) or any(
@@ -507,10 +513,10 @@ def _has_sets(group: Any) -> bool:
 
 
 def _keys_of_each_set(group: Any) -> list[Any]:
-    """Those that no row has NULL for because of the sets; by position (`GROUP BY 1`) none is known.
+    """The keys that the sets never replace by NULL; a key by position (`GROUP BY 1`) is unknown.
 
-    `GROUP BY a, b GROUPING SETS (..)`, Hive's, names again what its sets may hold; `GROUP BY a, GROUPING SETS (..)`
-    has `a` in each of them.
+    Hive's `GROUP BY a, b GROUPING SETS (..)` lists the columns that its sets may contain. `GROUP BY a, GROUPING SETS
+    (..)` has `a` in every set.
     """
     if group.args.get("rollup") or group.args.get("cube"):
         return []
@@ -523,7 +529,7 @@ def _keys_of_each_set(group: Any) -> list[Any]:
 
 
 def _keys_in_each(sets: Any) -> list[Any]:
-    """What all grouping sets of a list hold."""
+    """The keys common to all grouping sets of a list."""
     first, *others = [
         set_.expressions if isinstance(set_, exp.Tuple) else [set_.unnest()] for set_ in sets.expressions
     ] or [[]]
@@ -531,7 +537,7 @@ def _keys_in_each(sets: Any) -> list[Any]:
 
 
 def _keeps_rows(select: Any) -> bool:
-    """Whether no row comes of no rows: a query that aggregates without GROUP BY always has one, as HAVING alone has."""
+    """Whether a result row needs an input row, without LIMIT; an aggregate or HAVING without GROUP BY does not."""
     if select.args.get("limit") or select.args.get("offset"):
         return False
     group = select.args.get("group")
@@ -541,7 +547,7 @@ def _keeps_rows(select: Any) -> bool:
 
 
 def may_aggregate(node: Any) -> bool:
-    """Whether it may be an aggregate: what the parser has no name for (TRY_SUM, EVERY, a user's own) may be."""
+    """Whether it may be an aggregate: functions unknown to the parser (TRY_SUM, EVERY, a user's own) may be."""
     if isinstance(node, exp.Query):
         return False
     if isinstance(node, exp.Window):

@@ -1,8 +1,8 @@
-"""The SELECT of a query's file: what Spark runs of it, at the place where it stands in the file.
+"""The SELECT of a query's file, which is what Spark runs, at its place in the file.
 
-People bring `INSERT OVERWRITE TABLE x PARTITION (..) SELECT`, `CREATE TABLE x AS SELECT` and `SET` from other systems.
-Here the file's name is the target and the slice is the partition: what says so once more becomes spaces, and what says
-otherwise is refused.
+Files from other systems have `INSERT OVERWRITE TABLE x PARTITION (..) SELECT`, `CREATE TABLE x AS SELECT` and `SET`.
+Here the file's name is the target, and the slice is the partition. A statement that says the same is replaced by
+spaces; one that says something else is refused.
 """
 
 from __future__ import annotations
@@ -41,15 +41,18 @@ _EXISTS: Final = re.compile(r"\s*IF\s+NOT\s+EXISTS\b", re.IGNORECASE)
 _PARTITION: Final = re.compile(r"\s*PARTITION\s*\(", re.IGNORECASE)
 _CREATE: Final = re.compile(r"CREATE\s+(?:OR\s+REPLACE\s+)?TABLE\b(?:\s+IF\s+NOT\s+EXISTS\b)?", re.IGNORECASE)
 _TEMPLATE: Final = re.compile(r"\{#.*?#\}|\{\{-?\s*config\(.*?\)\s*-?\}\}", re.DOTALL)
-"""What stands before a statement of a template."""
+"""Template code before a statement."""
 _NO_NAME: Final = re.compile(r"[${}]")
 _MORE_THAN_A_SELECT: Final = (";", "CREATE", "INSERT")
-"""A text with none of these is one statement at most, and that writes nothing."""
+"""A text with none of these is at most one statement, and it writes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelectText:
-    """`text` is what runs; `notices` say what of the file is ignored; `names` are where names lost their qualifier."""
+    """`text` is what runs. `notices` say what is ignored.
+
+    `names` are the positions of names without their qualifier.
+    """
 
     text: str
     notices: tuple[QueryError, ...] = ()
@@ -59,9 +62,9 @@ class SelectText:
 def select_text(
     text: str, *, file: str, written: ComputedTable | None = None, naming: Naming | None = None
 ) -> SelectText:
-    """The SELECT that a text holds, all else of it left out. Raises QueryError where the rest says something else.
+    """The SELECT of a text, without the rest. Raises QueryError if the rest contradicts the entity.
 
-    A text that is no such statement is left as it is: what is wrong with it, the parser says.
+    Other texts are returned unchanged, and the parser reports their errors.
     """
     selected, notices = text, tuple[QueryError, ...]()
     capitals = text.upper()
@@ -75,7 +78,7 @@ def select_text(
 
 
 class _SelectReader:
-    """Reads one text; `notices` grow with what is left out."""
+    """Reads one text, and adds a notice for each part that it leaves out."""
 
     def __init__(self, text: str, file: str, written: ComputedTable | None) -> None:
         self._text, self._file, self._written = text, file, written
@@ -84,7 +87,7 @@ class _SelectReader:
         self.notices: list[QueryError] = []
 
     def select(self) -> str:
-        """The text with spaces for all but its SELECT."""
+        """The text with spaces instead of everything but its SELECT."""
         ignored: list[tuple[int, int]] = []
         queries = 0
         for first, start, end in self._statements():
@@ -103,14 +106,14 @@ class _SelectReader:
         return "".join(" " if self._code[at] == ";" else sign for at, sign in enumerate(text)) if ";" in text else text
 
     def _statements(self) -> Iterator[tuple[str, int, int]]:
-        """Each statement's first word, where it begins and where it ends."""
+        """Each statement's first word, its start and its end."""
         for match in _STATEMENT.finditer(self._code):
             first = next(words(self._code, match.start(), match.end()), None)
             if first is not None:
                 yield first.text, first.start, match.end()
 
     def _headers(self, first: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """What stands before a statement's SELECT."""
+        """The positions of the text before a statement's SELECT."""
         if first not in ("CREATE", "INSERT") and not _INSERT.search(self._code, start, end):
             return
         top = [word for word in words(self._code, start, end) if word.depth == 0]
@@ -123,7 +126,7 @@ class _SelectReader:
             yield start, self._create(start, top)
 
     def _insert(self, insert: SqlWord, end: int) -> int:
-        """Where the query of an INSERT begins."""
+        """The position where the query of an INSERT begins."""
         into = _INTO.match(self._code, insert.end)
         target = _TARGET.match(self._names, into.end()) if into else None
         if into is None or target is None or target[1].upper() in ("DIRECTORY", "LOCAL"):
@@ -145,7 +148,7 @@ class _SelectReader:
         return self._query_after(insert.start, at, end)
 
     def _create(self, start: int, top: Sequence[SqlWord]) -> int:
-        """Where the query of a CREATE TABLE begins."""
+        """The position where the query of a CREATE TABLE begins."""
         header = _CREATE.match(self._code, start)
         target = _TARGET.match(self._names, header.end()) if header else None
         if target is None:
@@ -177,7 +180,7 @@ class _SelectReader:
         )
 
     def _closing(self, start: int, end: int) -> int:
-        """Behind the bracket that closes the one before `start`."""
+        """The position after the bracket that closes the one before `start`."""
         depth = 1
         for at in range(start, end):
             depth += {"(": 1, ")": -1}.get(self._code[at], 0)
@@ -186,7 +189,7 @@ class _SelectReader:
         raise self._error(start - 1, "a bracket that nothing closes", ")")
 
     def _check_target(self, target: re.Match[str]) -> None:
-        """The target is the entity itself, or cannot be told."""
+        """Raises QueryError if the target is another table; an unclear name passes."""
         last = target[1].rpartition(".")[2].strip(" `\n\t") if "{{" not in target[1] else target[1]
         if self._written is None or _NO_NAME.search(last) or last.lower() == self._written.entity.lower():
             return

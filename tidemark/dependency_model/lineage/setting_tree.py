@@ -1,4 +1,4 @@
-"""The slices that another mention can be in, halved again and again: many of them are ruled out in one look."""
+"""A tree over the slices that another mention can be in: one check rules out many of them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SettingNode:
-    """`box` encloses the partition values of all slices below; a single slice has no halves."""
+    """`box` covers the partition values of all slices below; a single slice has no halves."""
 
     box: Box
     halves: tuple[SettingNode, ...] = ()
 
 
 def setting_tree(boxes: Sequence[Box]) -> SettingNode:
-    """The tree over slices' partition values, in order of time; there is at least one."""
+    """The tree over slices' partition values, which are in order of time; there is at least one."""
     nodes = [SettingNode(box) for box in boxes]
     while len(nodes) > 1:
         nodes = [_over(nodes[at : at + 2]) for at in range(0, len(nodes), 2)]

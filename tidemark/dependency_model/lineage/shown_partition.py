@@ -1,6 +1,6 @@
-"""What declared partition columns show of a box of slices: `ds` as text, as a number, or in several keys.
+"""The values of declared partition columns on a box of slices: `ds` as text, as a number, or in several keys.
 
-Over several slices it is a range that holds what each of them shows; of a single slice it is exactly that.
+For several slices it is a range that contains the value of each; for a single slice it is exact.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _DATE_UNITS: Final = 3
 """Year, month and day come before hour and minute."""
 _TYPES: Final = {"date": Type.DATE, "string": Type.STRING, "int": Type.NUMBER}
 _AFTER_ALL: Final = "~"
-"""Behind the greatest hour, which may have an offset: `23+01:00`."""
+"""Greater than the greatest hour, which may have an offset: `23+01:00`."""
 
 
 def shown_values(columns: Sequence[PartitionColumn], box: Sequence[Value]) -> tuple[Value, ...]:
-    """The values of columns on a box: of its days, hours and minutes."""
+    """The values of columns on a box of days, hours and minutes."""
     return tuple(_shown(column, box) for column in columns)
 
 
 def day_shown(column: PartitionColumn, type_: Type, value: object) -> int:
-    """The day, since 1970, on which a column that tells the whole date shows a value. Raises LookupError."""
+    """The day, since 1970, on which a column with the whole date has a value. Raises LookupError."""
     if type_ is not _TYPES[column.type]:
         raise LookupError
     if isinstance(value, int) and column.type == "date":
@@ -72,9 +72,9 @@ def _between(column: PartitionColumn, days: Range, clock: Sequence[Value]) -> Va
 
 
 def _ends(days: Range, clock: Sequence[Range], *, rises: bool) -> tuple[Sequence[str], Sequence[str]]:
-    """The least and the greatest that is shown of each unit: below one that differs, all of it.
+    """The least and the greatest value of each unit; after a unit that differs, its whole range.
 
-    What `rises` with the days, as it begins with the year, ends with the first and the last day themselves.
+    A column that `rises` with the days begins with the year: its ends are the first and the last day themselves.
     """
     firsts = (*_date_units(days.low), *_clock_units([value.low for value in clock]))
     lasts = (*_date_units(days.high), *_clock_units([value.high for value in clock]))

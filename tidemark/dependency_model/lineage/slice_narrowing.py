@@ -1,14 +1,13 @@
-"""Which slices of each table a query reads at one business time.
+"""The slices of each table that a query reads at one business time.
 
-Each mention of a table has a set of slices, at first all of time. A condition leaves out the slices for which it
-cannot be true, whatever values the other columns have and whichever of their remaining slices the other tables
-contribute; what that leaves of one table restricts the tables joined to it, and so on until nothing changes. Nothing
-that is read is left out:
+Each mention of a table has a set of slices, at first all of time. A condition leaves out the slices for which it is
+never true, for any values of the other columns and any remaining slices of the other tables. The slices left of one
+table then restrict the tables joined to it, until nothing changes. A slice that is read is never left out:
 
-* a row that an outer join may replace by NULLs counts as well where the condition holds with NULLs in its place,
-  since without it the NULLs would appear;
-* a condition of an outer join restricts only the side whose rows it can drop;
-* what only the data knows is true as well as false.
+* an outer join may replace a row by NULLs; such a row also counts if the condition holds with NULLs in its place,
+  because without the row the NULLs would appear.
+* a condition of an outer join restricts only the side whose rows it can drop.
+* a value that only the data knows makes a condition both true and false.
 """
 
 from __future__ import annotations
@@ -49,19 +48,19 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.partition_columns import PartitionColumn
 
 ASSIGNMENTS_LIMIT: Final = 600
-"""So many combinations of other tables' slices are looked at; of more, the condition restricts nothing."""
+"""The most combinations of other tables' slices that are tried; with more, the condition restricts nothing."""
 SLICES_LIMIT: Final = 40_000
 _FEW: Final = 16
-"""Of more slices of another variable a tree is made."""
+"""More slices of another variable than this become a tree."""
 ROUNDS: Final = 8
 
 Domain = Sequence[int] | None
-"""Slices in order; None where they go on to an end of time."""
+"""Slices in order; None if they go on to an end of time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unbounded:
-    """Stretches that come from the beginning of time or go on to its end; some of their slices may be left out."""
+    """Ranges that reach the beginning or the end of time; some of their slices may be left out."""
 
     stretches: tuple[range, ...]
 
@@ -83,14 +82,14 @@ class SliceNarrowing:
         self._compile = evaluator.compile
         self._unbounded: dict[Occurrence, Unbounded] = {}
         self._open: dict[Occurrence, Sequence[range]] = {}
-        self._latest: dict[tuple[Occurrence, frozenset[Occurrence]], range] = {}  # as it lies to the slice nearby
+        self._latest: dict[tuple[Occurrence, frozenset[Occurrence]], range] = {}  # relative to the slice nearby
         self._side_values: dict[tuple[object, ...], SideValues] = {}
         self._reaches: dict[tuple[frozenset[Constraint], Occurrence, Occurrence], TimelessReach] = {}
         self._unevaluated = evaluator.unevaluated
         self.unevaluated: dict[Occurrence, Call] = {}
-        """By mention: a call over dates alone that could not be evaluated, where that let slices in."""
+        """By mention: a call over dates alone that could not be evaluated, if it let slices in."""
         self.exhausted: set[Occurrence] = set()
-        """Mentions whose conditions could not be told in the time there is."""
+        """Mentions whose conditions took too many steps to evaluate."""
 
     @property
     def occurrences(self) -> Sequence[Occurrence]:
@@ -100,9 +99,9 @@ class SliceNarrowing:
     def read(
         self, near: Mapping[Occurrence, int], known: dict[object, Sequence[range] | None]
     ) -> dict[Occurrence, Domain | Unbounded]:
-        """The slices of each variable, at the business time that the evaluator was told last.
+        """The slices of each variable at the evaluator's current business time.
 
-        `known` keeps what the same mentions were found to read in other ways to the same rows, at that business time.
+        `known` keeps the slices of the same mentions in other ways to the same rows, at that business time.
         """
         domains: dict[Occurrence, Domain] = {}
         self._unbounded.clear()
@@ -122,7 +121,7 @@ class SliceNarrowing:
         }
 
     def _begin(self, variable: Occurrence, domains: dict[Occurrence, Domain], alone: Sequence[range] | None) -> None:
-        """Begin with what the variable's own conditions let in."""
+        """Starts with the slices that the variable's own conditions allow."""
         read = None if alone is None else self._domain(variable, alone)
         if isinstance(read, Unbounded):
             self._unbounded[variable] = read
@@ -161,7 +160,7 @@ class SliceNarrowing:
         return conditions_of_variable
 
     def _tells(self, constraint: Constraint) -> bool:
-        """Whether the condition can be false: it speaks of partition columns, or of nothing that the data knows."""
+        """Whether the condition can be false: it uses partition columns, or nothing that only the data knows."""
         parts = list(value_parts(constraint.condition))
         columns = [part for part in parts if isinstance(part, Column)]
         if any(self._is_partition(column) for column in columns):
@@ -173,7 +172,7 @@ class SliceNarrowing:
         return variable is not None and column in variable.columns
 
     def _narrow(self, target: Occurrence, domains: dict[Occurrence, Domain], near: int) -> bool:
-        """Restrict one variable by what the others can be; whether that changed anything."""
+        """Restricts one variable by the slices of the others; whether that changed anything."""
         changed = False
         for others in dict.fromkeys(condition.others for condition in self._conditions[target] if condition.others):
             before = domains[target]
@@ -190,7 +189,7 @@ class SliceNarrowing:
     def _narrow_by(
         self, target: Occurrence, others: frozenset[Occurrence], domains: Mapping[Occurrence, Domain], near: int
     ) -> Domain | Unbounded:
-        """The variable's slices as far as some others restrict them; None where they do not."""
+        """The variable's slices as some others restrict them; None if they do not."""
         conditions = [condition for condition in self._conditions[target] if condition.others <= others]
         if domains[target] is not None and _say_nothing(conditions, domains):
             return None
@@ -220,7 +219,7 @@ class SliceNarrowing:
         conditions: Sequence[Condition],
         domains: Mapping[Occurrence, Domain],
     ) -> dict[int, list[int]] | None:
-        """The variable's slices with those of the other one that are equal to them; None where that cannot be told."""
+        """The variable's slices, each with the other one's slices that are equal to it; None if unknown."""
         equal = [equality for condition in conditions for equality in condition.equalities]
         equal = [equality for equality in equal if mention_of(equality.other) is other]
         domain, before = domains[other], domains[target]
@@ -247,7 +246,7 @@ class SliceNarrowing:
         return {ordinal: theirs[key] for key, ordinals in ours.items() if key in theirs for ordinal in ordinals}
 
     def _are_same_slices(self, target: Occurrence, other: Occurrence, equal: Sequence[Equality]) -> bool:
-        """Whether equal sides are all columns that tell a slice, of two tables that time cuts alike."""
+        """Whether the equal sides are all columns that identify a slice, of two tables with the same grid."""
         ours, theirs = self._variables[target], self._variables[other]
         if ours.space is not theirs.space or ours.times != theirs.times:
             return False
@@ -269,7 +268,7 @@ class SliceNarrowing:
         return values
 
     def _dated(self, target: Occurrence, column: PartitionColumn, values: Iterable[tuple[Type, object]]) -> list[int]:
-        """The slices on which a column shows values. Raises LookupError where one is no date."""
+        """The slices on which a column has one of the values. Raises LookupError if one is not a date."""
         days = {day_shown(column, type_, value) for type_, value in values}
         space = self._variables[target].space
         return sorted(ordinal for day in days for ordinal in space.on(day))
@@ -283,7 +282,7 @@ class SliceNarrowing:
         *,
         is_filtered: bool,
     ) -> list[int]:
-        """The slices that some partner lets in; `is_filtered` where the variable's own conditions did already."""
+        """The slices that some partner allows; `is_filtered` if the variable's own conditions were already applied."""
         judged = [] if is_filtered else self._alone[target]
         if not judged and _are_equalities(conditions):
             return sorted(partners)
@@ -301,7 +300,7 @@ class SliceNarrowing:
         conditions: Sequence[Condition],
         domains: Mapping[Occurrence, Domain],
     ) -> Sequence[range] | None:
-        """The slices that timeless conditions join to many slices of the other one; None where that cannot be told."""
+        """The slices that timeless conditions join to the other one's many slices; None if unknown."""
         joining = [condition for condition in conditions if condition.others]
         domain, before = domains[other], domains[target]
         if domain is None or len(domain) <= _FEW or any(self._absent(target, other)):
@@ -321,7 +320,7 @@ class SliceNarrowing:
         return self._common_to_alone(target, reached)
 
     def _common_to_alone(self, target: Occurrence, reached: Sequence[range]) -> Sequence[range] | None:
-        """Those that the variable's own conditions let in, too."""
+        """The slices that the variable's own conditions allow as well."""
         if not self._alone[target]:
             return reached
         return common_to(reached, self._open[target]) if target in self._open else None
@@ -338,7 +337,10 @@ class SliceNarrowing:
     def _settings(
         self, target: Occurrence, others: frozenset[Occurrence], domains: Mapping[Occurrence, Domain]
     ) -> tuple[list[Setting] | None, tuple[Variable, SettingNode] | None]:
-        """Every combination of the other variables' slices, None where there are too many; of a single one a tree."""
+        """Every combination of the other variables' slices, None if there are too many;
+
+        a tree for a single variable.
+        """
         if len(others) == 1:
             (other,) = others
             domain = domains[other]
@@ -357,7 +359,7 @@ class SliceNarrowing:
         return [tuple(part for option in chosen for part in option) for chosen in product(*options)], None
 
     def _options(self, target: Occurrence, other: Occurrence, domain: Domain) -> Iterator[Setting]:
-        """The slices that another variable can be in, in one where they go on to an end of time; or no row of it."""
+        """The slices of another variable, one unknown slice if they reach an end of time, or a missing row."""
         variable = self._variables[other]
         if domain is None:
             yield ((other, tuple((column, Special.UNKNOWN) for column in variable.columns)),)
@@ -370,7 +372,7 @@ class SliceNarrowing:
         return ((other, variable.values(variable.space.point(ordinal))),)
 
     def _absent(self, target: Occurrence, other: Occurrence) -> Iterator[Setting]:
-        """No row of another variable, where there may be none."""
+        """The setting without a row of another variable, if a row may be missing."""
         conditions = [condition for condition in self._conditions[target] if other in condition.others]
         if any(other in condition.optional for condition in conditions):
             yield ((other, Special.NULL),)
@@ -380,7 +382,7 @@ class SliceNarrowing:
             yield tuple((source, Special.NULL) for source in side)
 
     def _alone_stretches(self, target: Occurrence, near: int) -> Sequence[range] | None:
-        """The slices that the variable's own conditions let in; None where it has none, or they cannot be told."""
+        """The slices that the variable's own conditions allow; None if it has none, or if they are unknown."""
         conditions = self._alone[target]
         question = self._question(target, conditions, [()])
         return self._search(target, frozenset(), question, near) if conditions else None
@@ -403,7 +405,7 @@ class SliceNarrowing:
     def _search(
         self, target: Occurrence, others: frozenset[Occurrence], question: SliceQuestion, near: int
     ) -> Sequence[range] | None:
-        """The slices that a question lets in, sought first where they were, seen from `near`, the last time."""
+        """The slices that a question allows. The search starts where the last result was, relative to `near`."""
         latest = self._latest.get((target, others))
         expected = None if latest is None else range(latest.start + near, latest.stop + near)
         try:
@@ -421,7 +423,7 @@ class SliceNarrowing:
         return union
 
     def _domain(self, target: Occurrence, stretches: Sequence[range]) -> Domain | Unbounded:
-        """Stretches as slices, or as they are where they have no bound; None where there are too many."""
+        """Ranges as slices, or as they are if unbounded; None if there are too many."""
         space = self._variables[target].space
         if stretches and (stretches[0].start <= beginning_of(space) or stretches[-1].stop >= end_of(space)):
             return Unbounded(tuple(stretches))
@@ -435,11 +437,11 @@ class SliceNarrowing:
 
 
 def _are_equalities(conditions: Iterable[Condition]) -> bool:
-    """Whether those that speak of other mentions say nothing but that sides are equal."""
+    """Whether the conditions on other mentions only say that sides are equal."""
     return all(condition.is_equality for condition in conditions if condition.others)
 
 
 def _say_nothing(conditions: Iterable[Condition], domains: Mapping[Occurrence, Domain]) -> bool:
-    """Whether those that speak of other mentions are open, as these may be in any slice."""
+    """Whether the conditions on other mentions are open, and these mentions may be in any slice."""
     joining = [condition for condition in conditions if condition.others]
     return all(condition.is_open and all(domains[other] is None for other in condition.others) for condition in joining)

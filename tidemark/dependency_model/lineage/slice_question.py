@@ -1,4 +1,4 @@
-"""What is asked of a box of slices: whether conditions may be true there, whatever slices other mentions are in."""
+"""The question for a box of slices: whether conditions may be true there, for any slices of other mentions."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.time.partition_columns import PartitionColumn
 
 _LOOKS: Final = 64
-"""So often a tree is looked at for a box of several slices."""
+"""The most steps through a tree for a box of several slices."""
 
 Setting = tuple[tuple[object, Special | tuple[tuple[Column, object], ...]], ...]
-"""Values of other mentions' columns, or which of them have no row."""
+"""Values of other mentions' columns, or the mentions without a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +41,24 @@ class Variable:
     """Whether its columns are the date, the hour and the minute themselves."""
 
     def values(self, box: Box) -> tuple[tuple[Column, Value], ...]:
-        """What its partition columns are in a box."""
+        """The values of its partition columns in a box."""
         shown = box if self.is_shown_as_it_is else shown_values(self.times, box)
         return tuple(zip(self.columns, shown, strict=True))
 
     def dating(self, side: Bound) -> PartitionColumn | None:
-        """The column that a side is, where it may tell the date."""
+        """The column that a side is, if it identifies the date."""
         own = bare(side)
         column = self.times[self.columns.index(own)] if own in self.columns else None
         return column if column is not None and "dd" in column.units else None
 
     @property
     def days(self) -> tuple[Column, ...]:
-        """The column that is a slice's date, where each slice is one day and no day is left out."""
+        """The column with a slice's date, if each slice is one day and every day has a slice."""
         is_dated = self.is_shown_as_it_is and [column.type for column in self.times] == ["date"]
         return self.columns if is_dated and self.space.is_of_days else ()
 
     def put(self, environment: Environment, box: Box) -> None:
-        """Let the mention be in a box."""
+        """Puts the mention's values in a box into the environment."""
         for column, value in zip(
             self.columns, box if self.is_shown_as_it_is else shown_values(self.times, box), strict=True
         ):
@@ -67,7 +67,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A constraint as it restricts one variable: with the variables that it speaks of besides."""
+    """A constraint as it restricts one variable, with the other variables that it uses."""
 
     holds: Callable[[Environment], int]
     constraint: Constraint
@@ -76,17 +76,17 @@ class Condition:
     optional: frozenset[Occurrence]
     """Variables of sub-queries that may have no row at all."""
     equalities: tuple[Equality, ...] = ()
-    """What is equal where it is true, the variable's side first."""
+    """The sides that are equal if it is true; the variable's side comes first."""
     is_open: bool = False
-    """Whether it says nothing while the others may be in any slice."""
+    """Whether it restricts nothing while the others may be in any slice."""
 
     @property
     def is_equality(self) -> bool:
-        """Whether it says nothing else."""
+        """Whether it consists of equalities only."""
         return bool(self.equalities) and is_pure(self.constraint.condition, len(self.equalities))
 
     def truth(self, environment: Environment) -> int:
-        """Whether a row may count: with itself, or with the NULLs that stand for it."""
+        """Whether a row may count: itself, or the NULLs that replace it."""
         outcome = self.holds(environment)
         for side in self.sides:
             if logic.must_be_read(outcome):
@@ -98,10 +98,10 @@ class Condition:
 
 
 class SliceQuestion:
-    """Asks of a box of one variable: whether some slice may be needed, and whether all are.
+    """The answers for a box of one variable: whether some slice may be needed, and whether all are.
 
-    `settings` are ways in which the other variables can be, as are the slices below `tree`, of one of them.
-    `unevaluated` are the calls that said nothing in an evaluation.
+    `settings` are the states that the other variables can have; so are the slices below `tree`, for one of them.
+    `unevaluated` are the calls that an evaluation could not compute.
     """
 
     def __init__(
@@ -115,9 +115,9 @@ class SliceQuestion:
         self._variable, self._conditions, self._tree = variable, conditions, tree
         self._environments = [_environment(setting) for setting in settings]
         self._unevaluated = unevaluated
-        self._latest = 0  # neighbouring slices go with neighbouring settings: begin where the last one was found
+        self._latest = 0  # neighbouring slices go with neighbouring settings: begin with the last match
         self.letting_in: Call | None = None
-        """A call that said nothing and let slices in."""
+        """A call that could not be computed and let slices in."""
 
     def __call__(self, box: Box) -> tuple[bool, bool]:
         some = False
@@ -134,7 +134,7 @@ class SliceQuestion:
         return some or below, every
 
     def _below(self, other: Variable, root: SettingNode, box: Box) -> tuple[bool, bool]:
-        """The same for the slices of a tree: those that cannot be are left out together."""
+        """The answers for the slices of a tree: slices that cannot match are left out together."""
         some, stack = False, [root]
         environment: Environment = {}
         looks = None if _is_slice(box) else _LOOKS
@@ -149,7 +149,7 @@ class SliceQuestion:
                 some = some or not node.halves
             looks = None if looks is None else looks - 1
             if looks == 0:
-                return True, False  # a smaller box is looked at more closely
+                return True, False  # a smaller box gets a closer check
         return some, False
 
     def _outcome(self, environment: Environment, box: Box) -> int:
@@ -166,7 +166,7 @@ class SliceQuestion:
 
 
 def _is_taken(outcome: int, box: Box) -> bool:
-    """Whether the slices of a box are read by this outcome, and not looked at more closely."""
+    """Whether this outcome includes the slices of a box without a closer check."""
     if logic.must_be_read(outcome):
         return True
     return logic.can_be_true(outcome) and _is_slice(box)

@@ -21,27 +21,27 @@ Box = tuple[Value, ...]
 """A value for each partition column."""
 
 _ANY_CLOCK: Final = (Range(Type.STRING, "", "24"), Range(Type.STRING, "", "60"))
-"""Any hour and minute; an hour that comes twice has an offset to UTC."""
+"""Any hour and minute; an hour that occurs twice has an offset to UTC."""
 _PLAIN_CLOCK: Final = (Range(Type.STRING, "00", "23", is_shaped=True), Range(Type.STRING, "00", "59", is_shaped=True))
-"""Any hour and minute of a day on which the clock does not change."""
+"""Any hour and minute of a day without a clock change."""
 
 
 class SliceSpace(Protocol):
-    """Units in a row - slices, or days of them - and what lies in a unit."""
+    """Units in a row (slices, or days of them), and the slices of each unit."""
 
     first: int
     last: int
     is_of_days: bool
-    """Whether each slice is a day, in a calendar that leaves none out."""
+    """Whether each slice is a day, in a calendar that has every day."""
 
     def unit_of(self, ordinal: int) -> int:
-        """The unit that a slice is in."""
+        """The unit of a slice."""
 
     def box(self, low: int, high: int) -> Box:
-        """The partition values of a stretch of units."""
+        """The partition values of a range of units."""
 
     def slices(self, low: int, high: int) -> range:
-        """The slices of a stretch of units."""
+        """The slices of a range of units."""
 
     def inside(self, unit: int) -> Sequence[tuple[Box, range]]:
         """A unit's smaller boxes in order: partition values and slices."""
@@ -50,7 +50,7 @@ class SliceSpace(Protocol):
         """The partition values of a slice."""
 
     def on(self, day: int) -> range:
-        """The slices whose column `dt` is a day."""
+        """The slices with a given day in the column `dt`."""
 
 
 class DateSpace:

@@ -29,7 +29,7 @@ class Meaning:
     parameter: str = ""
 
     def to_write(self, period: Period = Period.DAY) -> str:
-        """What to write instead, in words."""
+        """The advice on what to write instead."""
         if self.table:
             return f"the entity's name: {self.table}"
         if self.is_needless:

@@ -82,13 +82,13 @@ def _between_texts(conversion: Conversion, texts: Range, form: str) -> Value:
 
 
 def unix_seconds(conversion: Conversion, value: Value, form: Value | None = None) -> Value:
-    """`unix_timestamp(x, pattern)`: whole seconds since 1970 in UTC."""
+    """`unix_timestamp(x, pattern)`: whole seconds since 1970, in UTC."""
     instant = to_timestamp(conversion, value, form)
     return monotone(lambda moment: point(Type.NUMBER, moment.low // MICROS), instant)
 
 
 def from_unix_seconds(conversion: Conversion, value: Value, form: Value) -> Value:
-    """`from_unixtime(seconds, pattern)`: what the session's clock shows, as text."""
+    """`from_unixtime(seconds, pattern)`: the text that the session's clock shows."""
 
     def shown(seconds: Range, pattern: Range) -> Value:
         day, micros = conversion.local(int(seconds.low) * MICROS)
@@ -104,7 +104,7 @@ def timestamp_of_seconds(conversion: Conversion, value: Value) -> Value:
 
 
 def from_utc_timestamp(conversion: Conversion, value: Value, zone: Value) -> Value:
-    """`from_utc_timestamp(x, 'Asia/Shanghai')`: the instant at which UTC's clock shows what that zone's shows at x."""
+    """`from_utc_timestamp(x, 'Asia/Shanghai')`: the instant at which UTC's clock shows what the zone's shows at x."""
 
     def shown(instants: Range, name: Range) -> Value:
         if instants.is_point:
@@ -117,7 +117,7 @@ def from_utc_timestamp(conversion: Conversion, value: Value, zone: Value) -> Val
 
 
 def to_utc_timestamp(conversion: Conversion, value: Value, zone: Value) -> Value:
-    """`to_utc_timestamp(x, 'Asia/Shanghai')`: the instant at which that zone's clock shows what UTC's shows at x."""
+    """`to_utc_timestamp(x, 'Asia/Shanghai')`: the instant at which the zone's clock shows what UTC's shows at x."""
 
     def meant(instants: Range, name: Range) -> Value:
         if instants.is_point:
@@ -130,13 +130,13 @@ def to_utc_timestamp(conversion: Conversion, value: Value, zone: Value) -> Value
 
 
 def _offsets_around(zone: Zone, instants: Range) -> list[int]:
-    """The offsets to UTC (seconds) that a zone has from two days before a stretch of time to two days after it."""
+    """A zone's offsets to UTC, in seconds, from two days before a range of instants to two days after it."""
     first, last = instants.low // MICROS - 2 * DAY_SECONDS, instants.high // MICROS + 2 * DAY_SECONDS
     return [zone.offset_at(first), *(zone.offset_at(change) for change in zone.changes_within(first, last))]
 
 
 def _zone(name: str) -> Zone:
-    """A zone by its name. Raises ValueError for a name that it is not known by here."""
+    """A zone by its name. Raises ValueError for an unknown name."""
     try:
         return Zone.load(name)
     except CalendarError as error:
@@ -161,12 +161,12 @@ def make_timestamp(conversion: Conversion, *parts: Value) -> Value:
 
 
 def whole_units_between(conversion: Conversion, unit: Value, start: Value, end: Value) -> Value:
-    """`timestampdiff(UNIT, start, end)` of weeks and shorter units, as the session's clock shows the two instants."""
+    """`timestampdiff(UNIT, start, end)` of weeks and shorter units, on the session's clock."""
     return _passed(conversion, lambda first, last, name: _whole(last - first, LENGTHS[name]), unit, start, end)
 
 
 def whole_months_between(conversion: Conversion, unit: Value, start: Value, end: Value) -> Value:
-    """`timestampdiff(UNIT, start, end)` of months, quarters and years, as Java's calendar counts whole ones."""
+    """`timestampdiff(UNIT, start, end)` of months, quarters and years: whole ones, as Java's calendar counts."""
 
     def passed(first: int, last: int, name: str) -> int:
         (first_day, first_micros), (last_day, last_micros) = divmod(first, _DAY_MICROS), divmod(last, _DAY_MICROS)
@@ -182,7 +182,7 @@ def whole_months_between(conversion: Conversion, unit: Value, start: Value, end:
 def _passed(
     conversion: Conversion, count: Callable[[int, int, str], int], unit: Value, start: Value, end: Value
 ) -> Value:
-    """From a count that rises with the end and falls with the start, both in microseconds of the session's clock."""
+    """Applies a count that rises with the end and falls with the start: microseconds of the session's clock."""
 
     def passed(first: Range, last: Range, name: Range) -> Value:
         fewest = count(_shown(conversion, first.high), _shown(conversion, last.low), name.low)
@@ -200,13 +200,13 @@ def _shown(conversion: Conversion, instant: int) -> int:
 
 
 def _month_days(day: int) -> int:
-    """Months and days in one number, of which 32 are a month, as Java's calendar counts whole months."""
+    """Months and days in one number, with 32 days a month: Java's calendar counts whole months so."""
     as_date = date_of(day)
     return (as_date.year * 12 + as_date.month) * 32 + as_date.day
 
 
 def _whole(count: int, length: int) -> int:
-    """As many whole lengths, towards zero."""
+    """The number of whole lengths, rounded towards zero."""
     return abs(count) // length * (1 if count >= 0 else -1)
 
 

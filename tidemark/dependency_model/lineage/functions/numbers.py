@@ -69,7 +69,7 @@ def _of_ends(
     right: Value,
     compute: Callable[[Fraction | int, Fraction | int], Fraction | int],
 ) -> Value:
-    """A sum, a difference or a product: over ranges it lies between those of their ends."""
+    """A sum, difference or product. Over ranges, it lies between the results of their ends."""
     first, other = conversion.cast(left, Type.NUMBER), conversion.cast(right, Type.NUMBER)
     if not isinstance(first, Range) or not isinstance(other, Range) or not first.type is other.type is Type.NUMBER:
         return _arithmetic(conversion, first, other, compute)
@@ -97,7 +97,7 @@ def _rising(compute: Callable[[Fraction], object]) -> Function:
 
 
 def _divided(compute: Callable[[Fraction, Fraction], Fraction | int]) -> Function:
-    """A quotient: by one number other than 0, it lies between those of the ends."""
+    """A quotient. With one divisor other than 0, it lies between the quotients of the ends."""
 
     def function(conversion: Conversion, left: Value, right: Value) -> Value:
         divisor = conversion.cast(right, Type.NUMBER)
@@ -121,18 +121,18 @@ def _negative(conversion: Conversion, value: Value) -> Value:
 
 
 def _remainder(left: Fraction, right: Fraction) -> Fraction:
-    """Spark's `%` has the sign of the left side."""
+    """Spark's `%`: it has the sign of the left side."""
     return abs(left) % abs(right) * (-1 if left < 0 else 1)
 
 
 def _positive_remainder(left: Fraction, right: Fraction) -> Fraction:
-    """Spark's `pmod`: never negative, unless the right side is."""
+    """Spark's `pmod`: negative only if the right side is."""
     remainder = _remainder(left, right)
     return _remainder(remainder + right, right) if remainder < 0 else remainder
 
 
 def _times(conversion: Conversion, left: Value, right: Value) -> Value:
-    """A product of numbers, or an interval so many times."""
+    """A product of numbers, or of an interval and a number."""
     left, right = (right, left) if is_interval(right) else (left, right)
     if not is_interval(left):
         return _of_ends(conversion, left, right, lambda first, other: first * other)
@@ -147,7 +147,7 @@ def _times(conversion: Conversion, left: Value, right: Value) -> Value:
 
 
 def _cast_to(bits: int) -> Function:
-    """A cast to a signed number of so many bits: what does not fit into them is an error of Spark (CAST_OVERFLOW)."""
+    """A cast to a signed number of `bits` bits. Spark raises an error for a greater number (CAST_OVERFLOW)."""
     bound = 1 << (bits - 1)
 
     def whole(number: Range) -> Value:
@@ -163,7 +163,7 @@ def _cast_to(bits: int) -> Function:
 
 
 def _number_of_truth(truth: int) -> Value:
-    """A condition as a number: 1 where it is true."""
+    """A condition as a number: 1 for true."""
     known: dict[int, Value] = {
         logic.TRUE: point(Type.NUMBER, 1),
         logic.FALSE: point(Type.NUMBER, 0),
@@ -181,7 +181,7 @@ def _interval(_: Conversion, *parts: Value) -> Value:
             *[0] * (7 - len(ranges)),
         ]
         whole, elapsed = (weeks * 7 + days) * DAY_SECONDS, (hours * 60 + minutes) * 60 + seconds
-        if abs(elapsed) >= DAY_SECONDS or whole * elapsed < 0:  # no sum of both: days go by the clock
+        if abs(elapsed) >= DAY_SECONDS or whole * elapsed < 0:  # days follow the clock, hours do not
             return Special.UNKNOWN
         return point(Type.INTERVAL, (years * 12 + months, (whole + elapsed) * 1_000_000))
 

@@ -1,4 +1,4 @@
-"""Functions on regular expressions: those that mean the same in Java, which Spark uses, and in Python."""
+"""Functions on regular expressions with the same meaning in Java, which Spark uses, and in Python."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _ALIKE: Final = re.compile(
     r"|[*+?]\??(?![+*?])|\{\d{1,3}(?:,\d{0,3})?\}\??(?![+*?]))*",
     re.ASCII,
 )
-"""Letters, classes, groups, alternatives, anchors, and repetitions that are greedy or lazy."""
+"""Letters, classes, groups, alternatives, anchors, greedy and lazy repetitions."""
 _LENGTH_LIMIT: Final = 200
 _NO_TEMPLATE: Final = re.compile(r"[$\\]")
 
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Raises ValueError for a pattern that the two languages may read differently."""
+    """The compiled pattern. Raises ValueError if the two languages may read it differently."""
     if len(pattern) > _LENGTH_LIMIT or not _ALIKE.fullmatch(pattern):
         raise ValueError(pattern)
     try:
@@ -60,7 +60,7 @@ def _extracted(text: str, pattern: re.Pattern[str], group: int = 1) -> Value:
 
 
 def _part(text: str, pattern: re.Pattern[str], place: int) -> Value:
-    """An element of what the text falls into, counted from 0."""
+    """One of the parts into which the pattern splits the text, counted from 0."""
     if pattern.match("") is not None or not text:
         return Special.UNKNOWN
     parts = pattern.split(text)

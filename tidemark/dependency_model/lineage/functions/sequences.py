@@ -1,4 +1,4 @@
-"""`sequence(first, last, step)` and `array(a, b)`: the values that they have."""
+"""The values of `sequence(first, last, step)` and `array(a, b)`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.type_conversion import Conversion
 
 LONGEST: Final = 4_000
-"""More values than this are not looked at one by one."""
+"""A longer sequence is not evaluated value by value."""
 
 
 def sequence_values(conversion: Conversion, first: Value, last: Value, step: Value | None = None) -> list[Range] | None:
-    """The values from `first` to `last`; None where they are not known, too many, or none that Spark would give.
+    """The values from `first` to `last`; None if they are unknown, too many, or an error in Spark.
 
     Without a step they are a day or 1 apart. `first` and `last` have one type.
     """
@@ -33,7 +33,7 @@ def sequence_values(conversion: Conversion, first: Value, last: Value, step: Val
     elapsed = 0 if first.type is Type.NUMBER else int(math.fmod(micros, DAY_MICROS))
     values: list[Range] = []
     for count in range(LONGEST):
-        # Whole days of a step go by the clock, the rest is elapsed time, however many days that becomes.
+        # Whole days of a step follow the clock. The rest is elapsed time, however many days it adds up to.
         value = _later(_value(conversion, first, months * count, (micros - elapsed) * count), elapsed * count)
         if not isinstance(value, Range):
             return None
@@ -46,7 +46,7 @@ def sequence_values(conversion: Conversion, first: Value, last: Value, step: Val
 
 
 def array_values(*values: Value) -> list[Range] | None:
-    """The values of `array(a, b)`, in their order; None where one is not known, is NULL, or is of another type."""
+    """The values of `array(a, b)`, sorted; None if one is unknown, NULL or of another type."""
     points = [value for value in values if isinstance(value, Range) and value.is_point]
     if len(points) < len(values) or len({value.type for value in points}) != 1:
         return None
@@ -54,13 +54,13 @@ def array_values(*values: Value) -> list[Range] | None:
 
 
 def span_of(values: Sequence[Range]) -> Range:
-    """From the least to the greatest of values that rise or fall."""
+    """The range of values that rise or fall."""
     low, high = sorted((values[0].low, values[-1].low))
     return Range(values[0].type, low, high)
 
 
 def _step(first: Range, last: Range, step: Value | None) -> tuple[int, int]:
-    """Months and microseconds, or a number in the place of the latter; zeros for what is no step."""
+    """Months and microseconds, or 0 and a number; zeros for an invalid step."""
     is_number = first.type is Type.NUMBER
     if step is None:
         return 0, (-1 if last.low < first.low else 1) * (1 if is_number else DAY_MICROS)
@@ -70,7 +70,7 @@ def _step(first: Range, last: Range, step: Value | None) -> tuple[int, int]:
 
 
 def _leads_on(first: Range, last: Range, months: int, micros: int) -> bool:
-    """Whether the step goes from the first to the last."""
+    """Whether the step goes from the first value towards the last."""
     if months * micros < 0 or (first.type is Type.DATE and micros % DAY_MICROS):
         return False
     step = months or micros
@@ -84,7 +84,7 @@ def _value(conversion: Conversion, first: Range, months: int, micros: int) -> Va
 
 
 def _later(value: Value, micros: int) -> Value:
-    """An instant so much elapsed time later."""
+    """An instant later by elapsed time."""
     if not micros or not isinstance(value, Range):
         return value
     return Range(value.type, value.low + micros, value.high + micros)

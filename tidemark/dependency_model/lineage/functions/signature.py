@@ -1,4 +1,4 @@
-"""What a function looks like: the session's conversions, then the values of its arguments."""
+"""The signature of a function: the session's conversions, then the values of its arguments."""
 
 from __future__ import annotations
 

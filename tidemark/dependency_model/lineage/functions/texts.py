@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 _GREATEST: Final = chr(sys.maxunicode)
-"""No other character is greater, in Spark's order of texts either."""
+"""The greatest character, also in Spark's order of texts."""
 _WILD: Final = re.compile(r"[%_\\]")
-"""What a pattern of LIKE does not compare as it is."""
+"""Characters of a LIKE pattern that have a special meaning."""
 
 
 def _of_texts(compute: Callable[..., str]) -> Function:
@@ -46,7 +46,7 @@ def _of_texts(compute: Callable[..., str]) -> Function:
 
 
 def concatenate(conversion: Conversion, *parts: Value) -> Value:
-    """`concat` and `||`: ordered as far as the parts have one length each; behind that, anything may stand."""
+    """`concat` and `||`. The range is exact up to the first part whose length varies."""
     texts = [conversion.cast(part, Type.STRING) for part in parts]
     ranges = [text for text in texts if isinstance(text, Range)]
     if len(ranges) < len(texts):
@@ -61,7 +61,7 @@ def concatenate(conversion: Conversion, *parts: Value) -> Value:
 
 
 def _join(conversion: Conversion, separator: Value, *parts: Value) -> Value:
-    """`concat_ws`: NULL parts are left out."""
+    """`concat_ws`: leaves out NULL parts."""
     if separator is Special.NULL:
         return separator
     there = [part for part in parts if part is not Special.NULL]
@@ -107,7 +107,7 @@ def _starts_with(conversion: Conversion, text: Value, beginning: Value) -> Value
 
 
 def _starting(texts: Range, beginning: Range) -> Value:
-    """Of several texts by what they begin with."""
+    """Compares a range of texts by their first characters."""
     low, high = (text[: len(beginning.low)] for text in (texts.low, texts.high))
     if high < beginning.low or beginning.low < low:
         return logic.FALSE
@@ -115,7 +115,7 @@ def _starting(texts: Range, beginning: Range) -> Value:
 
 
 def _between(text: str, delimiter: str, part: int) -> str:
-    """`split_part`: the parts are counted from 1, or from -1 at the end; beyond them is the empty text."""
+    """`split_part`: parts count from 1, or from -1 at the end; others are empty."""
     number = int(part)
     if not number:
         raise ValueError("Spark refuses the part 0")
@@ -125,7 +125,7 @@ def _between(text: str, delimiter: str, part: int) -> str:
 
 
 def _liked(texts: Range, like: Range) -> Value:
-    """Of several texts by what they begin with: `202603%`."""
+    """Compares a range of texts with the first characters of a pattern: `202603%`."""
     if texts.is_point:
         return logic.TRUE if _pattern(like.low).fullmatch(texts.low) else logic.FALSE
     beginning = _WILD.split(like.low, maxsplit=1)[0]
