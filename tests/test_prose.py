@@ -75,6 +75,9 @@ REWRITTEN: Final = (
     "tidemark/dagster/sensors",
     "tidemark/storage",
     "tidemark/spark",
+    "tidemark/lineage_events",
+    "tidemark/dagster_internals",
+    "tidemark/olap",
 )
 """Every rule holds here; other pages and folders join the list when they are rewritten."""
 EVERYWHERE: Final = frozenset({"as it stands", "none of a", "come what may", "let expect", "one of them"})

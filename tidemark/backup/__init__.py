@@ -1,1 +1,1 @@
-"""One consistent copy of a project: state store, Dagster's storage, the lake's positions; and the way back."""
+"""Backup and restore of a project as one consistent copy: state store, Dagster's storage, and the lake's positions."""

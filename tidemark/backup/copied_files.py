@@ -1,4 +1,4 @@
-"""Files that are copied with their SHA-256, and are on the disk before anybody hears of them."""
+"""Copies files with their SHA-256, and syncs them to the disk before they are published."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _AT_ONCE: Final = 1 << 20
 
 
 class CopiedFiles:
-    """A folder that is being filled; `files` is what is in it, by the way from it."""
+    """A folder that is being filled; `files` are its files by relative path."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = private_directory(folder)
         self.files: dict[str, BackupFile] = {}
 
     def copy(self, source: Path, name: str) -> None:
-        """Copy a file that nobody changes. Raises FileNotFoundError."""
+        """Copy a file that does not change. Raises FileNotFoundError."""
         self.files[name] = copy_file(source, self.folder / name)
 
     def adopt(self, name: str) -> None:
-        """Take in a file that somebody else wrote here."""
+        """Add a file that another program wrote here."""
         path = self.folder / name
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -36,13 +36,13 @@ class CopiedFiles:
         self.files[name] = BackupFile(sha256=digest, size_bytes=path.stat().st_size)
 
     def place_for(self, name: str) -> Path:
-        """Where somebody else is to write a file."""
+        """The path for a file that another program will write."""
         private_directory((self.folder / name).parent)
         return self.folder / name
 
 
 def copy_file(source: Path, target: Path, changed_ns: int = 0) -> BackupFile:
-    """Copy a file to the disk; it counts as changed when its source was, or then. Raises OSError."""
+    """Copy a file to the disk. The copy keeps the source's time of change, or gets `changed_ns`. Raises OSError."""
     digest, size = hashlib.sha256(), 0
     with source.open("rb") as original:
         changed = changed_ns or os.fstat(original.fileno()).st_mtime_ns
@@ -59,19 +59,19 @@ def copy_file(source: Path, target: Path, changed_ns: int = 0) -> BackupFile:
 
 
 def sync_folders(folder: Path) -> None:
-    """Have the names of all files below on the disk, too."""
+    """Sync the folders below, so that the names of files are on the disk too."""
     for path in (folder, *(below for below in folder.rglob("*") if below.is_dir())):
         _sync(path)
 
 
 def publish(unfinished: Path, folder: Path) -> None:
-    """Give a folder, or a file, that is whole its name. Raises OSError where the name is taken."""
+    """Give a complete folder or file its name. Raises OSError if the name is in use."""
     unfinished.rename(folder)
     _sync(folder.parent)
 
 
 def total_bytes(files: Iterable[Path]) -> int:
-    """Of what is there; a file that goes away meanwhile has none."""
+    """The bytes of all files; a file that disappears meanwhile counts 0."""
     return sum(map(_size, files))
 
 

@@ -1,4 +1,4 @@
-"""Dagster's storage by its home: a folder with files of SQLite, or a database of PostgreSQL."""
+"""Dagster's storage, by its home: a folder of SQLite files, or a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ HISTORY: Final = "history"
 RUNS: Final = f"{HISTORY}/runs"
 SCHEDULES: Final = "schedules"
 FIRST: Final = (f"{HISTORY}/runs.db", f"{RUNS}/index.db")
-"""The runs, then the events of all assets; each run's own events are in a file of their own."""
+"""The files of the runs and of the events' index; each run's own events are in a separate file."""
 
 
 def storage_of(configured: Path, env: Mapping[str, str]) -> Path | str:
-    """The folder, or the URL of PostgreSQL, by the dagster.yaml of a folder. Raises BackupSourceError."""
+    """The folder, or the PostgreSQL URL, by the dagster.yaml of a folder. Raises BackupSourceError."""
     try:
         place = storage_place(configured, env)
     except (DagsterError, yaml.YAMLError) as error:
@@ -33,5 +33,5 @@ def storage_of(configured: Path, env: Mapping[str, str]) -> Path | str:
 
 
 def sqlite_files(storage: Path) -> list[Path]:
-    """All that are there."""
+    """All SQLite files that exist."""
     return sorted(file for folder in (HISTORY, SCHEDULES) for file in (storage / folder).glob("**/*.db"))

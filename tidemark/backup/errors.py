@@ -1,14 +1,13 @@
 """Errors of backups, below the one root.
 
 TerminalError
-├── BackupPlaceError      the place where a backup, or what is restored of one, cannot be written
-├── BackupSourceError     what is to be backed up is not there, or is damaged
-├── BackupProgramError    a program of PostgreSQL that is missing, or that failed
-├── BackupUnusableError   a backup that is cut, changed, of another program or of a later version
-└── RestoreBlockedError   something is where the backup would be restored
-
+├── BackupPlaceError   a place that cannot be written, by a backup or a restore
+├── BackupSourceError  the source of a backup is missing or damaged
+├── BackupProgramError a program of PostgreSQL that is missing, or that failed
+├── BackupUnusableError   a backup that is incomplete, changed, of another program or of a later version
+└── RestoreBlockedError   something exists at the place of a restore
 TransientError
-└── BackupDisturbedError  files went away while they were copied
+└── BackupDisturbedError  files disappeared during the copy
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class BackupPlaceError(TerminalError):
 
 
 class BackupSourceError(TerminalError):
-    """What is to be backed up is not there, or is damaged."""
+    """The source of a backup is missing or damaged."""
 
     @classmethod
     def without_store(cls, file: Path) -> Self:
@@ -134,7 +133,7 @@ class BackupProgramError(TerminalError):
 
 
 class BackupUnusableError(TerminalError):
-    """A backup that is cut, changed, of another program or of a later version."""
+    """A backup that is incomplete, changed, of another program or of a later version."""
 
     @classmethod
     def foreign(cls, folder: Path, found: str) -> Self:
@@ -169,7 +168,7 @@ class BackupUnusableError(TerminalError):
 
 
 class RestoreBlockedError(TerminalError):
-    """Something is where the backup would be restored."""
+    """Something exists at the place of a restore."""
 
     @classmethod
     def there(cls, places: Sequence[str]) -> Self:
@@ -211,7 +210,7 @@ class RestoreBlockedError(TerminalError):
 
 
 class BackupDisturbedError(TransientError):
-    """Files went away while they were copied."""
+    """Files disappeared during the copy."""
 
     @classmethod
     def of(cls, table: str, why: str) -> Self:

@@ -1,7 +1,7 @@
-"""The lake's tables in a backup: where each is, and its files as of that version.
+"""The lake's tables in a backup: their positions, and their files up to these versions.
 
-A data file never changes once a commit names it, so files can be copied while writers go on. What they commit
-meanwhile is not in the copy: its log ends with the version that was looked up first.
+A data file never changes once a commit has it, so files can be copied while writers go on. Later commits are not in the
+copy: its log ends with the version that was read first.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _SIDECARS: Final = "_sidecars"
 
 
 def lake_tables(settings: Settings) -> dict[str, TableLocation]:
-    """Each table by its way from the lake: all there are on disk, those of declared entities elsewhere.
+    """Each table by its path in the lake: on disk all tables, elsewhere those of declared entities.
 
-    What an earlier restore moved aside has a hidden name, and is none of them.
+    Tables that an earlier restore moved aside have hidden names and are left out.
     """
     lake = settings.warehouse
     if isinstance(lake, Path):
@@ -50,7 +50,7 @@ def lake_tables(settings: Settings) -> dict[str, TableLocation]:
 
 
 def position_of(path: TableLocation) -> TablePosition:
-    """Where a table is now; one whose log cannot be read has its trouble told."""
+    """The current position of a table. If its log cannot be read, `trouble` has the error."""
     end = log_end(path)
     try:
         return TablePosition(version=end.version, sha256=end.sha256, table_id=table_id(path, end.version))
@@ -59,21 +59,21 @@ def position_of(path: TableLocation) -> TablePosition:
 
 
 def table_bytes(path: Path) -> int:
-    """What a table has on disk, its log with it."""
+    """The bytes of a table on disk, with its log."""
     return total_bytes(file for file in path.rglob("*") if file.is_file())
 
 
 def copy_table(path: Path, name: str, position: TablePosition, copied: CopiedFiles) -> None:
-    """Copy the log up to the position, and the files that are there. Raises BackupDisturbedError.
+    """Copy the log up to the position, and the existing files. Raises BackupDisturbedError.
 
-    The files of earlier versions come with it as far as they are there still: tags name such versions.
+    Files of earlier versions are copied as far as they exist, because tags may name these versions.
     """
     for file in _log_files(path, position.version):
         copied.copy(path / file, f"{LAKE}/{name}/{file}")
     for file in stored_files(path).names():
         try:
             copied.copy(path / file, f"{LAKE}/{name}/{file}")
-        except FileNotFoundError:  # what no version needs any more a VACUUM may take; the others are asked for below
+        except FileNotFoundError:  # a VACUUM may delete unneeded files; needed ones are checked below
             continue
     _require_whole(copied.folder / LAKE / name, name, position)
 
@@ -97,7 +97,7 @@ def _log_files(path: Path, version: int) -> Iterator[str]:
 
 
 def _names_version(file: Path) -> float:
-    """The version that `_last_checkpoint` names: it is a hint, and is left out where it is later or torn."""
+    """The version in `_last_checkpoint`, or infinity if it is unreadable. The file is a hint and may be left out."""
     try:
         return int(json.loads(file.read_bytes())["version"])
     except (OSError, ValueError, KeyError, TypeError):

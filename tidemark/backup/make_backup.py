@@ -1,15 +1,17 @@
-"""`tidemark backup`: one consistent copy of a project whose processes go on.
+"""`tidemark backup`: one consistent copy of a project while its processes go on.
 
-The order is the proof. A run writes the lake first; then it tells Dagster the version that it wrote; then the center
-stores what Dagster says. So whatever the state store knows is in Dagster's log by then, and whatever Dagster's log
-says is in the lake. The copy is made the other way round - the store, then Dagster, then the lake - and what is copied
-later is never behind what was copied before: let s, d and l be the instants of the three copies, s <= d <= l. What the
-store says at s was in the log before s, hence at d; what the log says at d was in the lake before d, hence at l. The
-same holds for the capture, which commits to the lake and tags the version in the store then.
-A lake that is ahead is reconciled: later events are taken in, commits that nobody told of are seen as foreign. A store
-that is ahead of its lake says that slices are there that are not.
-Within Dagster's SQLite the same: a run is closed after its last event is stored, so the runs are copied first; an
-event is stored in its run's file before it is in the index, so the index comes before the files of runs.
+The order makes the copy consistent. A run writes the lake first, and then reports the written version to Dagster. Then
+the center stores what Dagster reports. So everything in the state store is in Dagster's log, and everything in
+Dagster's log is in the lake. The backup copies in the reverse order: the store, then Dagster, then the lake. Let s, d
+and l be the instants of the three copies, so s <= d <= l. The store's content at s was in the log before s, hence at d.
+The log's content at d was in the lake before d, hence at l. The same holds for capture, which commits to the lake
+before it tags the version in the store.
+
+A lake that is ahead is reconciled: later events are taken in, and unreported commits count as foreign. A store that is
+ahead of its lake would list slices that do not exist.
+
+Within Dagster's SQLite the same reasoning applies. A run is closed after its last event is stored, so the runs are
+copied first. An event is stored in its run's file before it is in the index, so the index comes before the runs' files.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ _SPARE_BYTES: Final = 16 << 20
 
 @dataclass(frozen=True)
 class BackupSource:
-    """What a backup is made of: the project, Dagster's home, and where that keeps its storage (None: never used)."""
+    """The source of a backup: the project, Dagster's home, and its storage (None: never used)."""
 
     settings: Settings
     home: Path
@@ -69,7 +71,7 @@ class BackupSource:
 def make_backup(
     source: BackupSource, to: Path, now: datetime, tell: Callable[[str], None], *, with_lake: bool
 ) -> BackupManifest:
-    """Write the folder `to`, which has another name until it is complete; `tell` receives each part as it is copied.
+    """Write the folder `to`, under another name until it is complete; `tell` receives each copied part.
 
     Raises BackupPlaceError, BackupSourceError, BackupProgramError, BackupDisturbedError.
     """
@@ -97,12 +99,12 @@ class _Backup:
         self._source, self._settings, self._copied, self._tell = source, source.settings, copied, tell
 
     def make(self, tables: dict[str, TableLocation], now: datetime, *, with_lake: bool) -> BackupManifest:
-        """In this order and no other: see above."""
+        """Copy in exactly this order (see the module's docstring)."""
         state_store = self._copy_state_store()
         self._tell("state store")
         dagster = self._copy_dagster()
         self._tell("Dagster's storage")
-        # Tables that were made since the store was copied are there, too.
+        # Include tables that were created after the copy of the store.
         tables = {**tables, **_tables(self._settings, with_lake=with_lake)}
         positions = {name: position_of(path) for name, path in sorted(tables.items())}
         self._tell(f"positions of {len(positions)} tables")
@@ -153,7 +155,7 @@ class _Backup:
         return "sqlite"
 
     def _copy_run(self, path: Path, name: str, *, is_run: bool) -> None:
-        """A run may be deleted, with its file, while others are copied."""
+        """Copy a run's file. The run, with its file, may be deleted meanwhile."""
         try:
             self._copy_sqlite(path, name)
         except BackupSourceError:
@@ -201,7 +203,7 @@ def _tables(settings: Settings, *, with_lake: bool) -> dict[str, TableLocation]:
 
 
 def _require_room(source: BackupSource, tables: dict[str, TableLocation], folder: Path) -> None:
-    """What is there now, as if nothing were smaller in the copy."""
+    """Check for room for the current size, as if nothing were smaller in the copy."""
     settings, storage = source.settings, source.storage
     needed = _SPARE_BYTES + sum(table_bytes(path) for path in tables.values() if isinstance(path, Path))
     needed += PostgresqlDatabase(settings.state).size_bytes() if settings.state else total_bytes([settings.state_db])
@@ -213,7 +215,7 @@ def _require_room(source: BackupSource, tables: dict[str, TableLocation], folder
 
 
 def require_free(folder: Path, needed: int) -> None:
-    """Raise BackupPlaceError where a folder's disk has fewer bytes free."""
+    """Raise BackupPlaceError if a folder's disk has fewer bytes free."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise BackupPlaceError.too_small(folder, needed, free)

@@ -1,4 +1,4 @@
-"""What a backup says of itself: a manifest in JSON, and the SHA-256 of that in the form of sha256sum."""
+"""The manifest of a backup in JSON, and its SHA-256 in the form of sha256sum."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Frozen(BaseModel):
 
 
 class BackupFile(_Frozen):
-    """`changed_ns` is when the original was written last: VACUUM and time travel go by it."""
+    """A file of a backup. `changed_ns` is the original's time of change, which VACUUM and time travel use."""
 
     sha256: Sha256
     size_bytes: Annotated[int, Field(ge=0)]
@@ -38,9 +38,9 @@ class BackupFile(_Frozen):
 
 
 class TablePosition(_Frozen):
-    """A table's last commit: its number, the SHA-256 of its content, Delta's id of the table.
+    """A table's last commit: its number, the SHA-256 of its content, and Delta's id of the table.
 
-    `trouble` says why its log cannot be read.
+    `trouble` is the reason why its log cannot be read.
     """
 
     version: int
@@ -50,7 +50,7 @@ class TablePosition(_Frozen):
 
 
 class BackupManifest(_Frozen):
-    """`step` is the state store's last migration; files are named by their way from the folder; `left_out` says why."""
+    """`step` is the state store's last migration; `files` are by relative path; `left_out` has reasons."""
 
     format: int
     made_by: Literal["tidemark"]
@@ -67,7 +67,7 @@ class BackupManifest(_Frozen):
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """That of a backup. Raises BackupUnusableError: no backup, a changed manifest, a later version."""
+        """The manifest of a backup. Raises BackupUnusableError: not a backup, a changed manifest, a later version."""
         try:
             content = (folder / MANIFEST).read_bytes()
             told = (folder / MANIFEST_SUM).read_text(encoding="utf-8").split()
@@ -84,14 +84,14 @@ class BackupManifest(_Frozen):
         return manifest
 
     def write(self, folder: Path) -> None:
-        """Both files."""
+        """Write the manifest and its checksum."""
         text = json_text(self.model_dump(mode="json"), sort_keys=True)
         (folder / MANIFEST).write_text(text, encoding="utf-8")
         digest = hashlib.sha256(text.encode()).hexdigest()
         (folder / MANIFEST_SUM).write_text(f"{digest}  {MANIFEST}\n", encoding="utf-8")
 
     def verify(self, folder: Path) -> None:
-        """Read each file. Raises BackupUnusableError, which names what is missing or changed."""
+        """Read and check each file. Raises BackupUnusableError, which lists missing and changed files."""
         if odd := [name for name in self.files if not _is_inside(name)]:
             raise BackupUnusableError.foreign(folder, f"a file named {odd[0]!r}")
         if differences := [
@@ -100,17 +100,17 @@ class BackupManifest(_Frozen):
             raise BackupUnusableError.changed(folder, differences)
 
     def in_folder(self, name: str) -> dict[str, BackupFile]:
-        """The files of one of the backup's folders, by their way from it."""
+        """The files of one folder of the backup, by path relative to it."""
         head = f"{name}/"
         return {path.removeprefix(head): file for path, file in self.files.items() if path.startswith(head)}
 
     @property
     def size_bytes(self) -> int:
-        """Of all files."""
+        """The bytes of all files."""
         return sum(file.size_bytes for file in self.files.values())
 
     def refuse_later(self, folder: Path) -> None:
-        """Raise BackupUnusableError where a later version of the program made it."""
+        """Raise BackupUnusableError if a later version of the program made it."""
         ours, step = program_version(), migrations()[-1].number
         if self.step > step:
             raise BackupUnusableError.later(folder, f"a state store of step {step} or before", f"step {self.step}")
@@ -123,14 +123,14 @@ class BackupManifest(_Frozen):
 
 
 class _Head(BaseModel):
-    """What every format has."""
+    """The fields of every format."""
 
     format: int
     made_by: Literal["tidemark"]
 
 
 def program_version() -> str:
-    """Of what is installed."""
+    """The version of the installed program."""
     return version("tidemark")
 
 
@@ -144,7 +144,7 @@ def _refuse_later_format(folder: Path, content: bytes) -> None:
 
 
 def _is_inside(name: str) -> bool:
-    """Whether a name of the manifest stays in the folder, and in one of those that a backup has."""
+    """Whether a name of the manifest stays inside a folder of the backup."""
     path = PurePosixPath(name)
     parts = name.split("/")
     return not path.is_absolute() and len(parts) > 1 and parts[0] in _FOLDERS and not {"", ".", ".."} & set(parts)

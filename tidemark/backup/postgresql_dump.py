@@ -1,4 +1,4 @@
-"""A database of PostgreSQL as one file, by the server's own programs pg_dump and pg_restore."""
+"""A PostgreSQL database as one file, by PostgreSQL's programs pg_dump and pg_restore."""
 
 from __future__ import annotations
 
@@ -25,42 +25,42 @@ _ASIDE: Final = "before_restore_"
 
 
 class PostgresqlDatabase:
-    """One database by its URL. Everything raises BackupProgramError where a program is missing or fails."""
+    """A database by its URL. All methods raise BackupProgramError if a program is missing or fails."""
 
     def __init__(self, url: str) -> None:
         self._url = read_url(url, (POSTGRESQL,))
 
     @property
     def where(self) -> str:
-        """For people."""
+        """The URL for people, with its password masked."""
         return masked_url(self._url)
 
     def size_bytes(self) -> int:
-        """What the database has on its server's disk: a dump is smaller."""
+        """The database's size on its server's disk; a dump is smaller."""
         size: int = self._ask("SELECT pg_database_size(current_database())")
         return size
 
     def dump(self, file: Path) -> None:
-        """Write all tables as of one instant; what an earlier restore moved aside is left out."""
+        """Write all tables as of one instant, without tables that an earlier restore moved aside."""
         self._run("pg_dump", ["--format=custom", "--no-owner", "--no-privileges", f"--exclude-schema={_ASIDE}*"], file)
 
     def restore(self, file: Path) -> None:
-        """Make the tables of a dump: all, or none."""
+        """Create the tables of a dump: all or none."""
         self._run("pg_restore", ["--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction", str(file)])
 
     def has_tables(self) -> bool:
-        """Whether there are any in the schema that is used."""
+        """Whether the current schema has tables."""
         tables = "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema()"
         return bool(self._ask(tables))
 
     def move_aside(self, now: datetime) -> str:
-        """Rename the schema that is used, and make an empty one of its name; returns the new name of the old one."""
+        """Rename the current schema and create an empty one of its name. Returns the old one's new name."""
         schema, aside = str(self._ask("SELECT current_schema()")), f"{_ASIDE}{now:%Y%m%d_%H%M%S}"
         self._ask(f"ALTER SCHEMA {_name(schema)} RENAME TO {_name(aside)}", f"CREATE SCHEMA {_name(schema)}")
         return aside
 
     def _ask(self, *statements: str) -> Any:
-        """The first value of the last statement, all in one transaction."""
+        """The first value of the last statement; all run in one transaction."""
         engine = create_engine(self._url)
         try:
             with engine.begin() as connection:
@@ -90,7 +90,7 @@ def _name(schema: str) -> str:
 
 
 def _without_password(url: URL) -> str:
-    """As libpq reads it; a command line is seen by every account of the machine."""
+    """The URL for libpq without its password, because every account of the machine sees a command line."""
     query = {name: value for name, value in url.query.items() if name != "password"}
     plain = url.set(drivername="postgresql", query=query)
     return plain._replace(password=None).render_as_string(hide_password=False)

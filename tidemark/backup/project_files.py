@@ -1,4 +1,4 @@
-"""The files that a person wrote of a project, without secrets and without data."""
+"""The files that people wrote in a project, without secrets and without data."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _PASSWORD: Final = re.compile(
     rb"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
 )
 _SOURCE: Final = frozenset({".py", ".sql", ".md"})
-"""Where the words are names of variables, and a URL alone is a secret."""
+"""In these files the words are names of variables, so only a URL with a password is a secret."""
 _URL: Final = re.compile(rb"(?i)://[^/@\s:{]*:[^/@\s{}$<*]+@")
 
 
 def project_files(settings: Settings, home: Path) -> tuple[list[str], dict[str, str]]:
-    """The files to keep by their way from the project, and those that are left out, with why."""
+    """The files to keep by relative path, and the files that are left out with the reason."""
     kept, left_out = list[str](), dict[str, str]()
     for path in _walk(settings.root, {settings.data.resolve(), home.resolve(), _on_disk(settings)}):
         name = path.relative_to(settings.root).as_posix()
@@ -39,7 +39,7 @@ def project_files(settings: Settings, home: Path) -> tuple[list[str], dict[str, 
 
 
 def why_left_out(path: Path) -> str:
-    """Why a file does not belong in a backup; nothing where it does."""
+    """Why a file is left out of a backup; empty if it is kept."""
     if path.is_symlink():
         return "a symbolic link"
     if _SECRET_NAME.search(path.name) and path.suffix not in _SOURCE:
@@ -62,7 +62,7 @@ def _walk(root: Path, without: set[Path]) -> Iterator[Path]:
 
 
 def _is_skipped(folder: Path, without: set[Path]) -> bool:
-    """Data, what programs made, hidden folders, and backups."""
+    """Whether a folder is left out: data, generated files, hidden folders and backups."""
     if folder.name.startswith(".") or folder.name in _SKIPPED or folder.is_symlink():
         return True
     return folder.resolve() in without or (folder / "pyvenv.cfg").exists() or (folder / MANIFEST_SUM).exists()

@@ -1,7 +1,7 @@
-"""`tidemark restore`: a backup is verified, written beside its places, and moved there when all of it is whole.
+"""`tidemark restore`: verifies a backup, writes it beside its final places, and moves it there when it is complete.
 
-The lake is moved first and the state store last, as the order of a backup has it: a restore that is killed in between
-leaves no store that is ahead of its lake.
+The lake is moved first and the state store last, as in the order of a backup. So a killed restore leaves no store that
+is ahead of its lake.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LOGS: Final = ("-wal", "-shm")
 
 @dataclass(frozen=True)
 class RestoreTarget:
-    """Where a backup is restored: the project that `settings` are of. `is_new` where its files are written, too."""
+    """The place of a restore: the project of `settings`. With `is_new`, the project's files are written too."""
 
     settings: Settings
     home: Path
@@ -40,7 +40,7 @@ class RestoreTarget:
 
     @classmethod
     def of(cls, backup: Path, settings: Settings, home: Path, env: Mapping[str, str], *, is_new: bool) -> RestoreTarget:
-        """Dagster's storage is where the home's dagster.yaml says, or that of the backup where there is none yet."""
+        """The target. Dagster's storage follows the home's dagster.yaml, or the backup's if there is none yet."""
         has_own = (home / CONFIGURATION).is_file()
         configured = home if has_own else backup / DAGSTER
         storage = storage_of(configured, env)
@@ -49,14 +49,14 @@ class RestoreTarget:
 
 @dataclass(frozen=True)
 class RestoreReport:
-    """What was restored, and what was moved aside for it: the name that it had, and the one that it has."""
+    """The restored manifest, and what was moved aside: old and new names."""
 
     manifest: BackupManifest
     replaced: list[tuple[str, str]]
 
 
 def settings_in(backup: Path, folder: Path, env: Mapping[str, str]) -> Settings:
-    """The settings that the backup's project has in another folder. Raises BackupUnusableError, SettingsError."""
+    """The settings of the backup's project in another folder. Raises BackupUnusableError, SettingsError."""
     project = (backup / PROJECT).absolute()
     if not (project / PROJECT_FILE).is_file():
         raise BackupUnusableError.foreign(backup, f"no {PROJECT_FILE} in it")
@@ -107,7 +107,7 @@ class _Restore:
         self._moved_schemas = list[tuple[str, str]]()
 
     def stage(self) -> None:
-        """Copy all files beside their places, in the order in which they are moved: the state store is the last."""
+        """Copy all files beside their final places, in the order of the moves, the state store last."""
         target, settings = self._target, self._target.settings
         if target.is_new:
             self._copy(PROJECT, settings.root)
@@ -123,21 +123,24 @@ class _Restore:
         self._copy_file(f"{STATE}/{STATE_FILE}", settings.state_db)
 
     def publish(self) -> None:
-        """Databases of servers first: each is restored as a whole, or fails before any file is moved."""
+        """Move everything.
+
+        Databases of servers come first: each is restored completely, or fails before a file is moved.
+        """
         self._restore_database(self._manifest.dagster, self._target.storage, f"{DAGSTER}/{DUMP}")
         self._restore_database(self._manifest.state_store, self._target.settings.state, f"{STATE}/{DUMP}")
         if self._manifest.state_store == "sqlite":
-            for log in _LOGS:  # what they hold belongs to the file that is moved aside
+            for log in _LOGS:  # their content belongs to the file that is moved aside
                 self._places.move_aside(Path(f"{self._target.settings.state_db}{log}"))
         self._places.publish()
 
     def discard(self) -> None:
-        """Leave nothing of a restore that failed."""
+        """Remove the files of a failed restore."""
         self._places.discard()
 
     @property
     def moved(self) -> list[tuple[str, str]]:
-        """What was in the way: the names before, and now."""
+        """The old and new names of what was moved aside."""
         return [*self._moved_schemas, *((str(before), str(now)) for before, now in self._places.moved)]
 
     def _copy(self, folder: str, final: Path) -> None:
@@ -175,7 +178,7 @@ def _require_same_databases(manifest: BackupManifest, target: RestoreTarget) -> 
 
 
 def _require_nobody(target: RestoreTarget) -> None:
-    """Files are moved: who has them open would go on writing what nobody reads."""
+    """Raise RestoreBlockedError if a process is active: it would go on writing files that were moved away."""
     settings = target.settings
     file = settings.state_db
     if not settings.state and not (file.is_file() and file.stat().st_size):
@@ -216,10 +219,10 @@ def _files_in_the_way(manifest: BackupManifest, target: RestoreTarget) -> Iterat
 
 
 def _is_inside(path: Path, target: RestoreTarget) -> bool:
-    """Whether it is in the folder that is in the way as a whole."""
+    """Whether it is inside the new project folder, which is moved as a whole."""
     return target.is_new and path.is_relative_to(target.settings.root)
 
 
 def _nearest(folder: Path) -> Path:
-    """The folder, or the next one above that is there."""
+    """The folder, or the nearest existing one above."""
     return next(path for path in (folder, *folder.parents) if path.is_dir())

@@ -1,4 +1,4 @@
-"""Files and folders that are written beside their places, and moved there once all are whole."""
+"""Files and folders that are written beside their final places, and moved there once all are complete."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class StagedPlaces:
-    """`root` is a new folder that is moved as a whole, with everything below it; None where there is none.
+    """`root` is a new folder that is moved as a whole with everything below it; None if there is none.
 
-    What is in the way by then is moved aside, and is in `moved`: the name that it had, and the one that it has.
+    Existing files at a place are moved aside; `moved` has their old and new names.
     """
 
     root: Path | None
@@ -29,7 +29,7 @@ class StagedPlaces:
     _staged: dict[Path, Path] = field(default_factory=dict)
 
     def place_for(self, final: Path) -> Path:
-        """Where to write what is to be at `final`; of several the one that is asked for first is moved first."""
+        """The path to write what will be at `final`. Places are moved in the order of the first calls."""
         staged = self._below_root(final)
         if staged is None:
             staged = self._staged.setdefault(final, _beside(final, f"restoring-{self._mark}"))
@@ -37,7 +37,7 @@ class StagedPlaces:
         return staged
 
     def publish(self) -> None:
-        """Move everything into its place."""
+        """Move everything to its final place."""
         for final, staged in self._places():
             self.move_aside(final)
             if staged.is_dir():
@@ -45,7 +45,7 @@ class StagedPlaces:
             publish(staged, final)
 
     def move_aside(self, path: Path) -> None:
-        """Give what is at a place another name beside it; nothing where there is nothing but an empty folder."""
+        """Move an existing file or folder aside under another name. An empty folder is removed."""
         if path.is_dir() and not any(path.iterdir()):
             path.rmdir()
         if path.exists():
@@ -54,7 +54,7 @@ class StagedPlaces:
             self.moved.append((path, aside))
 
     def discard(self) -> None:
-        """Remove what was not moved into its place."""
+        """Remove everything that was not moved to its place."""
         for _, staged in self._places():
             if staged.is_dir():
                 shutil.rmtree(staged, ignore_errors=True)
@@ -75,5 +75,5 @@ class StagedPlaces:
 
 
 def _beside(path: Path, what: str) -> Path:
-    """Hidden: no table, no run and no store goes by that name."""
+    """A hidden name beside a path, which no table, run or store has."""
     return path.with_name(f".{path.name}.{what}")

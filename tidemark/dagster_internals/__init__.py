@@ -1,4 +1,4 @@
-"""All of Dagster that is used here and that Dagster does not promise to keep: nothing else of Tidemark imports it.
+"""All private names of Dagster that Tidemark uses. No other package imports them.
 
-tests/dagster_internals lists each name; the version of Dagster is pinned, and a new one is tried with that test first.
+tests/dagster_internals lists each name. Dagster's version is pinned, and a new version is tried with that test first.
 """

@@ -1,4 +1,4 @@
-"""When assets were wiped: the storage of the default home has no events of it that a cursor reads."""
+"""The times at which assets were wiped. The default storage has no events of it for a cursor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _AT_ONCE: Final = 500
 
 
 def wipe_times(instance: dg.DagsterInstance, assets: Sequence[str]) -> dict[str, float]:
-    """When each asset was wiped last, in epoch seconds; only of those that ever were."""
+    """The time of each asset's last wipe, in epoch seconds; assets that were never wiped are missing."""
     storage: Any = instance.event_log_storage
     wiped: dict[str, float] = {}
     for start in range(0, len(assets), _AT_ONCE):

@@ -1,4 +1,4 @@
-"""Dagster's own backfills: which go on, and which partitions they are about."""
+"""Dagster's own active backfills, and their partitions."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _MOST: Final = 100
 
 
 class OpenBackfill(NamedTuple):
-    """`targets` are assets with a partition, or None for one without partitions."""
+    """`targets` are assets with a partition, or None for an asset without partitions."""
 
     backfill_id: str
     targets: tuple[tuple[dg.AssetKey, str | None], ...]
 
 
 def open_backfills(instance: dg.DagsterInstance) -> list[OpenBackfill]:
-    """Backfills of assets that have not come to their end, the newest hundred."""
+    """The newest hundred asset backfills that have not ended."""
     stored = instance.get_backfills(filters=BulkActionsFilter(statuses=_OPEN), limit=_MOST)
     return [OpenBackfill(backfill.backfill_id, tuple(_targets(backfill))) for backfill in stored]
 

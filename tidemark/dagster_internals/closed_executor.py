@@ -1,4 +1,4 @@
-"""Dagster's executor within one process, for runs that say nothing but the configuration of ops."""
+"""Dagster's in-process executor, for runs that only configure ops."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ IN_PROCESS: Final = "in_process"
 
 class _ClosedExecutor(InProcessExecutor):
     def execute(self, plan_context: PlanOrchestrationContext, execution_plan: ExecutionPlan) -> Iterator[DagsterEvent]:
-        """Before any resource of the run is made. Raises RunConfigRefusedError."""
+        """Check the configuration before any resource of the run is created. Raises RunConfigRefusedError."""
         check_run_config(dict(plan_context.run_config))
         yield from super().execute(plan_context, execution_plan)
 
 
 @dg.executor(name=IN_PROCESS, config_schema=dg.Field({}, is_required=False))
 def closed_executor(_: Any) -> _ClosedExecutor:
-    """All steps in one process. The guards of pages and launchers refuse first; this is the run itself."""
+    """Runs all steps in one process. Pages and launchers refuse first; this check is in the run itself."""
     return _ClosedExecutor(RetryMode.ENABLED)

@@ -1,4 +1,4 @@
-"""Where code is, as Dagster writes it into a run, and loading it from there."""
+"""The place of a run's code as Dagster stores it, and loading it from there."""
 
 from dagster._core.code_pointer import CodePointer, ModuleCodePointer
 from dagster._core.definitions.reconstruct import (

@@ -1,4 +1,4 @@
-"""Dagster's I/O manager of tables, on which `dagster-deltalake` is built."""
+"""Dagster's I/O manager for tables, the base of `dagster-deltalake`."""
 
 from dagster._core.storage.db_io_manager import DbIOManager
 

@@ -25,5 +25,5 @@ __all__ = [
 
 
 def starting_event(job_name: str, message: str) -> DagsterEvent:
-    """That a run is starting: it is in the status STARTING from then on."""
+    """The event that a run is starting, which sets its status to STARTING."""
     return DagsterEvent(event_type_value=DagsterEventType.RUN_STARTING.value, job_name=job_name, message=message)

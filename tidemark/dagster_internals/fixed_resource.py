@@ -1,7 +1,7 @@
-"""Resources whose fields are what they were given as definitions were loaded: a run's configuration has none of them.
+"""Resources with fixed fields: they get their values when definitions are loaded, and no run can change them.
 
-Dagster makes the values of a resource defaults, which every run may replace. Here the schema for runs is empty, and the
-values come from a resource within, as its `configured` does it; so its pages go on showing them.
+Dagster makes a resource's values defaults that every run may replace. Here the schema for runs is empty. The values
+come from an inner resource, as in Dagster's `configured`, so Dagster's pages still show them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class FixedResource(dg.ConfigurableResource[Any]):
-    """Derive from it first; nothing else changes."""
+    """The base of a fixed resource. Derive from it first."""
 
     @cached_method
     def get_resource_definition(self) -> ConfigurableResourceFactoryResourceDefinition:
@@ -44,12 +44,12 @@ class _FixedSchema(ConfiguredDefinitionConfigSchema):
 
     @property
     def default_provided(self) -> bool:
-        """For Dagster's pages: the values that are in force."""
+        """Whether there are values, which Dagster's pages show."""
         return self._open.default_provided
 
     @property
     def default_value(self) -> dict[str, object]:
-        """Of what a run says of it: nothing."""
+        """The configuration of a run, which is empty."""
         return {}
 
     @property

@@ -1,8 +1,8 @@
 """Connections to Dagster's database that a long-lived process keeps.
 
-Dagster makes one for each statement, so that many processes share a server that allows few: some milliseconds of a
-process of the server's own each time, and a run writes dozens of events. Workers and the center are few.
-The files of SQLite are in `sqlite_connections`.
+Dagster opens one for each statement, so that many processes can share a server with few connections. Each takes the
+server some milliseconds, and a run writes dozens of events. Workers and the center are few. The SQLite files are in
+`sqlite_connections`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _KEPT: Final = 2
 def keep_connections(instance: dg.DagsterInstance) -> None:
     """Let the instance's storages keep their connections: a pool for PostgreSQL, open files for SQLite.
 
-    One that the server has dropped meanwhile is noticed before it is used (a round trip), and made anew.
+    A connection that the server has dropped is noticed before its use (a round trip), and replaced.
     """
     keep_sqlite_open(Path(instance.root_directory))
     for storage in (instance.run_storage, instance.event_log_storage):
         if isinstance(storage, PostgresRunStorage | PostgresEventLogStorage):
-            storage._engine.dispose()  # noqa: SLF001 - Dagster itself replaces it so for its web server
+            storage._engine.dispose()  # noqa: SLF001 - Dagster replaces it in the same way for its web server
             storage._engine = create_pg_engine(  # noqa: SLF001
                 storage.postgres_url,
                 storage._token_provider,  # noqa: SLF001
@@ -40,6 +40,6 @@ def keep_connections(instance: dg.DagsterInstance) -> None:
 
 
 def has_server(instance: dg.DagsterInstance) -> bool:
-    """Whether the instance's runs and events are on a server, which other hosts reach as well."""
+    """Whether the instance's runs and events are on a server that other hosts can reach."""
     is_shared = isinstance(instance.run_storage, PostgresRunStorage)
     return is_shared and isinstance(instance.event_log_storage, PostgresEventLogStorage)

@@ -1,8 +1,8 @@
 """Results of a check on one partition that no run reports.
 
-Of what no run reports Dagster keeps one result for each check and partition, for ever. Under an id that is no run's it
-keeps one for each of these ids, and its pages show the newest. The page of a check's partitions shows a result only
-where it says that it is of the partition's newest materialization, and calls the others missing.
+Without a run, Dagster keeps one result for each check and partition. Under an id that belongs to no run, it keeps one
+for each of these ids, and its pages show the newest. The page of a check's partitions shows a result only if it names
+the partition's newest materialization. It shows others as missing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _JOB: Final = "center"
 
 
 def report_check(instance: DagsterInstance, evaluation: AssetCheckEvaluation, reported_as: str) -> None:
-    """Show the result; what is reported again under the same id takes the place of the first."""
+    """Report a result. A later report with the same id replaces it."""
     event = dg.DagsterEvent(
         event_type_value=DagsterEventType.ASSET_CHECK_EVALUATION.value,
         job_name=_JOB,
@@ -34,7 +34,7 @@ def report_check(instance: DagsterInstance, evaluation: AssetCheckEvaluation, re
 
 
 def of_newest_materialization(instance: DagsterInstance, evaluation: AssetCheckEvaluation) -> AssetCheckEvaluation:
-    """The same result, of what the partition holds now; as it is where nothing is there."""
+    """The result for the partition's newest materialization; unchanged if there is none."""
     partitions = [evaluation.partition] if evaluation.partition else None
     wanted = dg.AssetRecordsFilter(evaluation.asset_key, asset_partitions=partitions)
     newest = next(iter(instance.fetch_materializations(wanted, limit=1).records), None)
@@ -47,7 +47,7 @@ def of_newest_materialization(instance: DagsterInstance, evaluation: AssetCheckE
 
 
 def newest_result(instance: DagsterInstance, check: dg.AssetCheckKey, partition: str) -> AssetCheckEvaluation | None:
-    """What Dagster's pages show of a partition; None where it has no result, or a run is to bring one still."""
+    """The result on Dagster's pages for a partition; None if there is none, or a run is still to report one."""
     of_partition = PartitionKeyFilter(key=partition)
     records = instance.event_log_storage.get_latest_asset_check_execution_by_key([check], of_partition)
     event = records[check].event if check in records else None

@@ -1,4 +1,4 @@
-"""What a run launcher is made of: Dagster's extension point, which dagster-docker and dagster-k8s use as well."""
+"""The parts of a run launcher: Dagster's extension point, which dagster-docker and dagster-k8s use too."""
 
 from dagster._core.launcher.base import CheckRunHealthResult, LaunchRunContext, RunLauncher, WorkerStatus
 from dagster._core.run_coordinator.base import SubmitRunContext

@@ -1,6 +1,6 @@
-"""Serving Dagster: what its web server, its daemon and one code server for both are made of.
+"""The parts of Dagster's web server, its daemon, and one code server for both.
 
-`dagster dev` does the same, but its web server cannot have anything in front of it.
+`dagster dev` does the same, but nothing can be put in front of its web server.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ __all__ = ["DAEMON_MODULE", "DEVELOPMENT", "WorkspaceProcessContext", "code_serv
 
 DAEMON_MODULE: Final = "dagster._daemon"
 DEVELOPMENT: Final = {"DAGSTER_IS_DEV_CLI": "1"}
-"""What makes Dagster's processes those of one developer, as `dagster dev` does: short stack traces."""
+"""Marks Dagster's processes as one developer's, like `dagster dev`: stack traces are short."""
 
 
 @contextmanager
 def code_servers(instance: dg.DagsterInstance, workspace: Path) -> Iterator[dict[str, Any]]:
-    """Start a code server for each location of the workspace file; gives the workspace that points at them.
+    """Start a code server for each location of the workspace file, and yield the workspace with their addresses.
 
-    One that ends is started again.
+    A server that ends is started again.
     """
     target = WorkspaceFileTarget([str(workspace)])
     with ProxyServerManager(instance, target, code_server_log_level="warning") as manager:
@@ -38,7 +38,7 @@ def code_servers(instance: dg.DagsterInstance, workspace: Path) -> Iterator[dict
 
 @contextmanager
 def workspace_context(instance: dg.DagsterInstance, workspace: Path, version: str) -> Iterator[WorkspaceProcessContext]:
-    """What Dagster's web server serves: the instance and the locations of the workspace file."""
+    """The content of Dagster's web server: the instance and the locations of the workspace file."""
     target = WorkspaceFileTarget([str(workspace)])
     with WorkspaceProcessContext(instance, target, version, code_server_log_level="warning") as context:
         yield context

@@ -1,12 +1,11 @@
-"""SQLite files of Dagster that a long-lived process keeps open.
+"""Dagster's SQLite files, which a long-lived process keeps open.
 
-Dagster opens and closes a connection for each statement. Whoever closes a file's last connection writes its whole log
-into it and waits for the disk, and so does each commit: four waits for each event of a run, most of the time of a run
-whose slices are small. A second connection that stays open takes the first away, and `synchronous=NORMAL` the others.
-
-With SQLite's write-ahead log that is safe: a killed process loses nothing. A machine without power may lose the last
-commits, never the file (https://www.sqlite.org/pragma.html#pragma_synchronous); what a run wrote is found again in
-Delta's log, and a slice without its event is computed again. The state store waits for the disk, as ever.
+Dagster opens and closes a connection for each statement. Closing a file's last connection writes its log into the file
+and waits for the disk, and so does each commit. That is four waits for each event, most of the time of a run with small
+slices. A second open connection removes the first kind of wait, `synchronous=NORMAL` the second. With SQLite's
+write-ahead log that is safe: a killed process loses nothing. A power failure may lose the last commits, but never the
+file (https://www.sqlite.org/pragma.html#pragma_synchronous). A run's writes are then found in Delta's log, and a slice
+without its event is computed again. The state store always waits for the disk.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
     from sqlalchemy.pool import ConnectionPoolEntry
 
 _FILES: Final = 16
-"""Each run has a file of its own; the oldest are let go."""
+"""The most open files. Each run has its own file; the oldest are closed."""
 
 
 class _OpenFiles:
-    """One idle connection a file, of the files below some folders."""
+    """One idle connection for each file below some folders."""
 
     def __init__(self) -> None:
         self._folders: set[Path] = set()
@@ -45,7 +44,7 @@ class _OpenFiles:
         return tuple(self._connections)
 
     def touch(self, file: str) -> None:
-        """Keep a file that was just opened; let go of the one that was not used for longest."""
+        """Keep a file that was just opened open, and close the one that was unused for longest."""
         with self._lock:
             if file not in self._connections:
                 kept = sqlite3.connect(file, timeout=30, check_same_thread=False)
@@ -60,7 +59,7 @@ _OPEN: Final = _OpenFiles()
 
 
 def keep_sqlite_open(folder: Path) -> None:
-    """From now on, keep the SQLite files below a folder open while this process uses them."""
+    """Keep the SQLite files below a folder open from now on, while this process uses them."""
     if not event.contains(Engine, "do_connect", _connect):
         event.listen(Engine, "do_connect", _connect)
     _OPEN.add_folder(folder.resolve())
@@ -69,11 +68,11 @@ def keep_sqlite_open(folder: Path) -> None:
 def _connect(
     dialect: Dialect, _: ConnectionPoolEntry, arguments: list[Any], options: dict[str, Any]
 ) -> DBAPIConnection | None:
-    """SQLAlchemy's event: the connection that it shall use, or None for its own way."""
+    """SQLAlchemy's event: returns the connection to use, or None for the default way."""
     if dialect.name != "sqlite" or not arguments or not _OPEN.holds(str(arguments[0])):
         return None
     connection: DBAPIConnection = dialect.connect(*arguments, **options)
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL"):  # Dagster sets the first when its tables are made
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL"):  # Dagster sets the first when it creates its tables
         connection.cursor().execute(f"PRAGMA {pragma}")
     _OPEN.touch(str(arguments[0]))
     return connection

@@ -1,4 +1,4 @@
-"""What steps print, written to Dagster's files by this process."""
+"""The output of steps, written to Dagster's files by this process."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def capture_directly(instance: dg.DagsterInstance) -> None:
-    """What steps print goes to Dagster's files only.
+    """Write the output of steps only to Dagster's files.
 
-    Dagster would start four processes a step to copy it to this process's own output, which nobody reads.
+    Dagster would start four processes for each step to copy it to this process's own output, which has no reader.
     """
     manager = instance.compute_log_manager
     if not isinstance(manager, LocalComputeLogManager):
@@ -46,9 +46,9 @@ def capture_directly(instance: dg.DagsterInstance) -> None:
 
 
 def remove_step_logs(instance: dg.DagsterInstance, before: datetime, most: int) -> int:
-    """Remove what steps printed in runs whose last word is of before an instant, of `most` runs; of how many it was.
+    """Remove the output files of at most `most` runs that last wrote before an instant. Returns the number of runs.
 
-    Dagster keeps these files for ever. Those of other log managers than files are not looked at.
+    Dagster keeps these files for ever. Other log managers than files are not affected.
     """
     manager = instance.compute_log_manager
     if not isinstance(manager, LocalComputeLogManager):
@@ -58,7 +58,7 @@ def remove_step_logs(instance: dg.DagsterInstance, before: datetime, most: int) 
     removed = 0
     for folder in islice(folders, most):
         shutil.rmtree(folder, ignore_errors=True)
-        with suppress(OSError):  # what else a run left stays
+        with suppress(OSError):  # other files of a run stay
             folder.parent.rmdir()
         removed += 1
     return removed

@@ -1,6 +1,6 @@
-"""Where Dagster keeps its runs, its events and what its schedules and sensors did, by its home's dagster.yaml.
+"""The place of Dagster's runs, events, schedules and sensors, by its home's dagster.yaml.
 
-No storage is opened: that would make its tables.
+No storage is opened, because that would create its tables.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def storage_place(home: Path, env: Mapping[str, str]) -> Path | str | None:
-    """The folder of its SQLite files, or the URL of its database in PostgreSQL; None for any other storage.
+    """The folder of its SQLite files, or the URL of its PostgreSQL database; None for any other storage.
 
-    Raises what Dagster raises of a dagster.yaml that it cannot read.
+    Raises Dagster's errors for a dagster.yaml that it cannot read.
     """
     data = InstanceRef.from_dir(str(home)).storage_data
     if data is None:
@@ -30,7 +30,7 @@ def storage_place(home: Path, env: Mapping[str, str]) -> Path | str | None:
 
 
 def _resolved(given: Any, env: Mapping[str, str]) -> Any:
-    """With what `{env: NAME}` stands for."""
+    """The configuration with the values of `{env: NAME}`."""
     if not isinstance(given, dict):
         return given
     if set(given) == {"env"}:

@@ -1,4 +1,4 @@
-"""Reading workspace.yaml; apart from code_locations, as workers need none of what it loads."""
+"""Reads workspace.yaml. It is separate from code_locations, because workers do not need its imports."""
 
 from dagster._core.workspace.load import location_origins_from_yaml_paths
 

@@ -1,1 +1,1 @@
-"""OpenLineage events of runs, by its own client: what each slice was computed of, for other catalogs to read."""
+"""OpenLineage events of runs, by its own client: other catalogs read from them the inputs of each slice."""

@@ -1,4 +1,4 @@
-"""OpenLineage's transport to Kafka, which only logs what was not delivered: here it is an error, as of its others."""
+"""OpenLineage's Kafka transport with an error for undelivered events. The original only logs them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ _SECONDS: Final = 30.0
 
 
 class ConfirmedKafka(KafkaTransport):
-    """Waits for the broker's word on each event. Raises UndeliveredEventError: it may still come, and then twice."""
+    """Waits for the broker's confirmation of each event.
+
+    Raises UndeliveredEventError; the event may still arrive, then twice.
+    """
 
     seconds = _SECONDS
 
     def emit(self, event: Any) -> None:
-        """Send it, and wait until it is there."""
+        """Send an event and wait for its confirmation."""
         problems: list[str] = []
 
         def note(error: object, _message: object) -> None:
@@ -42,7 +45,7 @@ class ConfirmedKafka(KafkaTransport):
 
 
 def with_confirmation(client: OpenLineageClient) -> OpenLineageClient:
-    """The client, whose transport to Kafka, where it is that, waits for the broker."""
+    """The client. A Kafka transport waits for the broker's confirmation."""
     transport = client.transport
     if isinstance(transport, KafkaTransport) and not isinstance(transport, ConfirmedKafka):
         client.transport = ConfirmedKafka(transport.kafka_config)

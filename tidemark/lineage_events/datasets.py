@@ -1,4 +1,4 @@
-"""Entities as OpenLineage datasets: their names, and what is known of their columns (naming of its specification)."""
+"""Entities as OpenLineage datasets: names by its specification, and the known columns."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
     from tidemark.warehouse.warehouse import Warehouse
 
 NAMESPACE: Final = "tidemark"
-"""Of entities that are no table of the lake: virtual ones, and copies in the OLAP store."""
+"""The namespace of entities that are not tables of the lake: virtual ones, and copies in the OLAP store."""
 _FILES: Final = "file"
 
 
 class Datasets:
-    """The entities of one warehouse; `types` tells a table's columns with their types, as far as its log was read."""
+    """The entities of one warehouse. `types` gives a table's columns with types, as far as its log was read."""
 
     def __init__(self, warehouse: Warehouse, types: Callable[[str], Mapping[str, str]]) -> None:
         self._warehouse, self._types = warehouse, types
 
     def input(self, entity: str, slices: Iterable[str], versions: Iterable[str]) -> InputDataset:
-        """What a run read: these slices, in these versions of the table."""
+        """The input of a run: these slices in these versions of the table."""
         return InputDataset(*self._name(entity), facets=self._read(entity, slices, versions))
 
     def output(self, entity: str, slice_: str, version: str | None) -> OutputDataset:
-        """What a run writes: one slice; the version is known once it is there."""
+        """The output of a run: one slice. The version is known once it exists."""
         facets = self._read(entity, [slice_], [version] if version else [])
         lineage = self._column_lineage(entity)
         if lineage is not None:
@@ -51,7 +51,7 @@ class Datasets:
         return OutputDataset(*self._name(entity), facets=facets)
 
     def _read(self, entity: str, slices: Iterable[str], versions: Iterable[str]) -> dict[str, DatasetFacet]:
-        """The facets of an input and an output alike."""
+        """The common facets of inputs and outputs."""
         declared, known = self._warehouse.entities[entity], list(versions)
         facets: dict[str, DatasetFacet] = {"tidemark_slices": SlicesOfDataset(entity, list(slices))}
         types = self._types(entity)
@@ -70,7 +70,7 @@ class Datasets:
         return facets
 
     def _name(self, entity: str) -> tuple[str, str]:
-        """Namespace and name: of a table in the lake by where it lies."""
+        """Namespace and name; for a table in the lake they are its location."""
         warehouse = self._warehouse
         declared = warehouse.entities[entity]
         if declared.layer == EXPORT_LAYER or warehouse.is_external(entity):
@@ -83,7 +83,7 @@ class Datasets:
         return _FILES, str(path)
 
     def _column_lineage(self, entity: str) -> ColumnLineageDatasetFacet | None:
-        """None where columns are not known by name."""
+        """The column lineage; None if the columns' names are unknown."""
         columns = self._warehouse.columns.entities.get(entity)
         if columns is None or not columns.is_known:
             return None

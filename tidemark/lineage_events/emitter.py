@@ -1,7 +1,7 @@
-"""Sends run events beside the tick, in the order of the transitions, each at least once.
+"""Sends run events in a thread beside the tick, in the order of transitions, each at least once.
 
-How far it has come is a cursor in the state store: after a restart it goes on there, and what was sent but not noted is
-sent again, the same by its run's id, type and time. A receiver that is slow or dead keeps nobody waiting.
+A cursor in the state store has the position. After a restart it goes on from there: an event that was sent but not
+recorded is sent again, with the same run id, type and time. A slow or dead receiver delays nothing else.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _IDLE_SECONDS: Final = 60.0
 _JOIN_SECONDS: Final = 5.0
 _ATTEMPTS: Final = 5
 _REFUSALS: Final = frozenset({400, 413, 415, 422})
-"""What a receiver answers to an event that it will never take."""
+"""Answers with which a receiver permanently refuses an event."""
 _LOGGER: Final = logging.getLogger("tidemark.openlineage")
 
 
 class LineageEmitter:
-    """`client` makes the client of what the environment names; it is made when there is something to send."""
+    """Sends the events of a center. `client` makes the client from the environment, when there is something to send."""
 
     def __init__(
         self, warehouse: Warehouse, store: StateStore, env: Mapping[str, str], client: Callable[[], OpenLineageClient]
@@ -48,7 +48,7 @@ class LineageEmitter:
         self._store, self._make_client = store, client
         self._client: OpenLineageClient | None = None
         self._refused = (0, 0)
-        """The last transition whose event was refused, and how often."""
+        """The last transition whose event was refused, and the number of attempts."""
         notes = CatalogNotes(store.database)
         self._profiles = SliceProfiles(store.database)
         self._events = RunEvents(
@@ -60,23 +60,23 @@ class LineageEmitter:
         self._thread: Thread | None = None
 
     def poll(self) -> None:
-        """The lease is held: have sent what is new, while this goes on."""
+        """Start to send new events in the background. Call it while the lease is held."""
         if self._thread is None or not self._thread.is_alive():
             self._thread = Thread(target=self._serve, name="openlineage", daemon=True)
             self._thread.start()
         self._asked.set()
 
     def close(self) -> None:
-        """Let what is under way end, for some seconds."""
+        """Let active work end, for some seconds."""
         self._closed.set()
         self._asked.set()
         if self._thread is not None:
             self._thread.join(_JOIN_SECONDS)
 
     def send_due(self) -> int:
-        """Send what happened since the last time, the first time nothing; how many events were sent.
+        """Send the events since the last call; the first call sends nothing. Returns their number.
 
-        Raises StateStoreDownError and FencedError, and what a transport raises: the next time it goes on there.
+        Raises StateStoreDownError, FencedError and the transport's errors; the next call goes on from there.
         """
         stored = self._store.read.cursor(CURSOR)
         if stored is None:
@@ -93,7 +93,10 @@ class LineageEmitter:
         return sent
 
     def _send(self, transition: Transition) -> bool:
-        """Whether there was an event to send; one that is refused for what it is is left out after some attempts."""
+        """Send an event.
+
+        Returns whether there was one. An event that is refused permanently is left out after some attempts.
+        """
         try:
             event = self._event_of(transition)
             if event is not None:
@@ -131,7 +134,7 @@ class LineageEmitter:
                 while self.send_due() and not self._closed.is_set():
                     pass
                 self._wait = _SECONDS
-            except Exception as error:  # noqa: BLE001 - whatever a transport raises, the tick goes on, and it is sent later
+            except Exception as error:  # noqa: BLE001 - the tick goes on, and the event is sent later
                 self._wait = min(2 * self._wait, _LONGEST_WAIT)
                 _LOGGER.warning("OpenLineage events wait %.0f s: %s", self._wait, _told(error))
             self._closed.wait(self._wait)
@@ -143,12 +146,12 @@ def _newest_types(notes: CatalogNotes, entity: str) -> Mapping[str, str]:
 
 
 def _is_refusal(error: Exception) -> bool:
-    """Whether it is the event's own fault: the receiver says so, or it could not be put together."""
+    """Whether the event itself is at fault: the receiver says so, or it could not be built."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     return status in _REFUSALS if status else isinstance(error, (ValueError, TypeError, LookupError, AttributeError))
 
 
 def _told(error: Exception) -> str:
-    """What kind of problem it is, and the receiver's answer, without an address: it may hold a password."""
+    """The kind of error and the receiver's status, without the address, which may hold a password."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     return f"{type(error).__name__}{f', the receiver answered {status}' if status else ''}"

@@ -1,4 +1,4 @@
-"""Whether events are wanted: as the variables of OpenLineage's own client say, which name the transport."""
+"""Whether events are enabled, by the variables of OpenLineage's client, which name the transport."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _TRANSPORTS: Final = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG", "OPENLINEAGE__TRA
 
 
 def is_wanted(env: Mapping[str, str]) -> bool:
-    """Whether a transport is named, and it is not disabled."""
+    """Whether a transport is named and not disabled."""
     if env.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true":
         return False
     return any(name.startswith(_TRANSPORTS) and value for name, value in env.items())
 
 
 def emitter_of_environment(warehouse: Warehouse, store: StateStore) -> LineageEmitter | None:
-    """What sends the events of one center, as this process' environment says; None where nobody wants them."""
+    """The emitter of a center by this process's environment; None if events are not enabled."""
     if not is_wanted(os.environ):
         return None
-    from openlineage.client import OpenLineageClient  # noqa: PLC0415 - who wants no events loads no client
+    from openlineage.client import OpenLineageClient  # noqa: PLC0415 - without events the client is not loaded
 
     from tidemark.lineage_events.confirmed_kafka import with_confirmation  # noqa: PLC0415
     from tidemark.lineage_events.emitter import LineageEmitter  # noqa: PLC0415

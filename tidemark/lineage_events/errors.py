@@ -1,7 +1,7 @@
-"""What goes wrong with events.
+"""Errors of OpenLineage events.
 
 TransientError
-`-- UndeliveredEventError    a broker did not confirm an event: it is sent again
+`-- UndeliveredEventError a broker did not confirm an event: it is sent again
 """
 
 from __future__ import annotations

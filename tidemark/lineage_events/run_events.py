@@ -1,7 +1,7 @@
 """Transitions of slices as OpenLineage run events: each attempt at a slice is a run of its entity's job.
 
-Everything in an event follows from what is stored, its time and its run's id included: who sends it again sends the
-same. The run of Dagster, which may compute several slices, is its parent.
+Everything in an event follows from stored facts, including its time and its run's id, so a repeated event is identical.
+Dagster's run, which may compute several slices, is its parent.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 PRODUCER: Final = f"urn:tidemark:{version('tidemark')}"
 NAMESPACE: Final = "tidemark"
 _DAGSTER_RUN: Final = re.compile(r"run ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
-"""What Dagster's event log told names its run."""
+"""The run's id in texts from Dagster's event log."""
 _BEGIN: Final = frozenset({Event.LAUNCHED, Event.STARTED})
 _END: Final = {
     Event.COMPLETED: RunState.COMPLETE,
@@ -57,17 +57,17 @@ _END: Final = {
     Event.LOST: RunState.ABORT,
 }
 TOLD: Final = _BEGIN | _END.keys()
-"""The events that a run event may come of."""
+"""The transitions that may give a run event."""
 
 
 class RunEvents:
-    """Of one warehouse; `namespace` is that of its jobs."""
+    """The run events of one warehouse; `namespace` is the namespace of its jobs."""
 
     def __init__(self, warehouse: Warehouse, datasets: Datasets, namespace: str = NAMESPACE) -> None:
         self._warehouse, self._datasets, self._namespace = warehouse, datasets, namespace
 
     def is_told(self, transition: Transition) -> bool:
-        """Whether it is about a run: of what is computed here, and not captured or made by others."""
+        """Whether the transition belongs to a run: of a computed entity, not a captured or external one."""
         entity = self._warehouse.entities.get(transition.slice.entity)
         if entity is None or transition.event not in TOLD or entity.is_project:
             return False
@@ -77,7 +77,7 @@ class RunEvents:
     def of(
         self, transition: Transition, history: Sequence[Transition], figures: SliceFigures | None = None
     ) -> RunEvent | None:
-        """The event of a transition; `history` is its slice's. None for the second sign that a run has begun."""
+        """The event of a transition; `history` is that of its slice. None for a second start of the same run."""
         begun = _begun(history, transition.seq)
         if transition.event in _BEGIN:
             return None if begun else self._event(transition, transition, RunState.START)
@@ -137,7 +137,7 @@ class RunEvents:
         facets = output.facets or {}
         assertions = self._assertions(at.slice.entity, judged or at, is_judged=judged is not None)
         if assertions:
-            # The specification has it at inputs; these are about the rows that were written.
+            # The specification has this facet for inputs; here it is about the written rows.
             facets["dataQualityAssertions"] = cast("DatasetFacet", DataQualityAssertionsDatasetFacet(assertions))
         if is_there and figures is not None:
             facets["dataQualityMetrics"] = _metrics(figures)
@@ -147,7 +147,7 @@ class RunEvents:
         return output
 
     def _assertions(self, entity: str, told: Transition, *, is_judged: bool) -> list[Assertion]:
-        """Each rule's result; of a slice that was refused those of the rules that are told as broken."""
+        """Each rule's result. For a refused slice, only the rules that are recorded as broken."""
         rules = self._warehouse.entities[entity].quality
         return [
             Assertion(
@@ -164,7 +164,7 @@ class RunEvents:
 
 
 def _begun(history: Sequence[Transition], seq: int) -> Transition | None:
-    """The first sign of the run that transition `seq` is about; None where there is none before it."""
+    """The first start of the run of transition `seq`; None if there is none before it."""
     first = None
     for transition in history:
         if transition.seq >= seq:
@@ -177,7 +177,7 @@ def _begun(history: Sequence[Transition], seq: int) -> Transition | None:
 
 
 def _column_of(rule: QualityRule) -> str | None:
-    """The only column that a rule is about."""
+    """The only column of a rule, or None."""
     columns: tuple[str, ...] = getattr(rule, "columns", ())
     return columns[0] if len(columns) == 1 else getattr(rule, "column", None)
 
@@ -187,13 +187,13 @@ def _key(slice_: Slice) -> str:
 
 
 def _metrics(figures: SliceFigures) -> DataQualityMetricsDatasetFacet:
-    """The slice's profile."""
+    """The metrics of the slice's profile."""
     columns = {
         name: ColumnMetrics(
             nullCount=figures.rows - column.values,
             distinctCount=None if column.distinct is None else round(column.distinct),
             count=float(column.values),
-            # JSON has no number that is infinite, and the specification wants numbers.
+            # JSON has no infinite numbers, and the specification requires numbers.
             quantiles={str(at): value for at, value in zip(RANKS, column.quantiles, strict=False) if isfinite(value)},
         )
         for name, column in figures.columns.items()

@@ -1,4 +1,4 @@
-"""A facet of our own: which slices of a dataset a run reads or writes."""
+"""A custom facet: the slices of a dataset that a run reads or writes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from openlineage.client.generated.base import DatasetFacet
 
 @attr.define
 class SlicesOfDataset(DatasetFacet):
-    """Of an entity these keys: `2026-03-29`, `2026-03-29T03/region=cn`."""
+    """The keys of an entity's slices: `2026-03-29`, `2026-03-29T03/region=cn`."""
 
     entity: str
     slices: list[str]

@@ -1,4 +1,4 @@
-"""Finished partitions for BI tools: an embedded DuckDB file, or a PostgreSQL database (B8).
+"""Publishes finished partitions for BI tools: in an embedded DuckDB file, or in a PostgreSQL database (B8).
 
 store = open_store(settings.olap, settings.data)
 store.publish("ads_gmv_course", rows, {"dt": date(2026, 3, 29)})

@@ -1,7 +1,7 @@
-"""The column types that every OLAP store holds without loss, and the way of an Arrow table to them.
+"""The column types that every OLAP store holds without loss, and the conversion of an Arrow table to them.
 
-A store gets nine types and gives back exactly these: bool, int16/32/64, double, decimal128(p, s), string, date32,
-timestamp[us] (wall clock) and timestamp[us, UTC] (instant). Narrower and equal types are widened into them first.
+A store gets nine types and returns exactly these: bool, int16/32/64, double, decimal128(p, s), string, date32,
+timestamp[us] (wall clock) and timestamp[us, UTC] (instant). Narrower and equal types are widened to them first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WIDENED: Final[tuple[tuple[Callable[[pa.DataType], bool], pa.DataType], ...]] =
 
 
 def canonical_type(column: str, given: pa.DataType) -> pa.DataType:
-    """The stored type for an Arrow type; raises OlapTypeError for one that a store could not give back."""
+    """The stored type for an Arrow type. Raises OlapTypeError for a type that a store could not return."""
     if kinds.is_timestamp(given):
         return WALL_CLOCK if given.tz is None else INSTANT
     if kinds.is_decimal128(given) and given.scale >= 0:
@@ -47,9 +47,9 @@ def canonical_type(column: str, given: pa.DataType) -> pa.DataType:
 
 
 def canonical(data: pa.Table) -> pa.Table:
-    """`data` with stored types only, all columns nullable, no metadata.
+    """`data` with stored types only, all columns nullable, without metadata.
 
-    Raises OlapTypeError for a type no store holds, and for a value that its stored type would change (a nanosecond).
+    Raises OlapTypeError for an unsupported type, and for a value that its stored type would change (a nanosecond).
     """
     columns = []
     fields = []

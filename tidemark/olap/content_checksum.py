@@ -1,8 +1,8 @@
-"""A checksum of a table's content: the same rows in any order, from any store, give the same value.
+"""A checksum of a table's content: equal for the same rows in any order, from any store.
 
-Each row is written as its cells in column order, each cell prefixed with its length (so that no text in one cell can
-look like the border between two), hashed to 128 bits, and the hashes are summed modulo 2**128: order-independent, and
-unlike XOR a duplicated pair of rows does not cancel out.
+Each row is its cells in column order, each with its length before it, so that no text can look like the border of two
+cells. Rows are hashed to 128 bits, and the hashes are summed modulo 2**128. The sum does not depend on the order, and
+unlike XOR it does not cancel a duplicated pair of rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BITS: Final = 128
 
 
 def content_checksum(data: pa.Table) -> str:
-    """128 bits as 32 hexadecimal digits over all rows and columns of `data` (stored types, see arrow_types)."""
+    """128 bits as 32 hexadecimal digits, over all rows and columns of `data` (stored types, see arrow_types)."""
     total = sum(_row_hash(row) for row in _row_texts(data))
     return f"{total % (1 << _BITS):0{_BITS // 4}x}"
 

@@ -1,8 +1,8 @@
 """The embedded OLAP store: one DuckDB file.
 
-DuckDB gives its file to one process at a time, and within a process to one configuration at a time. So a connection
-lives for one call only, calls of one process queue on a lock, and a file held by another process is asked for again
-with growing pauses up to a limit.
+DuckDB gives its file to one process at a time, and within a process to one configuration. So a connection lives for one
+call, and a process's calls wait for a lock. If another process holds the file, the call retries with growing pauses up
+to a limit.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _one_at_a_time: Final = threading.Lock()
 
 @dataclass(frozen=True)
 class DuckDbStore:
-    """An OlapStore in the file `path`; `patience_seconds` bounds the wait for a file that another process holds."""
+    """An OlapStore in the file `path`; `patience_seconds` limits the wait for a file that another process holds."""
 
     path: Path
     patience_seconds: float = 60.0
@@ -94,7 +94,10 @@ class DuckDbStore:
             _one_at_a_time.release()
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
-        """A new file is its owner's alone; DuckDB opens no empty one that was made so before."""
+        """A connection.
+
+        A new file is private to its owner; DuckDB does not open an empty one that was created before.
+        """
         is_new = not self.path.exists()
         connection = duckdb.connect(str(self.path))
         if is_new:
@@ -123,7 +126,7 @@ def _holder(message: str) -> str:
 
 @dataclass(frozen=True)
 class _DuckDbTransaction:
-    """PublishTransaction; the locks are no work here, as the process has the whole file."""
+    """A PublishTransaction. The locks do nothing, because the process has the whole file."""
 
     connection: duckdb.DuckDBPyConnection
 

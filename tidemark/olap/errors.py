@@ -1,16 +1,16 @@
-"""What goes wrong between the warehouse and an OLAP store; no text here ever holds a password.
+"""Errors between the warehouse and an OLAP store; no text here ever holds a password.
 
 TransientError
-|-- OlapBusyError           somebody else holds the store; the same call may succeed later
-`-- OlapDownError           the store does not answer, or the connection to it broke
+|-- OlapBusyError     another program holds the store; the same call may succeed later
+`-- OlapDownError     the store does not answer, or the connection to it broke
 TerminalError
 `-- OlapStoreError
-    |-- OlapRefusedError        the store refused, in its own words
+    |-- OlapRefusedError        the store refused, with its own message
     |-- OlapTableMissingError   nothing was published under that name
-    |-- OlapComparisonError     what was read back is not what was sent; rolled back
-    |-- OlapSchemaError         a column that the table holds with another type
-    |-- OlapTypeError           a type, or a value of it, that no store gives back unchanged
-    |-- OlapPartitionError      rows that do not belong to the partition they are published into
+    |-- OlapComparisonError     the rows read back differ from those sent; rolled back
+    |-- OlapSchemaError         a column that the table has with another type
+    |-- OlapTypeError           a type, or a value of it, that no store returns unchanged
+    |-- OlapPartitionError      rows that do not belong to the published partition
     `-- OlapSettingError        TIDEMARK_OLAP names no store
 """
 
@@ -22,7 +22,7 @@ SETTING = "TIDEMARK_OLAP"
 
 
 class OlapBusyError(TransientError):
-    """Somebody else holds the store or the partition."""
+    """Another program holds the store or the partition."""
 
     def __init__(self, where: str, holder: str, waited_seconds: float) -> None:
         super().__init__(
@@ -48,11 +48,11 @@ class OlapDownError(TransientError):
 
 
 class OlapStoreError(TerminalError):
-    """Nothing was committed, and will not be until something is changed."""
+    """Nothing was committed; something has to be changed first."""
 
 
 class OlapRefusedError(OlapStoreError):
-    """The store refused, in its own words."""
+    """The store refused, with its own message."""
 
     def __init__(self, where: str, words: str) -> None:
         super().__init__("the OLAP store refused", found=words, where=where, hint=f"see to the store, or set {SETTING}")
@@ -70,7 +70,7 @@ class OlapTableMissingError(OlapStoreError):
 
 
 class OlapComparisonError(OlapStoreError):
-    """What was read back is not what was sent; rolled back."""
+    """The rows read back differ from those sent; rolled back."""
 
     def __init__(self, table: str, partition: str, expected: str, found: str) -> None:
         super().__init__(
@@ -83,7 +83,7 @@ class OlapComparisonError(OlapStoreError):
 
 
 class OlapSchemaError(OlapStoreError):
-    """A column that the table holds with another type."""
+    """A column that the table has with another type."""
 
     def __init__(self, table: str, column: str, expected: str, found: str) -> None:
         super().__init__(
@@ -96,7 +96,7 @@ class OlapSchemaError(OlapStoreError):
 
 
 class OlapTypeError(OlapStoreError):
-    """A type, or a value of it, that no store gives back unchanged."""
+    """A type, or a value of it, that no store returns unchanged."""
 
     def __init__(self, column: str, found: str) -> None:
         super().__init__(
@@ -109,7 +109,7 @@ class OlapTypeError(OlapStoreError):
 
 
 class OlapPartitionError(OlapStoreError):
-    """Rows that do not belong to the partition they are published into."""
+    """Rows that do not belong to the published partition."""
 
     def __init__(self, table: str, column: str, expected: str, found: str) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""The OLAP store that the settings name."""
+"""Opens the OLAP store in the settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DUCKDB_FILE: Final = "olap.duckdb"
 
 
 def open_store(olap: str, data: Path) -> OlapStore:
-    """The store that `olap` (Settings.olap) names; the embedded one is a file in the folder `data`.
+    """The store of `olap` (Settings.olap); the embedded one is a file in the folder `data`.
 
     Nothing is opened or created yet. Raises OlapSettingError, with any password masked.
     """

@@ -1,4 +1,4 @@
-"""A partition by value, and the columns that carry it."""
+"""A partition by value, and its columns."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def describe(partition: Partition) -> str:
 
 
 def with_partition_columns(table: str, data: pa.Table, partition: Partition) -> pa.Table:
-    """`data` with a column for each partition key, appended where it lacks one.
+    """`data` with a column for each partition key, appended if it is missing.
 
-    Raises OlapPartitionError when `data` already has such a column with any other value: published, these rows would
-    survive the next replacement of the partition.
+    Raises OlapPartitionError if `data` has such a column with another value: published, these rows would survive the
+    next replacement of the partition.
     """
     for column, value in partition.items():
         if column in data.column_names:

@@ -1,8 +1,8 @@
 """The served OLAP store: a PostgreSQL database, through psycopg2 and COPY.
 
-Publishers of different partitions do not wait for each other; two publishers of the same partition do (an advisory
-lock for the transaction), as otherwise both would delete nothing and both insert. The same holds for two that create
-or widen a table.
+Publishers of different partitions do not wait for each other. Two publishers of one partition do, by an advisory lock
+for the transaction; otherwise both would delete nothing and both insert. The same holds for two that create or widen a
+table.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS: Final = 10
 _LOCK_SECONDS: Final = 60
 _FETCH_ROWS: Final = 10_000
-# What an operator can wait out: no room for connections, server starting or stopping, lock not free, deadlock.
+# Temporary conditions: no free connections, server starting or stopping, lock not free, deadlock.
 _PASSING_CODES: Final = ("53300", "57P01", "57P03", "55P03", "40P01", "40001")
 _UNREACHABLE: Final = (
     "Connection refused",
@@ -55,7 +55,7 @@ _UNREACHABLE: Final = (
 
 @dataclass(frozen=True)
 class PostgresStore:
-    """An OlapStore in the database that `url` names; its tables lie in the user's default schema."""
+    """An OlapStore in the database of `url`; its tables are in the user's default schema."""
 
     url: URL = field(repr=False)
     lock_seconds: int = _LOCK_SECONDS
@@ -88,9 +88,9 @@ class PostgresStore:
             connection.commit()
 
     def refresh_view(self, view: str) -> None:
-        """Compute a materialized view again; its readers wait only where it has no unique index.
+        """Compute a materialized view again. Readers wait only if it has no unique index.
 
-        Raises OlapTableMissingError where there is no such view, OlapBusyError, OlapDownError, OlapRefusedError.
+        Raises OlapTableMissingError if there is no such view, OlapBusyError, OlapDownError, OlapRefusedError.
         """
         with self._connection() as connection:
             can_be_read = _PostgresTransaction(connection).can_be_read_meanwhile(view)
@@ -102,7 +102,7 @@ class PostgresStore:
 
     @property
     def where(self) -> str:
-        """The URL with what is secret in it masked."""
+        """The URL with its secrets masked."""
         return masked_url(self.url)
 
     @contextmanager
@@ -114,11 +114,11 @@ class PostgresStore:
             finally:
                 connection.close()
         except psycopg2.Error as error:
-            # Not chained: the driver's own text and traceback can carry the connection string.
+            # Not chained: the driver's text and traceback may hold the connection string.
             raise self._translate(error) from None
 
     def _connect(self) -> extensions.connection:
-        """By the URL and all its parameters (`sslmode=verify-full`, ...), which go before what is said here."""
+        """A connection. The URL's parameters (`sslmode=verify-full`, ...) override the defaults here."""
         _, given = self.url.get_dialect()().create_connect_args(self.url)
         ours = f"-c timezone=UTC -c lock_timeout={self.lock_seconds}s"
         options = f"{given.pop('options', '')} {ours}".strip()
@@ -135,13 +135,13 @@ class PostgresStore:
 
 
 def _is_unreachable(message: str) -> bool:
-    """Whether the server did not answer, or was not ready. While connecting the driver tells no code, only words."""
+    """Whether the server did not answer, or was not ready. While connecting, the driver gives only a text, no code."""
     return any(words in message for words in _UNREACHABLE)
 
 
 @dataclass(frozen=True)
 class _PostgresTransaction:
-    """PublishTransaction on a connection outside of autocommit: its first statement opens the transaction."""
+    """A PublishTransaction on a connection without autocommit: its first statement opens the transaction."""
 
     connection: extensions.connection
 
@@ -154,7 +154,7 @@ class _PostgresTransaction:
         return {name: arrow_type(name, declared, "postgresql") for name, declared in rows}
 
     def can_be_read_meanwhile(self, view: str) -> bool | None:
-        """Whether a refresh of a materialized view lets readers go on; None where there is no such view."""
+        """Whether readers can go on during a refresh of a materialized view; None if there is no such view."""
         rows = self._rows(
             "SELECT relispopulated AND EXISTS (SELECT FROM pg_index WHERE indrelid = pg_class.oid AND indisunique "
             "AND indisvalid AND indpred IS NULL AND indexprs IS NULL) "
@@ -194,7 +194,7 @@ class _PostgresTransaction:
         return pa.table(arrays, names=list(columns))
 
     def _lock(self, subject: str) -> None:
-        """Wait for the advisory lock of `subject`; PostgreSQL frees it with the transaction."""
+        """Wait for the advisory lock of `subject`. PostgreSQL releases it with the transaction."""
         key = int.from_bytes(hashlib.blake2b(subject.encode(), digest_size=8).digest(), "big", signed=True)
         self._execute("SELECT pg_advisory_xact_lock(%s)", [key])
 
@@ -227,7 +227,7 @@ def _quote(name: str) -> str:
 
 
 def _name(identifier: str) -> str:
-    """The identifier in a statement whose values psycopg2 fills in: a `%` in it is doubled."""
+    """The identifier for a statement whose values psycopg2 fills in: a `%` is doubled."""
     return _quote(identifier).replace("%", "%%")
 
 

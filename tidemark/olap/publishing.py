@@ -1,4 +1,4 @@
-"""How a partition is published, whichever store it goes to: the steps inside one open transaction."""
+"""The steps to publish a partition inside one open transaction, for any store."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class PublishTransaction(Protocol):
-    """One open transaction on a store; whoever opened it commits it, or rolls it back when an error passes."""
+    """An open transaction on a store. Its opener commits it, or rolls it back after an error."""
 
     def columns(self, table: str) -> Mapping[str, pa.DataType]:
-        """The table's columns in order; empty when there is no such table."""
+        """The table's columns in order; empty if there is no such table."""
         ...
 
     def lock_schema(self, table: str) -> None:
-        """Keep others from creating or altering the table until the end of the transaction."""
+        """Prevent other transactions from creating or altering the table until the end of this one."""
         ...
 
     def create(self, table: str, schema: pa.Schema) -> None: ...
@@ -35,7 +35,7 @@ class PublishTransaction(Protocol):
     def add_columns(self, table: str, fields: Sequence[pa.Field]) -> None: ...
 
     def lock_partition(self, table: str, partition: Partition) -> None:
-        """Keep others from replacing the same partition until the end of the transaction."""
+        """Prevent other transactions from replacing the same partition until the end of this one."""
         ...
 
     def delete(self, table: str, partition: Partition) -> None: ...
@@ -46,7 +46,7 @@ class PublishTransaction(Protocol):
 
 
 def publish_partition(transaction: PublishTransaction, table: str, data: pa.Table, partition: Partition) -> Publication:
-    """Everything up to the commit; see OlapStore.publish for the promise and the errors."""
+    """All steps up to the commit; see OlapStore.publish for results and errors."""
     incoming = canonical(with_partition_columns(table, data, partition))
     added = _fit_table(transaction, table, incoming.schema)
     transaction.lock_partition(table, partition)
@@ -59,7 +59,7 @@ def publish_partition(transaction: PublishTransaction, table: str, data: pa.Tabl
 
 
 def _fit_table(transaction: PublishTransaction, table: str, wanted: pa.Schema) -> tuple[str, ...]:
-    """Create the table or add what it lacks; returns the added columns."""
+    """Create the table or add missing columns. Returns the added columns."""
     if not _lacking(table, transaction.columns(table), wanted):
         return ()
     transaction.lock_schema(table)

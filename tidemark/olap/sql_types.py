@@ -1,4 +1,4 @@
-"""The stored Arrow types and their names in each dialect, exactly as the store's own catalog prints them."""
+"""The stored Arrow types and their names in each dialect, exactly as in the store's catalog."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sql_type(stored: pa.DataType, dialect: OlapDialect) -> str:
 
 
 def arrow_type(column: str, declared: str, dialect: OlapDialect) -> pa.DataType:
-    """The stored type behind a catalog's type name; raises OlapTypeError for a column that others made otherwise."""
+    """The stored type for a catalog's type name. Raises OlapTypeError for any other type."""
     decimal = _DECIMAL_TEXT.fullmatch(declared)
     if decimal:
         return pa.decimal128(int(decimal[1]), int(decimal[2]))

@@ -1,1 +1,1 @@
-"""Slices in another lake: copied file by file, verified, and published there in one commit (C6)."""
+"""Replicates slices to another lake: copies files, verifies them, and publishes each slice in one commit (C6)."""

@@ -1,4 +1,4 @@
-"""How fast is sent, at most: all that one process sends to a place."""
+"""Limits the rate of data that one process sends to a place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Bandwidth:
-    """`bytes_per_second` is None without a limit; safe between threads."""
+    """`bytes_per_second` None means unlimited. Thread-safe."""
 
     bytes_per_second: float | None
     clock: Callable[[], float] = time.monotonic
@@ -22,7 +22,7 @@ class Bandwidth:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, count: int) -> None:
-        """Wait until so many bytes may be sent: those that were taken before have had their time then."""
+        """Wait until `count` bytes may be sent, after the time of the bytes before them."""
         if self.bytes_per_second is None:
             return
         with self._lock:

@@ -1,6 +1,6 @@
-"""Copying files from one table's folder into another's, each read back and compared before it counts.
+"""Copies files between two tables' folders. Each copy is read back and compared before it counts.
 
-What is there already with the right size is read instead of sent: a copy that was killed goes on where it was.
+An existing file of the right size is read instead of sent, so a killed copy goes on where it was.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ATTEMPTS: Final = 3
 
 @dataclass(frozen=True)
 class CopiedFile:
-    """`sent` is how many bytes went over: 0 where the file was there."""
+    """A copied file. `sent` is the number of bytes sent: 0 if the file was there."""
 
     name: str
     checksum: str
@@ -41,9 +41,9 @@ class CopiedFile:
 
 
 def file_names(add: Mapping[str, Any], where: TableLocation) -> dict[str, int | None]:
-    """The data file and the deletion vector of an `add`, with the size that the log says, where it does.
+    """The data file and the deletion vector of an `add`, with the size in the log (None if it has none).
 
-    Raises SourceFileError for one that is elsewhere.
+    Raises SourceFileError for a file in another folder.
     """
     path, vector = unquote(str(add["path"])), add.get("deletionVector")
     if "://" in path or path.startswith("/") or (vector and vector["storageType"] == "p"):
@@ -54,21 +54,20 @@ def file_names(add: Mapping[str, Any], where: TableLocation) -> dict[str, int | 
 
 @dataclass(frozen=True)
 class FileCopier:
-    """From the table at `source` to the one at `target`."""
+    """Copies files from the table at `source` to the table at `target`."""
 
     source: TableLocation
     target: TableLocation
     bandwidth: Bandwidth
 
     def copy(self, files: Mapping[str, int | None]) -> dict[str, CopiedFile]:
-        """Files by name, with their sizes; all are there and the same when this returns.
+        """Copy files (name -> size). All copies are complete and verified when this returns.
 
-        Raises SourceFileError, DamagedCopyError, OSError, and what a store raises.
+        Raises SourceFileError, DamagedCopyError, OSError, and the store's errors.
         """
         return {copied.name: copied for copied in _all_at_once(self, files.items())}
 
     def copy_one(self, name: str, size: int | None) -> CopiedFile:
-        """One file."""
         here, there = stored_files(self.source), stored_files(self.target)
         content = _read(here, self.source, name, size)
         checksum = hashlib.sha256(content).hexdigest()
@@ -86,14 +85,14 @@ class FileCopier:
 
 
 def _has_bytes(store: FileStore, name: str, content: bytes) -> bool:
-    """Whether what is read back is what was sent: compared as it comes, which takes less than a checksum."""
+    """Whether the stored bytes are the sent ones. They are compared in pieces, which costs less than a checksum."""
     starts = range(0, len(content), _CHUNK)
-    # Bytes are compared at once; a view of them is compared value by value, and holds all threads meanwhile.
+    # A comparison of bytes is fast; a memoryview would be compared value by value, and would block all threads.
     return all(store.read_range(name, start, _CHUNK) == content[start : start + _CHUNK] for start in starts)
 
 
 def checksum_of(store: FileStore, name: str, size: int) -> str:
-    """SHA-256 of a file of that size, read in pieces."""
+    """The SHA-256 of a file of that size, read in pieces."""
     digest = hashlib.sha256()
     for start in range(0, size, _CHUNK):
         digest.update(store.read_range(name, start, min(_CHUNK, size - start)))
@@ -101,7 +100,7 @@ def checksum_of(store: FileStore, name: str, size: int) -> str:
 
 
 def source_checksums(source: TableLocation, names: Collection[str]) -> dict[str, str]:
-    """Of files of the source, by name. Raises SourceFileError."""
+    """The SHA-256 of source files by name. Raises SourceFileError."""
     store = stored_files(source)
     with ThreadPoolExecutor(_AT_ONCE, "replicate") as pool:
         contents = pool.map(lambda name: hashlib.sha256(_read(store, source, name, None)).hexdigest(), names)
@@ -119,7 +118,7 @@ def _read(store: FileStore, source: TableLocation, name: str, size: int | None) 
 
 
 def size_of(store: FileStore, name: str) -> int | None:
-    """None where there is no such file."""
+    """The size of a file; None if it does not exist."""
     with suppress(FileNotFoundError):
         return store.stat(name).size_bytes
     return None

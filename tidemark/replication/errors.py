@@ -1,16 +1,15 @@
-"""What keeps a slice from its replica.
+"""Errors of replication.
 
 TransientError
-|-- DamagedCopyError        what was read back at the replica is not what was sent
-`-- ReplicaChangedError     other writers changed the table there, attempt after attempt
-
+|-- DamagedCopyError  a copy that was read back differs from the file that was sent
+`-- ReplicaChangedError  other writers changed the replica's table during every attempt
 TerminalError
-|-- OtherRowsError          the replica would not have the rows of the slice
-|-- ReplicaTableTakenError  a table of that name is there that is no replica of this one
-|-- SourceFileError         a file of the source is gone, or is not as its log says
+|-- OtherRowsError    the replica would not have the rows of the slice
+|-- ReplicaTableTakenError  another table of that name is there, not a replica of this one
+|-- SourceFileError   a file of the source is gone, or differs from its log
 |-- RestatedSnapshotError   late changes belong to a snapshot, which no version has
-|-- OlderSnapshotError      a newer snapshot of the table is there already
-`-- NotReplicatedError      a place or an entity that no declaration replicates
+|-- OlderSnapshotError   a newer snapshot of the table is at the replica already
+`-- NotReplicatedError   a place or an entity that no declaration replicates
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class DamagedCopyError(TransientError):
-    """What was read back is not what was sent."""
+    """A copy that was read back differs from the file that was sent."""
 
     @classmethod
     def of(cls, where: TableLocation, name: str, expected: str, found: str) -> Self:
@@ -41,7 +40,7 @@ class DamagedCopyError(TransientError):
 
 
 class ReplicaChangedError(TransientError):
-    """Others committed to the table there."""
+    """Other writers changed the replica's table during every attempt."""
 
     @classmethod
     def of(cls, where: TableLocation, attempts: int) -> Self:
@@ -67,7 +66,7 @@ class OtherRowsError(TerminalError):
 
 
 class ReplicaTableTakenError(TerminalError):
-    """A table of that name is there that is no replica of this one."""
+    """Another table of that name is there, not a replica of this one."""
 
     @classmethod
     def of(cls, where: TableLocation, expected: str, found: str) -> Self:
@@ -81,7 +80,7 @@ class ReplicaTableTakenError(TerminalError):
 
 
 class SourceFileError(TerminalError):
-    """A file of the source is gone, or is not as its log says."""
+    """A file of the source is gone, or differs from its log."""
 
     @classmethod
     def gone(cls, where: TableLocation, name: str) -> Self:
@@ -113,7 +112,7 @@ class SourceFileError(TerminalError):
 
 
 class OlderSnapshotError(TerminalError):
-    """A newer snapshot of the table is there already."""
+    """A newer snapshot of the table is at the replica already."""
 
     @classmethod
     def of(cls, version: int, there: int) -> Self:

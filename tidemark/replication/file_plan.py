@@ -1,7 +1,7 @@
-"""Which files a replica needs for a slice, and which it has: by name, and by the rows that moved into other files.
+"""Plans the files of a slice that a replica needs: by name, and by rows that only moved into other files.
 
-A clustering at the source moves rows without changing them. What the replica has of them from before stands in for the
-new files: nothing is sent, and a reader there sees the same rows in the files of before.
+A clustering at the source moves rows without changing them. The replica's old files with these rows stand in for the
+new ones. Nothing is sent, and a reader of the replica sees the same rows in the old files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MovedRows:
-    """Files of the source that hold together the rows of `stand_ins` at the replica, of None that nobody knows of."""
+    """Source files that together hold the rows of `stand_ins` at the replica; None if that is unknown."""
 
     files: frozenset[FileKey]
     stand_ins: frozenset[FileKey] | None
@@ -36,12 +36,12 @@ class FilePlan:
 
 
 def groups_by_name(wanted: Collection[FileKey], there: AbstractSet[FileKey]) -> list[MovedRows]:
-    """Each file of the source by itself."""
+    """A group for each file of the source."""
     return [_alone(key, there) for key in wanted]
 
 
 def groups_of(live: Files, steps: Iterable[FileStep], there: AbstractSet[FileKey]) -> list[MovedRows]:
-    """The files that are live after all `steps`, from `live` on, each with what the replica has of its rows."""
+    """The live files after all `steps`, from `live` on, each group with the replica's files of the same rows."""
     groups = _LiveGroups(live, there)
     for step in steps:
         if step.changes_rows:
@@ -52,12 +52,12 @@ def groups_of(live: Files, steps: Iterable[FileStep], there: AbstractSet[FileKey
 
 
 def file_plan(groups: Collection[MovedRows], there: AbstractSet[FileKey]) -> FilePlan:
-    """What is to be done so that the replica, which has the files `there`, has exactly the rows of the groups."""
+    """The plan after which the replica, which has the files `there`, has exactly the rows of the groups."""
     moved = {group for group in groups if group.stand_ins is not None and group.stand_ins != group.files}
     by_name = {key for group in {*groups} - moved for key in group.files}
     kept = by_name & there
     while clashing := {group for group in moved if group.stand_ins and group.stand_ins & kept}:
-        # A file that is needed as itself cannot stand in for another one.
+        # A file that is needed itself cannot stand in for another one.
         by_name |= {key for group in clashing for key in group.files}
         moved -= clashing
         kept = by_name & there
@@ -84,7 +84,7 @@ class _LiveGroups:
         self._add(self.live)
 
     def change(self, step: FileStep) -> None:
-        """Of a group that lost rows nobody knows any more which of its files has which."""
+        """Apply a commit that changes rows: in a group that lost a file, it is unknown which file has which rows."""
         for key in step.removed:
             group = self._of.pop(key, None)
             if group is not None:
@@ -93,7 +93,7 @@ class _LiveGroups:
         self._add(step.added)
 
     def move(self, step: FileStep) -> None:
-        """Rows stay in their partitions."""
+        """Apply a commit that only moves rows, which stay in their partitions."""
         added = {key: _partition(add) for key, add in step.added.items()}
         removed = [key for key in step.removed if key in self._of]
         for partition in {*added.values(), *(self._partitions[key] for key in removed)}:

@@ -1,7 +1,7 @@
-"""Looks whether a replica still has what was published there, file by file, and repairs what is not so (C6).
+"""Verifies published files of a replica, and repairs what differs (C6).
 
-Each file is compared with the checksum that the replica's log has of it, and the log with what was published. A file
-that is damaged there and whole here is sent again under its name; what cannot be repaired so is published again.
+Each file is compared with its checksum in the replica's log, and the log with what was published. A file that is
+damaged there and sound here is sent again under its name. Otherwise its slice is published again.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     Files = Mapping[FileKey, Mapping[str, Any]]
 
 LAST_REPAIR: Final = "last repair"
-"""The kind of the notes, by place, that say what the last pass found."""
+"""The kind of the notes, by place, with the findings of the last pass."""
 _AT_ONCE: Final = 4
 _KEPT: Final = 100
 _YOUNG: Final = timedelta(hours=1)
-"""A file that no version has may be one of a commit that is still to come: somebody else's, after a fail-over."""
+"""A younger file outside all versions may belong to a commit in progress, of another process after a fail-over."""
 _LOGGER: Final = logging.getLogger("tidemark.replication")
 
 
@@ -66,7 +66,7 @@ class Damage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ReplicaFinding:
-    """`what` is a file of the table, or for another version a slice; `done` is what became of it."""
+    """`what` is a file of the table, or for another version a slice; `done` is the repair."""
 
     table: str
     what: str
@@ -76,7 +76,7 @@ class ReplicaFinding:
 
 @dataclass
 class MenderReport:
-    """What one pass looked at, and what it found; `troubles` are tables that could not be looked at, with why."""
+    """Counts and findings of one pass; `troubles` has the tables that could not be checked, with the reason."""
 
     files: int = 0
     read_bytes: int = 0
@@ -84,7 +84,7 @@ class MenderReport:
     troubles: dict[str, str] = field(default_factory=dict)
 
     def as_data(self) -> dict[str, Any]:
-        """For programs."""
+        """The report as JSON."""
         return {
             "files": self.files,
             "read_bytes": self.read_bytes,
@@ -98,7 +98,7 @@ class MenderReport:
 
 @dataclass(frozen=True)
 class _ListedFile:
-    """`key` tells the `add` whose data file or deletion vector it is; of a vector the log does not say the size."""
+    """A listed file. `key` is the key of its `add`. The log has no size for a deletion vector."""
 
     key: FileKey
     name: str
@@ -107,7 +107,7 @@ class _ListedFile:
 
 
 class Mender:
-    """Looks at the tables of one place; `bandwidth` bounds what is read there."""
+    """Checks the tables of one place; `bandwidth` limits what is read there."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class Mender:
         self._positions = Notes(store.database, f"repaired {place.name}")
 
     def run_pass(self) -> MenderReport:
-        """Look at each table once. What is to be published again is done by the next pass of the replication.
+        """Check each table once. Slices to publish again are left to the next pass of the replication.
 
         Raises StateStoreDownError, and AlreadyRunningError while another process copies to the place.
         """
@@ -132,7 +132,7 @@ class Mender:
         return report
 
     def steps(self, report: MenderReport) -> Iterator[None]:
-        """The same in steps of some files: whoever goes on with others in between does not wait for a whole pass."""
+        """The same pass in steps of some files, so that a caller can do other work in between."""
         for path, names in sorted(self._tables().items(), key=lambda table: str(table[0])):
             try:
                 yield from self._steps_of(path, names, report)
@@ -154,7 +154,7 @@ class Mender:
         return tables
 
     def _steps_of(self, path: TableLocation, names: list[str], report: MenderReport) -> Iterator[None]:
-        """Only what is done needs the lease of the place: what was seen before is looked at once more then."""
+        """Check a table. Only the repair needs the lease of the place, so suspect files are checked again under it."""
         table = _ReplicaTable(path, self._place.lake / path.name, self._bandwidth)
         seen = newest_content(table.replica)
         suspects: list[_ListedFile] = []
@@ -206,7 +206,7 @@ class Mender:
     def _written_by_others(
         self, table: _ReplicaTable, content: VersionContent, current: list[SliceCopy]
     ) -> list[SliceCopy]:
-        """Slices into which somebody else wrote after they were published."""
+        """Slices that another program wrote to after they were published."""
         changes = table.foreign_changes(int(self._positions.get(table.name) or -1), content.version)
         return [
             copy
@@ -218,7 +218,7 @@ class Mender:
         ]
 
     def _newest_of_snapshots(self, published: list[SliceCopy]) -> list[SliceCopy]:
-        """Of snapshots the newest alone: what somebody writes later is in none of those before."""
+        """Without snapshots except the newest: a later write is in no earlier snapshot."""
         snapshots = [copy for copy in published if self._warehouse.is_snapshot(copy.slice.entity)]
         newest = max(snapshots, key=lambda copy: (copy.version, str(copy.slice)), default=None)
         return [copy for copy in published if copy not in snapshots or copy == newest]
@@ -231,7 +231,7 @@ class Mender:
 
 @dataclass(frozen=True)
 class _ReplicaTable:
-    """One table and its replica."""
+    """A table and its replica."""
 
     source: TableLocation
     replica: TableLocation
@@ -242,7 +242,7 @@ class _ReplicaTable:
         return self.source.name
 
     def damaged(self, files: list[_ListedFile], report: MenderReport) -> list[_ListedFile]:
-        """Those of the files that are not there as the log has them."""
+        """The files that are missing or differ from the log."""
         with ThreadPoolExecutor(_AT_ONCE, "repair") as pool:
             looked = list(pool.map(self._look, files))
         report.files += len(files)
@@ -250,7 +250,7 @@ class _ReplicaTable:
         return [file for file, (_, damage) in zip(files, looked, strict=True) if damage]
 
     def repair(self, files: Iterable[_ListedFile], report: MenderReport) -> set[str]:
-        """Send again what the source has, after one more look; the names of the files that it has no more."""
+        """Send damaged files again, after another check. Returns the names of files that the source no longer has."""
         left = set[str]()
         for file in files:
             _, damage = self._look(file)
@@ -264,7 +264,7 @@ class _ReplicaTable:
         return left
 
     def _look(self, file: _ListedFile) -> tuple[int, Damage | None]:
-        """How much was read, and what is wrong."""
+        """The bytes read, and the damage, if any."""
         store = stored_files(self.replica)
         size = size_of(store, file.name)
         if size is None:
@@ -275,7 +275,7 @@ class _ReplicaTable:
         return size, None if checksum_of(store, file.name, size) == file.checksum else Damage.OTHER_BYTES
 
     def _repair(self, file: _ListedFile) -> bool:
-        """Whether the source has the file as it was published."""
+        """Send a file again. Returns whether the source still has it as published."""
         try:
             content = stored_files(self.source).read(file.name)
         except FileNotFoundError:
@@ -286,7 +286,7 @@ class _ReplicaTable:
         return self._look(file)[1] is None
 
     def remove_extra_files(self, before: datetime, report: MenderReport) -> None:
-        """Those that no version has, and that are not younger."""
+        """Delete files outside all versions that were changed before an instant."""
         known = {name for lifetime in read_history(self.replica).lifetimes for name in lifetime.paths}
         store = stored_files(self.replica)
         extra = sorted(file.name for file in store.walk() if file.name not in known and file.changed < before)
@@ -294,10 +294,10 @@ class _ReplicaTable:
         report.findings += [ReplicaFinding(self.name, name, Damage.EXTRA_FILE, "deleted") for name in extra]
 
     def foreign_changes(self, after: int, until: int) -> list[tuple[int, Files]]:
-        """Versions behind `after` in which somebody else changed rows, with the files that came and went."""
+        """The versions after `after` in which another program changed rows, with the files added and removed."""
         try:
             steps = list(enumerate(file_steps(self.replica, after, until), after + 1))
-        except VersionGoneError:  # what its log has no more was looked at in an earlier pass, or never will be
+        except VersionGoneError:  # commits that the log no longer has were checked in an earlier pass, or cannot be
             return []
         foreign = [version for version, step in steps if step.changes_rows and replica_told(step.info) is None]
         if not foreign:
@@ -321,7 +321,7 @@ def _changed(
 
 
 def _listed(content: VersionContent, where: TableLocation) -> Iterator[_ListedFile]:
-    """Files whose checksum the log has; a vector's file may be that of several, and is looked at once."""
+    """Files with a checksum in the log. Several vectors may share a file, which is checked once."""
     seen = set[str]()
     for key, add in content.files.items():
         tags = add.get("tags") or {}

@@ -1,7 +1,7 @@
-"""The one commit that publishes a slice at a replica: readers there see the slice as it was before, or as it is after.
+"""The commit that publishes a slice at a replica. Readers there see the slice before it or after it.
 
-Each of its files carries its checksum in the log, and the table says of which table it is the replica: it tells by
-itself what it should hold, also where the state store of its source is lost.
+The log has the checksum of each file, and the table names the table that it replicates. So a replica shows what it
+should hold, even if the source's state store is lost.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 OF_TABLE: Final = "tidemark.replica.of"
 OF_VERSION: Final = "tidemark.replica.version"
-"""Properties of a replica: the id of its source, and the version of the source that its schema is from."""
+"""Properties of a replica: the id of its source, and the source's version of its schema."""
 CHECKSUM: Final = "tidemark.sha256"
 VECTOR_CHECKSUM: Final = "tidemark.vector.sha256"
-"""Tags of its files."""
+"""Tags of the replica's files."""
 _DROPPED_FEATURES: Final = frozenset(
     {
         *("clustering", "domainMetadata", "checkpointProtection", "inCommitTimestamp", "rowTracking"),
         *("icebergCompatV1", "icebergCompatV2"),
     }
 )
-"""What only writers of the source need, or what its commits would have to say more for."""
+"""Features that only writers of the source need, or that would need more entries in a replica's commits."""
 _DROPPED_PROPERTIES: Final = (
     *("delta.enableInCommitTimestamps", "delta.inCommitTimestampEnablement", "delta.enableRowTracking"),
     *("delta.enableIcebergCompat", "delta.rowTracking", "delta.requireCheckpointProtection"),
@@ -47,7 +47,7 @@ _OF_REMOVE: Final = frozenset({"path", "partitionValues", "size", "deletionVecto
 
 @dataclass(frozen=True)
 class ReplicaCommit:
-    """`told` is what the commit says of the slice; `checksums` are of the files that it adds, by name."""
+    """`told` is the commit's metadata about the slice; `tags` are the checksums of added files."""
 
     source: VersionContent
     plan: FilePlan
@@ -56,14 +56,14 @@ class ReplicaCommit:
 
 
 def require_replica_of(source: VersionContent, replica: VersionContent, where: TableLocation) -> None:
-    """Raise ReplicaTableTakenError where the table is not the replica of the source."""
+    """Raise ReplicaTableTakenError if the table is not the replica of the source."""
     expected, told = str(source.metadata["id"]), replica.metadata.get("configuration", {}).get(OF_TABLE, "")
     if told != expected:
         raise ReplicaTableTakenError.of(where, expected, told)
 
 
 def commit_actions_of(publication: ReplicaCommit, replica: VersionContent | None) -> list[Mapping[str, Any]]:
-    """What is written into the log of the replica, which has no table yet where None."""
+    """The actions of the commit in the replica's log; `replica` is None if there is no table yet."""
     plan, now_ms = publication.plan, time.time_ns() // 1_000_000
     info = {
         "timestamp": now_ms,
@@ -85,7 +85,7 @@ def commit_actions_of(publication: ReplicaCommit, replica: VersionContent | None
 
 
 def _table_actions(source: VersionContent, replica: VersionContent | None) -> list[Mapping[str, Any]]:
-    """Protocol and metadata, where they are to become others. An older version's schema replaces no newer one."""
+    """Protocol and metadata, if they change. An older version's schema does not replace a newer one."""
     protocol = _protocol_of(source.protocol, replica.protocol if replica else {})
     own = dict(replica.metadata.get("configuration") or {}) if replica else {}
     is_older = int(own.get(OF_VERSION, -1)) > source.version
@@ -111,14 +111,14 @@ def _schema(metadata: Mapping[str, Any]) -> tuple[object, ...]:
 
 
 def _properties(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """Those of the source that the replica has, too."""
+    """The source's properties that the replica has too."""
     properties = metadata.get("configuration") or {}
     dropped = (*_DROPPED_PROPERTIES, OF_TABLE, OF_VERSION)
     return {name: value for name, value in properties.items() if not name.startswith(dropped)}
 
 
 def _protocol_of(source: Mapping[str, Any], replica: Mapping[str, Any]) -> dict[str, Any]:
-    """What a reader and a writer of the replica have to know: nothing that was needed before is taken back."""
+    """The protocol for readers and writers of the replica. It never loses a feature or version."""
     versions = {
         name: max(int(source.get(name) or 0), int(replica.get(name) or 0))
         for name in ("minReaderVersion", "minWriterVersion")

@@ -1,7 +1,7 @@
-"""What is completed here and not at a replica yet, the most urgent first (C6): one process at a time for each place.
+"""Replicates completed slices that a place does not have yet, the most urgent first (C6).
 
-Snapshots of one table are versions of one log, so they are published in the order of their versions: one that has to be
-tried again holds those behind it. A place that does not answer holds nobody but itself.
+One process works for each place. Snapshots of a table are versions of one log, so they are published in the order of
+versions. A snapshot that has to be retried delays later ones. A place that does not answer delays no other place.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LOGGER: Final = logging.getLogger("tidemark.replication")
 
 @dataclass
 class PassReport:
-    """What one pass did; `troubles` says of each slice that was not published why."""
+    """The result of a pass; `troubles` has the reason for each unpublished slice."""
 
     published: int = 0
     sent_bytes: int = 0
@@ -50,7 +50,7 @@ class PassReport:
 
 
 class Replicator:
-    """Copies what entities declare to one place."""
+    """Copies to one place what entities declare."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Replicator:
         self._seen = -1
 
     def run_pass(self, goes_on: Callable[[], bool] = lambda: True) -> PassReport:
-        """Publish all that is due, until `goes_on`, asked between slices, says no.
+        """Publish everything that is due, while `goes_on`, called between slices, returns True.
 
         Raises StateStoreDownError, and AlreadyRunningError while another process copies to the place.
         """
@@ -88,7 +88,7 @@ class Replicator:
         return report
 
     def _next(self) -> SliceCopy | None:
-        """The most urgent copy that is due, with what was completed meanwhile."""
+        """The most urgent copy that is due, including slices completed meanwhile."""
         last = self._store.read.last()
         if last != self._seen:
             self._plan(last)
@@ -102,7 +102,7 @@ class Replicator:
         return None
 
     def _plan(self, last: int) -> None:
-        """The state store first: a transition that comes in between is seen by the next look."""
+        """Plan changed slices. `last` was read first, so a transition in between is seen by the next look."""
         touched = (
             set(self._stored)
             if self._seen < 0
@@ -115,7 +115,7 @@ class Replicator:
         self._seen = last
 
     def _due_of(self, name: str) -> Iterable[SliceCopy | None]:
-        """A plan for each slice that the replica does not have in its present generation."""
+        """A plan for each slice whose current generation the replica does not have."""
         there = {
             current.slice: current.status.generation
             for current in self._store.read.completed_slices(name)
@@ -132,7 +132,7 @@ class Replicator:
         return SliceCopy.planned(slice_, generation, version, self._clock(), before)
 
     def _versions(self, name: str, slices: list[Slice]) -> dict[Slice, int]:
-        """The version of the table that each slice stands for; those of which nobody knows it are left out."""
+        """The table version of each slice. Slices with an unknown version are left out."""
         if not self._warehouse.is_snapshot(name):
             told = self._store.read.versions(slices)
             return {slice_: int(version) for slice_, version in told.items() if version.isdigit()}
@@ -144,7 +144,7 @@ class Replicator:
         }
 
     def _urgency(self, copy: SliceCopy) -> tuple[object, ...]:
-        """Promised tables first, by how much the promise matters; snapshots of a table by version."""
+        """The sort key: promised tables first, by priority; snapshots of a table by version."""
         path = self._warehouse.table_path(copy.slice.entity)
         is_snapshot = self._warehouse.is_snapshot(copy.slice.entity)
         names = self._warehouse.entities_sharing(path) if is_snapshot else [copy.slice.entity]
@@ -152,7 +152,7 @@ class Replicator:
         return (*rank, str(path), copy.version if is_snapshot else 0, str(copy.slice))
 
     def _carry_out(self, copy: SliceCopy, report: PassReport) -> bool:
-        """Whether the place can take more."""
+        """Carry out a copy. Returns whether the place can take more."""
         sent_before = copy.sent_bytes
         try:
             done = self._replication(copy).run(copy)
@@ -188,7 +188,7 @@ class Replicator:
         )
 
     def _require_version(self, copy: SliceCopy) -> None:
-        """Raise RestatedSnapshotError where the version alone is not the snapshot."""
+        """Raise RestatedSnapshotError if the snapshot has late changes besides its version."""
         tag = self._registry.get(copy.slice.entity, period_of(self._warehouse.graph, copy.slice.entity), copy.slice.key)
         if tag is not None and tag.is_restated:
             raise RestatedSnapshotError.of(str(copy.slice), copy.generation, copy.version)
@@ -210,7 +210,7 @@ class Replicator:
         return self._copies[copy.slice].failed(reason, self._clock())
 
     def _try_again(self, copy: SliceCopy, error: Exception, report: PassReport) -> SliceCopy:
-        """Nothing has to be changed first, so it keeps its turn."""
+        """The failed copy, which keeps its turn because it only has to be retried."""
         return replace(self._failed(copy, error, report), state=CopyState.PLANNED)
 
 

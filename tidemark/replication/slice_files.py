@@ -1,4 +1,4 @@
-"""The files of one slice in a version of its table: those of its partition, of a snapshot all of them."""
+"""The files of a slice in a version of its table: those of its partition, or all files for a snapshot."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SliceFiles:
-    """`partition` are the values of the slice's partition columns; none where it is the whole table."""
+    """`partition` has the values of the slice's partition columns; empty for the whole table."""
 
     partition: Mapping[str, PartitionValue]
 
     def of(self, content: VersionContent) -> dict[FileKey, Mapping[str, Any]]:
-        """Raises NotReplicatedError for a table that is not partitioned by these columns."""
+        """The files of the slice. Raises NotReplicatedError if the table is not partitioned by these columns."""
         columns = _logged_names(content.metadata)
         missing = [name for name in self.partition if name not in columns]
         if missing:
@@ -38,12 +38,12 @@ class SliceFiles:
         return {key: add for key, add in content.files.items() if may_be_in(add["partitionValues"], [wanted])}
 
     def names(self, content: VersionContent, where: TableLocation) -> set[str]:
-        """The names of the slice's files, deletion vectors among them."""
+        """The names of the slice's files, with deletion vectors."""
         return {name for add in self.of(content).values() for name in file_names(add, where)}
 
 
 def rows_of(adds: Iterable[Mapping[str, Any]]) -> int | None:
-    """Rows that are not hidden; None where the log does not say of one of them."""
+    """The number of visible rows; None if the log lacks the count of a file."""
     counts = [_rows(add) for add in adds]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
@@ -55,7 +55,7 @@ def _rows(add: Mapping[str, Any]) -> int | None:
 
 
 def _logged_names(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """The names that the log has for the partition columns, where columns are mapped, by those that people have."""
+    """The log's names of the partition columns, by their names in queries; they differ under column mapping."""
     fields = {field["name"]: field.get("metadata") or {} for field in json.loads(metadata["schemaString"])["fields"]}
     return {
         name: str(fields.get(name, {}).get("delta.columnMapping.physicalName", name))

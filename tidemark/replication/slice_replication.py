@@ -1,7 +1,7 @@
-"""One slice to one replica: which files, copied and verified, then published in one commit.
+"""Replicates one slice to one replica: plans, copies and verifies files, then publishes them in one commit.
 
-Each state is noted before the work of the next one begins. Whoever takes it up after a crash begins at the plan again:
-files that are there are read instead of sent, and a commit that was made is found in the log of the replica.
+Each state is stored before the work of the next one begins. After a crash, work begins again at the plan: existing
+files are read instead of sent, and a commit that was made is found in the replica's log.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ if TYPE_CHECKING:
 
 _ATTEMPTS: Final = 10
 _LONGEST_WALK: Final = 1_000
-"""Commits that are looked through for what moved into other files; behind more of them all new files are sent."""
+"""The most commits that are searched for moved rows; with more, all new files are sent."""
 _CHECKPOINT_EVERY: Final = 20
 _LOGGER: Final = logging.getLogger("tidemark.replication")
 
 
 @dataclass(frozen=True)
 class SliceReplication:
-    """`basis` is the version of the source that the replica's files of the slice are from; None where nobody knows.
+    """`basis` is the source version of the slice's files at the replica; None if unknown.
 
-    `note` keeps a state, as long as the place's lease is held.
+    `note` stores a state while the place's lease is held.
     """
 
     source: TableLocation
@@ -75,10 +75,10 @@ class SliceReplication:
     clock: Callable[[], datetime] = utc_now
 
     def run(self, copy: SliceCopy) -> SliceCopy:
-        """The copy, published.
+        """Replicate a copy and return its published state.
 
-        Raises the errors of tidemark.replication, of the tables' logs and of stores, and OSError; nothing is visible at
-        the replica then.
+        Raises the errors of tidemark.replication, of the tables' logs and of stores, and OSError. After an error
+        nothing is visible at the replica.
         """
         source = version_content(self.source, copy.version)
         for _ in range(_ATTEMPTS):
@@ -104,7 +104,7 @@ class SliceReplication:
         return done
 
     def _write_checkpoint(self, version: int) -> None:
-        """Readers are faster with one, and right without."""
+        """Write a checkpoint. It only makes readers faster, so a failure is logged."""
         try:
             open_table(self.replica, version).create_checkpoint()
         except (DeltaError, OSError, TransientError) as error:
@@ -113,7 +113,7 @@ class SliceReplication:
     def _copied(
         self, copy: SliceCopy, source: VersionContent, replica: VersionContent | None
     ) -> tuple[SliceCopy, ReplicaCommit]:
-        """Everything that the commit needs is at the replica, and is what it is here."""
+        """Copy and verify everything that the commit needs."""
         wanted = self.files.of(source)
         plan = self._plan(source, wanted, replica, copy.damaged)
         copy = copy.at(CopyState.COPYING, self.clock(), len(wanted), sum(int(add["size"]) for add in wanted.values()))
@@ -135,7 +135,7 @@ class SliceReplication:
         return copy, ReplicaCommit(source, plan, told, tags)
 
     def _require_rows(self, copy: SliceCopy, plan: FilePlan, wanted: Files, replica: VersionContent | None) -> None:
-        """Raise OtherRowsError where the replica would not have as many rows as the slice has here."""
+        """Raise OtherRowsError if the replica would have another number of rows than the slice."""
         kept = [replica.files[key] for key in plan.kept] if replica else []
         expected = rows_of(wanted.values())
         there = rows_of([*kept, *(wanted[key] for key in plan.added)])
@@ -143,7 +143,7 @@ class SliceReplication:
             raise OtherRowsError.of(self.replica, str(copy.slice), expected, there)
 
     def _made_before(self, copy: SliceCopy, replica: VersionContent) -> int | None:
-        """The version that published this generation already, where the process died before it was noted."""
+        """The version that already published this generation, if the process died before it stored that."""
         if copy.state is CopyState.PLANNED and not copy.attempts:
             return None
         seen = copy.published.replica_version if copy.published else -1
@@ -158,7 +158,7 @@ class SliceReplication:
     def _plan(
         self, source: VersionContent, wanted: Files, replica: VersionContent | None, damaged: Collection[str]
     ) -> FilePlan:
-        """What is damaged at the replica counts as not there, and leaves its log."""
+        """The plan. Damaged files of the replica count as missing, and are removed from its log."""
         listed = self.files.of(replica) if replica else {}
         lost = {
             key
@@ -176,7 +176,7 @@ class SliceReplication:
         return self._without_equal_files(plan, wanted, there)
 
     def _with_stand_ins(self, source: VersionContent, wanted: Files, there: Files) -> FilePlan | None:
-        """None where the log does not go back far enough."""
+        """A plan with stand-ins; None if the log does not go back far enough."""
         if self.basis is None or not 0 < source.version - self.basis <= _LONGEST_WALK:
             return None
         try:
@@ -188,7 +188,7 @@ class SliceReplication:
         return file_plan(groups, there.keys())
 
     def _without_equal_files(self, plan: FilePlan, wanted: Files, there: Files) -> FilePlan:
-        """A file that was written again with the same bytes: the one of before stands in for it."""
+        """The plan without files that were written again with the same bytes: the old file stands in."""
         by_checksum = {
             (tags[CHECKSUM], int(there[key]["size"])): key
             for key in sorted(plan.removed)
