@@ -135,16 +135,16 @@ def slice_space(grid: Grid) -> SliceSpace:
 
 
 class TooManyBoxesError(Exception):
-    """The slices lie too far apart to be told in the time there is."""
+    """The slices needed are too scattered to find within the budget of questions."""
 
 
 def beginning_of(space: SliceSpace) -> int:
-    """The first slice that there is."""
+    """The first slice of the space."""
     return space.slices(space.first, space.first).start
 
 
 def end_of(space: SliceSpace) -> int:
-    """Behind the last slice that there is."""
+    """The position after the last slice of the space."""
     return space.slices(space.last, space.last).stop
 
 
@@ -155,11 +155,11 @@ def needed_stretches(
     budget: int = 4_000,
     expected: range | None = None,
 ) -> list[range]:
-    """The slices that a question does not rule out, in order; they may go on to either end of time.
+    """The slices that a question does not rule out, in order; they may reach an end of time.
 
-    `ask` tells of a box whether some slice of it may be needed, and whether all are. One begins at the slices `near`,
-    where the answer usually is, and cuts what lies farther away into longer stretches; `expected` are those that it was
-    at another business time, moved, and spare the cuts where it is so again. Raises TooManyBoxesError.
+    `ask` says of a box whether some slice of it may be needed, and whether all are. The search starts at the slices
+    `near`, where the answer usually is; farther away, it cuts time into longer ranges. `expected` is the answer of
+    another business time, moved: if it is right again, it saves cuts. Raises TooManyBoxesError.
     """
     before, behind = _units(space, near)
     stretches: list[range] = []
@@ -188,13 +188,13 @@ def needed_stretches(
 
 
 def _units(space: SliceSpace, slices: range) -> tuple[int, int]:
-    """The first and the last unit of a stretch, as far as there are any."""
+    """The first and the last unit of a range, inside the space."""
     first, last = (min(max(space.unit_of(at), space.first), space.last) for at in (slices.start, slices.stop - 1))
     return first, last
 
 
 def _cut(low: int, high: int, middle: int) -> int:
-    """Where to cut a stretch: eight times as far from the middle as it begins, or in half."""
+    """The place to cut a range: at eight times its distance from the middle, or in half."""
     if low > middle and high - middle > 8 * (low - middle):
         return middle + 8 * (low - middle)
     if high < middle and middle - low > 8 * (middle - high):
@@ -203,7 +203,7 @@ def _cut(low: int, high: int, middle: int) -> int:
 
 
 def _inside(space: SliceSpace, unit: int, ask: Callable[[Box], tuple[bool, bool]]) -> list[range]:
-    """The needed slices of one unit: its boxes cut in halves, then slice by slice."""
+    """The needed slices of one unit: its boxes are halved, then checked slice by slice."""
     boxes, whole = space.inside(unit), space.box(unit, unit)
     stretches: list[range] = []
     stack = [(0, len(boxes) - 1)]
@@ -223,7 +223,7 @@ def _inside(space: SliceSpace, unit: int, ask: Callable[[Box], tuple[bool, bool]
 
 
 def _hull(first: Box, last: Box, whole: Box) -> Box:
-    """From one box to another of the same day, of which `whole` is the box."""
+    """The box from one box to another of the same day, whose box is `whole`."""
     if first is last:
         return first
     return tuple(

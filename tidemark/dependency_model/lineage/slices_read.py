@@ -1,4 +1,4 @@
-"""Which slices of each table queries read, business time by business time."""
+"""The slices of each table that queries read, by business time."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class NeededUnbounded:
-    """By downstream slice the stretches that it reads; some come from the beginning of time, or go on to its end."""
+    """The ranges read by each downstream slice; some reach the beginning or the end of time."""
 
     stretches: dict[int, list[range]]
 
     @classmethod
     def of(cls, sets: Mapping[int, Iterable[int]]) -> Self:
-        """What is known of other business times, or of other mentions."""
+        """The slices already known for other business times, or of other mentions."""
         return cls({down: stretches_of(sorted(slices)) for down, slices in sets.items()})
 
     def add(self, down: int, stretches: Iterable[range]) -> None:
-        """Put another mention's to these."""
+        """Adds the ranges of another mention."""
         self.stretches[down] = union_of([*self.stretches.get(down, ()), *stretches])
 
 
@@ -61,7 +61,7 @@ _TOO_INVOLVED: Final = (
 )
 
 Needed = dict[int, frozenset[int]] | NeededUnbounded | str
-"""By downstream slice: the slices of one table that it reads; or why there is no telling."""
+"""By downstream slice: the slices of one table that it reads; or the reason why they are unknown."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Evaluation:
     subjects: Mapping[str, EntityOutline]
 
     def slices_by_table(self, relations: Sequence[Relation], session: QuerySession) -> dict[str, Needed]:
-        """By table with slices, at the business times that matter."""
+        """The slices read of each table, at the business times that matter."""
         conditions = [constraint.condition for relation in relations for constraint in relation.constraints]
         times = query_times(self.calendar, self.period, self.start, conditions, self.times)
         return self.slices_by_table_at(times, relations, session)
@@ -82,7 +82,7 @@ class Evaluation:
     def slices_by_table_at(
         self, business_times: Iterable[int], relations: Sequence[Relation], session: QuerySession
     ) -> dict[str, Needed]:
-        """By table with slices, at chosen business times (slices of the downstream)."""
+        """The slices read of each table, at chosen business times (slices of the downstream)."""
         evaluator, narrowings = self._narrowings(relations, session)
         needed: dict[str, Needed] = {}
         for ordinal in business_times:
@@ -98,7 +98,7 @@ class Evaluation:
         return needed
 
     def is_empty(self, relation: Relation, mentions: Iterable[Occurrence], session: QuerySession) -> bool:
-        """Whether of one of the mentions no slice is read at any business time: the relation has no row then."""
+        """Whether one of the mentions has no slice to read at any business time: the relation then has no row."""
         conditions = [constraint.condition for constraint in relation.constraints]
         evaluator, (narrowing,) = self._narrowings([relation], session)
         asked = [mention for mention in mentions if mention in narrowing.occurrences]
@@ -114,7 +114,7 @@ class Evaluation:
         return bool(asked)
 
     def is_never_true(self, condition: Bound, session: QuerySession) -> bool:
-        """Whether a condition that reads no table is true at no business time."""
+        """Whether a condition without a table is true at no business time."""
         evaluator = Evaluator(Conversion(Zone.load(session.time_zone)), {})
         holds = evaluator.condition(condition)
         for ordinal in query_times(self.calendar, self.period, self.start, [condition], self.times):
@@ -133,11 +133,11 @@ class Evaluation:
 
     @cached_property
     def times(self) -> TimeColumns:
-        """Which columns of the tables tell slices."""
+        """The columns of the tables that identify slices."""
         return TimeColumns(self.subjects)
 
     def missing_bound(self, name: str, needed: NeededUnbounded) -> str:
-        """Where its conditions leave stretches without a bound; "" where all that is read is since the start."""
+        """The end where its conditions leave ranges without a bound; "" if it reads everything since the start."""
         space, fit = slice_space(self.subjects[name].grid), self.fit(name)
         first, end = beginning_of(space), end_of(space)
         read = [stretches for stretches in needed.stretches.values() if stretches]
@@ -146,10 +146,10 @@ class Evaluation:
         return "" if fit.since_start(needed.stretches) else _AT_BEGINNING
 
     def at_least(self, name: str, needed: NeededUnbounded) -> tuple[tuple[int, Runs], ...]:
-        """From the table's first slice to those that begin in the downstream's window: what has to be waited for.
+        """The slices to wait for: from the table's first slice to the ones that begin in the downstream's window.
 
-        Where all that the conditions let in lies behind that, the first slice of it; before the table's first slice
-        there is nothing to wait for.
+        If the conditions only allow later slices, this is the first of them. Slices before the table's first one do not
+        count.
         """
         grid, end, first = self.subjects[name].grid, end_of(slice_space(self.subjects[name].grid)), self.fit(name).first
         told: list[tuple[int, Runs]] = []
@@ -166,7 +166,7 @@ class Evaluation:
         return self.calendar.grid(self.period)
 
     def fit(self, name: str) -> Fit:
-        """What finds offsets to a table."""
+        """Finds offsets to a table."""
         return _fit(self.calendar, self.period, self.subjects[name])
 
     def _narrowings(
@@ -199,7 +199,7 @@ def _add(
     unevaluated: Call | None,
     why_not_told: str,
 ) -> None:
-    """Add one mention's slices; where a call that says nothing let several in, nobody can tell which of them count."""
+    """Adds one mention's slices. They are unknown if a call that cannot be computed let several in."""
     known = needed.setdefault(table, {})
     if isinstance(known, str):
         return

@@ -1,8 +1,8 @@
-"""A text of Spark's SQL in pieces: its code, and what stands in quotes and comments. The one lexer of that grammar.
+"""Pieces of a Spark SQL text: code, strings, quoted names and comments. The only lexer of that grammar here.
 
-It follows `SqlBaseLexer.g4` of Spark: comments stand in comments, hints are code, a raw string has no escapes, a quoted
-string and a name in back quotes may have their quote twice. What it says is compared with Spark's own lexer in tests.
-No parser: it is asked of every query whenever Dagster loads a project.
+It follows Spark's `SqlBaseLexer.g4`. Comments nest, hints are code, and a raw string has no escapes. A string or a name
+in back quotes may contain its doubled quote. Tests compare it with Spark's own lexer. It does not parse, because it
+runs for every query whenever Dagster loads a project.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BLOCK: Final = re.compile(r"/\*(?!\+)|\*/")
 
 @dataclass(frozen=True, slots=True)
 class SqlPiece:
-    """From where to where it goes in the text."""
+    """One piece: the range of its characters in the text."""
 
     kind: PieceKind
     start: int
@@ -40,7 +40,7 @@ class SqlPiece:
 
 
 def sql_pieces(text: str) -> Iterator[SqlPiece]:
-    """All of a text, piece by piece. A comment that nothing closes goes to the end; an open quote is code."""
+    """All pieces of a text. A comment without an end goes to the end of the text; an open quote is code."""
     begin = at = 0
     while match := _BEGIN.search(text, at):
         kind, at = match.lastgroup, match.end()
@@ -57,7 +57,7 @@ def sql_pieces(text: str) -> Iterator[SqlPiece]:
 
 
 def _end_of_block(text: str, at: int) -> int:
-    """Behind a comment in `/* */`."""
+    """The position after a comment in `/* */`."""
     depth = 1
     while depth and (match := _BLOCK.search(text, at)):
         depth += -1 if match[0] == "*/" else 1

@@ -1,4 +1,4 @@
-"""A query's characters, without a parser: what stands in quotes and comments, in brackets, at which place."""
+"""A query's characters, without a parser: quotes and comments, brackets, places."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORD: Final = re.compile(r"\w+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class SqlWord:
-    """A word or a sign of a text; `text` in capitals. A bracket has the depth of what stands around it."""
+    """A word or a sign of a text; `text` is in capitals. A bracket has the depth of the text around it."""
 
     text: str
     start: int
@@ -50,12 +50,12 @@ def _with_spaces_for(text: str, *kinds: PieceKind) -> str:
 
 
 def without_comments(text: str) -> str:
-    """The text with a space for each comment: parsers trip over some of them."""
+    """The text with one space for each comment, because parsers fail on some of them."""
     return "".join(" " if kind == "comment" else part for kind, part in _parts(text))
 
 
 def without_continued_comments(text: str) -> str:
-    """The text with spaces for comments that a backslash continues on the next line: parsers end them with the line."""
+    """The text with spaces for comments continued by a backslash: parsers end them at the line's end."""
     if "\\\n" not in text:
         return text
     parts = _parts(text)
@@ -63,7 +63,7 @@ def without_continued_comments(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """The text with a space for each comment and end of line; what stands in quotes stays."""
+    """The text with one space for each comment and end of line; strings and names stay."""
     parts = [(kind, " " if kind == "comment" else part) for kind, part in _parts(text)]
     return "".join(part.replace("\n", " ") if kind == "code" else part for kind, part in parts).strip()
 
@@ -73,12 +73,12 @@ def _parts(text: str) -> Iterator[tuple[PieceKind, str]]:
 
 
 def spaces(text: str) -> str:
-    """So many spaces, with the ends of lines where they are."""
+    """As many spaces as the text has characters, with its line ends."""
     return re.sub(r"[^\n]", " ", text)
 
 
 def leave_out(text: str, start: int, end: int) -> str:
-    """The text with spaces for a part of it: all else stays at its place."""
+    """The text with spaces for one part: the rest stays at its place."""
     return f"{text[:start]}{spaces(text[start:end])}{text[end:]}"
 
 

@@ -1,4 +1,4 @@
-"""From sqlglot's tree of one expression to a bound one. What is not known here stays opaque, never guessed."""
+"""Binds sqlglot's tree of one expression. An unknown expression stays opaque and is never guessed."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.lineage.scope import Scope
 
 LISTS: Final = (exp.GenerateSeries, exp.Array)
-"""What `explode` makes rows of that are known."""
+"""The known lists of which `explode` makes rows."""
 CLOCK: Final = "the clock of the run is not business time: use :biz_date, :period_start or :period_end"
-"""Why `now()` says nothing."""
+"""The reason why `now()` is not evaluated."""
 _CLOCKS: Final = {"now", "curdate", "current_date", "current_timestamp", "localtimestamp"}
 _TYPES: Final = {
     "DATE": "to_date",
@@ -53,16 +53,17 @@ _TYPES: Final = {
 _UNIT_FIRST: Final = re.compile(r"^\w+\s*\(\s*['\"]?(\w+)['\"]?\s*,")
 _UNIT_LAST: Final = re.compile(r",\s*['\"](\w+)['\"]\s*\)$")
 _SPREAD: Final = 32
-"""A text that is made of the same text again and again, CTE after CTE, doubles its parts."""
+"""The most parts that one spread adds: CTEs that each repeat a text double its parts."""
 _PATTERN_LAST: Final = re.compile(r""",\s*(?:'((?:[^']|'')*)'|"[^"]*")\s*\)$""")
 _QUOTED: Final = re.compile(r"''[^']*''")
 _NO_LETTERS: Final = frozenset("YWwuecABnNp")
-"""Of weeks and their years (INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_PATTERN_RECOGNITION), and unknown ones."""
+"""Letters of weeks and their years (INCONSISTENT_BEHAVIOR_CROSS_VERSION.DATETIME_PATTERN_RECOGNITION), and unknown
+ones."""
 _TEXTS: Final = {"TEXT", "VARCHAR", "CHAR"}
 
 
 class SubQueries(Protocol):
-    """How a query inside an expression is bound."""
+    """Binds queries inside an expression."""
 
     def exists(self, node: exp.Expr, scope: Scope) -> Bound: ...
 
@@ -79,7 +80,7 @@ class Translator:
         self._sub_queries = sub_queries
 
     def bind(self, node: Any) -> Bound:
-        """The bound expression. Raises QueryError for a column that there is not."""
+        """The bound expression. Raises QueryError for a missing column."""
         bound = self._bind(node)
         return Call("not", (bound,)) if node.args.get("negate") else bound
 
@@ -98,7 +99,7 @@ class Translator:
         return self.opaque(node)
 
     def opaque(self, node: exp.Expr, why: str = "") -> Opaque:
-        """What cannot be evaluated, with all columns that it is made of."""
+        """An expression that cannot be evaluated, with all columns that it uses."""
         parts = tuple(self._parts(node))
         of_data = isinstance(node, exp.AggFunc) or why == CLOCK
         if not why and isinstance(node, exp.Func):
@@ -106,8 +107,8 @@ class Translator:
         return Opaque(parts, why, self.scope.query.place_of(node), of_data=of_data)
 
     def element(self, node: Any) -> Element:
-        """A value of `sequence(first, last, step)`, or of `array(a, b)`."""
-        if isinstance(node, exp.Array):  # of an empty one there are no rows: as good as one that is not known
+        """A value of `sequence(first, last, step)` or `array(a, b)`."""
+        if isinstance(node, exp.Array):  # an empty one makes no rows: the same as an unknown one
             return Element(Call("array", self.all_of(node.expressions), QueryPart(self.scope.query, node)))
         ends = self.bind(node.args["start"]), self.bind(node.args["end"])
         origin, step = QueryPart(self.scope.query, node), node.args.get("step")
@@ -222,7 +223,7 @@ def _in_tuples(translator: Translator, node: Any) -> Bound:
 
 
 def all_hold(conditions: Sequence[Bound]) -> Bound:
-    """Conditions joined by AND: one at least."""
+    """One or more conditions joined by AND."""
     return joined("and", conditions)
 
 
@@ -348,7 +349,7 @@ def _with_written_unit(
     names: Mapping[str, str],
     call: Callable[[Literal], Bound],
 ) -> Bound:
-    """A call with the unit that stands in the text: sqlglot takes units for others that Spark does not have."""
+    """A call with the unit as written: sqlglot replaces units that Spark does not have."""
     match = place.search(translator.scope.query.text_of(node))
     if match is None:
         return translator.opaque(node, "a unit that is no constant")
@@ -371,7 +372,7 @@ def _with_pattern(name: str) -> Callable[[Translator, Any], Bound]:
 
 
 def _refused_letters(translator: Translator, node: Any) -> str:
-    """Why Spark refuses a pattern as it is written: the parser reads `YYYY`, years of weeks, as `yyyy`."""
+    """The reason why Spark refuses a pattern: sqlglot reads `YYYY`, years of weeks, as `yyyy`."""
     written = _PATTERN_LAST.search(translator.scope.query.text_of(node))
     letters = [letter for letter in _QUOTED.sub("", written[1]) if letter in _NO_LETTERS] if written else []
     return f"Spark has no letter {letters[0]} in patterns: {written[1]}" if letters and written else ""
@@ -399,7 +400,7 @@ def _decode(translator: Translator, node: Any) -> Bound:
 
 
 def _element_at(translator: Translator, node: Any) -> Bound:
-    """`split(text, pattern)[0]`; other lists are not known."""
+    """`split(text, pattern)[0]`; other lists are unknown."""
     if not isinstance(node.this, exp.RegexpSplit) or len(node.expressions) != 1:
         return translator.opaque(node, "an element of a list")
     text, pattern = translator.bind(node.this.this), translator.bind(node.this.expression)
@@ -409,7 +410,7 @@ def _element_at(translator: Translator, node: Any) -> Bound:
 
 
 def _exploded(translator: Translator, node: Any) -> Bound:
-    """`explode(sequence(first, last, step))` or of `array(a, b)`; of another list nothing is known."""
+    """`explode(sequence(first, last, step))` or of `array(a, b)`; other lists are unknown."""
     values = node.this
     return translator.element(values) if isinstance(values, LISTS) else translator.opaque(node)
 
@@ -422,7 +423,7 @@ def _in_array(translator: Translator, node: Any) -> Bound:
 
 
 def _datediff(translator: Translator, node: Any) -> Bound:
-    """`datediff(end, start)` of dates; `datediff(DAY, start, end)` of instants, which sqlglot makes dates as well."""
+    """`datediff(end, start)` of dates; `datediff(DAY, start, end)` of instants, which sqlglot casts to dates."""
     if not node.text("unit"):
         return Call("datediff", (translator.bind(node.this), translator.bind(node.expression)))
     end, start = (
@@ -463,7 +464,7 @@ def _parameter(translator: Translator, node: Any) -> Bound:
 
 
 def _concat(parts: Sequence[Bound]) -> Bound:
-    """`concat(concat(a, b), c)`, which is what `a || b || c` says, has the parts of both, as long as they are few."""
+    """`concat(concat(a, b), c)`, the tree of `a || b || c`, as one call with all parts if they are few."""
     inside = [part.arguments if isinstance(part, Call) and part.name == "concat" else (part,) for part in parts]
     if sum(map(len, inside)) > len(parts) + _SPREAD:
         return Call("concat", tuple(parts))
@@ -617,7 +618,7 @@ _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "strtounix": _with_pattern("unix_timestamp"),
     "unixtostr": _with_pattern("from_unixtime"),
     "timestampfromparts": _call("make_timestamp", "year", "month", "day", "hour", "min", "sec"),
-    "attimezone": _call("from_utc_timestamp", "this", "zone"),  # as the parser has the functions of these names
+    "attimezone": _call("from_utc_timestamp", "this", "zone"),  # sqlglot's nodes of these two functions
     "fromtimezone": _call("to_utc_timestamp", "this", "zone"),
     "decodecase": _decode,
     "bracket": _element_at,

@@ -1,7 +1,7 @@
-"""Offsets that YAML states where no offset names what a query reads: they have to name all of its slices.
+"""Checks offsets that YAML states for a read without a matching offset: they must name all slices read.
 
-A wider offset waits for more than is read, and says why (`because`). A narrower one computes before all that is read is
-there: it is refused.
+A wider offset waits for more than is read, and needs a reason (`because`). A narrower one is an error: the slice would
+be computed before all its input exists.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def too_wide(down: Entity, up: Entity, declared: Sequence[Dependency], read: Rea
 
 
 def with_enclosing(offset: Offset, down: Entity) -> Offset:
-    """`to_date` alone goes by the downstream's granularity."""
+    """The offset; a plain `to_date` gets the downstream's granularity."""
     if offset.kind is OffsetKind.TO_DATE and offset.within is None:
         return Offset(OffsetKind.TO_DATE, (), down.granularity)
     return offset
@@ -68,7 +68,7 @@ def with_enclosing(offset: Offset, down: Entity) -> Offset:
 def _at_each_time(
     down: Entity, up: Entity, declared: Sequence[Dependency], evaluated: Sequence[tuple[int, Runs]]
 ) -> Iterator[tuple[int, list[range], list[range]]]:
-    """Business times with the slices that offsets name and that the query reads; none where that cannot be told."""
+    """The business times, with the slices that offsets name and the slices read; none if they are unknown."""
     if not evaluated or down.period is None or up.period is None:
         return
     if any(dependency.because for dependency in declared):
@@ -81,7 +81,7 @@ def _at_each_time(
 
 
 def _mappings(down: Entity, up: Entity, declared: Sequence[Dependency]) -> list[Mapping]:
-    """None where an offset names no fixed slices, or has no meaning here: the graph says so."""
+    """The mappings of the offsets; empty if an offset has no fixed slices or is invalid, which the graph reports."""
     offsets = [
         with_enclosing(dependency.offset or natural_offset(down.period, up.period), down) for dependency in declared
     ]

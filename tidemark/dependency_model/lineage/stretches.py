@@ -1,4 +1,4 @@
-"""Stretches of slices in order, none touching the next: sets of slices as long as time without a look at each."""
+"""Sets of slices as ranges in order, with gaps between them: a range of any length is one step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def union_of(stretches: Iterable[range]) -> list[range]:
-    """All slices of stretches in any order."""
+    """All slices of ranges in any order."""
     merged: list[range] = []
     for stretch in sorted(filter(None, stretches), key=_start):
         if merged and merged[-1].stop >= stretch.start:
@@ -22,7 +22,7 @@ def union_of(stretches: Iterable[range]) -> list[range]:
 
 
 def common_to(first: Sequence[range], other: Sequence[range]) -> list[range]:
-    """The slices that lie in both; each is in order."""
+    """The slices in both; each is in order."""
     common: list[range] = []
     at = 0
     for stretch in first:
@@ -36,7 +36,7 @@ def common_to(first: Sequence[range], other: Sequence[range]) -> list[range]:
 
 
 def without(first: Sequence[range], other: Sequence[range]) -> list[range]:
-    """The slices of the first that do not lie in the other; each is in order."""
+    """The slices of the first that are not in the other; each is in order."""
     left: list[range] = []
     for stretch in first:
         start = stretch.start
@@ -48,14 +48,14 @@ def without(first: Sequence[range], other: Sequence[range]) -> list[range]:
 
 
 def within(slices: Sequence[int], stretches: Sequence[range]) -> list[int]:
-    """Those of the slices, which are in order, that lie in a stretch."""
+    """The slices, in order, that lie in a range."""
     starts = [stretch.start for stretch in stretches]
     places = ((slice_, bisect_right(starts, slice_) - 1) for slice_ in slices)
     return [slice_ for slice_, at in places if at >= 0 and slice_ < stretches[at].stop]
 
 
 def stretches_of(slices: Iterable[int]) -> list[range]:
-    """Slices in order as stretches."""
+    """Slices in order, as ranges."""
     stretches: list[range] = []
     start = stop = 0
     for slice_ in slices:
@@ -68,7 +68,7 @@ def stretches_of(slices: Iterable[int]) -> list[range]:
 
 
 def common_slices(first: Sequence[int], other: Sequence[int]) -> list[int]:
-    """The slices that are in both."""
+    """The slices in both."""
     there = {*other}
     return [slice_ for slice_ in first if slice_ in there]
 

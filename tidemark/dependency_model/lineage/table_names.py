@@ -1,4 +1,4 @@
-"""Names that lost their qualifier, looked at in the query's tree: each one is still the name of the entity's table."""
+"""Checks names without their qualifier in the query's tree: each must still be the entity's table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def refuse_other_names(query: Query, names: Sequence[int]) -> None:
-    """Raise QueryError where a name that lost its qualifier is no table's, or another table's within the query."""
+    """Raises QueryError if a name without its qualifier is not a table, or is another table in the query."""
     if not names:
         return
     tables = {node.this.meta.get("start"): node for node in query.tree.find_all(exp.Table)}
@@ -30,7 +30,7 @@ def refuse_other_names(query: Query, names: Sequence[int]) -> None:
 
 
 def _refuse_common_table(query: Query, table: exp.Table) -> None:
-    """Without its qualifier a name may be that of a WITH's table, as that table's own query alone may use it."""
+    """Raises QueryError if the name is also that of a WITH's table; only that table's own query may use it."""
     for common in query.tree.find_all(exp.CTE):
         if common.alias.lower() != table.name.lower():
             continue

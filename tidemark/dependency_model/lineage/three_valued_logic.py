@@ -1,10 +1,10 @@
-"""Truth over many slices at once: what a predicate can be on some of them, and what it can be on each of them.
+"""Truth over many slices at once: the values that a predicate can have on some slices, and on each slice.
 
-SQL has three truth values. A predicate that speaks of columns whose values only the data knows can be several of them
-on one slice; a predicate looked at over a box of slices can differ from slice to slice. One number holds both: the
-low three bits are the values that some slice may have (`can`), the high three those that every slice may have
-(`must`). A slice is read unless its predicate cannot be true there, so a box is left out where true is not in `can`,
-and taken whole where true is in `must`; anything else is cut in two.
+SQL has three truth values. If only the data knows a column's values, a predicate can have several of them on one slice.
+Over a box of slices, it can differ from slice to slice. One number holds both: the low three bits are the values that
+some slice may have (`can`), the high three the values that every slice may have (`must`). A slice is read unless its
+predicate cannot be true. So a box is left out if `can` lacks true, and taken whole if `must` has true; otherwise it is
+cut in two.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NULL: Final = _NULL | _NULL << 3
 UNKNOWN: Final = _ALL | _ALL << 3
 """Any value on each slice: only the data knows."""
 IMPRECISE: Final = _ALL
-"""Any value somewhere in the box: look closer."""
+"""Any value somewhere in the box: a smaller box may say more."""
 TRUE_OR_FALSE: Final = _TRUE | _FALSE
 """True on some slices of the box, false on others."""
 EITHER: Final = (_TRUE | _FALSE) | (_TRUE | _FALSE) << 3
@@ -58,14 +58,17 @@ def negate(truth: int) -> int:
 
 @cache
 def known_true(truth: int) -> int:
-    """`IS TRUE`: NULL is false then."""
+    """`IS TRUE`: NULL becomes false."""
     can, must = truth & _ALL, truth >> 3
     return _normal(_without_null(can), _without_null(must))
 
 
 @cache
 def existing(truth: int) -> int:
-    """Whether rows exist, of a condition on one: false where it cannot be true, either where it can (others count)."""
+    """EXISTS over a row's condition:
+
+    false if the condition cannot be true, else true or false (other conditions count).
+    """
     if not can_be_true(truth):
         return FALSE
     return EITHER if must_be_read(truth) else IMPRECISE
@@ -83,7 +86,7 @@ def _combine(left: int, right: int, table: dict[tuple[int, int], int]) -> int:
 
 
 def _normal(can: int, must: int) -> int:
-    """Where only one value can be, it is the value everywhere."""
+    """The truth; if only one value is possible, each slice has it."""
     return can | (can if can in (_TRUE, _FALSE, _NULL) else must) << 3
 
 

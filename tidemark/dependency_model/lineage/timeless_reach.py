@@ -1,6 +1,6 @@
-"""Which slices of one mention a condition joins to a slice of another, where no business time goes into it.
+"""The slices of one mention that a condition joins to a slice of another, without business time.
 
-`u.dt BETWEEN date_sub(o.dt, 6) AND o.dt` is the same at every business time: of each slice it is asked once.
+`u.dt BETWEEN date_sub(o.dt, 6) AND o.dt` is the same at every business time: each slice is evaluated once.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 def is_timeless(condition: Condition) -> bool:
-    """Whether it says the same at every business time, of rows that no outer join makes up."""
+    """Whether the condition is the same at every business time, for rows that no outer join makes up."""
     if condition.sides or condition.optional:
         return False
     return not any(isinstance(part, Parameter) for part in value_parts(condition.constraint.condition))
 
 
 class TimelessReach:
-    """From slices of `given` to those of `sought` that conditions join to them.
+    """The slices of `sought` that conditions join to slices of `given`.
 
-    Both questions raise LookupError where nobody can tell.
+    Both methods raise LookupError if they are unknown.
     """
 
     def __init__(
@@ -47,11 +47,11 @@ class TimelessReach:
         self._first: int | None = None
 
     def reached(self, slices: Sequence[int]) -> list[range]:
-        """The slices that some of these are joined to, as stretches in order; they may go on to an end of time."""
+        """The slices to which some of these are joined, as ranges in order; they may reach an end of time."""
         return union_of({stretch for slice_ in slices for stretch in self._of(slice_)})
 
     def reaching(self, slices: Sequence[int], domain: Sequence[int]) -> list[int]:
-        """Those of the slices that are joined to some slice of a domain, which is in order."""
+        """The slices that are joined to some slice of a domain, which is in order."""
         return [slice_ for slice_ in slices if any(_meets(stretch, domain) for stretch in self._of(slice_))]
 
     def _of(self, slice_: int) -> Sequence[range]:
@@ -65,7 +65,7 @@ class TimelessReach:
         return known
 
     def _moved(self, slice_: int) -> Sequence[range] | None:
-        """What the first slice is joined to, moved as far as this one is from it; an end of time stays where it is."""
+        """The first slice's result, moved by the distance between the slices; an end of time stays."""
         first, space = self._first or 0, self._sought.space
         start, end, by = space.first, end_of(space), slice_ - first
         return [
@@ -90,7 +90,7 @@ class TimelessReach:
         return union_of(stretches)
 
     def _near(self, slice_: int) -> range:
-        """As far from the slice as it was for the last one."""
+        """The last result, moved to the same distance from this slice."""
         if self._latest is None:
             return range(slice_, slice_ + 1)
         latest, stretch = self._latest

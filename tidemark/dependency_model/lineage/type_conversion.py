@@ -63,7 +63,7 @@ class Conversion:
         }
 
     def cast(self, value: Value, target: Type) -> Value:
-        """The value as another type; unknown where Spark would not or could not cast."""
+        """The value as another type; unknown if Spark would fail or the cast is not supported."""
         if not isinstance(value, Range) or value.type is target:
             return value
         if value.type is Type.DATE and target is Type.STRING:
@@ -82,22 +82,22 @@ class Conversion:
         return (monotone if ordered else pointwise)(convert, value)
 
     def by_clock(self, compute: Callable[..., Value], first: Value, *others: Value) -> Value:
-        """A function that never falls while the session's clock goes on; of an instant by what the clock shows."""
+        """Applies a function that never falls while the session's clock goes on, to the clock time of instants."""
         if not isinstance(first, Range) or first.type is not Type.TIMESTAMP or first.is_point:
             return monotone(compute, first, *others)
         spans = pieces_near_ends(self.zone, ClockSpan(first.low, first.high))
         return hull(monotone(compute, Range(Type.TIMESTAMP, *span), *others) for span in spans)
 
     def local(self, micros: int) -> tuple[int, int]:
-        """Day since 1970 and microsecond of the day that the session's clock shows."""
+        """The day since 1970 and the microsecond of the day on the session's clock."""
         return divmod(shown(self.zone, micros), DAY_MICROS)
 
     def instant(self, day: int, micros: int) -> int:
-        """The instant at which the session's clock first shows a time of day; in a gap as much later as the gap is."""
+        """The first instant of a time on the session's clock; in a gap, later by the length of the gap."""
         return instant_of(self.zone, day * DAY_MICROS + micros)
 
     def instants(self, readings: ClockSpan) -> Range:
-        """All instants that readings of the session's clock stand for."""
+        """All instants of a range of times on the session's clock."""
         return Range(Type.TIMESTAMP, *instants_of(self.zone, readings))
 
     def local_text(self, micros: int) -> str:
@@ -121,7 +121,7 @@ class Conversion:
         return point(Type.TIMESTAMP, instant_of(self.zone, reading) if offset is None else reading - offset)
 
     def _between_texts(self, value: Range, target: Type) -> Value:
-        """Between texts that begin with dates lie dates, or instants of those dates."""
+        """The dates between texts that begin with dates, or the instants of those dates."""
         if target is Type.DATE:
             return dates_between(value, _text_to_date)
         low, high = _DATE.match(value.low[:10]), _DATE.match(value.high[:10])
@@ -137,7 +137,7 @@ class Conversion:
 
 
 def dates_between(texts: Range, read: Callable[[Range], Value]) -> Value:
-    """The dates from one text to another; where both are of the same 29th, 30th or 31st, one between may be none."""
+    """The dates between two texts; IMPRECISE if both are the same 29th, 30th or 31st: a text between may be invalid."""
     dates = monotone(read, texts)
     if texts.is_point or not isinstance(dates, Range):
         return dates
@@ -168,7 +168,7 @@ def _text_to_date(value: Range) -> Range:
 
 
 def _reading(text: str) -> tuple[int, int | None] | None:
-    """What a text says that a clock shows, and the offset to UTC that it names, in microseconds. Raises ValueError."""
+    """The clock time of a text and its offset to UTC, in microseconds. Raises ValueError."""
     match = _TIME.fullmatch(text)
     if match is None:
         return None
@@ -181,7 +181,7 @@ def _reading(text: str) -> tuple[int, int | None] | None:
 
 
 def _readings(texts: Range) -> ClockSpan | None:
-    """The readings of texts of one shape, without an offset; None where they have another one than the usual."""
+    """The clock times of texts of one shape without an offset; None for another shape."""
     if not _SHAPED_TIME.fullmatch(texts.low):
         return None
     ends = _reading(texts.low), _reading(texts.high)
@@ -195,7 +195,7 @@ def _number_to_text(value: Range) -> Value:
 
 
 def _have_as_many_digits(value: Range) -> bool:
-    """Whether the texts of numbers are in the order of the numbers: 20260329 and its like."""
+    """Whether the texts of numbers have the order of the numbers, as 20260329 does."""
     return bool(value.low >= 0) and len(str(int(value.low))) == len(str(int(value.high)))
 
 

@@ -1,8 +1,8 @@
-"""Functions of time that are not known here: which slices they choose is no matter of data, yet nobody here can tell.
+"""Unknown functions of time: the slices that they choose do not depend on data, but are unknown.
 
-What the data decides (an aggregate, a window, a column) lets a condition be true as well as false, and all slices are
-read that it leaves. A function of partition columns alone leaves out some of these for good; of several slices it is a
-wrong answer to wait for all.
+A part that depends on data (an aggregate, a window, a column) makes a condition both true and false, and all remaining
+slices are read. A function of partition columns alone always leaves out the same slices: to wait for all of several
+slices would be wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def unknown_function(table: str, relations: Iterable[Relation], times: TimeColumns) -> Opaque | None:
-    """An unknown function of nothing but time in a condition on a table's slices."""
+    """An unknown function of time alone in a condition on a table's slices."""
     for relation in relations:
         for constraint in relation.constraints:
             if any(target.table == table for target in constraint.targets):

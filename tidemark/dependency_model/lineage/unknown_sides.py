@@ -1,4 +1,4 @@
-"""Conditions that say nothing while the mentions that they compare with may be in any slice: they are asked later."""
+"""Conditions that restrict nothing while the compared mentions may be in any slice: they are evaluated later."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COMPARES: Final = frozenset(["=", "<", "<="])
 
 
 def is_unknown_of(condition: Bound, others: Collection[Occurrence]) -> bool:
-    """Whether each comparison in it has a side that is not known where nothing is known of the other mentions."""
+    """Whether each comparison has a side that is unknown if nothing is known of the other mentions."""
     if not others:
         return False
     seen, stack = set[int](), [condition]
@@ -36,7 +36,7 @@ def is_unknown_of(condition: Bound, others: Collection[Occurrence]) -> bool:
 
 
 def _carries(side: Bound, others: Collection[Occurrence]) -> bool:
-    """Whether it is computed of some other mention, by functions that know nothing of what is not known."""
+    """Whether it is computed from another mention, by functions that are unknown for an unknown argument."""
     parts = list(walk(side))
     is_plain = all(
         isinstance(part, (Column, Literal, Parameter, Sourced)) or (isinstance(part, Call) and part.name in FUNCTIONS)

@@ -1,4 +1,4 @@
-"""Values of expressions over a box of slices: a range, NULL, or nothing that can be said.
+"""Values of expressions over a box of slices: a range, NULL, or unknown.
 
 A date is a number of days since 1970-01-01, a timestamp a number of microseconds since 1970-01-01T00:00Z, an interval
 or duration a pair of months and microseconds. A boolean is a truth
@@ -26,13 +26,13 @@ class Type(Enum):
     NUMBER = "number"
     INTERVAL = "interval"
     DURATION = "duration"
-    """An interval that may have parts of a day: with it a date becomes an instant."""
+    """An interval that may have parts of a day: a date plus a duration is an instant."""
 
     __hash__ = object.__hash__
 
 
 class Range(NamedTuple):
-    """All values from `low` to `high`; a single one where they are equal."""
+    """All values from `low` to `high`; a single value if they are equal."""
 
     type: Type
     low: Any
@@ -46,17 +46,17 @@ class Range(NamedTuple):
 
 
 class Special(Enum):
-    """What is no range."""
+    """Values other than ranges."""
 
     NULL = "null"
     UNKNOWN = "unknown"
-    """Only the data knows, on each slice."""
+    """Only the data knows it, on each slice."""
     IMPRECISE = "imprecise"
-    """Differs within the box in a way that a range does not tell; on a single slice it would."""
+    """Differs within the box in a way that a range cannot express; on a single slice it is known."""
 
 
 Value = Range | Special | int
-"""An int is a logic."""
+"""An int is a truth value."""
 
 _TRUTH_OF = {Special.NULL: logic.NULL, Special.UNKNOWN: logic.UNKNOWN, Special.IMPRECISE: logic.IMPRECISE}
 
@@ -67,7 +67,7 @@ def point(type_: Type, value: Any) -> Range:
 
 
 def exact_number(text: str) -> Range:
-    """The range of one number, exactly; a whole one is an int, for speed. Raises ValueError."""
+    """The range of one exact number; a whole one is an int, for speed. Raises ValueError."""
     exact = Fraction(text.strip())
     return point(Type.NUMBER, exact.numerator if exact.denominator == 1 else exact)
 
@@ -80,7 +80,7 @@ def truth_of(value: Value) -> int:
 
 
 def special_of(*values: Value) -> Special | None:
-    """What a function without a rule of its own gives for these: NULL for NULL, and nothing to say where nothing is."""
+    """NULL if a value is NULL, else IMPRECISE, else UNKNOWN; None without a special value."""
     special: Special | None = None
     for value in values:
         if isinstance(value, Special):
@@ -92,7 +92,7 @@ def special_of(*values: Value) -> Special | None:
 
 
 def pointwise(compute: Callable[..., Value], *values: Value) -> Value:
-    """A function of single values; over a box nothing can be said."""
+    """Applies a function of single values; over a box the result is imprecise."""
     special = special_of(*values)
     if special is not None:
         return special
@@ -105,14 +105,14 @@ def pointwise(compute: Callable[..., Value], *values: Value) -> Value:
 
 
 def spanning(compute: Callable[..., Value], first: Value, *others: Value) -> Value:
-    """A function that tells itself what it makes of a range as its first argument."""
+    """Applies a function that accepts a range as its first argument."""
     if not isinstance(first, Range) or not all(isinstance(value, Range) and value.is_point for value in others):
         return pointwise(compute, first, *others)
     return _computed(compute, first, *others)
 
 
 def hull(values: Iterable[Value]) -> Value:
-    """The least range with all of these; IMPRECISE where there is none."""
+    """The smallest range with all of these; IMPRECISE if there is none."""
     ranges = list(values)
     if len(ranges) == 1 or any(not isinstance(value, Range) for value in ranges):
         return ranges[0] if len(set(ranges)) == 1 else Special.IMPRECISE
@@ -130,7 +130,7 @@ def _computed(compute: Callable[..., Value], *ranges: Value) -> Value:
 
 
 def monotone(compute: Callable[..., Value], first: Value, *others: Value) -> Value:
-    """A function that never falls while its first argument rises: known over a box by its two ends."""
+    """Applies a function that never falls while its first argument rises: its two ends give the range."""
     if not isinstance(first, Range) or first.is_point:
         return pointwise(compute, first, *others)
     low = pointwise(compute, point(first.type, first.low), *others)
@@ -141,7 +141,7 @@ def monotone(compute: Callable[..., Value], first: Value, *others: Value) -> Val
 
 
 def falling(compute: Callable[..., Value], first: Value, *others: Value) -> Value:
-    """The same for a function that never rises."""
+    """Applies a function that never rises."""
     if not isinstance(first, Range) or first.is_point:
         return pointwise(compute, first, *others)
     turned = monotone(compute, Range(first.type, first.high, first.low), *others)

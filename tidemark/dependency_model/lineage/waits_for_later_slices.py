@@ -1,4 +1,4 @@
-"""What is inferred right and is a trap: a day that reads its whole month is computed when the month is over."""
+"""A correct read that may surprise: a day that reads its whole month waits for the month's end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TO_THE_END: Final = frozenset([OffsetKind.ALL, OffsetKind.LAST, OffsetKind.LAST
 
 
 def waits_for_later_slices(period: Period | None, reads: Iterable[Read]) -> Iterator[QueryError]:
-    """A notice of each inferred offset that goes on to the end of a longer period than the entity's."""
+    """A notice for each inferred offset that goes to the end of a longer period than the entity's."""
     for read in reads:
         for offset in read.offsets:
             if period is not None and offset.within and _goes_on(offset, period):
@@ -30,6 +30,6 @@ def waits_for_later_slices(period: Period | None, reads: Iterable[Read]) -> Iter
 
 
 def _goes_on(offset: Offset, period: Period) -> bool:
-    """Whether the period that the window lies in is read to its end, or a later one is."""
+    """Whether it reads the window's period to its end, or a later one."""
     is_read = not offset.periods or offset.periods[-1][1] >= 0
     return offset.kind in _TO_THE_END and offset.within is not period and is_read

@@ -1,8 +1,8 @@
-"""The list of a query against what its table can be written with: told before anything runs.
+"""Checks the select list of a query against its table, before a run.
 
-A partition column may stand in the list where it is the slice's own on every row, as `SELECT *` and models of other
-systems have it: the writer takes it away. Everywhere else a row would go to another slice than the one that is
-computed. Names that a table cannot have are refused by Delta in every run.
+A partition column may be in the list if it has the slice's own value on every row, as `SELECT *` and models of other
+systems have it; the writer removes it. With another value, a row would go to another slice. Delta refuses invalid names
+in every run.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from tidemark.errors import QueryError
 
 FORBIDDEN: Final = " ,;{}()\n\t="
-"""What no name of a column may hold: Delta refuses it."""
+"""Characters that a column's name must not contain: Delta refuses them."""
 _MADE_UP: Final = re.compile(r"_c\d+|.*#\d+", re.DOTALL)
-"""Names that the binder gives to columns of no name, and to those whose name is there already."""
+"""Names that the binder gives to columns without a name, and to repeated names."""
 _NAMED_BY_SPARK: Final = (exp.Func, exp.Binary, exp.Unary, exp.Case, exp.In, exp.Between, exp.Window)
-"""Spark names such a value by its text, in which there are brackets or blanks."""
+"""Spark names such a value by its text, which contains brackets or spaces."""
 _NAMED_BY_FIELD: Final = (exp.Cast, exp.Dot, exp.Bracket, exp.Anonymous, exp.Paren, exp.Neg)
 _INTERVALS: Final = frozenset(["make_interval", "make_dt_interval", "make_ym_interval", "try_make_interval"])
 
@@ -48,7 +48,7 @@ def refuse_unwritable(
     subjects: Mapping[str, EntityOutline],
     session: QuerySession,
 ) -> None:
-    """Raise QueryError for a list that no run can write."""
+    """Raises QueryError for a list that no run can write."""
     first = relations[0]
     own = [*(column.name.lower() for column in written.times), *(part.lower() for part in written.parts)]
     _refuse_names(query, first, own)
@@ -127,7 +127,7 @@ def _item(query: Query, name: str) -> Any:
 
 
 def _on_slice(written: EntityOutline, name: str) -> str:
-    """What a partition column is on the slice that is computed."""
+    """The value of a partition column on the slice that is computed."""
     time = next((column for column in written.times if column.name == name), None)
     return value_on_slice(time, written.period) if time is not None else f":{name}"
 
@@ -166,7 +166,7 @@ def _says_equal(condition: Bound, left: Bound, right: Bound) -> bool:
 
 
 def _bare_of_samples(bound: Bound) -> Bound:
-    """A value without what only leaves rows out: it is the row's own all the same."""
+    """A value without operations that only leave out rows: it is still the row's own."""
     while isinstance(bound, Opaque) and bound.hidden_by in SAMPLED and len(bound.parts) == 1:
         (bound,) = bound.parts
     return bound

@@ -1,1 +1,1 @@
-"""Reads from Spark's analyzed plans: what a plan says, as data, in the terms that queries are bound to."""
+"""Reads from Spark's analyzed plans: a plan as data, in the terms to which queries are bound."""

@@ -1,4 +1,4 @@
-"""From an expression of a plan to a bound one. What is not known here stays opaque, never guessed."""
+"""Binds an expression of a plan. An unknown one stays opaque and is never guessed."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _literal(node: PlanNode, _: Mapping[str, Bound]) -> Bound:
 
 
 def _value(text: str, of: str) -> Bound:
-    if of == "timestamp":  # its text is local to the session
+    if of == "timestamp":  # its text is in the session's time zone
         return Call("to_timestamp", (Literal(point(Type.STRING, text)),))
     if of == "boolean":
         return Literal(logic.TRUE if text == "true" else logic.FALSE)
@@ -101,7 +101,7 @@ _TYPES: Final[dict[str, Callable[[str], Range]]] = {
     **dict.fromkeys(("interval year", "interval month"), lambda text: point(Type.INTERVAL, (int(text), 0))),
     "interval ": lambda text: point(Type.INTERVAL, (0, int(text))),
 }
-"""Literals by the beginning of their type: of intervals the months, or the microseconds."""
+"""Literals by the beginning of their type; intervals in months or microseconds."""
 
 
 def _swap(name: str) -> Callable[[PlanNode, Mapping[str, Bound]], Bound]:
@@ -150,7 +150,7 @@ def _days(node: PlanNode, scope: Mapping[str, Bound]) -> Bound:
 
 
 def _pattern(value: Bound) -> Bound:
-    """A date pattern in the words of strftime, as queries have it, opaque where it is not known."""
+    """A date pattern in the form of strftime, as queries have it; opaque if it is unknown."""
     if not isinstance(value, Literal) or not isinstance(value.value, Range):
         return Opaque()
     words = [match[0] for match in _WORD.finditer(str(value.value.low))]

@@ -1,8 +1,8 @@
-"""What a Python function reads of its inputs: by the plans that it makes at business times where calendars are odd.
+"""The reads of a Python function, from its plans at business times where calendars are irregular.
 
-Each plan holds the business time as constants, so it is evaluated at its own business time only; the offset is then
-sought whose slices are what is read at every one of them, as of a query. What a function does on a day of its own
-between these business times is not seen.
+Each plan has the business time as constants, so it is evaluated only at its own business time. Then the offset is
+sought that names the slices read at all of these times, as for a query. A special case of the function for a day
+between these times stays undetected.
 
 Source: seed capability A7.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def business_times(downstream: EntityOutline) -> tuple[int, ...]:
-    """The slices whose plans are asked for: two weeks, turns of months and years, leap days, changes of the clock."""
+    """The slices whose plans are needed: two weeks, turns of months and years, leap days, clock changes."""
     if downstream.period is None:
         return ()
     return sparse_slices(downstream.calendar, downstream.period, downstream.start, closely=False)
@@ -44,7 +44,7 @@ def infer_reads(
     upstreams: Mapping[str, EntityOutline],
     session: QuerySession,
 ) -> dict[str, Read]:
-    """What is read of each input that some plan reads; `plans` are Spark's JSON by slice. Raises ParseError."""
+    """The reads of each input that some plan reads; `plans` are Spark's JSON by slice. Raises ParseError."""
     if downstream.period is None:
         return {}
     evaluation = Evaluation(downstream.calendar, downstream.period, downstream.start, upstreams)
@@ -64,7 +64,7 @@ def infer_reads(
 
 
 def _relations(text: str) -> list[Relation]:
-    """The ways to a plan's rows. Raises ParseError, also where an input is named that no way reads."""
+    """The ways to a plan's rows. Raises ParseError, also if the plan names an input that no way reads."""
     ways = relations(read_plan(text))
     lost = tables_named(text) - _tables(ways)
     if lost:
@@ -77,7 +77,7 @@ def _tables(ways: Sequence[Relation]) -> frozenset[str]:
 
 
 def _add(all_needed: dict[str, Needed], ordinal: int, tables: frozenset[str], needed: Mapping[str, Needed]) -> None:
-    """Put one business time's answer to the others; where it cannot be told once, it cannot at all."""
+    """Adds the slices of one business time; if they are unknown at one time, the whole read is."""
     for name in sorted(tables):
         known, new = all_needed.setdefault(name, {}), needed.get(name, {})
         if isinstance(known, str) or isinstance(new, str):
@@ -99,7 +99,7 @@ def _read(read: Read, needed: Needed, why: str, evaluation: Evaluation, plans: M
 
 
 def _opaque(name: str, ways: Sequence[Relation]) -> str:
-    """What in the conditions on an input nobody can know."""
+    """The unknown part of the conditions on an input."""
     conditions = [
         constraint.condition
         for way in ways

@@ -1,7 +1,7 @@
-"""From a plan to relations: every attribute put in its place, every condition put where it restricts rows.
+"""Binds a plan to relations: it resolves attributes, and puts conditions where they restrict rows.
 
-As of a query, there is one relation for each way that rows can come by. A node that is not known hides the columns of
-what is below it: conditions above restrict nothing below then, so that more is read, never less.
+As for a query, there is one relation for each way that rows can come by. An unknown node hides the columns below it.
+Conditions above then restrict nothing below: the result may have more slices than are read, but never fewer.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MAKES_UP_LEFT: Final = {"RightOuter", "FullOuter"}
 
 
 def relations(node: PlanNode) -> list[Relation]:
-    """The ways to a plan's rows; columns are named by the identities of attributes, in order. Raises ParseError."""
+    """The ways to a plan's rows; columns have the identities of attributes as names, in order. Raises ParseError."""
     table = _table(node)
     if table:
         return [_input(node, table)]
@@ -53,7 +53,7 @@ def relations(node: PlanNode) -> list[Relation]:
 
 
 def _table(node: PlanNode) -> str:
-    """The input whose columns a projection gives their marked names; empty for all other nodes."""
+    """The input whose columns a projection names with the mark; empty for other nodes."""
     names = (
         [str(expression.fields.get("name")) for expression in node.expressions("projectList")]
         if node.name == "Project"
@@ -72,7 +72,7 @@ def _input(node: PlanNode, table: str) -> Relation:
 
 
 def _with_queries(relation: Relation, node: PlanNode) -> Relation:
-    """Beside what a node reads below it, what queries in its expressions read."""
+    """The node's relation, with the reads of queries in its expressions."""
     inner = [merge_ways(relations(query)) for query in _queries(node)]
     return reduce(lambda outer, other: _beside(outer, other, outer.columns), inner, relation)
 
@@ -103,7 +103,7 @@ def _same(node: PlanNode) -> list[Relation]:
 
 
 def _hides(node: PlanNode) -> list[Relation]:
-    """Which rows it lets through depends on other rows: LIMIT, a sample."""
+    """LIMIT or a sample: the rows that it keeps depend on other rows."""
     return [_veil(way) for way in _same(node)]
 
 
@@ -119,7 +119,7 @@ def _project(node: PlanNode) -> list[Relation]:
 
 
 def _window(node: PlanNode) -> list[Relation]:
-    """A filter above drops rows that the window counts, unless it goes by the window's keys."""
+    """A filter above drops rows that the window counts, unless it uses the window's keys."""
     added = {expression.identity: Opaque() for expression in node.expressions("windowExpressions")}
     return [_with_window(way, node, added) for way in _same(node)]
 
@@ -137,7 +137,7 @@ def _deduplicate(node: PlanNode) -> list[Relation]:
 
 
 def _generate(node: PlanNode) -> list[Relation]:
-    """`explode` and its like: more rows of each, with more columns."""
+    """`explode` and similar: several rows of each row, with more columns."""
     unused = set(node.fields.get("unrequiredChildIndex") or ())
     added: dict[str, Bound] = {expression.identity: Opaque() for expression in node.expressions("generatorOutput")}
     return [
@@ -154,7 +154,7 @@ def _veil(relation: Relation, keys: frozenset[Bound] = frozenset()) -> Relation:
 
 
 def _number(columns: Iterable[tuple[str, Bound]]) -> dict[str, Bound]:
-    """By identity; one that comes again keeps its place under a name of its own."""
+    """The columns by identity; a repeated one keeps its place under its own name."""
     by_name: dict[str, Bound] = {}
     for at, (identity, column) in enumerate(columns):
         by_name[identity if identity not in by_name else f"{identity}#{at}"] = column
@@ -165,7 +165,7 @@ def _number(columns: Iterable[tuple[str, Bound]]) -> dict[str, Bound]:
 
 
 def _union(node: PlanNode) -> list[Relation]:
-    """Also INTERSECT and EXCEPT: columns of all children by their place, under the names of the first one's."""
+    """UNION, INTERSECT and EXCEPT: the children's columns by position, under the names of the first child's."""
     first, *others = [relations(child) for child in node.children]
     names = list(first[0].columns)
     return [*first, *(_align(way, names) for ways in others for way in ways)]
@@ -188,7 +188,7 @@ def _join(node: PlanNode) -> list[Relation]:
 
 
 def _join_pair(left: Relation, right: Relation, node: PlanNode, kind: str) -> Relation:
-    """Conditions speak of the rows that there are; above the join a row may be made up of NULLs."""
+    """Conditions apply to real rows; above the join, a row may be made up of NULLs."""
     makes_up_left, makes_up_right = (
         JoinSource(kind) if kind in made else None for made in (_MAKES_UP_LEFT, _MAKES_UP_RIGHT)
     )
@@ -209,7 +209,7 @@ def _source(relation: Relation, source: JoinSource | None) -> dict[str, Bound]:
 
 
 def _targets(kind: str, left: Relation, right: Relation) -> frozenset[Occurrence]:
-    """Whose rows a join's condition can leave out: of a full join nobody's."""
+    """The occurrences whose rows a join's condition can leave out; none in a full join."""
     ours, theirs = frozenset(left.occurrences), frozenset(right.occurrences)
     if kind in _INNER:
         return ours | theirs
@@ -217,7 +217,7 @@ def _targets(kind: str, left: Relation, right: Relation) -> frozenset[Occurrence
 
 
 def _unknown(node: PlanNode) -> list[Relation]:
-    """All that its children read, and nothing known of their columns."""
+    """The reads of all its children, without their columns."""
     inputs = [merge_ways([replace(relation, columns={}) for relation in relations(child)]) for child in node.children]
     return [reduce(lambda beside, other: _beside(beside, other, {}), inputs, Relation({}))]
 
@@ -271,4 +271,4 @@ _RULES: Final[dict[str, Callable[[PlanNode], list[Relation]]]] = {
     "Join": _join,
     **dict.fromkeys(("Union", "Intersect", "Except"), _union),
 }  # fmt: skip
-"""`Expand` (ROLLUP, CUBE) puts its keys under identities of their own, so that they are known to nobody."""
+"""`Expand` (ROLLUP, CUBE) gives its keys new identities, so that conditions above do not find them."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 MARK: Final = "\u00a7"
-"""Stands between table and column in the names of an input's columns, where no one else writes it."""
+"""Separates table and column in the names of an input's columns; names of users do not contain it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class PlanNode:
 
     @property
     def identity(self) -> str:
-        """What tells an attribute from all others of its plan; empty where the node is none."""
+        """The identity of an attribute in its plan; empty for other nodes."""
         return str((self.fields.get("exprId") or {}).get("id", ""))
 
     def expressions(self, field: str) -> tuple[PlanNode, ...]:
-        """The expressions of a field: of one, or of a list of them."""
+        """The expressions of a field that has one, or a list of them."""
         value = self.fields.get(field)
         if not isinstance(value, list) or not value:
             return ()
@@ -48,7 +48,7 @@ def read_plan(text: str) -> PlanNode:
 
 
 def tree(flat: Sequence[Mapping[str, Any]]) -> PlanNode:
-    """A tree of a list of its nodes. Raises ParseError."""
+    """A tree from the list of its nodes. Raises ParseError."""
     rest = iter(flat)
     try:
         child = _next(rest)
@@ -73,6 +73,6 @@ def walk(node: PlanNode) -> Iterator[PlanNode]:
 
 
 def tables_named(text: str) -> frozenset[str]:
-    """The inputs that a plan's JSON names anywhere, whatever stands around them."""
+    """The inputs that a plan's JSON names anywhere."""
     before = text.split(MARK)[:-1]
     return frozenset(part.rpartition('"')[2] for part in before)
