@@ -59,6 +59,8 @@ REWRITTEN: Final = (
             "completeness",
             "graph",
             "impact",
+            "lineage/foreign_sql",
+            "lineage/functions",
             "refresh",
         )
     ),

@@ -264,7 +264,7 @@ class SelectBinder:
         if chosen:
             self.constraints.append(Constraint(condition, chosen, self.scope.all_sides()))
 
-    # --- what comes out ---------------------------------------------------------------------------------------------
+    # --- the result -------------------------------------------------------------------------------------------------
 
     def _result(self) -> Relation:
         columns, opened = self._columns()
