@@ -80,6 +80,8 @@ REWRITTEN: Final = (
     "tidemark/lineage_events",
     "tidemark/dagster_internals",
     "tidemark/olap",
+    "tidemark/engines",
+    "tidemark/refresh",
 )
 """Every rule holds here; other pages and folders join the list when they are rewritten."""
 EVERYWHERE: Final = frozenset({"as it stands", "none of a", "come what may", "let expect", "one of them"})

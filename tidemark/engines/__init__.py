@@ -1,1 +1,1 @@
-"""How other engines read slices and tags of the lake's tables."""
+"""Locations, queries and a table by which other engines read slices and tags of the lake."""

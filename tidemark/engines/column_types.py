@@ -1,4 +1,4 @@
-"""Types of a Delta table's columns in the words of engines that have to be given them."""
+"""Names of a Delta table's column types in an engine's SQL, for engines that need the schema declared."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _STRUCTS: Final[Mapping[Dialect, tuple[str, str]]] = {"flink": ("ROW", " ")}
 
 
 def type_name(dialect: Dialect, column: str, type_: DataType) -> str:
-    """Raises EngineCannotReadError."""
+    """The type's name in the dialect. Raises EngineCannotReadError."""
     if isinstance(type_, ArrayType):
         return f"ARRAY<{type_name(dialect, column, type_.element_type)}>"
     if isinstance(type_, MapType):

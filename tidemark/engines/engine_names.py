@@ -1,4 +1,4 @@
-"""The engines by the names that people give them: `delta` is delta-rs."""
+"""The names of the engines as users write them; `delta` is delta-rs."""
 
 from typing import Final
 

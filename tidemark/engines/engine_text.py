@@ -1,6 +1,7 @@
-"""The text by which another engine reads a slice or tag: pasted as it is, it gives the rows that Spark gives.
+"""The code by which another engine reads a slice or tag; run unchanged, it returns the rows that Spark returns.
 
-Each engine is a function of the rows' location. Texts of engines that no test can run say so in their first line.
+Each engine has a function from the location to the code. The code of an engine that tests cannot run says so in its
+first line.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _NOT_RUN: Final = "-- by {}'s documentation: not run by Tidemark's tests"
 
 
 class EngineText(NamedTuple):
-    """`is_tested` where a test runs such a text and compares its rows with Spark's."""
+    """`is_tested` says whether a test runs such code and compares its rows with Spark's."""
 
     language: Literal["python", "sql"]
     is_tested: bool
@@ -35,7 +36,7 @@ class EngineText(NamedTuple):
 
 
 def engine_text(engine: str, location: SliceLocation) -> EngineText:
-    """How the engine of that name reads it. Raises EngineCannotReadError."""
+    """The code for the named engine. Raises EngineCannotReadError."""
     language, places, is_tested, write = _ENGINES[engine]
     scheme = _scheme(location)
     if scheme not in places:
@@ -79,7 +80,7 @@ def _polars_literal(value: PartitionValue) -> str:
 
 
 def _python(value: str | int) -> str:
-    """A literal; what JSON writes of texts and whole numbers is Python's as well."""
+    """A Python literal; JSON writes strings and integers in the same way."""
     return json_text(value, ensure_ascii=False)
 
 
@@ -133,7 +134,7 @@ def _flink(location: SliceLocation) -> str:
 
 
 def _where(location: SliceLocation) -> str:
-    """In the words of SQL that DataFusion, DuckDB and Trino share."""
+    """The WHERE clause in the SQL that DataFusion, DuckDB and Trino share."""
     return _conditions([equal_to(location.partition)] if location.partition else [])
 
 
@@ -147,7 +148,7 @@ def _scheme(location: SliceLocation) -> str:
 
 
 def _uri(location: SliceLocation) -> str:
-    """As engines name it that do not know Hadoop's `s3a`."""
+    """The table's URI with `s3://`, because these engines do not know Hadoop's `s3a://`."""
     text = str(location.table)
     return f"s3://{text.removeprefix('s3a://')}" if text.startswith("s3a://") else text
 

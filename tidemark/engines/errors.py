@@ -1,8 +1,8 @@
-"""Errors of what other engines read.
+"""Errors of the locations and code for other engines.
 
 TerminalError
-|-- NoSliceToReadError    the entity has no rows in a Delta table of the lake
-`-- EngineCannotReadError an engine cannot read where the lake is, or a type of the table
+|-- NoSliceToReadError     the entity has no rows in a Delta table of the lake
+`-- EngineCannotReadError  an engine cannot read the lake's storage, or a column type of the table
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class NoSliceToReadError(TerminalError):
 
 
 class EngineCannotReadError(TerminalError):
-    """An engine cannot read where the lake is, or a type of the table."""
+    """An engine cannot read the lake's storage, or a column type of the table."""
 
     @classmethod
     def place(cls, engine: str, scheme: str, known: Collection[str]) -> Self:

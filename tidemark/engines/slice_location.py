@@ -1,6 +1,6 @@
-"""Where another engine finds the rows of a slice or of a tag: a version of a Delta table, and a partition of it.
+"""The Delta table, version and partition where another engine finds the rows of a slice or tag.
 
-All of it comes from the state store and the table's log: no Spark.
+The state store and the table's log give the location; Spark is not needed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SliceLocation:
-    """`name` is the slice's key or the tag's name; without a `partition` all rows of the version are its rows."""
+    """`name` is the slice's key or the tag's name. With an empty `partition`, all rows of the version belong to it."""
 
     entity: str
     name: str
@@ -42,7 +42,7 @@ class SliceLocation:
 
 
 def slice_location(runtime: Runtime, entity: str, slice_key: str | None) -> SliceLocation:
-    """Of a slice, the newest one by default.
+    """Locate a slice, by default the newest complete one.
 
     Raises UnknownEntityError, ParseError, NotADeltaTableError, NoSliceToReadError, InputMissingError,
     SnapshotMissingError, SnapshotRestatedError and VersionGoneError.
@@ -58,7 +58,7 @@ def slice_location(runtime: Runtime, entity: str, slice_key: str | None) -> Slic
 
 
 def tag_location(runtime: Runtime, entity: str, tag: str) -> SliceLocation:
-    """Of a tag of the entity's table: all of the version.
+    """Locate the version that a tag names; all of its rows belong to the tag.
 
     Raises UnknownEntityError, NotADeltaTableError, RepairSourceError and VersionGoneError.
     """
@@ -81,7 +81,7 @@ def _table(runtime: Runtime, entity: str) -> TableLocation:
 
 
 def _newest(runtime: Runtime, entity: str) -> Slice:
-    """The newest one that is complete."""
+    """The newest complete slice."""
     if runtime.warehouse.is_snapshot(entity):
         period = str(runtime.warehouse.entities[entity].period)
         tags = runtime.registry.of(entity, period)
@@ -103,7 +103,7 @@ def _tagged_version(runtime: Runtime, slice_: Slice, table: TableLocation) -> in
 
 
 def _told_version(runtime: Runtime, slice_: Slice, table: TableLocation, partition: Partition) -> int:
-    """The version that the slice's run made; the newest one where nobody told it, or its files are vacuumed."""
+    """The version that the slice's run reported, or the newest one if that is unknown or its files are vacuumed."""
     current = runtime.state.current(slice_)
     if current is None or COMPLETED not in current.status.states:
         raise InputMissingError.of(slice_, [slice_])

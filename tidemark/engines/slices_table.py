@@ -1,8 +1,8 @@
-"""Slices and tags as a table of the lake, `_slices`, which every engine joins: a copy of what the catalog says.
+"""The table `_slices` of the lake: a copy of the catalog's slices and tags that every engine can join.
 
-A slice has a row, and so has a tag that people gave. `tidemark catalog --to-lake` writes the table first; while it is
-there the center keeps it, in batches: the rows of entities of which anything changed are replaced, in one commit. Who
-begins to keep it, and who finds that somebody else wrote it, compares all of it with the state store.
+Each slice has a row, and so has each tag that a user set. `tidemark catalog --to-lake` creates the table. From then on
+the center keeps it current: it replaces the rows of changed entities in batches, each batch in one commit. The center
+compares the whole table with the state store when it starts, and when it finds that another process wrote the table.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _AT_ONCE: Final = 20
 
 
 class SlicesTable:
-    """The table of one warehouse; one process keeps it at a time."""
+    """The `_slices` table of one warehouse. Only one process may keep it at a time."""
 
     def __init__(self, warehouse: Warehouse, database: Database) -> None:
         self._warehouse, self._database = warehouse, database
@@ -77,17 +77,19 @@ class SlicesTable:
 
     @property
     def path(self) -> TableLocation:
-        """Where it is."""
         return self._warehouse.settings.warehouse / SLICES_TABLE
 
     def publish(self) -> int:
-        """Make it equal to the state store, in one commit, also where it is not there yet; how many rows it has."""
+        """Make the table equal to the state store in one commit; creates it if needed. Returns its number of rows."""
         self._begin()
         self._write(self._changed(self._names))
         return table_metrics(self.path).rows
 
     def keep(self) -> None:
-        """Take in what changed since the last time, of some entities at once; nothing where there is no such table."""
+        """Write the changes since the last call, for a limited number of entities.
+
+        Does nothing while the table is missing.
+        """
         version = current_version(self.path)
         if version is None:
             self._due = None
@@ -101,7 +103,7 @@ class SlicesTable:
             del due[name]
 
     def _begin(self) -> None:
-        """All entities are due, and what the table has is what was written."""
+        """Mark all entities as due, and read from the table what was last written."""
         self._written, self._version = {}, current_version(self.path)
         if self._version is not None:
             there = sorted(read_rows(self.path, self._version).to_pylist(), key=itemgetter("entity"))
@@ -111,7 +113,7 @@ class SlicesTable:
         self._due = dict.fromkeys([*self._names, *self._written])
 
     def _due_entities(self) -> dict[str, None]:
-        """With those whose slices or tags changed, and those that are counted or copied, of which nothing says so."""
+        """The due entities, plus newly changed ones and entities whose changes leave no transition."""
         due = self._due if self._due is not None else {}
         last, tags = self._last(), self._tag_marks()
         query = select(TRANSITIONS.c.entity).where(TRANSITIONS.c.seq > self._seq).distinct()
@@ -133,7 +135,7 @@ class SlicesTable:
             return connection.execute(select(func.max(TRANSITIONS.c.seq))).scalar() or 0
 
     def _tag_marks(self) -> dict[str, Any]:
-        """By entity what is another text where a tag came, went, or stands for something else."""
+        """By entity, a fingerprint that changes when a tag is added, removed or moved, or a partition's rows change."""
         columns, held = SNAPSHOTS.c, CATALOG_PARTITIONS.c
         marks = (func.count(), func.max(columns.tagged_at), func.sum(columns.version), func.sum(columns.generation))
         tags = select(columns.entity, *marks).group_by(columns.entity)
@@ -146,7 +148,7 @@ class SlicesTable:
         return told
 
     def _changed(self, names: list[str]) -> dict[str, list[dict[str, Any]]]:
-        """By entity all of its rows, where they are not those of the table."""
+        """By entity, all rows of the entities whose rows differ from the table's."""
         rows = {name: self._rows(name) for name in names}
         gone = {name: list[dict[str, Any]]() for name in self._written if name not in self._warehouse.entities}
         there = {**rows, **gone}
@@ -194,7 +196,7 @@ class SlicesTable:
         return sorted([*rows, *map(_tag_row, by_hand)], key=_place)
 
     def _published(self, place: str, name: str) -> dict[Slice, int]:
-        """The generation of each slice that readers of a replica see there."""
+        """The generation of each slice that readers of the replica at `place` see."""
         copies = SliceCopies(self._database, place, name).all().values()
         return {copy.slice: copy.published.generation for copy in copies if copy.published}
 
@@ -219,7 +221,7 @@ class SlicesTable:
 
 
 def _slices_of(entity: str) -> Select[Any]:
-    """Slices that are there, were there or should be, with the rows of their partitions."""
+    """Slices that exist, existed or should exist, with the row counts of their partitions."""
     slices, held = SLICES.c, CATALOG_PARTITIONS.c
     same = and_(held.entity == slices.entity, held.key == slices.key, held.sub == slices.sub)
     query = select(*(slices[name] for name in CURRENT), held.rows).select_from(
@@ -229,7 +231,7 @@ def _slices_of(entity: str) -> Select[Any]:
 
 
 def _versions_of(entity: str) -> Select[Any]:
-    """What runs told of the table, the last one last."""
+    """The table versions that runs reported for each slice, oldest first."""
     columns = TRANSITIONS.c
     query = select(columns.key, columns.sub, columns.snapshot_id)
     return query.where(columns.entity == entity, columns.snapshot_id.is_not(None)).order_by(columns.seq)
@@ -245,6 +247,6 @@ def _place(row: dict[str, Any]) -> tuple[str, str]:
 
 
 def _digest(rows: list[dict[str, Any]]) -> bytes:
-    """Another one where any row is another; of no rows empty."""
+    """A hash of the rows; empty if there are none."""
     told = repr([[row[name] for name in _SCHEMA.names] for row in rows])
     return hashlib.sha256(told.encode()).digest() if rows else b""

@@ -1,1 +1,1 @@
-"""Caches, materialized tables and views, refreshed by the slice that changed (C7)."""
+"""Refreshes caches, materialized tables and views after a slice changed (C7)."""

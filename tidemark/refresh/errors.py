@@ -1,12 +1,11 @@
-"""What keeps a target from being refreshed; no text here holds an address, which may be a secret as a whole.
+"""Errors of refreshing a target. Messages hold no address, because a whole address may be secret.
 
 TransientError
-`-- TargetDownError          a target does not answer: all that is open for it waits
-
+`-- TargetDownError        a target does not answer: all its open deliveries wait
 TerminalError
-|-- TargetRefusedError       a target refused one slice: the others go on
-|-- TargetSettingError       a target without an address, or with one that its kind does not have
-`-- NotRefreshedError        a name that no setting has
+|-- TargetRefusedError     a target refused one slice: the other slices go on
+|-- TargetSettingError     a target's address is missing, or does not fit its kind
+`-- NotRefreshedError      the project declares no such target
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class TargetRefusedError(TerminalError):
 
 
 class TargetSettingError(TerminalError):
-    """A target without an address, or with one that its kind does not have."""
+    """A target's address is missing, or does not fit its kind."""
 
     @classmethod
     def of(cls, target: str, expected: str) -> Self:
@@ -57,7 +56,7 @@ class TargetSettingError(TerminalError):
 
 
 class NotRefreshedError(TerminalError):
-    """A name that no setting has."""
+    """The project declares no such target."""
 
     @classmethod
     def target(cls, name: str, known: Collection[str]) -> Self:

@@ -1,4 +1,4 @@
-"""The adapter of a target; its address and keys come from the environment."""
+"""Opens the adapter of a target; its address and keys come from the environment."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EXPECTED = {
 def open_target(
     target: RefreshTarget, root: Path, env: Mapping[str, str], clock: Callable[[], datetime] = utc_now
 ) -> RefreshAdapter:
-    """Nothing is connected to yet. Raises TargetSettingError, without the address."""
+    """Create the adapter without connecting. Raises TargetSettingError, whose message leaves out the address."""
     if target.kind is TargetKind.DUCKDB:
         return DatabaseTables(target.name, DuckDbStore(root / target.file))
     address = env.get(ADDRESS_PREFIX + target.name.upper(), "").strip()

@@ -1,4 +1,4 @@
-"""What an adapter refreshes: a slice in its present state, and what the declaration says was made of it."""
+"""The input of an adapter: a slice in its present state, and what its declaration says was derived from it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RefreshedSlice:
-    """`table` is where its rows are, `window` is None for a static slice, `time_zone` the clock of its part."""
+    """`table` holds its rows. A static slice has no `window`. `time_zone` is that of the slice's part."""
 
     slice: Slice
     standing: SliceStanding
@@ -40,14 +40,17 @@ class RefreshedSlice:
         table: TableLocation,
         target: str,
     ) -> RefreshedSlice:
-        """What a target has of it. Raises NoSuchSliceError and ParseError for a slice that there is not any more."""
+        """Collect what the target derives from the slice.
+
+        Raises NoSuchSliceError and ParseError if the slice no longer exists.
+        """
         node = graph.node(slice_.entity)
         window = None if node.grid is None else graph.window(slice_)
         made = tuple(told for told in node.entity.refresh if told.target == target)
         return cls(slice_, standing, node.entity, table, window, node.calendar_of(slice_.sub).time_zone, made)
 
     def texts(self, templates: Iterable[str], escape: Callable[[str], str] = str) -> list[str]:
-        """Texts with placeholders, for this slice, each once; `escape` is applied to each value."""
+        """Fill the templates for this slice, without duplicates; `escape` is applied to each value."""
         sub = dict(self.slice.sub)
         filled = (
             slice_text(template, self.slice.key, self.window, self.time_zone, sub, escape) for template in templates
@@ -56,11 +59,11 @@ class RefreshedSlice:
 
 
 class RefreshAdapter(Protocol):
-    """How a target is refreshed. The same call again changes nothing."""
+    """Refreshes a target. Delivering the same slice again changes nothing."""
 
     def deliver(self, refreshed: RefreshedSlice) -> None:
-        """Returns once the target has taken it.
+        """Return once the target has accepted the slice.
 
-        Raises TargetDownError where it does not answer, TargetRefusedError where it takes other slices, and
-        TargetSettingError. Other errors of Tidemark count as refusals.
+        Raises TargetDownError if the target does not answer, TargetRefusedError if it refuses this slice but accepts
+        others, and TargetSettingError. Other errors of Tidemark count as refusals.
         """

@@ -1,8 +1,9 @@
-"""What slices ask of one target, planned as they change, delivered in the order in which they did (C7).
+"""Plans a delivery to one target for each slice that changed, and sends deliveries in the order of the changes (C7).
 
-A plan is stored before it is delivered, and that it was taken after it: who dies in between delivers it again. Each
-slice has one delivery at most, so what is delivered last of a slice is how it stands. A target that does not answer is
-asked again later, by the delivery that found it so; one that refuses a slice gets the others.
+A plan is stored before the delivery, and its completion after it; after a crash in between, the delivery is sent again.
+Each slice has at most one delivery, so the last one sent always carries the slice's present state. If a target does not
+answer, the refresher tries again later, starting with the delivery that failed. If a target refuses a slice, the other
+slices go on.
 """
 
 from __future__ import annotations
@@ -42,14 +43,14 @@ _LOGGER: Final = logging.getLogger("tidemark.refresh")
 
 @dataclass
 class RefreshReport:
-    """What was delivered; `troubles` says of each slice that was not why."""
+    """The number of deliveries sent; `troubles` maps each slice that failed to the reason."""
 
     delivered: int = 0
     troubles: dict[Slice, str] = field(default_factory=dict)
 
 
 class Refresher:
-    """Refreshes one target; one process at a time does."""
+    """Refreshes one target. Only one process may do so at a time."""
 
     def __init__(
         self,
@@ -72,14 +73,14 @@ class Refresher:
         self._seen, self._asked_at = -1, clock()
 
     def run_pass(self, goes_on: Callable[[], bool] = lambda: True) -> RefreshReport:
-        """Deliver all that is due.
+        """Send all due deliveries once.
 
         Raises StateStoreDownError, and AlreadyRunningError while another process refreshes the target.
         """
         return self.follow(goes_on, lambda: False)
 
     def follow(self, goes_on: Callable[[], bool], wait: Callable[[], bool]) -> RefreshReport:
-        """The same again and again, as long as `wait` between two looks says yes."""
+        """Repeat the pass until `wait`, called between two passes, returns False."""
         report = RefreshReport()
         name = f"refresh {self._target}"
         with holding(self._store.database, name, f"refreshing {self._target}") as held:
@@ -95,7 +96,7 @@ class Refresher:
         return report
 
     def _look(self) -> None:
-        """The number of the last transition first: one that comes in between is seen by the next look."""
+        """Plan deliveries of changed slices. It reads the last transition first, so the next look sees later ones."""
         last = self._store.read.last()
         if last == self._seen:
             return
@@ -107,7 +108,10 @@ class Refresher:
         self._seen = last
 
     def _changed(self) -> dict[str, list[Current]]:
-        """By entity, how slices are to which something happened since the last look; at first all that matter."""
+        """By entity, the slices that changed since the last look.
+
+        The first look returns all known and completed ones.
+        """
         read = self._store.read
         if self._seen < 0:
             known = read.currents(self._deliveries)
@@ -145,13 +149,13 @@ class Refresher:
                 return
 
     def _deliver(self, delivery: SliceDelivery, report: RefreshReport) -> bool:
-        """Whether the target can take more."""
+        """Returns whether the target can accept more deliveries."""
         try:
             self._adapter.deliver(self._refreshed(delivery))
         except TidemarkError as error:
             self._fail(delivery, str(error), report, is_down=isinstance(error, TargetDownError))
             return not isinstance(error, TargetDownError)
-        except Exception as error:  # noqa: BLE001 - one slice that nobody foresaw holds no other up; texts may hold addresses
+        except Exception as error:  # noqa: BLE001 - one slice must not stop the others; messages may hold addresses
             self._fail(delivery, f"unexpected {type(error).__name__}", report, is_down=False)
             return True
         crash_point("refresh.delivered")

@@ -1,1 +1,1 @@
-"""How targets are refreshed, one module a kind."""
+"""One adapter module for each kind of target."""

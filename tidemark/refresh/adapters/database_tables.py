@@ -1,4 +1,4 @@
-"""Tables and materialized views of a database: the rows of a slice are swapped in one transaction."""
+"""Tables and materialized views of a database. One transaction replaces the rows of a slice."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class DatabaseTables:
-    """Tables before views, which are made of them."""
+    """Refreshes tables first, because the views read them."""
 
     def __init__(self, target: str, store: OlapStore) -> None:
         self._target, self._store = target, store
 
     def deliver(self, refreshed: RefreshedSlice) -> None:
-        """See RefreshAdapter; also raises the errors of stores, and of tables whose rows cannot be read."""
+        """See RefreshAdapter. Also raises the store's errors, and errors of lake tables whose rows cannot be read."""
         try:
             for told in refreshed.made:
                 if told.table is not None:

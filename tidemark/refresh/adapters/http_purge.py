@@ -1,4 +1,4 @@
-"""Pages of an HTTP cache (Varnish, nginx, a CDN): by surrogate keys in a header, or by their paths."""
+"""Pages of an HTTP cache (Varnish, nginx, a CDN), purged by surrogate keys in a header or by their paths."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 _LONGEST_HEADER: Final = 4_000
 _NOT_CACHED: Final = (404, 410, 412)
-"""What caches answer for a page that they do not have."""
+"""The status codes that caches return for a page that they do not hold."""
 
 
 class HttpPurge:
-    """A request names as many keys as a header holds; a path is a request of its own."""
+    """A request carries as many keys as a header holds; each path is a request of its own."""
 
     def __init__(self, target: RefreshTarget, address: str) -> None:
         self._target, self._address = target, address.rstrip("/")
@@ -45,7 +45,7 @@ class HttpPurge:
 
 
 def _headers(tags: Sequence[str]) -> Iterator[str]:
-    """Values of the header, each with some of the tags."""
+    """Values of the header; each joins as many tags as fit."""
     header = ""
     for tag in tags:
         if header and len(header) + len(tag) >= _LONGEST_HEADER:
@@ -57,5 +57,5 @@ def _headers(tags: Sequence[str]) -> Iterator[str]:
 
 
 def _encoded(value: str) -> str:
-    """A value in a path or a header: keys are separated by spaces there."""
+    """A value as part of a path or header. Spaces are encoded, because they separate the keys of a header."""
     return quote(value, safe=":+")

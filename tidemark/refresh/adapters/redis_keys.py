@@ -1,4 +1,4 @@
-"""Keys of a Redis-protocol server: by their names, by patterns, and by sets of keys (tags)."""
+"""Keys of a server with the Redis protocol, selected by name, by pattern, or by a set that lists them (a tag)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DOWN: Final = (redis.ConnectionError, redis.TimeoutError, redis.BusyLoadingErro
 
 
 class RedisKeys:
-    """Keys are unlinked: readers miss them and read anew. A member of a tag leaves the set with its key, at once."""
+    """Unlinks keys, so readers miss them and load the data again. A tag's set loses the key in the same transaction."""
 
     def __init__(self, target: str, address: str) -> None:
         self._target = target
@@ -62,7 +62,10 @@ class RedisKeys:
         self._unlink(found)
 
     def _unlink_tagged(self, tag: str) -> None:
-        """A key that is written again meanwhile keeps its place in the set, or loses it together with its value."""
+        """A reader may write a key again meanwhile.
+
+        The key then keeps its place in the set, or loses both value and place.
+        """
         for some in _parts(list(self._client.sscan_iter(tag, count=_AT_ONCE))):
             with self._client.pipeline(transaction=True) as transaction:
                 transaction.unlink(*some)
@@ -76,10 +79,10 @@ def _parts(keys: Sequence[str | bytes]) -> Iterator[Sequence[str | bytes]]:
 
 
 def _literal(value: str) -> str:
-    """A value in a pattern, where it stands for itself."""
+    """A value escaped for a pattern, so that it matches only itself."""
     return _SPECIAL.sub(r"\\\1", value)
 
 
 def _with_star_alone(template: str) -> str:
-    """A declared pattern: of the special characters `*` alone is one."""
+    """A declared pattern in which `*` is the only special character."""
     return re.sub(r"([\\?\[\]^])", r"\\\1", template)

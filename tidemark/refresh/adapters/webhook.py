@@ -1,4 +1,4 @@
-"""A message to any receiver, signed as Standard Webhooks says (standardwebhooks.com) where it has a key."""
+"""A message to any HTTP receiver. With a key it is signed as Standard Webhooks (standardwebhooks.com) specifies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ENCODED = "whsec_"
 
 
 class Webhook:
-    """Without a `key` messages are not signed. A message that is sent again has the same id."""
+    """Without a `key` messages are unsigned. A repeated message has the same id."""
 
     def __init__(self, target: str, address: str, key: str, clock: Callable[[], datetime]) -> None:
         self._target, self._address, self._clock = target, address, clock
