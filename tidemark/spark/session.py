@@ -194,6 +194,9 @@ _TUNING = {
     "spark.databricks.delta.snapshotPartitions": "1",
     # A version whose checksum file lists its files opens without a job over the log; the default limit is 50 files.
     "spark.databricks.delta.allFilesInCrc.thresholdNumFiles": "1000",
+    # PySpark asks the JVM three questions before each call, to name the caller's line in Spark's errors: a fifth of the
+    # processor time of a small capture step. Python's traceback names the line as well.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # Hadoop reads ranges of a local file by a thread pool. Each thread keeps a buffer outside the heap as large as its
