@@ -82,6 +82,8 @@ REWRITTEN: Final = (
     "tidemark/olap",
     "tidemark/engines",
     "tidemark/refresh",
+    "tidemark/state_store",
+    "tidemark/center",
 )
 """Every rule holds here; other pages and folders join the list when they are rewritten."""
 EVERYWHERE: Final = frozenset({"as it stands", "none of a", "come what may", "let expect", "one of them"})

@@ -32,10 +32,10 @@ def plan_of(
     most: int | None = None,
     require_wanted: Callable[[], None] = _always_wanted,
 ) -> BackfillPlan:
-    """The slices to rebuild with these, beginning by `until` (aware); nothing is changed.
+    """Plan to rebuild these slices and their downstream slices, starting by `until` (aware). Nothing is changed.
 
-    With `most` no more slices may be downstream. `require_wanted` is called on the way, and raises where nobody waits
-    for the plan any more. Raises UnknownEntityError, ParseError and StateStoreDownError.
+    `most` limits the number of downstream slices. `require_wanted` is called several times; it raises if the plan's
+    caller is gone. Raises UnknownEntityError, ParseError and StateStoreDownError.
     """
     closure, downstream = iter(bounded_closure(graph, roots, until, most)), list[Slice]()
     while some := list(islice(closure, _AT_ONCE)):

@@ -317,7 +317,7 @@ class DependencyCenter:
             self._commit(tickets)
         except TidemarkError as error:  # reported to every waiting caller, who raises it
             _refuse(tickets, error)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the one who reported it raises it, nobody else
+        except Exception as error:  # noqa: BLE001 - the caller of each faulty ticket raises it, no other caller
             waiting = [ticket for ticket in tickets if not ticket.done.done()]
             if len(waiting) < 2:
                 _refuse(waiting, error)

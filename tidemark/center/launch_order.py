@@ -50,7 +50,7 @@ class ChainOrder:
     def sort(self, groups: Sequence[list[Slice]]) -> list[list[Slice]]:
         return sorted(groups, key=lambda group: self.key(group[0]))
 
-    def is_promised(self, group: Sequence[Slice]) -> bool:  # noqa: ARG002 - it goes by no promises
+    def is_promised(self, group: Sequence[Slice]) -> bool:  # noqa: ARG002 - promises do not change this order
         return False
 
     def key(self, slice_: Slice) -> tuple[float, datetime]:

@@ -58,7 +58,7 @@ def reports_before(facts: Iterable[Fact], graph: DependencyGraph, memory: Center
     for fact in facts:
         slice_, run = fact.slice, fact.data.run_id
         has_slice = slice_ in memory.under_way and run is not None and memory.runs.get(slice_) == run
-        with suppress(ParseError):  # whoever takes the fact refuses it
+        with suppress(ParseError):  # the receiver of the fact refuses it
             if not has_slice and is_judged(fact, graph):
                 doubtful.add(slice_)
     memory.index.statuses.fetch(doubtful)

@@ -195,7 +195,7 @@ class Service:
             self._work()
         except TerminalError:
             raise
-        except Exception as error:  # noqa: BLE001 - what nobody foresaw about one fact must not end it for all others
+        except Exception as error:  # noqa: BLE001 - an unforeseen error of one fact must not stop the others
             self.figures.errors += 1
             event = "again" if isinstance(error, OUTAGES) else "unexpected"
             self._tell(event, kind=type(error).__name__, error=" ".join(str(error).split())[:500])

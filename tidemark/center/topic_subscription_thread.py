@@ -54,7 +54,7 @@ class TopicSubscription:
                 continue
             try:
                 self._take_in(generation)
-            except Exception as error:  # noqa: BLE001 - Kafka or the store is away: the topic is read on when it is back
+            except Exception as error:  # noqa: BLE001 - Kafka or the store is down: reading continues later
                 self._tell("again", kind=type(error).__name__, error=" ".join(str(error).split())[:500])
                 self._closed.wait(_AGAIN_SECONDS)
 

@@ -98,12 +98,12 @@ class Staging:
         return bool(events)
 
     def reports(self, slice_: Slice) -> Sequence[ReportBefore]:
-        """What was reported of a slice, oldest first, as far as a fact of it may be late."""
+        """Earlier reports of a slice, oldest first, if one of the staged facts may be late."""
         own = self._reports.get(slice_)
         return (self._below.reports(slice_) if self._below else ()) if own is None else own
 
     def _source(self, fact: Fact, holder: str | None) -> Source:
-        """Whose report it is. A run that the center launched, or that Dagster knows of, has its slice up to its end."""
+        """The source of a report. A run of the center, or one that Dagster knows, owns its slice until the run ends."""
         run = fact.data.run_id
         if run is None or run == self.run_of(fact.slice):
             return Source.OF_ITS_RUN

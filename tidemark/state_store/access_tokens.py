@@ -1,7 +1,7 @@
-"""Tokens of callers by name: only a digest of each is kept, so that who reads the store calls in nobody's name.
+"""Named access tokens of callers. The store keeps only a digest of each, so a reader of the store cannot use them.
 
-A token is `tm_ID_SECRET`: ID finds its row, and SECRET is 256 random bits, for which one SHA-256 is as good as any slow
-hash. Scanners for leaked secrets know it by its prefix.
+A token is `tm_ID_SECRET`: ID finds its row. SECRET has 256 random bits, so one SHA-256 is as safe as a slow hash.
+Scanners for leaked secrets recognize the token by its prefix.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "tm_"
 AT_A_TIME: Final = 2
-"""Tokens of one name that are in force: the next one is given out before the last one is revoked."""
+"""Valid tokens of one name at a time: users create the next one before they revoke the last one."""
 _MOST_NAMES: Final = 1_000
 _TOKEN: Final = re.compile(r"tm_([0-9a-f]{16})_[A-Za-z0-9_-]{43}")
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -39,7 +39,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class StoredToken:
-    """A token without its secret. Instants are in UTC; None: it does not expire, it is not revoked."""
+    """A token without its secret. Instants are in UTC. With `expires_at` None it never expires."""
 
     id: str
     name: str
@@ -55,12 +55,15 @@ class StoredToken:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
     def proves(self, given: str) -> bool:
-        """Whether `given` is this token; the comparison takes the same time whatever is given."""
+        """Whether `given` is this token. The time of the comparison does not depend on `given`."""
         return hmac.compare_digest(_digest(given), self.digest)
 
 
 class AccessTokens:
-    """The tokens of one store; `clock` is epoch seconds, for tests. All raise StateStoreDownError."""
+    """The tokens of one store. All methods raise StateStoreDownError.
+
+    `clock` (epoch seconds) is for tests; otherwise the database's time is used.
+    """
 
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
         self._database, self._clock = database, clock
@@ -68,7 +71,10 @@ class AccessTokens:
     def create(
         self, name: str, scopes: Collection[AccessScope], created_by: str, expires_at: datetime | None = None
     ) -> str:
-        """A new token: it is never shown again. Raises TokenError for a name that has two in force already."""
+        """Create a token and return it, the only time that it is visible.
+
+        Raises TokenError if the name has two valid ones.
+        """
         if not _NAME.fullmatch(name):
             raise TokenError.of_name(name)
         identity = secrets.token_hex(8)
@@ -91,13 +97,16 @@ class AccessTokens:
         return token
 
     def rows(self) -> list[StoredToken]:
-        """All that were ever created, oldest first."""
+        """All tokens, also revoked and expired ones, oldest first."""
         query = select(ACCESS_TOKENS).order_by(ACCESS_TOKENS.c.created_at, ACCESS_TOKENS.c.id)
         with self._database.reading() as connection:
             return [_token_of(row) for row in connection.execute(query)]
 
     def revoke(self, wanted: str) -> list[str]:
-        """End the token of this id, or all of this name; the ids that were in force. Raises TokenError for none."""
+        """Revoke the token with this id, or all with this name, and return the ids.
+
+        Raises TokenError if none matches.
+        """
         tokens = ACCESS_TOKENS.c
         meant = (tokens.id == wanted) | (tokens.name == wanted)
         with self._database.writing() as connection:
@@ -119,7 +128,7 @@ class AccessTokens:
 
 
 def token_id(given: str) -> str:
-    """The id in a token; empty for a text that has not the form of one."""
+    """The id in a token; empty if the text is not a token."""
     match = _TOKEN.fullmatch(given)
     return match[1] if match else ""
 

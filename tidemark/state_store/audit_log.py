@@ -1,6 +1,7 @@
-"""Who did what, from where, when and why. Rows are added before the action is done, and deleted by their age alone.
+"""The audit log: each action with its caller, source, time and reason.
 
-Actions that come at the same time share a commit: the first one that gets the lock writes what has gathered meanwhile.
+A row is written before its action, and deleted only when it is old. Concurrent actions share a commit: the first one
+that gets the lock also writes the entries that wait.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _AT_ONCE: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One action; `who` was authenticated, `why` is what the caller wrote, or empty."""
+    """One action. `who` is the authenticated identity, `why` the caller's reason or empty."""
 
     who: str
     source: str
@@ -47,7 +48,7 @@ class _Pending:
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """An entry as it is stored; `at` is in UTC."""
+    """A stored entry; `at` is in UTC."""
 
     number: int
     at: datetime
@@ -55,7 +56,10 @@ class AuditRow:
 
 
 class AuditLog:
-    """The audit log of one store; `clock` is epoch seconds, for tests. All raise StateStoreDownError."""
+    """The audit log of one store. All methods raise StateStoreDownError.
+
+    `clock` (epoch seconds) is for tests; otherwise the database's time is used.
+    """
 
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
         self._database, self._clock = database, clock
@@ -63,7 +67,7 @@ class AuditLog:
         self._turn = Lock()
 
     def add(self, entry: AuditEntry) -> None:
-        """Returns once the entry is committed; where it raises nothing was written, and the action must not be done."""
+        """Return when the entry is committed. If it raises, nothing was written and the action must not happen."""
         mine = _Pending(entry)
         self._waiting.append(mine)
         with self._turn:
@@ -73,7 +77,7 @@ class AuditLog:
             raise mine.failure
 
     def rows(self, most: int = 100, before: int | None = None, who: str | None = None) -> list[AuditRow]:
-        """The newest entries, newest first; of one identity, and before a number, where these are given."""
+        """The newest entries, newest first: only those of `who`, and with numbers below `before`, if given."""
         query = select(AUDIT_LOG).order_by(AUDIT_LOG.c.number.desc()).limit(most)
         if before is not None:
             query = query.where(AUDIT_LOG.c.number < before)
@@ -83,7 +87,7 @@ class AuditLog:
             return [_row_of(row) for row in connection.execute(query)]
 
     def trim(self, before: datetime) -> int:
-        """Delete what is older than `before` (aware), 10,000 rows a call; how many it were. The newest row stays."""
+        """Delete up to 10,000 rows older than `before` (aware), but never the newest row. Returns their number."""
         columns = AUDIT_LOG.c
         with self._database.writing() as connection:
             last = connection.execute(select(func.max(columns.number))).scalar() or 0
@@ -115,7 +119,7 @@ def _values(entry: AuditEntry, number: int, now: int) -> dict[str, Any]:
 
 
 def _storable(text: str) -> str:
-    """Without what a database has no character for: halves of characters, and the null character."""
+    """Replace characters that a database cannot store: unpaired surrogates and NUL."""
     return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 

@@ -233,7 +233,7 @@ class RunLostError(TransientError):
 
 
 class TokenError(TerminalError):
-    """A token that cannot be created, or that there is not."""
+    """A token cannot be created, or does not exist."""
 
     @classmethod
     def of_name(cls, name: str) -> Self:

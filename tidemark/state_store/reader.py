@@ -77,7 +77,7 @@ class StateReader(Protocol):
         """The last `launched` or `forced` of each slice."""
 
     def reports(self, slices: Iterable[Slice], events: Iterable[Event]) -> dict[Slice, list[ReportBefore]]:
-        """Which of these events happened to each of the slices, oldest first; nothing of those that had none."""
+        """The reports of each slice with one of these events, oldest first; a slice without any is left out."""
 
     def reads(self, slices: Iterable[Slice]) -> dict[Slice, list[tuple[Slice, int]] | None]:
         """Inputs of the last run of each slice with a run, with generations; None if they were not reported."""

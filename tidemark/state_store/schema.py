@@ -37,9 +37,9 @@ def _snapshot_columns() -> tuple[Column[Any], ...]:
 
 
 SNAPSHOTS = Table("snapshots", METADATA, *_snapshot_columns(), Index("snapshots_restatement", "restatement"))
-"""`late_batch` is the number of the table's newest commit whose late changes belong to the snapshot, `restatement` the
-number of its last restatement among all; both 0 where it was never restated. `late_until` (epoch ms) is the event time
-until which late changes are waited for, 0 where that is over."""
+"""Tags of snapshots. `late_batch` is the number of the table's newest commit whose late changes belong to the snapshot.
+`restatement` numbers restatements of all tags. Both are 0 if the snapshot was never restated. Until the event time
+`late_until` (epoch ms), the snapshot waits for late changes; 0 means that this is over."""
 
 CANDIDATES = Table(
     "snapshot_candidates",
@@ -458,9 +458,9 @@ WORKER_RUNS = Table(
     Column("ended_at", BigInteger, nullable=False),
     Index("worker_runs_open", "asked_at", sqlite_where=IS_OPEN_RUN, postgresql_where=IS_OPEN_RUN),
 )
-"""Runs of warm workers where several hosts share the store: `host` is empty until one has taken the run, which that one
-does once and for all. `code` is what has to be loaded to execute it. `lost_at` is when its host was given up: nothing
-that the run does afterwards counts. `told_at` is when Dagster was last told something of it; 0 is never."""
+"""Runs of warm workers if several hosts share the store. `host` is empty until a host takes the run; no other host
+takes it later. `code` identifies the code that the host must have loaded. `lost_at` is when the host was given up:
+later results of the run are refused. `told_at` is when the run was last reported to Dagster, or 0."""
 
 ACCESS_TOKENS = Table(
     "access_tokens",
@@ -474,8 +474,8 @@ ACCESS_TOKENS = Table(
     Column("expires_at", BigInteger, nullable=False),
     Column("revoked_at", BigInteger, nullable=False),
 )
-"""The tokens of callers. `id` is the part of a token that may be shown, `digest` the SHA-256 of the whole in hex.
-`expires_at` is 0 for one that does not expire, `revoked_at` 0 until it is revoked. No row is ever deleted."""
+"""The tokens of callers. Rows are never deleted. `id` is the public part of a token, `digest` the SHA-256 of the whole
+token in hex. `expires_at` is 0 if it never expires, `revoked_at` is 0 if it is not revoked."""
 
 AUDIT_LOG = Table(
     "audit_log",
@@ -489,5 +489,5 @@ AUDIT_LOG = Table(
     Column("why", String, nullable=False),
     Index("audit_log_by_time", "at"),
 )
-"""Who did what: a row is written before the action is done, never changed, and deleted by age alone. `who` is who was
-authenticated, `source` where the request came from, `why` what the caller wrote."""
+"""The audit log. A row is written before its action, never changed, and deleted only when it is old. `who` is the
+authenticated identity, `source` the origin of the request, `why` the caller's reason."""

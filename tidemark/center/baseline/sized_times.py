@@ -43,9 +43,9 @@ class SizedTimes:
         self._learned: dict[str, _Effects] = {}
 
     def excesses(self, slices: Sequence[Slice]) -> dict[int, float]:
-        """By number, the logarithm of how many times as much as usual slices read, to a tenth, where that is unusual.
+        """For slices with unusual input sizes: by number, the logarithm of (input size / usual size), to one decimal.
 
-        `slices` are what is open, inputs first.
+        `slices` are the open slices, inputs first.
         """
         told: dict[int, float] = {}
         written: dict[Slice, float] = {}

@@ -159,7 +159,7 @@ class EventLogDetector:
             new = self._commit(news)
         except OUTAGES:
             raise
-        except Exception:  # noqa: BLE001 - one of them holds what nobody foresaw: the others do not wait for it
+        except Exception:  # noqa: BLE001 - an unforeseen error in one record must not stop the others
             new = sum(map(self._commit_alone, news))
         for record in records:
             self._tail.take(record.storage_id, record.timestamp)

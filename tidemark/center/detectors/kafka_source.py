@@ -18,7 +18,7 @@ class KafkaSource:
     """`servers` as `host:9092,...`; other settings of librdkafka by name."""
 
     def __init__(self, topic: str, servers: str, **settings: str) -> None:
-        from confluent_kafka import Consumer  # noqa: PLC0415 - only who reads Kafka needs it
+        from confluent_kafka import Consumer  # noqa: PLC0415 - needed only to read Kafka
 
         self._topic = topic
         self._consumer = Consumer(

@@ -110,7 +110,7 @@ class TopicDetector:
             self._take_in([message], polled)
         except TidemarkError:
             raise
-        except Exception as error:  # noqa: BLE001 - those after it do not wait for it
+        except Exception as error:  # noqa: BLE001 - a faulty message must not stop the later ones
             unexpected = RequestError("the message cannot be taken in", found=f"{type(error).__name__}: {error}"[:500])
             polled.refused.append((message, unexpected))
             self._report([], [message])
