@@ -1,4 +1,4 @@
-"""How a completed slice was computed: its run, its time, its output and its inputs."""
+"""The origin of a completed slice: its run, its time, its output and its inputs."""
 
 from __future__ import annotations
 

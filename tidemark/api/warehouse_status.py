@@ -144,7 +144,7 @@ class WarehouseStatus:
         return [*self.failure(slice_), *gone, *flaws(slice_, status), *self.broken_rules(status.issues)]
 
     def because(self, slice_: Slice) -> list[str]:
-        """Why a slice without missing inputs is not there: its capture, its run, or a missing report."""
+        """The reason why a slice without missing inputs is not there: its capture, its run, or a missing report."""
         if self.warehouse.is_snapshot(slice_.entity) and not self._is_past:
             return self.snapshot_blockers(slice_)
         status = self.status_of(slice_)
@@ -239,7 +239,7 @@ class WarehouseStatus:
 
     @cached_property
     def unreadable_tables(self) -> Mapping[str, str]:
-        """Why tables of the lake could not be read at the last look, by entity; empty for the past."""
+        """The reasons why tables of the lake could not be read at the last look, by entity; empty for the past."""
         return {} if self.store is None or self._is_past else unreadable_tables(self.store.database).all()
 
     @cached_property

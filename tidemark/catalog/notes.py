@@ -43,7 +43,7 @@ _SCHEMA: Final = ("entity", "version", "changed_at", "columns")
 
 @dataclass(frozen=True)
 class TableNote:
-    """How far a table's log was read. `committed_at` is epoch ms, `verified_at` epoch seconds, `vacuumed` a version."""
+    """The progress in a table's log. `committed_at` is epoch ms, `verified_at` epoch seconds, `vacuumed` a version."""
 
     position: LogPosition
     table_id: str = ""

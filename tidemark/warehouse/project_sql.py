@@ -35,7 +35,7 @@ class QueryTexts:
 
 @dataclass(frozen=True)
 class ProjectSql:
-    """How queries of a project name its tables, with the functions, variables and views that it declares."""
+    """The names in a project's queries: its tables, and the functions, variables and views that it declares."""
 
     naming: Naming
     expansion: Expansion = field(default_factory=Expansion)

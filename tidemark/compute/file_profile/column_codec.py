@@ -1,4 +1,4 @@
-"""How values of one Spark type are hashed, ordered and written, from Arrow arrays without NULL."""
+"""Hashes, orders and writes values of one Spark type, from Arrow arrays without NULL."""
 
 from __future__ import annotations
 

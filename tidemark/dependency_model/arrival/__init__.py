@@ -1,1 +1,1 @@
-"""When to probe external data: learned arrival times, intervals, back-off, freshness, circuit breakers (C8)."""
+"""The times to probe external data: learned arrival times, intervals, back-off, freshness, circuit breakers (C8)."""

@@ -46,7 +46,7 @@ class LearnedArrival:
             self._delays.setdefault(bucket, deque(maxlen=KEPT)).append(delay)
 
     def expect(self, end: datetime) -> ExpectedArrival | None:
-        """When the slice whose window ends at `end` should arrive. None with fewer than `ENOUGH` arrivals."""
+        """The expected arrival of the slice whose window ends at `end`; None with fewer than `ENOUGH` arrivals."""
         for bucket in _buckets(end):
             delays = self._delays.get(bucket, ())
             if len(delays) >= ENOUGH:

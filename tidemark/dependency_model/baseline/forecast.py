@@ -1,4 +1,4 @@
-"""When each open slice starts and finishes, as a distribution.
+"""The start and the end of each open slice, as distributions.
 
 A Monte Carlo simulation plays `DAYS` days at once, level by level. On each day every slice draws a duration. It starts
 when its last input is there, its release has passed and its pool has room; a failed run is tried again. Waits for room
@@ -180,7 +180,7 @@ class Forecast:
         return has_moved + first if is_whole else numbers[has_moved]
 
     def _inputs(self, places: slice | Numbers, begins: Numbers) -> Days:
-        """When the last input of each slice is there. `begins` are the indexes of the slices' first edges.
+        """The arrival of each slice's last input. `begins` are the indexes of the slices' first edges.
 
         Slices with more inputs come first. Most slices have few inputs, so the loop handles the first input of all
         slices, then the second input of the slices that have one, and so on.
@@ -199,7 +199,7 @@ class Forecast:
         return last
 
     def _finished(self, others: Numbers, latest: Days) -> Days:
-        """When the wait for each of these inputs ends."""
+        """The end of the wait for each of these inputs."""
         finished: Days = self.finish.take(others, axis=0)
         return finished if np.all(np.isinf(latest)) else np.minimum(finished, latest[:, None], out=finished)
 

@@ -1,4 +1,4 @@
-"""How long each slice waits for room in its pool, which limits the runs at a time.
+"""The wait of each slice for room in its pool, which limits the runs at a time.
 
 An event-by-event schedule with one duration for each slice (list scheduling: Graham, Bounds on multiprocessing timing
 anomalies, SIAM J. Appl. Math. 17, 1969). At each instant, ended runs make room first. Then waiting slices start by
@@ -84,7 +84,7 @@ class _Schedule:
         self._known.sort(reverse=True)
 
     def run(self) -> tuple[Seconds, Seconds]:
-        """When each slice could start, and when it started."""
+        """The time at which each slice could start, and its actual start."""
         events, known = self._events, self._known
         while events or known:
             now = min(events[0][0] if events else inf, known[-1][0] if known else inf)

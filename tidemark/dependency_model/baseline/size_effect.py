@@ -1,4 +1,4 @@
-"""How much longer a run takes that reads more than usual, learned from past runs (seed capability A9).
+"""The extra time of a run that reads more than usual, learned from past runs (seed capability A9).
 
 If a run reads k times as much, the logarithm of its time grows by `slope` times log k. The slope is 0 if all time is
 overhead and 1 if all time is reading. It starts in the middle, and runs of unusual size narrow it down (Bayesian linear

@@ -1,4 +1,4 @@
-"""How the records of a table are counted: by which column, and at which source (seed capability C4)."""
+"""The count of a table's records: its time column, and the source to compare it with (seed capability C4)."""
 
 from datetime import timedelta
 from typing import Annotated

@@ -39,7 +39,7 @@ from tidemark.dependency_model.time.partition_columns import PartitionColumn, ti
 
 
 class EntityKind(Enum):
-    """How an entity's data relates to time (seed capability D6)."""
+    """The relation of an entity's data to time (seed capability D6)."""
 
     TIME_SERIES = "TimeSeries"
     SLIDING = "Sliding"
@@ -61,7 +61,7 @@ class Reprocess(Enum):
 
 
 class LateEvents(Enum):
-    """How changes are handled that arrive after the snapshot of their time was tagged (seed capability B2)."""
+    """The handling of changes that arrive after the snapshot of their time was tagged (seed capability B2)."""
 
     NEXT_SNAPSHOT = "next_snapshot"
     RESTATE = "restate"

@@ -1,4 +1,4 @@
-"""How far ahead in time a dependency can reach. This distinguishes a cycle in time from a chain that goes back."""
+"""The reach of a dependency ahead in time. It distinguishes a cycle in time from a chain that goes back."""
 
 from __future__ import annotations
 

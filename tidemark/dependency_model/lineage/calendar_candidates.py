@@ -138,7 +138,7 @@ class CalendarCandidates:
         yield from (LAST.of_periods(within, counts) for counts, _ in lasts.most_common(1) if _is_near(counts))
 
     def _shown_places(self, around: _Around, limit: int = _FEW) -> Counter[tuple[tuple[int, int], ...]]:
-        """How often sets have the same slices, by their number in periods counted from the window's."""
+        """The number of sets with the same slices, by their number in periods counted from the window's."""
         return Counter(
             tuple(sorted({(around.count(down, slice_), around.place(slice_)) for slice_ in slices}))
             for down, slices in self._few(limit)

@@ -1,4 +1,4 @@
-"""`Set` and `Range` where the local clock or the calendar does not fill the window evenly.
+"""`Set` and `Range` for a window that the local clock or the calendar does not fill evenly.
 
 Inside the window an offset names a time on the downstream's local clock: in a day by hours, `5` is the hour 05, whether
 the day has 23, 24 or 25 hours. The hour that spring skips has no slice, the hour that autumn repeats has two, and

@@ -1,10 +1,10 @@
 """`date -1 year`: the same date of another year, month or week, for the window of a slice.
 
-A window of a day or longer is moved by its dates. Shorter upstream slices are all slices in the moved window; a longer
-upstream slice is the one in which it begins. A slice shorter than a day means the slices of the moved date whose
-partition columns show the same hour and minute, as in `dt = date_sub(:biz_date, 7) AND hour = :biz_hour`. The hour that
-spring skips has no slice there; each of the two that autumn repeats has its own. A date that the zone skipped has no
-day: `dt = date_sub(:biz_date, 1)` reads none.
+A window of a day or longer is moved by its dates. If the upstream has a shorter period, the offset means all slices in
+the moved window; with a longer period, the slice in which the window begins. A slice shorter than a day means the
+slices of the moved date whose partition columns show the same hour and minute, as in `dt = date_sub(:biz_date, 7) AND
+hour = :biz_hour`. The hour that spring skips has no slice there; each of the two that autumn repeats has its own. A
+date that the zone skipped has no day: `dt = date_sub(:biz_date, 1)` reads none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a compared value is shown to people."""
+"""The text of a compared value in messages."""
 
 from __future__ import annotations
 

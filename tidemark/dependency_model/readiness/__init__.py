@@ -1,4 +1,4 @@
-"""When a slice may start: its earliest time, and the requirements of its declaration."""
+"""Decides whether a slice may start: its earliest time, and the requirements of its declaration."""
 
 from tidemark.dependency_model.readiness.earliest_time import earliest, ready_by
 from tidemark.dependency_model.readiness.known_slices import KnownSlices, Statuses

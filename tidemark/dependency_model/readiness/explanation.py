@@ -1,4 +1,4 @@
-"""Why a slice is in its state: by clause and by slice, to any depth."""
+"""Explains the state of a slice: by clause and by slice, to any depth."""
 
 from __future__ import annotations
 

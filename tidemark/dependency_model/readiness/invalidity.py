@@ -1,4 +1,4 @@
-"""Why a slice is not valid or is held: the slices whose broken rules affect it or its inputs (C9)."""
+"""The reasons why a slice is invalid or held: the slices whose broken rules affect it or its inputs (C9)."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Reason(Enum):
-    """Why a clause is met or not."""
+    """The reason why a clause is met or not."""
 
     ALL = "all there"
     OLDER = "an older one is there"
@@ -121,7 +121,7 @@ def _of_all(requirement: Requirement, used: list[Slice]) -> Reason:
 
 
 def _reason(weak: Weak | None, used: int, wanted: int, due: datetime | None, now: datetime) -> Reason:
-    """Why a clause with missing slices is met, or that it waits."""
+    """The reason why a clause with missing slices is met, or that it waits."""
     quorum = weak.quorum if weak else None
     if weak and quorum and used >= quorum.required_count(wanted):
         return Reason.ANY_OF if weak.any_of else Reason.AT_LEAST

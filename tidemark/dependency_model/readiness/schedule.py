@@ -1,4 +1,4 @@
-"""When each slice's earliest time comes: one entry for each entity and sub-partition, which advances slice by slice.
+"""The schedule of earliest times: one entry for each entity and sub-partition, which advances slice by slice.
 
 A start must not process the whole past again. So the schedule stores the time up to which everything was scheduled, and
 a text for each entity's schedule. An entity with a new or changed schedule starts from its first slice.

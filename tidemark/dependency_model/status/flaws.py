@@ -1,4 +1,4 @@
-"""Why readers do not accept a completed slice, in words."""
+"""The reasons, in words, why readers do not accept a completed slice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an event spreads from a slice: to its series inside and around its window, and downstream.
+"""The slices to which an event spreads: the series inside and around its window, and downstream.
 
 Entities of one `series` hold the same data by different periods: 5 minutes, 10 minutes, hour, day. A failed hour
 invalidates the windows inside it and the aggregates around it (seed capability C9). A flag names the slice that raised

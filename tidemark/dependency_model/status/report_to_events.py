@@ -104,11 +104,11 @@ def _other(report: Event, status: SliceStatus, *, of_known_run: bool) -> tuple[E
 def events_of_others(
     report: Event, status: SliceStatus, source: Source = _OF_ITS_RUN, *, replaces: bool = False
 ) -> tuple[Event, ...]:
-    """The events of a report for a slice of another system. Data that arrives again is a new generation of it.
+    """The events of a report for a slice of another system.
 
-    This is data that was gone, and data that `replaces` earlier data; other arrivals repeat what is known. A run of
-    another system that did not succeed counts as failed, because it is not launched again here. Reports may have no
-    run.
+    Data that was gone, or that `replaces` earlier data, is a new generation. Other repeated arrivals change nothing. A
+    run of another system that did not succeed counts as failed, because it is not launched again here. A report may
+    lack a run.
     """
     if report in _ONLY_OF_OURS:
         return ()
