@@ -84,6 +84,11 @@ REWRITTEN: Final = (
     "tidemark/refresh",
     "tidemark/state_store",
     "tidemark/center",
+    "tidemark/console/dagster_server",
+    "tidemark/console/commands/capture",
+    "tidemark/console/commands/backfills",
+    "tidemark/console/commands/delta",
+    "tidemark/console/commands/dlq",
 )
 """Every rule holds here; other pages and folders join the list when they are rewritten."""
 EVERYWHERE: Final = frozenset({"as it stands", "none of a", "come what may", "let expect", "one of them"})

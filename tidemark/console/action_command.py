@@ -1,6 +1,7 @@
-"""A command that changes something: it is in the audit log before it is carried out, or it is not carried out.
+"""A command that changes something. It is written to the audit log first; if that fails, the command does not run.
 
-Who called is the account of the operating system; `--author` is what a caller says of himself, and proves nothing.
+The audit log names the account of the operating system as the caller. `--author` is the caller's own statement, which
+nothing verifies.
 """
 
 from __future__ import annotations
@@ -16,15 +17,16 @@ if TYPE_CHECKING:
     from tidemark.state_store.audit_log import AuditEntry
 
 _LOOKS: Final = ("dry_run", "status")
-"""Options that let a command look, and change nothing."""
+"""Options with which a command only shows, and changes nothing."""
 _REASONS: Final = ("reason", "because")
 
 
 class ActionCommand(click.Command):
-    """`only_with` is the option without which the command changes nothing, `unless` one that leaves the project alone.
+    """Writes an entry to the audit log before the command runs.
 
-    `makes_store` is for a command that is the first to write the state store; others have nothing to change without
-    one. With `is_repair` a store that cannot be written does not keep the command from repairing it.
+    Without the option `only_with` the command changes nothing; with the option `unless` it does not change the project.
+    `makes_store` marks a command that may create the state store; other commands have nothing to change without one. A
+    command with `is_repair` also runs if the entry cannot be written.
     """
 
     def __init__(
@@ -41,7 +43,6 @@ class ActionCommand(click.Command):
         self._makes_store, self._is_repair = makes_store, is_repair
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Record, then carry out."""
         if self._changes(ctx.params):
             try:
                 _record(ctx, makes_store=self._makes_store)
@@ -79,7 +80,7 @@ def _entry(ctx: click.Context) -> AuditEntry:
 
 
 def _word(parameter: click.Parameter, value: Any) -> str:
-    """An argument, or an option, as it was given; nothing for one that was left out, and for the reason."""
+    """An argument or option as the user gave it; empty for a default value, and for the reason."""
     is_left_out = value is None or value is False or value in ((), parameter.default)
     if is_left_out or parameter.name in (*_REASONS, "as_json"):
         return ""

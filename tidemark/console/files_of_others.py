@@ -1,4 +1,4 @@
-"""The declaration of files that others write: a table with their columns, from the first slice that lies there."""
+"""Declares files that another system writes: a table with the columns of the first slice that exists."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EXAMPLE: Final = "a path with {key} for the slice's key, such as 'exports/dt={k
 
 
 class FilesOfOthers(NamedTuple):
-    """`path` is where a slice's files are, `keys` the slices that lie there, in order, `columns` those of the first."""
+    """`path` is a pattern with `{key}`, `keys` are the existing slices in order, `columns` those of the first slice."""
 
     path: str
     period: Period
@@ -36,10 +36,10 @@ class FilesOfOthers(NamedTuple):
 
     @classmethod
     def found(cls, path: str) -> FilesOfOthers:
-        """The files of a path of this machine with `{key}` or `{dt}` in it. Raises EntityError."""
+        """Look for the files of a local path that contains `{key}` or `{dt}`. Raises EntityError."""
         if len(_KEY.findall(path)) != 1:
             raise EntityError("the path does not name a slice", expected=_EXAMPLE, found=path)
-        whole = os.path.abspath(Path(path).expanduser())  # noqa: PTH100 - without the dots of a relative path
+        whole = os.path.abspath(Path(path).expanduser())  # noqa: PTH100 - also removes `..`
         keys = _keys(whole)
         known = {key: period for key in keys for form, period in _PERIODS.items() if form.fullmatch(key)}
         periods = set(known.values())
@@ -54,7 +54,7 @@ class FilesOfOthers(NamedTuple):
         return cls(whole, periods.pop(), tuple(known), _columns(_KEY.sub(next(iter(known)), whole)))
 
     def declaration(self, name: str, root: Path) -> str:
-        """The YAML of a table of them, in a project's folder."""
+        """The YAML declaration of a table of these files, for a project in the folder `root`."""
         below = Path(self.path).is_relative_to(root.resolve())
         lines = {
             "description": f"{name.replace('_', ' ').capitalize()}, from files of another system.",
@@ -71,10 +71,10 @@ def _flow(value: object) -> str:
 
 
 def _keys(path: str) -> list[str]:
-    """The slices' keys in the names of folders and files that exist."""
+    """The keys of slices in the names of existing folders and files."""
     parts = (_WILD.get(part) or _KEYS.get(part) or re.escape(part) for part in _PARTS.split(path))
     form = re.compile("".join(parts))
-    matches = (form.fullmatch(place) for place in glob(_KEY.sub("*", path)))  # noqa: PTH207 - of a path
+    matches = (form.fullmatch(place) for place in glob(_KEY.sub("*", path)))  # noqa: PTH207 - `path` is a text
     return sorted({match["key"] for match in matches if match is not None})
 
 

@@ -47,9 +47,9 @@ def print_line(text: str = "", style: str | None = None) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str] | None = None) -> None:
-    """Rows under headings: a table on a terminal, cells separated by tabs without one. `styles`: one a row.
+    """Print rows under headings: a table on a terminal, else cells separated by tabs. `styles` has one for each row.
 
-    Nothing is printed where there are no rows.
+    Prints nothing without rows.
     """
     console = console_for(sys.stdout)
     if not rows:

@@ -1,7 +1,8 @@
 """Files that `tidemark init` writes: the package's template, and the declarations of its sample.
 
-`project_template/shared` holds the files that this repository is a project by (links in the checkout, files in the
-wheel), `project_template/own` the files of a new project, `project_template/tiny` three tables over two days of CSV.
+`project_template/shared` holds the files that this repository shares with new projects: links in the checkout, copies
+in the wheel. `project_template/own` holds the other files of a new project, and `project_template/tiny` three tables
+over two days of CSV.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
     from datetime import date
 
 SAMPLE: Final = Path(__file__).parent / "sample"
-"""The recording of a school's databases, and their answers."""
+"""The recording of a school's databases, and the expected figures."""
 _TEMPLATE: Final = Path(__file__).parent / "project_template"
 TEMPLATE_OF_DAGSTER: Final = _TEMPLATE / "shared" / "dagster_home" / "dagster.yaml"
 _HIDDEN: Final = {"gitignore": ".gitignore"}
-"""A hidden .gitignore would be active in the template itself."""
+"""Files that `init` renames. Git would apply a file with the name .gitignore inside the template."""
 _DATA: Final = "data"
 _PLACEHOLDER: Final = "my_warehouse"
 _DAYS: Final = {"TODAY": 0, "YESTERDAY": 1, "DAY_BEFORE": 2}
-"""How many days before today a word in the template stands for."""
+"""The words in the template that become dates, with the number of days before today."""
 _TIME_ZONE: Final = re.compile(r"^time_zone: \S+", re.MULTILINE)
 _DERIVED: Final = ("__pycache__",)
 
@@ -73,14 +74,14 @@ def write_project(folder: Path, files: dict[Path, Path], time_zone: str | None) 
 
 
 def _dated(text: str, today: date) -> str:
-    """The text with dates in the place of words."""
+    """The text with these words replaced by dates."""
     for word, days in _DAYS.items():
         text = text.replace(word, (today - timedelta(days=days)).isoformat())
     return text
 
 
 def _changes(name: str, time_zone: str | None, today: date) -> dict[str, Callable[[str], str]]:
-    """What differs from project to project, by file."""
+    """By file, the function that adapts its text to the project."""
 
     def named(text: str) -> str:
         return text.replace(_PLACEHOLDER, re.sub(r"[^A-Za-z0-9_-]", "_", name))

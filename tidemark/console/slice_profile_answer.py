@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProfileAnswer:
-    """`usual` are the figures of the same weekday and time of the weeks before (of weeks and longer, those before)."""
+    """`usual` are the figures of earlier weeks at the same weekday and time; for weeks and longer, all earlier ones."""
 
     slice: Slice
     measured_at: datetime

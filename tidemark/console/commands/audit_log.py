@@ -1,4 +1,4 @@
-"""`tidemark audit-log`: who did what."""
+"""`tidemark audit-log`: the actions of users and services."""
 
 from __future__ import annotations
 

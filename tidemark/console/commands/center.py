@@ -123,7 +123,7 @@ def center(
 
 
 def _has_tokens(settings: Settings) -> bool:
-    """Whether a token was ever created; a store that is not there yet has none."""
+    """Whether a token was ever created; False if the store does not exist yet."""
     from tidemark.state_store.access_tokens import AccessTokens  # noqa: PLC0415
     from tidemark.state_store.database import Database  # noqa: PLC0415
 

@@ -72,7 +72,7 @@ class Examination:
 
 
 def examine(settings: Settings) -> Examination:
-    """Everything that a project declares, looked at."""
+    """Check everything that the project declares."""
     from tidemark.api.warehouse_status import slices_older_than_their_code  # noqa: PLC0415
     from tidemark.compute.function_reads import read_with_dry_runs  # noqa: PLC0415 - keeps --help fast
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415
@@ -100,20 +100,20 @@ def examine(settings: Settings) -> Examination:
     analysed, not_analysed = _analysed(settings, problems)
     dependencies = sum(len(graph.upstream_edges(name)) for name in graph)
     outdated: Mapping[str, Sequence[str]] = {}
-    with suppress(StateStoreDownError):  # Check a project also where its store is not reachable.
+    with suppress(StateStoreDownError):  # a project can be checked while its store is down
         outdated = slices_older_than_their_code(settings, read, read.entities.values())
     wrong = sorted([*problems, *analysed], key=_place)
     return Examination(len(read.entities), dependencies, wrong, outdated, not_analysed, read.notices)
 
 
 def _analysed(settings: Settings, problems: Sequence[EntityError]) -> tuple[list[EntityError], str | None]:
-    """Problems that Spark finds in the queries, or why it did not start; not for queries with other problems."""
+    """Problems that Spark finds in the queries, and why it did not start. Spark runs only without other problems."""
     from tidemark.compute.query_analysis import QueryAnalysis  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.errors import JavaMissingError, SparkStartError  # noqa: PLC0415
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     def start() -> SparkSession:
-        from tidemark.spark.session import spark_session  # noqa: PLC0415 - where nothing changed, no Spark
+        from tidemark.spark.session import spark_session  # noqa: PLC0415 - only changed queries need Spark
 
         click.echo("starting Spark to analyse the queries that changed ...", err=True)
         return spark_session(settings)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 SYSTEMS: Final = ("dataworks", "dolphinscheduler", "hive", "airflow", "dbt", "sqlmesh")
 _COPIES: Final = "ods"
-"""The layer of what is copied from others, where the name says none."""
+"""The layer of a table of files from another system, if its name does not start with a layer."""
 _STUB = """\
 -- :biz_date is the {period} of the slice. The slices that are read follow from {columns}.
 SELECT *
@@ -183,7 +183,7 @@ def new(
 
 
 def _declare_files(name: str, path: str, layer: str | None, start: str | None, *, as_json: bool) -> NoReturn:
-    """Write the declaration of a table of files that others write, and end the command."""
+    """Write the declaration of a table of files from another system, and end the command."""
     from tidemark.console.files_of_others import FilesOfOthers  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415
 

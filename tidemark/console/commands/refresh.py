@@ -1,4 +1,4 @@
-"""`tidemark refresh`: caches and materialized views that were made of slices, and how far each is."""
+"""`tidemark refresh`: refresh caches and materialized views after slices changed, and show the progress."""
 
 from __future__ import annotations
 

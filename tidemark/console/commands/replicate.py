@@ -1,4 +1,4 @@
-"""`tidemark replicate`: completed slices to other lakes, and how far that is."""
+"""`tidemark replicate`: copy completed slices to other lakes, and show the progress."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class StatusLook:
     _shown: LakeStatusModel | None = None
 
     def tell(self) -> ExitCode:
-        """Say how everything stands now, where that is not what was told last."""
+        """Print the present status if it differs from the last printed one."""
         from tidemark.api.lake_status import lake_status  # noqa: PLC0415 - keeps --help fast
         from tidemark.api.warehouse_status import WarehouseStatus  # noqa: PLC0415
         from tidemark.state_store.lost_file import is_lost  # noqa: PLC0415

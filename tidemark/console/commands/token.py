@@ -1,4 +1,4 @@
-"""`tidemark token`: names for those who call the center and Dagster's web server, and what each of them may do."""
+"""`tidemark token`: named tokens for callers of the center and of Dagster's web server, with their scopes."""
 
 from __future__ import annotations
 

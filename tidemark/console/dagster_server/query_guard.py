@@ -1,9 +1,8 @@
-"""Checks GraphQL over HTTP and WebSockets: one bounded query at a time, in the form that Dagster reads.
+"""Checks GraphQL over HTTP and WebSockets: one query at a time, limited in size, in the form that Dagster reads.
 
-Mutations are for callers that may operate, over HTTP alone, and each is in the audit log before Dagster sees it.
-
-Dagster's web server has no limit for queries, takes any JSON for a request (a list, a number, a text a thousand levels
-deep are errors with a traceback in its log) and any number of subscriptions of one WebSocket.
+Mutations need the scope `operate`, are accepted only over HTTP, and are written to the audit log before Dagster
+receives them. Dagster's web server itself limits neither queries nor the subscriptions of a WebSocket. It also accepts
+any JSON as a request: a list, a number, or a thousand nested levels cause a traceback in its log.
 """
 
 from __future__ import annotations
@@ -30,20 +29,20 @@ if TYPE_CHECKING:
     from tidemark.system.http_guard import AsgiApp, Receive, Scope, Send
 
 MOST_SUBSCRIPTIONS: Final = 500
-"""Most subscriptions on one WebSocket over its life: Dagster keeps finished ones."""
+"""Most subscriptions of one WebSocket in total, because Dagster keeps finished ones."""
 MOST_NESTED: Final = 100
 """Most nested lists and objects in variables; a run's configuration has about ten."""
 _PATH: Final = "/graphql"
 _POLICY_VIOLATION: Final = 1008
 _OF_ITS_PAGES: Final = frozenset({"logTelemetry", "setNuxSeen"})
-"""Mutations that Dagster's pages send by themselves, and that change nothing of the warehouse."""
+"""Mutations that Dagster's pages send without a user's action; they do not change the warehouse."""
 _UNREADABLE: Final = ()
-"""In place of variables that are no JSON: it is no object."""
+"""Stands for variables with invalid JSON: not an object, so the request is refused."""
 _FORM: Final = "an object with a text 'query', and 'variables' as an object"
 
 
 class QueryGuard:
-    """An ASGI application around Dagster's; what it lets through, it lets through unchanged. `record` keeps actions."""
+    """An ASGI application around Dagster's; passes accepted requests unchanged. `record` writes to the audit log."""
 
     def __init__(self, app: AsgiApp, record: Record) -> None:
         self._app, self._record = app, record
@@ -88,7 +87,7 @@ class QueryGuard:
 
 
 class _Subscriptions:
-    """Messages of a page on its WebSocket; a refused message closes it."""
+    """The messages that a page sends on its WebSocket. A refused message closes it."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
@@ -123,7 +122,7 @@ def _json(text: str | bytes) -> Any:
     """The JSON value; None if it is invalid or nested too deeply."""
     try:
         value = json.loads(text)
-        json_text(value, ensure_ascii=False).encode()  # no half of a surrogate pair, which `\\ud800` in JSON is
+        json_text(value, ensure_ascii=False).encode()  # fails for half of a surrogate pair, such as `\\ud800`
     except (ValueError, RecursionError):
         return None
     return value if _is_flat(value) else None
@@ -143,7 +142,7 @@ def _is_flat(value: Any) -> bool:
 
 
 def _mutations(request: Any) -> frozenset[str] | Refusal:
-    """The names of the mutations that a request holds, whichever of its operations is meant; or why it is refused."""
+    """The mutations in all operations of a request, or why the request is refused."""
     if not isinstance(request, dict) or not isinstance(request.get("query"), str):
         return _malformed()
     variables = request.get("variables")
@@ -164,7 +163,7 @@ def _mutations(request: Any) -> frozenset[str] | Refusal:
 
 
 def _mutation_fields(document: DocumentNode) -> frozenset[str]:
-    """Every field of a document that has a mutation, where its own ones may be behind fragments; empty for others."""
+    """The fields that the mutations of a document select; with fragments, every field of the document."""
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     changing = [node for node in operations if node.operation is OperationType.MUTATION]
     plain = [

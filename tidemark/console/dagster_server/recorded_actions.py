@@ -1,6 +1,7 @@
-"""What callers change through Dagster's web server is in the audit log before it is done, or it is not done.
+"""Writes changes through Dagster's web server to the audit log before they happen; if that fails, they are refused.
 
-`/report_asset_*` writes materializations, checks and observations that no run made; mutations are the query guard's.
+This module records `/report_asset_*`, which writes materializations, checks and observations without a run. The query
+guard records mutations.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from tidemark.system.settings import Settings
 
     Record = Callable[[AuditEntry], Awaitable[Refusal | None]]
-    """Keep an action; or why it cannot be kept, and must not be done."""
+    """Writes an entry; returns a refusal if the entry cannot be written and the action must not happen."""
 
 REPORTS: Final = "/report_asset_"
 _ON_THE_PAGES: Final = frozenset({AccessScope.READ, AccessScope.OPERATE})
@@ -33,12 +34,12 @@ _BEHIND_A_PROXY: Final = frozenset({AccessScope.READ})
 
 
 def needed_scope(request: Scope) -> AccessScope:
-    """What a request to Dagster's web server needs; a mutation needs more, which its text says."""
+    """The scope that a request to Dagster's web server needs. The query guard requires more for a mutation."""
     return AccessScope.REPORT if request["path"].startswith(REPORTS) else AccessScope.READ
 
 
 class ServedStore:
-    """The state store as Dagster's web server uses it: opened by the first caller that needs it."""
+    """The state store of Dagster's web server, opened when the first caller needs it."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -52,13 +53,13 @@ class ServedStore:
         return AuditLog(self._database)
 
     def access(self, token: str | None) -> Access:
-        """Who may use the pages: everybody on this machine; where a proxy names people, who has the scope."""
+        """The access rules: every caller of this machine may use the pages; behind a proxy, callers with the scope."""
         proxy = self._settings.proxy
         anonymous = _ON_THE_PAGES if proxy is None else _BEHIND_A_PROXY
         return Access(needed_scope, token, KnownTokens(self._tokens), proxy, anonymous, anonymous)
 
     async def record(self, entry: AuditEntry) -> Refusal | None:
-        """Keep an action; a refusal where the store does not answer."""
+        """Write an entry; a refusal if the store does not answer."""
         try:
             await asyncio.to_thread(lambda: self._audit.add(entry))
         except TidemarkError as error:
