@@ -7,7 +7,7 @@ Types are followed, so that nearly every query is one that Spark analyses, but f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -184,7 +184,8 @@ class Generator:
         where = f" WHERE {self._condition(sources)}" if self.random.random() < 0.6 else ""
         order = ""
         if self.random.random() < 0.12 and not where:
-            order = f" ORDER BY {self._scalar(sources)[0]}"
+            around = [replace(source, is_open=source.is_open or is_open) for source in sources]
+            order = f" ORDER BY {self._scalar(around)[0]}"
         return Made(f"SELECT {', '.join(listed)} FROM {clause}{where}{order}", _unlike(columns), is_open, len(columns))
 
     def _lateral(self, sources: list[Source]) -> tuple[str, Source] | None:
@@ -308,7 +309,8 @@ class Generator:
         if way < 0.2:
             inner_table = self.random.choice(sorted(TABLES))
             alias = self._name("s")
-            inner = Source(alias, TABLES[inner_table] + TIME)
+            is_open = any(source.is_open for source in sources)  # a name of nothing may be a column around
+            inner = Source(alias, TABLES[inner_table] + TIME, is_open)
             own, _ = self._scalar([inner])
             return f"EXISTS (SELECT 1 FROM {inner_table} {alias} WHERE {own} = {text})"
         return f"{text} IS NOT NULL" if way < 0.6 else f"{text} = {self._scalar(sources)[0]}"

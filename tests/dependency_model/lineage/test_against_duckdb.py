@@ -96,10 +96,8 @@ def _random_query(random: Random) -> str:  # noqa: PLR0911 - a return a shape
     a, b = (_item(random) for _ in range(2))
     shape = random.randrange(10)
     own, joined = _condition(random, "a", None), _condition(random, "a", "b")
-    if shape == 9 and random.random() < 0.5:
-        keys = random.choice(["dt", "dt, u", "u, dt"])
-        merged = _condition(random, "o", None).replace("o.x", "abs(1)").replace("o.u", "1").replace("o.dt", "dt")
-        return f"SELECT dt, a.x, b.x AS y FROM {a} AS a FULL JOIN {b} AS b USING ({keys}) WHERE {merged}"
+    if shape == 9 and random.random() < 0.7:
+        return _of_full_joins(random, a, b)
     if shape < 4:
         join = random.choice(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
         return (
@@ -143,6 +141,38 @@ def _of_three_tables(random: Random, a: str, b: str, own: str) -> str:
     )
 
 
+def _of_full_joins(random: Random, a: str, b: str) -> str:
+    """A condition on what FULL JOINs by equality make one, here or in the query around."""
+
+    def of_merged(merged: str) -> str:
+        about_rows = random.choice(["a.x"] + ["abs(1)"] * 4)
+        condition = _condition(random, "o", None).replace("o.x", about_rows).replace("o.u", "1")
+        return condition.replace("o.dt", merged)
+
+    both = random.choice(["coalesce(a.dt, b.dt)", "coalesce(b.dt, a.dt)"])
+    on = random.choice(["a.dt = b.dt", "b.dt = a.dt AND a.u = b.u", f"a.dt = b.dt AND {_condition(random, 'b', 'a')}"])
+    joined = f"{a} AS a FULL JOIN {b} AS b ON {on}"
+    kind = random.choice(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
+    match random.randrange(4):
+        case 0:
+            keys = random.choice(["dt", "dt, u", "u, dt"])
+            full = f"{a} AS a FULL JOIN {b} AS b USING ({keys})"
+            return f"SELECT dt, a.x, b.x AS y FROM {full} WHERE {of_merged('dt').replace('a.x', 'abs(1)')}"
+        case 1:
+            return f"SELECT {both} AS dt, a.x, b.x AS y FROM {joined} WHERE {of_merged(both)}"
+        case 2:
+            third = random.choice([f"{both} = c.dt", "a.dt = c.dt", "c.dt = b.dt AND c.u = b.u", "c.u = a.u"])
+            three = random.choice(["coalesce(a.dt, b.dt, c.dt)", f"coalesce({both}, c.dt)", both])
+            where = f"{kind} {_item(random)} AS c ON {third} WHERE {of_merged(three)}"
+            return f"SELECT a.x, b.x AS y, c.x AS z FROM {joined} {where}"
+    inner = f"SELECT {both} AS dt, coalesce(a.u, b.u) AS u, b.x FROM {joined}"
+    around = (
+        f"{kind} {_item(random)} AS c ON {random.choice(['o.dt = c.dt', _condition(random, 'c', 'o')])} AND o.u = c.u"
+    )
+    where = random.choice([_condition(random, "o", None), _condition(random, "o", "c"), _condition(random, "c", None)])
+    return f"SELECT o.dt, o.x, c.x AS y FROM ({inner}) AS o {around} WHERE {where}"
+
+
 def _item(random: Random) -> str:
     """A table, or a query over one that may hide its days."""
     name = random.choice(TABLES)
@@ -157,6 +187,7 @@ def _item(random: Random) -> str:
         f"(SELECT dt, u, sum(x) AS x FROM {name} GROUP BY {random.choice(_SETS)})",
         f"(SELECT dt, u, sum(x) AS x FROM {name} GROUP BY {random.choice(_SETS)} HAVING {having})",
         f"(SELECT date_add(dt, 1) AS dt, u, x FROM {name})",
+        f"(SELECT s.dt AS dt, s.u AS u, x FROM (SELECT struct(dt, u) AS s, x FROM {name}))",
         f"(SELECT t.dt, t.u, coalesce(t.x, 0) AS x FROM {name} AS t WHERE {_condition(random, 't', None, 1)})",
     ]
     return random.choice([name] * 6 + kinds)

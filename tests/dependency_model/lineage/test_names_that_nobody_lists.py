@@ -47,6 +47,10 @@ OF_ONE_TABLE = {
     "LATERAL VIEW": f"SELECT t.price FROM orders LATERAL VIEW inline(items) t WHERE {D}",
     "rows of constants": "SELECT p.platform FROM orders o CROSS JOIN "
     "(SELECT inline(array(struct('x' AS platform), struct('y' AS platform)))) p WHERE o.dt = :biz_date",
+    "an order by FROM's columns": "SELECT id AS n FROM orders o WHERE o.dt = :biz_date ORDER BY n, o.x.city, id DESC",
+    "an order by the list's own": f"SELECT user_id AS id, sum(id) AS n FROM orders WHERE {D} GROUP BY 1 ORDER BY n",
+    "an order by what a generator names": f"SELECT inline(items) FROM orders WHERE {D} ORDER BY price",
+    "an order of both sides": f"SELECT id FROM orders WHERE {D} UNION SELECT x FROM orders WHERE {D} ORDER BY id",
     "a lambda": f"SELECT filter(items, i -> i.price > x.least AND i.kind IN ('a')) FROM orders WHERE {D}",
     "a lambda in a lambda": f"SELECT transform(items, i -> transform(i.parts, p -> p.n + i.n)) FROM orders WHERE {D}",
     "several parameters": f"SELECT aggregate(items, 0, (acc, i) -> acc + i.price) FROM orders WHERE {D}",
@@ -71,6 +75,9 @@ def test_a_name_that_spark_finds_is_found(sql: str) -> None:
         "SELECT transform(items, i -> z + 1) FROM orders",
         "SELECT nobody.* FROM orders",
         "SELECT orders.city.* FROM orders",
+        "SELECT id FROM orders o ORDER BY o.nothing",
+        "SELECT id FROM orders DISTRIBUTE BY id SORT BY nothing",
+        "SELECT id FROM orders UNION SELECT user_id FROM users ORDER BY user_id",
         "WITH unused AS (SELECT nothing FROM orders) SELECT id FROM orders",
         "WITH a AS (SELECT nothing FROM orders), unused AS (SELECT 1 FROM a) SELECT id FROM orders",
     ],
@@ -98,9 +105,11 @@ def _direct(sql: str) -> dict[str, str]:
 
 
 def test_columns_of_a_struct_come_from_what_it_is_made_of() -> None:
-    assert _direct("SELECT r.* FROM (SELECT struct(user_id, id) AS r, x FROM orders)") == {
-        "*": "orders.id orders.user_id"
+    assert _direct("SELECT r.* FROM (SELECT struct(user_id, id AS own) AS r, x FROM orders)") == {
+        "user_id": "orders.user_id",
+        "own": "orders.id",
     }
+    assert _direct("SELECT r.* FROM (SELECT from_json(js, 'a INT') AS r FROM orders)") == {"*": "orders.js"}
 
 
 def test_a_recursive_query_has_no_columns_of_nothing() -> None:

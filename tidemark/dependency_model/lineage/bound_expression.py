@@ -116,7 +116,8 @@ class Opaque:
     """`parts` make its value, `choosing` decides which rows are used; `why` is for people, or empty.
 
     `of_data`: rows decide the value. Otherwise it depends only on its parts, by an unknown function. `hidden_by` names
-    an operation in between, such as a LIMIT, that also lets rows with other values count; or it is empty.
+    an operation in between, such as a LIMIT, that also lets rows with other values count; or it is empty. `fields` are
+    the fields of a struct that the query makes, by name in lower case; their values are in `parts` too.
     """
 
     parts: tuple[Bound, ...] = ()
@@ -125,6 +126,7 @@ class Opaque:
     choosing: tuple[Bound, ...] = ()
     of_data: bool = True
     hidden_by: str = ""
+    fields: tuple[tuple[str, Bound], ...] = ()
     _hash: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -168,6 +170,21 @@ def children(bound: Bound) -> tuple[Bound, ...]:
         case InQuery(wanted=wanted, given=given, rows=rows):
             return (wanted, given, rows)
     return ()
+
+
+def field_of(bound: Bound, name: str) -> Bound:
+    """A field of a struct; opaque if the struct's fields are not known."""
+    if isinstance(bound, Sourced):
+        return Sourced(bound.source, field_of(bound.inner, name))
+    named = [value for own, value in bound.fields if own == name] if isinstance(bound, Opaque) else []
+    return named[0] if len(named) == 1 else Opaque((bound,))
+
+
+def field_names(bound: Bound) -> tuple[str, ...]:
+    """The fields of a struct that the query makes, in order; empty for any other expression."""
+    while isinstance(bound, Sourced):
+        bound = bound.inner
+    return tuple(name for name, _ in bound.fields) if isinstance(bound, Opaque) else ()
 
 
 def walk(bound: Bound) -> Iterator[Bound]:

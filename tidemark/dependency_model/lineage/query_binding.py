@@ -85,6 +85,8 @@ class Binder:
                     ways = self._bind_enclosed(node, names, parent)
                 case exp.SetOperation():
                     ways = self._set_operation(node, names, parent)
+                    if not node.args.get("by_name"):
+                        SelectBinder(self, node, names, parent).check_order(ways[0])
                 case exp.Select():
                     ways = [replace(way, members={}) for way in self._select(node, names, parent)]
                 case exp.Values():

@@ -25,6 +25,8 @@ from tidemark.dependency_model.lineage.bound_expression import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tidemark.dependency_model.lineage.merged_columns import FullJoins
+
 Side = frozenset[JoinSource]
 """FROM items whose rows an outer join makes up together."""
 Sides = Mapping[Occurrence, tuple[Side, ...]]
@@ -76,6 +78,7 @@ class Relation:
     """Whether its rows are removed from those of other ways: the right side of EXCEPT."""
     repeated: tuple[str, ...] = ()
     """Names that occur more than once in its list; `columns` has the first of each."""
+    full_joins: tuple[FullJoins, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -145,6 +148,11 @@ class Veil(NamedTuple):
         if bound in self.keys:
             return bound
         match bound:
+            case Opaque(fields=fields) if fields:
+                values = self.over_each(value for _, value in fields)
+                return replace(
+                    bound, fields=tuple((name, value) for (name, _), value in zip(fields, values, strict=True))
+                )
             case Column() | Element() | Exists() | InQuery():
                 return self._hidden(bound)
             case Sourced(source=source, inner=inner):

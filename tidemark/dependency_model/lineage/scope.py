@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
-from tidemark.dependency_model.lineage.bound_expression import Bound, JoinSource, Opaque
+from tidemark.dependency_model.lineage.bound_expression import Bound, JoinSource, Opaque, field_of
 from tidemark.dependency_model.lineage.relation import FoundColumn, Relation, Sides, with_source
 from tidemark.dependency_model.suggestion import did_you_mean
 
@@ -79,11 +80,11 @@ class Scope:
         table, name, *fields = parts
         bound = self._qualified(table, name)
         if bound is not None:
-            return Opaque((bound,)) if fields else bound
+            return reduce(field_of, fields, bound)
         if fields and self.knows_around(parts[-2]) and (bound := self._qualified(*parts[-2:])) is not None:
             return bound
         as_struct = self._plain(table, node)
-        return None if as_struct is None else Opaque((as_struct,))
+        return None if as_struct is None else reduce(field_of, (name, *fields), as_struct)
 
     def starred(self, qualifier: Sequence[str]) -> str | None:
         """The item that `item.*` means, perhaps after its schema; None if the star belongs to a struct."""

@@ -16,9 +16,12 @@ from tidemark.dependency_model.lineage.bound_expression import (
     JoinSource,
     Occurrence,
     Opaque,
+    field_names,
+    field_of,
 )
 from tidemark.dependency_model.lineage.generators import ANY_COLUMN, MadeColumns, made_columns
 from tidemark.dependency_model.lineage.made_up_rows import drops_made_up_rows
+from tidemark.dependency_model.lineage.merged_columns import FullJoins, derived, equal_columns
 from tidemark.dependency_model.lineage.relation import (
     LATERAL,
     WINDOWED,
@@ -73,8 +76,7 @@ class SelectBinder:
     left_joins: list[tuple[Item, frozenset[Occurrence], list[Bound]]] = field(default_factory=list)
     """Each item with the occurrences on its left, and its conditions."""
 
-    of_both_sides: dict[str, tuple[Bound, Bound]] = field(default_factory=dict)
-    """Columns merged by USING of a FULL JOIN, as each side has them."""
+    full_joins: FullJoins | None = None
 
     repeated: list[str] = field(default_factory=list)
     """Names that its list has more than once."""
@@ -103,7 +105,6 @@ class SelectBinder:
         before = len(self.own)
         if where is not None:
             self._restrict(where.this, frozenset(self._visible()))
-            self._restrict_both_sides(where.this)
         if not any((join.side or "").upper() in ("RIGHT", "FULL") for join in joins):
             self._restrict_by_left_joins([*self.of_inner_joins, *self.own[before:]])
         return self._result()
@@ -154,6 +155,18 @@ class SelectBinder:
             self.scope.items.remove(item)
         else:
             self._make_up(side, left, item)
+            self._merge_columns(side, left, item, conditions)
+
+    def _merge_columns(self, side: str, left: Sequence[Item], item: Item, conditions: Sequence[Bound]) -> None:
+        """Note which columns a FULL JOIN makes one; a later RIGHT JOIN hides them."""
+        if side == "FULL":
+            known = self.full_joins.columns if self.full_joins else ()
+            columns = equal_columns(known, conditions, left[0].source if len(left) == 1 else None, item.source)
+            before = {name: len(sides) for shown in (*left, item) for name, sides in shown.relation.sides.items()}
+            own = {name: range(before.get(name, 0), len(self.sides[name])) for name in self._visible()}
+            self.full_joins = FullJoins(tuple(columns), own)
+        elif side == "RIGHT":
+            self.full_joins = None
 
     def _conditions(self, join: Any, left: Sequence[Item], item: Item, side: str) -> list[Bound]:
         """The conditions of ON, USING or NATURAL, one for each conjunct."""
@@ -171,8 +184,6 @@ class SelectBinder:
             earlier = self.scope.shared.get(name, before.bound)
             conditions.append(Call("=", (earlier, right.bound)))
             self.scope.shared[name] = _merge_columns(side, earlier, right.bound)
-            if side == "FULL":
-                self.of_both_sides[name] = (earlier, right.bound)
         return conditions
 
     def _make_up(self, side: str, left: Sequence[Item], item: Item) -> None:
@@ -235,27 +246,6 @@ class SelectBinder:
         for conjunct in _conjuncts(node):
             self._constrain(self.translator.bind(conjunct), targets)
 
-    def _restrict_both_sides(self, node: Any) -> None:
-        """Applies a condition on columns merged by a FULL JOIN to each side's own rows.
-
-        A row for which it is false does not reach the result. A partner has the same values, so the condition is false
-        for the row's own values, with a partner or without.
-        """
-        if len(self.node.args.get("joins") or ()) != 1 or self.node.args.get("laterals"):
-            return
-        for conjunct in _conjuncts(node):
-            columns = list(conjunct.find_all(exp.Column))
-            if not columns or conjunct.find(exp.Query) is not None:
-                continue
-            if any(column.table or column.name.lower() not in self.of_both_sides for column in columns):
-                continue
-            merged = self.scope.shared
-            for side in (0, 1):
-                self.scope.shared = {**merged, **{name: both[side] for name, both in self.of_both_sides.items()}}
-                condition = self.translator.bind(conjunct)
-                self.constraints.append(Constraint(condition, tables_in(condition), {}))
-            self.scope.shared = merged
-
     def _constrain(self, condition: Bound, targets: frozenset[Occurrence]) -> None:
         self.indirect.append(condition)
         self.own.append(condition)
@@ -263,6 +253,14 @@ class SelectBinder:
         chosen = targets & spoken_of if spoken_of else targets
         if chosen:
             self.constraints.append(Constraint(condition, chosen, self.scope.all_sides()))
+        for own in derived(condition, self._full_joins(), self.scope.all_sides()):
+            if chosen := targets & own.targets:
+                self.constraints.append(Constraint(own.condition, chosen, own.sides))
+
+    def _full_joins(self) -> tuple[FullJoins, ...]:
+        """Those of this SELECT, and of the queries that it reads."""
+        inside = (joins for item in self.scope.items for joins in item.relation.full_joins)
+        return (*([self.full_joins] if self.full_joins else []), *inside)
 
     # --- the result -------------------------------------------------------------------------------------------------
 
@@ -277,6 +275,7 @@ class SelectBinder:
         having, qualify = self.node.args.get("having"), self.node.args.get("qualify")
         self._restrict_below(having, of_sets, everything)
         self._restrict_below(qualify, veils, everything)
+        self.check_order(Relation(columns, open=tuple(opened)))
         relation = Relation(
             columns,
             tuple(dict.fromkeys(self.occurrences)),
@@ -289,6 +288,7 @@ class SelectBinder:
             self._ends_with_time(),
             any(item.relation.subtracts for item in self.scope.items),
             tuple(self.repeated),
+            self._full_joins(),
         )
         for veil in veils:
             relation = veil_columns(relation, veil)
@@ -301,6 +301,14 @@ class SelectBinder:
             for veil in veils:
                 condition = veil.over(condition)
             self._constrain(condition, targets)
+
+    def check_order(self, listed: Relation) -> None:
+        """ORDER BY and its like name columns of the list, else of FROM. Raises QueryError."""
+        translator = Translator(Scope(self.binder.query, self.scope, [Item("", listed, None)]), self)
+        for name in ("order", "sort", "cluster", "distribute"):
+            clause = self.node.args.get(name)
+            for part in clause.expressions if clause is not None else ():
+                translator.bind(part.this if isinstance(part, exp.Ordered) else part)
 
     def _columns(self) -> tuple[dict[str, Bound], list[Open]]:
         columns: dict[str, Bound] = {}
@@ -351,6 +359,11 @@ class SelectBinder:
         table = self.scope.starred(qualifier)
         if qualifier and table is None:
             struct = self.scope.struct(qualifier, star)
+            names = [name for name in field_names(struct) if name not in without]
+            self.repeated += [name for name in names if name in columns]
+            columns.update({name: field_of(struct, name) for name in names if name not in columns})
+            if names:
+                return
             opened.append(Open(AnyColumn({}, made_of=Opaque((struct,))), None, without))
             return
         for item in self.scope.items:

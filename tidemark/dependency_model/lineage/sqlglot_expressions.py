@@ -17,7 +17,9 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Literal,
     Opaque,
     Parameter,
+    field_of,
     joined,
+    walk,
 )
 from tidemark.dependency_model.lineage.functions.calendar_arithmetic import (
     DATE_UNITS,
@@ -458,6 +460,26 @@ def _anonymous(translator: Translator, node: Any) -> Bound:
     return Call(known, translator.all_of(node.expressions))
 
 
+def _struct(translator: Translator, node: Any) -> Bound:
+    """`struct(dt AS d, id)` and `named_struct('d', dt)`, which the parser reads alike."""
+    is_named = [isinstance(part, exp.PropertyEQ) for part in node.expressions]
+    values = [
+        translator.bind(part.expression if named else part)
+        for part, named in zip(node.expressions, is_named, strict=True)
+    ]
+    is_known = all(is_named) and not any(isinstance(part, Element) for value in values for part in walk(value))
+    fields = zip((part.name.lower() for part in node.expressions), values, strict=True) if is_known else ()
+    place, why = translator.scope.query.place_of(node), "the function struct is not known"
+    return Opaque(tuple(values), why, place, of_data=False, fields=tuple(fields))
+
+
+def _dot(translator: Translator, node: Any) -> Bound:
+    """A field of what is no column: `struct(dt AS d).d`."""
+    if not isinstance(node.expression, exp.Identifier):
+        return translator.opaque(node)
+    return field_of(translator.bind(node.this), node.expression.name.lower())
+
+
 def _parameter(translator: Translator, node: Any) -> Bound:
     name = str(node.this) if node.this else ""
     return Parameter(name) if name else translator.opaque(node, "a parameter without a name")
@@ -636,6 +658,8 @@ _RULES: Final[dict[str, Callable[[Translator, Any], Bound]]] = {
     "ceil": lambda translator, node: (
         translator.opaque(node) if node.args.get("decimals") else Call("ceil", (translator.bind(node.this),))
     ),
+    "struct": _struct,
+    "dot": _dot,
     "exists": _exists,
     "subquery": _scalar,
     "select": _scalar,

@@ -302,3 +302,324 @@ SELECT user_id, dt FROM d_orders o FULL JOIN d_returns r USING (user_id, dt) WHE
 -- case: named_shifts_of_values
 -- reads: d_orders = Set -7,-1,0
 SELECT s.name, sum(o.amount) AS amount FROM d_orders o JOIN (VALUES (0, 'today'), (1, 'yesterday'), (7, 'week')) AS s(n, name) ON o.dt = date_sub(:biz_date, s.n) GROUP BY s.name;
+
+-- case: field_of_a_made_struct
+-- reads: d_orders = Set 0
+SELECT s.day, s.amount FROM (SELECT struct(dt AS day, amount) AS s FROM d_orders) WHERE s.day = :biz_date;
+
+-- case: field_of_a_named_struct
+-- reads: d_orders = Set -1
+WITH o AS (SELECT named_struct('dt', dt, 'id', order_id) AS k, amount FROM d_orders) SELECT o.k.id, amount FROM o WHERE o.k.dt = date_sub(:biz_date, 1);
+
+-- case: star_of_a_made_struct
+-- reads: d_orders = Range -2..0
+SELECT user_id FROM (SELECT r.* FROM (SELECT struct(dt, user_id) AS r FROM d_orders)) WHERE dt BETWEEN date_sub(:biz_date, 2) AND :biz_date;
+
+-- case: struct_within_a_struct
+-- reads: d_users = Set 0
+SELECT r.key.user_id FROM (SELECT struct(struct(dt, user_id) AS key, name) AS r FROM d_users) WHERE r.key.dt = :biz_date;
+
+-- case: newest_order_by_max_of_a_struct
+-- reads: d_orders = Range -6..0
+SELECT user_id, max(struct(dt, amount)).amount AS last_amount FROM d_orders WHERE dt BETWEEN date_sub(:biz_date, 6) AND :biz_date GROUP BY user_id;
+
+-- case: full_join_of_two_days_on_coalesce
+-- reads: d_orders = Set 0; d_returns = Set 0
+SELECT coalesce(o.dt, r.dt) AS dt, o.amount, r.amount AS back FROM d_orders o FULL OUTER JOIN d_returns r ON o.dt = r.dt AND o.order_id = r.order_id WHERE coalesce(o.dt, r.dt) = :biz_date;
+
+-- case: full_join_of_a_week_on_nvl
+-- reads: d_orders = Range -6..0; d_returns = Range -6..0
+SELECT nvl(o.user_id, r.user_id) AS user_id FROM d_orders o FULL JOIN d_returns r ON r.dt = o.dt AND r.user_id = o.user_id WHERE nvl(o.dt, r.dt) >= date_sub(:biz_date, 6) AND nvl(o.dt, r.dt) <= :biz_date;
+
+-- case: three_facts_by_full_joins
+-- reads: d_orders = Set 0; d_clicks = Set 0; d_returns = Set 0
+SELECT coalesce(o.user_id, c.user_id, r.user_id) AS user_id FROM d_orders o FULL JOIN d_clicks c ON c.dt = o.dt AND c.user_id = o.user_id FULL JOIN d_returns r ON r.dt = coalesce(o.dt, c.dt) AND r.user_id = coalesce(o.user_id, c.user_id) WHERE coalesce(o.dt, c.dt, r.dt) = :biz_date;
+
+-- case: three_facts_by_using
+-- reads: d_orders = Set -1; d_clicks = Set -1; d_returns = Set -1
+SELECT dt, user_id, o.n, c.n AS clicks, r.n AS back FROM (SELECT dt, user_id, count(*) AS n FROM d_orders GROUP BY dt, user_id) o FULL JOIN (SELECT dt, user_id, count(*) AS n FROM d_clicks GROUP BY dt, user_id) c USING (dt, user_id) FULL JOIN (SELECT dt, user_id, count(*) AS n FROM d_returns GROUP BY dt, user_id) r USING (dt, user_id) WHERE dt = date_sub(:biz_date, 1);
+
+-- case: full_join_within_a_cte
+-- reads: d_orders = Set 0; d_returns = Set 0; d_users = Set 0
+WITH merged AS (SELECT coalesce(o.dt, r.dt) AS dt, coalesce(o.user_id, r.user_id) AS user_id FROM d_orders o FULL JOIN d_returns r ON o.dt = r.dt AND o.user_id = r.user_id) SELECT m.user_id, u.name FROM merged m LEFT JOIN d_users u ON u.user_id = m.user_id AND u.dt = m.dt WHERE m.dt = :biz_date;
+
+-- case: full_join_that_keeps_all_days
+-- reads: d_orders = undecidable; d_returns = undecidable
+SELECT coalesce(o.dt, r.dt) AS dt FROM d_orders o FULL JOIN d_returns r ON o.order_id = r.order_id WHERE coalesce(o.dt, r.dt) = :biz_date;
+
+-- case: ordered_rows_of_the_day
+-- reads: d_orders = Set 0
+SELECT user_id, sum(amount) AS total FROM d_orders WHERE dt = :biz_date GROUP BY user_id ORDER BY total DESC, user_id LIMIT 100;
+
+-- case: ordered_by_what_is_not_listed
+-- reads: d_orders = Set 0
+SELECT user_id FROM d_orders o WHERE o.dt = :biz_date ORDER BY o.amount DESC;
+
+-- case: distributed_and_sorted
+-- reads: d_orders = Set 0
+SELECT user_id, amount FROM d_orders WHERE dt = :biz_date DISTRIBUTE BY user_id SORT BY amount DESC;
+
+-- case: newest_row_by_row_number
+-- reads: d_users = Range -29..0
+SELECT user_id, name FROM (SELECT *, row_number() OVER (PARTITION BY user_id ORDER BY dt DESC) AS rn FROM d_users WHERE dt BETWEEN date_sub(:biz_date, 29) AND :biz_date) WHERE rn = 1;
+
+-- case: lag_over_two_days
+-- reads: d_total = Set -1,0
+SELECT dt, total - lag(total) OVER (ORDER BY dt) AS diff FROM d_total WHERE dt IN (:biz_date, date_sub(:biz_date, 1));
+
+-- case: moving_average_of_a_week
+-- reads: d_total = Range -6..0
+SELECT avg(total) OVER (ORDER BY dt ROWS BETWEEN 6 PRECEDING AND CURRENT ROW) AS moving FROM d_total WHERE dt > date_sub(:biz_date, 7) AND dt <= :biz_date;
+
+-- case: window_filtered_above_its_partition
+-- reads: d_orders = Set 0
+SELECT user_id FROM (SELECT dt, user_id, rank() OVER (PARTITION BY dt ORDER BY amount DESC) AS place FROM d_orders) WHERE dt = :biz_date AND place <= 10;
+
+-- case: cumulative_users
+-- reads: d_users = since start
+SELECT count(DISTINCT user_id) AS ever FROM d_users WHERE dt <= :biz_date;
+
+-- case: incremental_merge_of_yesterday
+-- reads: d_users = Set -1; d_orders = Set 0
+SELECT user_id, max(seen) AS seen FROM (SELECT user_id, seen FROM d_users WHERE dt = date_sub(:biz_date, 1) UNION ALL SELECT user_id, dt AS seen FROM d_orders WHERE dt = :biz_date) GROUP BY user_id;
+
+-- case: left_join_of_yesterday_by_the_row
+-- reads: d_total = Set -1,0
+SELECT t.total, y.total AS before FROM d_total t LEFT JOIN d_total y ON y.dt = t.dt - INTERVAL 1 DAY WHERE t.dt = :biz_date;
+
+-- case: same_day_last_week_and_year
+-- reads: d_total = date -1 year and Set -7,0
+SELECT dt, total FROM d_total WHERE dt = :biz_date OR dt = date_sub(:biz_date, 7) OR dt = add_months(:biz_date, -12);
+
+-- case: quarter_to_date
+-- reads: d_orders = to_date quarter
+SELECT sum(amount) AS qtd FROM d_orders WHERE dt >= date_trunc('QUARTER', :biz_date) AND dt <= :biz_date;
+
+-- case: whole_quarter_before
+-- reads: d_orders = all quarter -1
+SELECT sum(amount) AS quarter FROM d_orders WHERE dt >= add_months(trunc(:biz_date, 'QUARTER'), -3) AND dt < trunc(:biz_date, 'QUARTER');
+
+-- case: calendar_month_by_parts
+-- reads: d_orders = all month
+SELECT sum(amount) AS amount FROM d_orders WHERE year(dt) = year(:biz_date) AND month(dt) = month(:biz_date);
+
+-- case: until_the_end_of_the_month
+-- reads: d_calendar = all month
+SELECT dt, is_holiday FROM d_calendar WHERE dt BETWEEN trunc(:biz_date, 'MM') AND last_day(:biz_date);
+
+-- case: tomorrow_in_the_calendar
+-- reads: d_calendar = Set 1; d_orders = Set 0
+SELECT o.user_id, c.is_holiday FROM d_orders o CROSS JOIN d_calendar c WHERE o.dt = :biz_date AND c.dt = date_add(:biz_date, 1);
+
+-- case: monday_of_the_week
+-- reads: d_stores = first of week
+SELECT store_id FROM d_stores WHERE dt = date_trunc('WEEK', :biz_date);
+
+-- case: week_before
+-- reads: d_orders = all week -1
+SELECT sum(amount) AS amount FROM d_orders WHERE dt >= date_sub(trunc(:biz_date, 'WEEK'), 7) AND dt < trunc(:biz_date, 'WEEK');
+
+-- case: airflow_interval_of_the_day
+-- reads: h_clicks = all
+SELECT count(*) AS n FROM h_clicks WHERE dt >= to_date(:period_start) AND dt < to_date(:period_end);
+
+-- case: evening_hours_by_text
+-- reads: h_orders = Range 18..23
+SELECT user_id FROM h_orders WHERE dt = :biz_date AND substring(hour, 1, 2) >= '18';
+
+-- case: noon_of_each_day
+-- reads: h_clicks = Set 12
+SELECT count(*) AS n FROM h_clicks WHERE dt = :biz_date AND hour = '12';
+
+-- case: hours_by_a_list
+-- reads: h_clicks = Set 8,9,20
+SELECT count(*) AS n FROM h_clicks WHERE dt = :biz_date AND hour IN ('08', '09', '20');
+
+-- case: hours_since_yesterday
+-- reads: h_clicks = all day -1,0
+SELECT count(*) AS n FROM h_clicks WHERE dt BETWEEN date_sub(:biz_date, 1) AND :biz_date;
+
+-- case: hour_before
+-- down: hour
+-- reads: h_orders = Set 0; d_users = Set 0
+SELECT o.user_id, u.name FROM h_orders o JOIN d_users u ON u.user_id = o.user_id AND u.dt = o.dt WHERE o.dt = :biz_date AND o.hour = :biz_hour;
+
+-- case: month_of_a_year_of_targets
+-- down: year
+-- reads: m_targets = all
+SELECT sum(target) AS target FROM m_targets WHERE year(dt) = year(:biz_date);
+
+-- case: days_of_the_quarter
+-- down: quarter
+-- reads: d_orders = all
+SELECT sum(amount) AS amount FROM d_orders WHERE dt >= :biz_date AND dt < add_months(:biz_date, 3);
+
+-- case: week_and_the_same_week_last_year
+-- down: week
+-- reads: w_sales = Set -52,0
+SELECT dt, amount FROM w_sales WHERE dt IN (:biz_date, date_sub(:biz_date, 364));
+
+-- case: twelve_months_of_targets
+-- down: month
+-- reads: m_targets = Range -11..0
+SELECT avg(target) AS target FROM m_targets WHERE dt > add_months(:biz_date, -12) AND dt <= :biz_date;
+
+-- case: three_step_funnel
+-- reads: d_clicks = Set -1,0; d_orders = Set 0
+SELECT count(DISTINCT c.user_id) AS seen, count(DISTINCT o.user_id) AS bought FROM d_clicks c LEFT JOIN d_orders o ON o.user_id = c.user_id AND o.dt = :biz_date WHERE c.dt BETWEEN date_sub(:biz_date, 1) AND :biz_date;
+
+-- case: cohort_of_thirty_days
+-- reads: d_users = Set -30; d_clicks = Range -30..0
+SELECT c.dt, count(DISTINCT c.user_id) AS kept FROM d_users u JOIN d_clicks c ON c.user_id = u.user_id AND c.dt BETWEEN u.dt AND date_add(u.dt, 30) WHERE u.dt = date_sub(:biz_date, 30) GROUP BY c.dt;
+
+-- case: sessions_that_pass_midnight
+-- reads: d_clicks = Set -1,0
+SELECT user_id, min(at) AS begun FROM d_clicks WHERE dt >= :biz_date - INTERVAL '1' DAY AND dt <= :biz_date GROUP BY user_id, session_id HAVING max(dt) = :biz_date;
+
+-- case: orders_without_returns_for_a_week
+-- reads: d_orders = Set -7; d_returns = Range -7..0
+SELECT o.order_id FROM d_orders o LEFT ANTI JOIN d_returns r ON r.order_id = o.order_id AND r.dt BETWEEN o.dt AND date_add(o.dt, 7) WHERE o.dt = date_sub(:biz_date, 7);
+
+-- case: rate_of_the_day_or_the_one_before
+-- reads: d_orders = Set 0; d_rates = Set -1,0
+SELECT o.user_id, coalesce(t.rate, y.rate) AS rate FROM d_orders o LEFT JOIN d_rates t ON t.currency = o.currency AND t.dt = o.dt LEFT JOIN d_rates y ON y.currency = o.currency AND y.dt = date_sub(o.dt, 1) WHERE o.dt = :biz_date;
+
+-- case: dimension_valid_on_the_day
+-- reads: d_orders = Set 0; d_stores = Set 0
+SELECT o.order_id, s.city FROM d_orders o JOIN d_stores s ON s.store_id = o.store_id AND s.dt = :biz_date AND o.at BETWEEN s.valid_from AND s.valid_to WHERE o.dt = :biz_date;
+
+-- case: changed_rows_by_hash
+-- reads: d_users = Set -1,0
+SELECT t.user_id FROM d_users t JOIN d_users y ON y.user_id = t.user_id WHERE t.dt = :biz_date AND y.dt = date_sub(:biz_date, 1) AND sha2(concat_ws('|', t.name, t.city), 256) <> sha2(concat_ws('|', y.name, y.city), 256);
+
+-- case: deleted_rows_by_except
+-- reads: d_users = Set -1,0
+SELECT user_id FROM d_users WHERE dt = date_sub(:biz_date, 1) EXCEPT SELECT user_id FROM d_users WHERE dt = :biz_date;
+
+-- case: users_of_both_days
+-- reads: d_users = Set -1,0
+SELECT user_id FROM d_users WHERE dt = :biz_date INTERSECT SELECT user_id FROM d_users WHERE dt = date_sub(:biz_date, 1);
+
+-- case: in_brackets_and_ordered
+-- reads: d_users = Set 0; d_orders = Set 0
+(SELECT user_id FROM d_users WHERE dt = :biz_date) UNION (SELECT user_id FROM d_orders WHERE dt = :biz_date) ORDER BY user_id;
+
+-- case: exploded_days_of_a_subscription
+-- reads: d_orders = Set 0
+SELECT user_id, day FROM (SELECT user_id, explode(sequence(begun, ended)) AS day FROM d_orders WHERE dt = :biz_date) WHERE day <= :biz_date;
+
+-- case: exploded_map_of_the_day
+-- reads: d_orders = Set 0
+SELECT key, sum(value) AS n FROM (SELECT dt, explode(props) FROM d_orders) WHERE dt = :biz_date GROUP BY key;
+
+-- case: positions_of_an_array
+-- reads: d_orders = Set -1
+SELECT order_id, pos, item FROM d_orders LATERAL VIEW OUTER posexplode(items) t AS pos, item WHERE dt = date_sub(:biz_date, 1);
+
+-- case: stacked_measures
+-- reads: d_orders = Set 0
+SELECT name, sum(value) AS value FROM (SELECT dt, stack(2, 'amount', amount, 'tax', tax) AS (name, value) FROM d_orders) WHERE dt = :biz_date GROUP BY name;
+
+-- case: lateral_query_of_the_row
+-- reads: d_orders = Set 0
+SELECT o.order_id, i.price FROM d_orders o, LATERAL (SELECT sum(x.price) AS price FROM (SELECT explode(o.items) AS x)) i WHERE o.dt = :biz_date;
+
+-- case: aggregate_over_an_array
+-- reads: d_orders = Set 0
+SELECT order_id, aggregate(transform(items, i -> i.price), 0, (sum, x) -> sum + x) AS total FROM d_orders WHERE dt = :biz_date;
+
+-- case: json_field_by_colon_path
+-- reads: d_clicks = Set 0
+SELECT get_json_object(js, '$.user.id') AS user_id, from_json(js, 'a INT').a AS a FROM d_clicks WHERE dt = :biz_date;
+
+-- case: json_of_two_levels
+-- reads: d_clicks = Set -1,0
+WITH p AS (SELECT dt, from_json(js, 'kind STRING, place STRUCT<city: STRING>') AS e FROM d_clicks) SELECT e.place.city, count(*) AS n FROM p WHERE dt >= date_sub(:biz_date, 1) AND dt <= :biz_date GROUP BY e.place.city;
+
+-- case: unpivot_of_two_pairs
+-- reads: d_orders = Set 0
+SELECT user_id, part, net, tax FROM d_orders UNPIVOT ((net, tax) FOR part IN ((n1, t1) AS a, (n2, t2) AS b)) WHERE dt = :biz_date;
+
+-- case: rollup_of_the_day
+-- reads: d_orders = Set 0
+SELECT region, city, sum(amount) AS amount FROM d_orders WHERE dt = :biz_date GROUP BY ROLLUP (region, city);
+
+-- case: grouping_sets_filtered_above
+-- reads: d_orders = Set 0
+SELECT * FROM (SELECT dt, region, sum(amount) AS amount FROM d_orders GROUP BY dt, region GROUPING SETS ((dt, region), (dt))) WHERE dt = :biz_date;
+
+-- case: filtered_aggregates
+-- reads: d_orders = Set -1,0
+SELECT sum(amount) FILTER (WHERE dt = :biz_date) AS today, sum(amount) FILTER (WHERE dt = date_sub(:biz_date, 1)) AS before FROM d_orders WHERE dt BETWEEN date_sub(:biz_date, 1) AND :biz_date;
+
+-- case: shift_inside_a_case
+-- reads: d_orders = Set -7,-1,0
+SELECT o.user_id, s.n FROM d_orders o JOIN (VALUES (0), (1), (7)) s(n) ON o.dt = CASE WHEN s.n = 0 THEN :biz_date ELSE date_sub(:biz_date, s.n) END;
+
+-- case: shift_chosen_by_the_weekday
+-- reads: d_rates = undecidable
+SELECT rate FROM d_rates WHERE dt = CASE WHEN dayofweek(:biz_date) = 2 THEN date_sub(:biz_date, 3) ELSE date_sub(:biz_date, 1) END;
+
+-- case: spine_of_a_month
+-- reads: d_total = to_date month
+SELECT s.day, t.total FROM (SELECT explode(sequence(trunc(:biz_date, 'MM'), :biz_date)) AS day) s LEFT JOIN d_total t ON t.dt = s.day;
+
+-- case: spine_by_range
+-- reads: d_total = Range -13..0
+SELECT date_sub(:biz_date, CAST(r.id AS INT)) AS day, t.total FROM range(14) r LEFT JOIN d_total t ON t.dt = date_sub(:biz_date, CAST(r.id AS INT));
+
+-- case: compact_text_of_a_range
+-- reads: d_orders = Range -2..0
+SELECT user_id FROM d_orders WHERE date_format(dt, 'yyyyMMdd') BETWEEN date_format(date_sub(:biz_date, 2), 'yyyyMMdd') AND date_format(:biz_date, 'yyyyMMdd');
+
+-- case: text_of_the_date_by_replace
+-- reads: d_orders = Set 0
+SELECT user_id FROM d_orders WHERE replace(CAST(dt AS STRING), '-', '') = date_format(:biz_date, 'yyyyMMdd');
+
+-- case: date_of_a_text_constant
+-- reads: d_orders = since 2026-01-01
+SELECT user_id FROM d_orders WHERE dt >= DATE '2026-01-01' AND dt <= :biz_date;
+
+-- case: unix_days
+-- reads: d_orders = Set -1
+SELECT user_id FROM d_orders WHERE unix_date(dt) = unix_date(:biz_date) - 1;
+
+-- case: pipe_with_a_join_and_an_order
+-- reads: d_orders = Set 0; d_users = Set 0
+FROM d_orders o |> JOIN d_users u ON u.user_id = o.user_id AND u.dt = o.dt |> WHERE o.dt = :biz_date |> SELECT o.user_id, u.name |> ORDER BY user_id;
+
+-- case: pipe_that_extends_and_sums
+-- reads: d_orders = Set -1
+FROM d_orders |> WHERE dt = date_sub(:biz_date, 1) |> EXTEND amount / 100 AS eur |> AGGREGATE sum(eur) AS eur GROUP BY user_id;
+
+-- case: recursive_tree_of_the_day
+-- reads: d_stores = Set 0
+WITH RECURSIVE tree AS (SELECT store_id, parent_id, 1 AS depth FROM d_stores WHERE dt = :biz_date AND parent_id IS NULL UNION ALL SELECT s.store_id, s.parent_id, t.depth + 1 FROM d_stores s JOIN tree t ON t.store_id = s.parent_id WHERE s.dt = :biz_date) SELECT store_id, depth FROM tree;
+
+-- case: view_beside_its_table
+-- reads: d_orders = Set -1,0; d_users = Set 0
+SELECT p.user_id FROM v_paid p LEFT ANTI JOIN d_orders o ON o.user_id = p.user_id AND o.dt = date_sub(p.dt, 1) WHERE p.dt = :biz_date;
+
+-- case: cte_that_is_read_twice
+-- reads: d_total = Set -1,0
+WITH t AS (SELECT dt, total FROM d_total) SELECT a.total - b.total AS diff FROM t a JOIN t b ON b.dt = date_sub(a.dt, 1) WHERE a.dt = :biz_date;
+
+-- case: sampled_rows
+-- reads: d_clicks = Set 0
+SELECT * FROM (SELECT user_id FROM d_clicks WHERE dt = :biz_date) TABLESAMPLE (10 PERCENT);
+
+-- case: limit_below_the_filter
+-- reads: d_clicks = undecidable
+SELECT user_id FROM (SELECT dt, user_id FROM d_clicks LIMIT 1000) WHERE dt = :biz_date;
+
+-- case: null_safe_equal_days
+-- reads: d_orders = Set 0
+SELECT user_id FROM d_orders WHERE dt <=> :biz_date;
+
+-- case: between_symmetric_bounds_of_a_cte
+-- reads: d_orders = Range -3..-1
+WITH b AS (SELECT date_sub(:biz_date, 3) AS low, date_sub(:biz_date, 1) AS high) SELECT user_id FROM d_orders, b WHERE dt BETWEEN low AND high;
+
+-- case: greatest_of_start_and_week
+-- reads: d_orders = Range -6..0
+SELECT user_id FROM d_orders WHERE dt >= greatest(date_sub(:biz_date, 6), DATE '2020-01-01') AND dt <= :biz_date;
