@@ -89,7 +89,7 @@ def equal_columns(
     known: Sequence[tuple[Bound, ...]], conditions: Sequence[Bound], left: JoinSource | None, right: JoinSource | None
 ) -> list[tuple[Bound, ...]]:
     """The columns that one more FULL JOIN makes one: what was merged before, with what the new item's equals."""
-    found: list[tuple[Bound, ...]] = []
+    columns: list[tuple[Bound, ...]] = []
     for condition in conditions:
         if not isinstance(condition, Call) or condition.name != "=":
             continue
@@ -97,9 +97,9 @@ def equal_columns(
             if not isinstance(new, Sourced) or new.source is not right or right is None:
                 continue
             if left is not None and isinstance(before, Sourced) and before.source is left:
-                found.append((before, new))
-            found += [(*members, new) for members in known if set(_merged(before)) <= set(members)]
-    return found
+                columns.append((before, new))
+            columns += [(*members, new) for members in known if set(_merged(before)) <= set(members)]
+    return columns
 
 
 def _merged(bound: Bound) -> list[Bound]:
