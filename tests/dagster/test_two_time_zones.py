@@ -44,6 +44,8 @@ ZONES = [
 ALIKE = {frozenset({"Asia/Kolkata", "UTC+5:30"})}
 PERIODS = [Period.FIVE_MINUTES, Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH]
 PAIRS = [(up, down) for up, down in product(ZONES, ZONES) if up != down]
+REFUSED = {("Australia/Lord_Howe", Period.HOUR)}
+"""`check` refuses these hours: Dagster's are others after a change of half an hour."""
 NOW = datetime(2026, 4, 7, 1, tzinfo=UTC)
 STARTS = {Period.FIVE_MINUTES: "2026-03-26T00", Period.HOUR: "2026-03-26T00"}
 
@@ -51,8 +53,9 @@ STARTS = {Period.FIVE_MINUTES: "2026-03-26T00", Period.HOUR: "2026-03-26T00"}
 def materialize(seed: int, up_zone: str, down_zone: str) -> None:
     """One slice, its mapping asked for as the runs of Dagster ask."""
     random = Random(seed)
-    down_period = random.choice(PERIODS)
-    up_period = random.choice(PERIODS)
+    down_period, up_period = (
+        random.choice([period for period in PERIODS if (zone, period) not in REFUSED]) for zone in (down_zone, up_zone)
+    )
     offset = random_offset(random, down_period, up_period, 2025, one_clock=False)
     up = parse_entity(_text(up_period, up_zone, ""), "up")
     down = parse_entity(_text(down_period, down_zone, f', depends_on: [{{entity: up, offset: "{offset}"}}]'), "down")

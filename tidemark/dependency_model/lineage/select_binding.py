@@ -503,8 +503,7 @@ def _qualifier(node: Any) -> list[str]:
     """The words before a star: a table, or a column and its fields."""
     if isinstance(node, exp.Star):
         return []
-    before = node.this.parts if isinstance(node, exp.Dot) and isinstance(node.this, exp.Column) else []
-    parts = before or (node.parts[:-1] if isinstance(node, exp.Column) else [])
+    parts = node.parts[:-1] if isinstance(node, (exp.Column, exp.Dot)) else []
     return [part.name.lower() for part in parts]
 
 
