@@ -27,6 +27,7 @@ from tidemark.state_store.failed_runs import failed_runs
 from tidemark.state_store.lease import CENTER
 from tidemark.state_store.live_leases import live_leases
 from tidemark.state_store.past_states import states_at
+from tidemark.state_store.probe_errors import probe_errors
 from tidemark.state_store.slice_profiles import SliceProfiles
 from tidemark.state_store.snapshot_candidates import SnapshotCandidates
 from tidemark.state_store.store import StateStore
@@ -154,10 +155,17 @@ class WarehouseStatus:
                 return ["another system makes it and has not reported it yet"]
             parts = "".join(f" --part {name}={value}" for name, value in slice_.sub)
             look = f"tidemark probe {slice_.entity} {slice_.key}{parts}"
-            return [f"another system makes it, and its probe has not found it yet: `{look}` looks now"]
+            error = self._probe_errors.get(str(slice_))
+            failed = [f"its probe fails: {error}"] if error else []
+            return [*failed, f"another system makes it, and its probe has not found it yet: `{look}` looks now"]
         broken = self.broken_rules([slice_]) if slice_ in status.issues else []
         reason = _REASONS.get(status.run_state)
         return [*broken, *([reason] if reason else self.failure(slice_))]
+
+    @cached_property
+    def _probe_errors(self) -> Mapping[str, str]:
+        """The last errors of failing probes, by slice; none for the past."""
+        return probe_errors(self.store.database).all() if self.store and not self._is_past else {}
 
     def failure(self, slice_: Slice) -> list[str]:
         """The reason of a failed slice's failure, its run in Dagster, and what to do; empty for other slices."""

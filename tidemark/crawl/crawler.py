@@ -105,6 +105,8 @@ class Crawler:
         self.systems: dict[str, CrawledSystem] = {}
         self._look, self._run, self._at_once = look, run, at_once
         self._watched: dict[Slice, WatchedSlice] = {}
+        self.errors: dict[Slice, str] = {}
+        """The errors of slices whose last probe failed."""
         self._learned: dict[str, LearnedArrival] = {}
         self._due: list[tuple[datetime, int, Slice]] = []
         self._answers: SimpleQueue[_Answer] = SimpleQueue()
@@ -138,6 +140,7 @@ class Crawler:
     def forget(self, slice_: Slice) -> None:
         """Removes a slice that no reader waits for."""
         self._watched.pop(slice_, None)
+        self.errors.pop(slice_, None)
 
     def ask(self, slice_: Slice) -> WatchedSlice | None:
         """The state of a slice, without a probe; None if it is not watched."""
@@ -235,11 +238,13 @@ class Crawler:
 
     def _look_failed(self, watched: WatchedSlice, error: TidemarkError, now: datetime) -> None:
         watched.look, watched.failures, watched.error = 0, watched.failures + 1, str(error)
+        self.errors[watched.slice] = watched.error
         self._schedule(watched, now + max(back_off(watched.failures), watched.probe.fresh_for))
 
     def _look_succeeded(self, watched: WatchedSlice, sight: Sight, now: datetime) -> Iterator[SettledSlice]:
         watched.sighting = look_again(watched.sighting, sight, now)
         watched.look, watched.failures, watched.error = 0, 0, ""
+        self.errors.pop(watched.slice, None)
         probe, expected = watched.probe, self._of(watched.slice.entity).expect(watched.end)
         if not (sight.is_there or watched.was_there):
             self._schedule(watched, next_look(watched.end, now, expected, probe.fresh_for, probe.longest_wait))

@@ -21,6 +21,8 @@ WITNESS: Final = "probe"
 """The reporter of a slice whose arrival a probe saw."""
 LATECOMER: Final = "probe, late"
 """The reporter of a slice that existed before the first look."""
+AGAIN: Final = "probe, again"
+"""The reporter of a slice about which something was reported before."""
 
 
 def witnessed_arrivals(database: Database, entity: str, most: int) -> list[tuple[Slice, datetime]]:

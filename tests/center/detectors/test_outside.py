@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from tidemark.crawl.connection_secrets import ConnectionSecrets
 from tidemark.crawl.crawler import Crawler
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Quality, RunState
+from tidemark.state_store.probe_errors import probe_errors
 from tidemark.state_store.record_counts import RecordCount, RecordCounts, Side
 from tidemark.state_store.rule_results import RuleResults
 
@@ -187,6 +189,43 @@ def test_a_person_may_take_a_slice_for_complete_that_no_probe_finds(
     world.tell(FEED, "observed")
     world.go_on(20)
     assert world.status(FEED)[0] is RunState.COMPLETED
+
+
+@pytest.mark.parametrize("wrong", ["lost", "deleted", "started", "observed"])
+def test_what_a_probe_sees_is_newer_than_reports_before_it(
+    tmp_path: Path, instance: dg.DagsterInstance, wrong: str
+) -> None:
+    """The data was first seen before the wrong report, and was changed after it."""
+    world = OutsideWorld(tmp_path, instance, feed=delta_feed(tmp_path, "recheck_for: 9d"), report=REPORT)
+    overwrite(tmp_path, 3)
+    world.go_on(5)
+    world.tell(FEED, wrong, run="airflow-1", event_time=world.now, replaces=wrong == "observed")
+    overwrite(tmp_path, 7)
+    world.go_on(15)
+    assert world.status(FEED) == (RunState.COMPLETED, Quality.PASSED)
+    assert world.store.read.versions([Slice.parse(FEED)]) == {Slice.parse(FEED): "1"}
+
+
+def test_a_wrong_deletion_of_data_that_stays_is_corrected(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    world = OutsideWorld(tmp_path, instance, feed=delta_feed(tmp_path, "recheck_for: 9d"))
+    overwrite(tmp_path, 3)
+    world.go_on(5)
+    world.tell(FEED, "deleted", event_time=world.now)
+    world.go_on(5)
+    assert world.status(FEED) == (RunState.COMPLETED, Quality.PASSED)
+
+
+def test_the_last_error_of_a_probe_is_noted_until_it_works(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+    world = OutsideWorld(tmp_path, instance, feed=delta_feed(tmp_path, ""))
+    (tmp_path / "feed" / "_delta_log").mkdir(parents=True)
+    (tmp_path / "feed" / "_delta_log" / f"{0:020}.json").write_text("{")
+    world.go_on(3)
+    ((slice_, error),) = probe_errors(world.store.database).all().items()
+    assert (slice_, bool(error)) == (FEED, True)
+    shutil.rmtree(tmp_path / "feed")
+    world.detector = world.open_detector()
+    world.go_on(3)
+    assert probe_errors(world.store.database).all() == {}
 
 
 FEED = "feed@2024-06-01"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from tidemark.center.detectors.observed_in_dagster import show_observation
@@ -18,11 +19,12 @@ from tidemark.center.isolated_steps import IsolatedSteps
 from tidemark.crawl.all_probes import system_of
 from tidemark.dependency_model.completeness.slot import LateCounts
 from tidemark.dependency_model.entity.rule_text import rule_text
-from tidemark.dependency_model.status import Event, Quality, RunState
+from tidemark.dependency_model.status import Event, Quality, RunState, SliceStatus
 from tidemark.dependency_model.time.window import seconds_of
+from tidemark.state_store.probe_errors import probe_errors
 from tidemark.state_store.rule_results import RuleResults, StoredRuleResult
 from tidemark.state_store.transition import Facts
-from tidemark.state_store.witnessed_arrivals import LATECOMER, WITNESS, witnessed_arrivals
+from tidemark.state_store.witnessed_arrivals import AGAIN, LATECOMER, WITNESS, witnessed_arrivals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity import Entity
     from tidemark.dependency_model.entity.sub_partition import Sub
     from tidemark.dependency_model.slice import Slice
-    from tidemark.dependency_model.status import SliceStatus
     from tidemark.state_store.database import Database
 
 NEWEST: Final = 1_000
@@ -45,6 +46,8 @@ NEWEST: Final = 1_000
 _AGAIN: Final = timedelta(minutes=10)
 """The interval of scans: slices may be requested again, or reported by others."""
 _LEARNED: Final = 200
+_MOST_ERRORS: Final = 1_000
+_LONGEST_ERROR: Final = 500
 CONTENT: Final = "content"
 """The parameter of an observed slice that changes with its data."""
 _THERE: Final = RunState.COMPLETED
@@ -59,7 +62,8 @@ class OutsideDetector:
         self, crawler: Crawler, center: DependencyCenter, database: Database, clock: Callable[[], datetime]
     ) -> None:
         self.crawler, self._center, self._database, self._clock = crawler, center, database, clock
-        self._results = RuleResults(database)
+        self._results, self._errors = RuleResults(database), probe_errors(database)
+        self._noted: dict[str, str] | None = None
         self._scanned: dict[str, datetime] = {}
         self._next_end: dict[str, datetime] = {}
         self._believed: dict[Slice, tuple[int, str]] = {}
@@ -75,7 +79,19 @@ class OutsideDetector:
         new = 0
         for settled in self.crawler.step(now):
             new += self.isolated.run(f"arrival of {settled.slice}", partial(self._report, settled, instance), 0)
+        self.isolated.run("errors of probes", self._note_errors, None)
         return new
+
+    def _note_errors(self) -> None:
+        """Notes for `status`, only when they change."""
+        if self._noted is None:
+            self._noted = self._errors.all()
+        newest = islice(self.crawler.errors.items(), _MOST_ERRORS)
+        errors = {str(slice_): error[:_LONGEST_ERROR] for slice_, error in newest}
+        if errors != self._noted:
+            self._errors.remove(*(self._noted.keys() - errors.keys()))
+            self._errors.put(errors)
+            self._noted = errors
 
     def _is_to_scan(self, name: str, now: datetime) -> bool:
         scanned = self._scanned.get(name)
@@ -155,7 +171,7 @@ class OutsideDetector:
         """Whether a probe saw its data; a person may take a slice for complete that no probe finds."""
         history = self._center.store.read.history(slice_)
         arrival = next((step for step in reversed(history) if step.event in _ARRIVALS), None)
-        return arrival is not None and arrival.who in (WITNESS, LATECOMER)
+        return arrival is not None and arrival.who in (WITNESS, LATECOMER, AGAIN)
 
     def _is_other(self, entity: Entity, slice_: Slice, sight: Sight, status: SliceStatus) -> bool:
         """Whether the data changed; without a noted content, the first sight counts.
@@ -180,18 +196,21 @@ def _is_wanted(entity: Entity, status: SliceStatus) -> bool:
 
 
 def _removal(settled: SettledSlice, status: SliceStatus) -> Fact:
-    slice_, since = settled.slice, settled.sighting.since
-    event_id = f"probe:{slice_}:{status.generation}:{since.isoformat()}:gone"
+    slice_, seen = settled.slice, settled.sighting.at
+    event_id = f"probe:{slice_}:{status.generation}:{seen.isoformat()}:gone"
     why = f"it is not there any more: {settled.sighting.sight.why}"
-    return Fact(event_id, slice_, Event.DELETED, since, WITNESS, why, generation=status.generation)
+    return Fact(event_id, slice_, Event.DELETED, seen, AGAIN, why, generation=status.generation)
 
 
 def _facts(
     settled: SettledSlice, status: SliceStatus, verdicts: tuple[RuleVerdict, ...], *, is_good: bool, is_other: bool
 ) -> Iterator[Fact]:
-    slice_, sight, seen = settled.slice, settled.sighting.sight, _first_seen(settled)
-    who = WITNESS if settled.is_witnessed else LATECOMER
-    event_id = f"probe:{slice_}:{status.generation}:{settled.sighting.since.isoformat()}"
+    slice_, sight = settled.slice, settled.sighting.sight
+    is_first = status == SliceStatus()
+    # A probe tells what is there when it looks: reports that came before the look are older, also where the data did.
+    seen = _first_seen(settled) if is_first else settled.sighting.at
+    who = (WITNESS if settled.is_witnessed else LATECOMER) if is_first else AGAIN
+    event_id = f"probe:{slice_}:{status.generation}:{seen.isoformat()}"
     why = f"it was changed: {sight.why}" if is_other else sight.why
     yield Fact(event_id, slice_, Event.OBSERVED, seen, who, why, replaces=is_other, data=_data(sight))
     if verdicts:
