@@ -280,6 +280,9 @@ SECTIONS: Final = (
                 "period: day\nreprocess: if_changed",
             ),
             "project": Key("its project (an entity of `kind: Project`)", "period: day\nproject: growth"),
+            "task_id": Key(
+                "its id in another scheduler: the subject `taskId=1234` names it", "period: day\ntask_id: 1234"
+            ),
             "source": Key(
                 (
                     "the rows that are copied into the table: a path of files, or `files`, `sql`, `delta` or `kafka` "

@@ -17,6 +17,7 @@ from tidemark.catalog.catalog import Catalog
 from tidemark.catalog.past_catalog import PastCatalog
 from tidemark.catalog.slice_as_of import slice_as_of
 from tidemark.center.detectors.external_report import entries_of, facts_of
+from tidemark.center.slice_instance import instance_of
 from tidemark.crawl.count_report import MOST_ENTRIES, counts_of
 from tidemark.dependency_model.impact import bounded_closure, impacts_of
 from tidemark.dependency_model.subject import slices_of
@@ -89,16 +90,18 @@ class Queries:
         end = self._clock() + _QUERY_SECONDS
         if as_of is not None:
             when = as_of.astimezone(UTC)
-            return PastSlicesModel(
-                slices=[self._past(slice_, when, end) for slice_ in slices_of(subject, self._center.graph)]
-            )
+            return PastSlicesModel(slices=[self._past(slice_, when, end) for slice_ in self._slices_of(subject)])
         self._center.catch_up()
-        return SlicesModel(slices=[self._explain(slice_, end) for slice_ in slices_of(subject, self._center.graph)])
+        return SlicesModel(slices=[self._explain(slice_, end) for slice_ in self._slices_of(subject)])
+
+    def _slices_of(self, subject: str) -> tuple[Slice, ...]:
+        read = self._center.store.read
+        return slices_of(subject, self._center.graph, instance_of=lambda slice_: instance_of(read.history(slice_)))
 
     def impact(self, subject: str, until: datetime | None) -> ImpactModel:
         """The impact of the slices of a subject, up to `until` (aware, default: now). Raises TidemarkError."""
         graph, end = self._center.graph, until or datetime.now(UTC)
-        causes = slices_of(subject, graph)
+        causes = self._slices_of(subject)
         slices = list(bounded_closure(graph, causes, end, _MOST_DOWNSTREAM))
         return impact_model(causes, end, impacts_of(graph, slices, self._center.statuses(slices)))
 

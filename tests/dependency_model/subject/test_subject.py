@@ -16,7 +16,7 @@ from tidemark.errors import ParseError, TidemarkError
 
 WORLD = graph(
     dwd_order="{period: day, sub_partitions: {region: [cn, us], unit: [a, b]}}",
-    daily="period: day",
+    daily="{period: day, task_id: 1234}",
     hourly="period: hour",
     fives="period: 5min",
     weekly="period: week",
@@ -24,7 +24,6 @@ WORLD = graph(
     countries="kind: Static",
     shop="{kind: Project, period: day}",
 )
-TASKS = {"1234": "daily"}
 
 
 @pytest.mark.parametrize(
@@ -52,7 +51,30 @@ TASKS = {"1234": "daily"}
     ],
 )
 def test_a_subject_stands_for_slices(text: str, slices: list[str]) -> None:
-    assert names(resolve(DependencySubject.parse(text), WORLD, TASKS)) == slices
+    assert names(resolve(DependencySubject.parse(text), WORLD)) == slices
+    assert names(slices_of(text, WORLD)) == slices
+
+
+def test_slices_are_filtered_by_their_instance() -> None:
+    text = "job=daily&&bizDate=20240101..20240102&&instance="
+    manual = {Slice("daily", "2024-01-02")}
+
+    def instance_of(slice_: Slice) -> Instance:
+        return Instance.MANUAL if slice_ in manual else Instance.SCHEDULED
+
+    assert names(slices_of(f"{text}manual", WORLD, instance_of=instance_of)) == ["daily@2024-01-02"]
+    assert names(slices_of(f"{text}scheduled", WORLD, instance_of=instance_of)) == ["daily@2024-01-01"]
+    with pytest.raises(ParseError, match="only filters existing slices"):
+        slices_of(f"{text}manual", WORLD)
+
+
+def test_a_task_is_one_entity() -> None:
+    twice = graph(daily="{period: day, task_id: a-1}", weekly="{period: week, task_id: a-1}", other="period: day")
+    (problem,) = twice.problems()
+    assert "task_id: another entity has it" in str(problem)
+    assert "daily is this task" in str(problem)
+    with pytest.raises(TidemarkError, match="no such entity"):
+        resolve(DependencySubject.parse("job=1234&&bizDate=20240101"), WORLD)
 
 
 def test_a_date_of_an_hourly_job_is_all_its_hours() -> None:
@@ -85,7 +107,7 @@ def test_a_slice_becomes_a_subject_and_comes_back(entity: str, minute: int, kind
 def test_who_asked_is_part_of_the_identity() -> None:
     manual = DependencySubject.parse("job=daily&&bizDate=20240101&&instance=manual")
     scheduled = DependencySubject.parse("job=daily&&bizDate=20240101")
-    assert (manual.instance, scheduled.instance) == (Instance.MANUAL, Instance.SCHEDULED)
+    assert (manual.instance, scheduled.instance) == (Instance.MANUAL, None)
     assert manual != scheduled
     assert "instance=manual" in str(manual.id)
     assert DependencySubject.of_slice(Slice("daily", "2024-01-01")) == DependencySubject.parse(

@@ -26,6 +26,7 @@ from tidemark.dependency_model.entity.field_types import (
     PeriodField,
     ReplicaField,
     StartField,
+    TaskIdField,
     TimeOfDayField,
     TimeZoneField,
 )
@@ -183,6 +184,7 @@ class Entity:
     earliest: CronField | None = None
     reprocess: Reprocess = Reprocess.ALWAYS
     project: NameField | None = None
+    task_id: TaskIdField | None = None
     source: CapturedSource | None = None
     key: tuple[ColumnField, ...] = ()
     partition_by: ColumnField | None = None

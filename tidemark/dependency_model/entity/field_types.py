@@ -102,6 +102,12 @@ HolidaysField = Annotated[str, BeforeValidator(_holidays)]
 TimeZoneField = Annotated[str, BeforeValidator(_time_zone)]
 DurationField = Annotated[timedelta, BeforeValidator(_duration)]
 NameField = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0,127}$")]
+TaskIdField = Annotated[
+    str,
+    BeforeValidator(lambda value: str(value) if type(value) is int else value),
+    StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,128}$"),
+]
+"""The id of a task in another scheduler."""
 ColumnField = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 LOG_CHANNEL = "log"
 """The channel that needs no address."""

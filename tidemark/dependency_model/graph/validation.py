@@ -28,6 +28,7 @@ def problems_of(edges: DeclaredEdges) -> Iterator[EntityError]:
                 hints += 1
                 problem.hint = did_you_mean(problem.found, edges.nodes)
             yield problem
+    yield from _of_tasks(edges)
     for node in edges.nodes.values():
         if node.entity.snapshot_of:
             yield from _of_snapshot(node, edges)
@@ -42,6 +43,17 @@ def problems_of(edges: DeclaredEdges) -> Iterator[EntityError]:
         hint = "let one of them follow an earlier slice, as with Set -1"
         problem = EntityError(f"{kind}: {format_cycle(way)}", hint=hint)
         yield with_place(problem, edges.nodes[way[0].entity].entity, way[1].entity)
+
+
+def _of_tasks(edges: DeclaredEdges) -> Iterator[EntityError]:
+    """A scheduler's task is one entity."""
+    first: dict[str, str] = {}
+    for name, node in edges.nodes.items():
+        task = node.entity.task_id
+        if task is not None and first.setdefault(task, name) != name:
+            problem = EntityError("task_id: another entity has it", expected="an id of its own", found=task)
+            problem.hint = f"{first[task]} is this task"
+            yield with_place(problem, node.entity, task)
 
 
 def _of_states(node: Node, up: Node, states: Iterable[str]) -> Iterator[EntityError]:

@@ -7,28 +7,41 @@ from typing import TYPE_CHECKING
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.subject.date_conditions import Stretch, hours_of, stretches
 from tidemark.dependency_model.subject.request_limit import Allowance
-from tidemark.dependency_model.subject.subject import DependencySubject
+from tidemark.dependency_model.subject.subject import DependencySubject, Instance
 from tidemark.dependency_model.suggestion import did_you_mean, quote_value
 from tidemark.dependency_model.time.period import Period
 from tidemark.errors import NoSuchSliceError, ParseError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from tidemark.dependency_model.entity.sub_partition import Sub
+    from tidemark.dependency_model.graph.declared_edges import DeclaredEdges
     from tidemark.dependency_model.graph.graph import DependencyGraph
     from tidemark.dependency_model.graph.node import Node
     from tidemark.dependency_model.subject.subject_id import ConditionValues
     from tidemark.dependency_model.time.local_calendar import Calendar
 
 
-def slices_of(text: str, graph: DependencyGraph, allowance: Allowance | None = None) -> tuple[Slice, ...]:
+def slices_of(
+    text: str,
+    graph: DependencyGraph,
+    allowance: Allowance | None = None,
+    instance_of: Callable[[Slice], Instance] | None = None,
+) -> tuple[Slice, ...]:
     """The slices of a subject id (`table=ods_orders&&dt=20260329`) or of a slice's text (`ods_orders@2026-03-29`).
 
-    Raises ParseError and UnknownEntityError.
+    The condition `instance` filters them by `instance_of`; without it, the condition is refused. Raises ParseError and
+    UnknownEntityError.
     """
     if "=" in text.partition("@")[0]:
-        return resolve(DependencySubject.parse(text), graph, allowance=allowance)
+        subject = DependencySubject.parse(text)
+        slices = resolve(subject, graph, allowance=allowance)
+        if subject.instance is None:
+            return slices
+        if instance_of is None:
+            raise ParseError("the condition instance only filters existing slices", found=quote_value(text))
+        return tuple(slice_ for slice_ in slices if instance_of(slice_) is subject.instance)
     named = Slice.parse(text)
     graph.window(named)
     (allowance or Allowance()).take_slices(1)
@@ -38,17 +51,16 @@ def slices_of(text: str, graph: DependencyGraph, allowance: Allowance | None = N
 def resolve(
     subject: DependencySubject,
     graph: DependencyGraph,
-    tasks: Mapping[str, str] | None = None,
     allowance: Allowance | None = None,
 ) -> tuple[Slice, ...]:
     """The slices, in order of time and then of sub-partition.
 
-    A date means every slice inside it, or the slice that contains it. Slices before the entity's start are left out.
-    `tasks` maps a scheduler's task ids to entities. Raises UnknownEntityError, and ParseError for an invalid date or
-    partition and for more slices than the allowance has.
+    A date means every slice inside it, or the slice that contains it. Slices before the entity's start are left out. A
+    scheduler's task id means the entity with this `task_id`. Raises UnknownEntityError, and ParseError for an invalid
+    date or partition and for more slices than the allowance has.
     """
     allowance = allowance or Allowance()
-    node = graph.node(subject.entity(tasks))
+    node = graph.node(subject.entity(graph.kept(entities_of_tasks)))
     _check_partitions(subject, {dimension: list(values) for dimension, values in node.entity.sub_partitions.items()})
     subs = [sub for sub in node.subs if _is_named(subject, sub)]
     if node.grid is None:
@@ -58,6 +70,11 @@ def resolve(
     ordinals = [(sub, _existing_within(node, sub, window)) for window in windows for sub in subs]
     allowance.take_slices(sum(len(numbers) for _, numbers in ordinals))
     return tuple(dict.fromkeys(node.slice(number, sub) for sub, numbers in ordinals for number in numbers))
+
+
+def entities_of_tasks(edges: DeclaredEdges) -> dict[str, str]:
+    """The entity of each task of a scheduler."""
+    return {node.entity.task_id: name for name, node in edges.nodes.items() if node.entity.task_id}
 
 
 def no_slice_then(graph: DependencyGraph, entity: str, named: str) -> NoSuchSliceError:

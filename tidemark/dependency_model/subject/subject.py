@@ -45,7 +45,7 @@ class DependencySubject:
     dates: ConditionValues | None = None
     hours: ConditionValues | None = None
     partitions: Mapping[str, ConditionValues] = field(default_factory=dict)
-    instance: Instance = Instance.SCHEDULED
+    instance: Instance | None = None
 
     @classmethod
     def of(cls, subject_id: DependencySubjectId) -> DependencySubject:
@@ -84,13 +84,13 @@ class DependencySubject:
             conditions["dt" if self.kind is SubjectKind.TABLE else "bizDate"] = self.dates
         if self.hours:
             conditions["hour"] = self.hours
-        if self.instance is not Instance.SCHEDULED:
+        if self.instance is not None:
             conditions["instance"] = ConditionValues.of([self.instance.value])
         return DependencySubjectId.of(**conditions)
 
-    def entity(self, tasks: Mapping[str, str] | None = None) -> str:
-        """The entity of the name. `tasks` maps a scheduler's ids; other names are entities."""
-        return (tasks or {}).get(self.name, self.name)
+    def entity(self, tasks: Mapping[str, str]) -> str:
+        """The entity of the name. `tasks` maps a scheduler's task ids; other names are entities."""
+        return tasks.get(self.name, self.name) if self.kind is SubjectKind.TASK else self.name
 
 
 def _single(values: ConditionValues, subject_id: DependencySubjectId) -> str:
@@ -99,9 +99,9 @@ def _single(values: ConditionValues, subject_id: DependencySubjectId) -> str:
     return values.values[0]
 
 
-def _instance(values: ConditionValues | None, subject_id: DependencySubjectId) -> Instance:
+def _instance(values: ConditionValues | None, subject_id: DependencySubjectId) -> Instance | None:
     if values is None:
-        return Instance.SCHEDULED
+        return None
     given, known = _single(values, subject_id), [instance.value for instance in Instance]
     if given not in known:
         raise ParseError(
