@@ -28,18 +28,33 @@ class _AnswerPart(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
 
+class ColumnRangeModel(_AnswerPart):
+    """The smallest and the largest value of a column, as texts."""
+
+    minimum: str
+    maximum: str
+
+
 class SliceReadModel(_AnswerPart):
-    """Slices of one upstream entity that were read in one generation, and the version of the table."""
+    """Slices of one upstream entity that were read in one generation, and the version of the table.
+
+    `watermarks` are the high watermarks of the last one, by name.
+    """
 
     first: str
     last: str
     slices: int
     generation: int
     version: int | None
+    watermarks: dict[str, Any]
 
 
 class SliceRecordModel(_AnswerPart):
-    """The last computation of the slice; `run_id` is the run's id in Dagster."""
+    """The last computation of the slice. `run_id` is the run's id in Dagster, `cluster` the pool that it ran in.
+
+    `columns` are measured by the profile; `batch_id`, `minimum`, `maximum`, `watermarks` and `parameters` are reported
+    by the run, the probe or the other system.
+    """
 
     completed_at: datetime
     who: str
@@ -49,6 +64,13 @@ class SliceRecordModel(_AnswerPart):
     version: int | None
     seconds: float | None
     read: list[SliceReadModel]
+    cluster: str | None
+    batch_id: str | None
+    minimum: str | None
+    maximum: str | None
+    columns: dict[str, ColumnRangeModel]
+    watermarks: dict[str, Any]
+    parameters: dict[str, Any]
 
 
 class TaintModel(_AnswerPart):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.center.center import DependencyCenter
 from tidemark.center.fact import Fact
@@ -36,13 +36,16 @@ def report(
     why: str = "",
     at: datetime = THEN,
     run: str = RUN,
+    **facts_of_rows: Any,
 ) -> None:
     """Tell a center of each slice's events, in their order."""
     store = StateStore.of(settings)
     graph = load_warehouse(settings).graph
     center = DependencyCenter(graph, store, since=datetime(2026, 3, 22, tzinfo=UTC), clock=lambda: at)
     for event in events:
-        told = Facts(run_id=run) if event in (Event.STARTED, Event.FAILED, Event.COMPLETED) else Facts()
+        told = (
+            Facts(run_id=run, **facts_of_rows) if event in (Event.STARTED, Event.FAILED, Event.COMPLETED) else Facts()
+        )
         facts = [
             Fact(f"{name} {event.value} {at}", Slice.parse(name), event, at, "test", why, data=told) for name in slices
         ]

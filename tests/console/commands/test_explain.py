@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
 
 from tests.console.commands.slices_there import DONE, RUN, THEN, report
 from tidemark.console.main import main
+from tidemark.dependency_model.profile.figures import figures_of
+from tidemark.dependency_model.profile.prediction import History
+from tidemark.dependency_model.profile.slice_profile import ColumnKind, ColumnProfile, SliceProfile
+from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import Event
+from tidemark.state_store.probe_errors import probe_errors
+from tidemark.state_store.slice_profiles import SliceProfiles, StoredProfile
 from tidemark.state_store.snapshot_registry import SnapshotRegistry, TaggedSnapshot
+from tidemark.state_store.store import StateStore
 from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
@@ -102,3 +109,32 @@ def test_a_completed_slice_says_how_it_came_to_be(data: Path) -> None:
     tagged = TaggedSnapshot("ods_orders", "day", "2026-03-28", 3, 41, THEN)
     SnapshotRegistry.at(Settings.at(data).state_db).tag([tagged])
     assert "  wrote        41 rows, table version 3" in explain("ods_orders", "2026-03-28").splitlines()
+
+
+def test_programs_are_told_all_that_was_reported_and_measured_of_the_rows(data: Path) -> None:
+    settings = Settings.at(data)
+    reported: dict[str, Any] = {
+        "batch_id": "b7",
+        "minimum": "1",
+        "maximum": "9",
+        "watermarks": {"id": 9},
+        "parameters": {"full": True},
+    }
+    report(settings, ["ods_courses@2026-03-28"], cluster="etl", snapshot_id="4", **reported)
+    store, slice_ = StateStore.of(settings), Slice("ods_courses", "2026-03-28")
+    measured = SliceProfile(2, (ColumnProfile("id", ColumnKind.NUMBER, 2, minimum="1", maximum="9"),))
+    profile = StoredProfile(slice_, THEN, 4, figures_of(measured), History.NONE)
+    SliceProfiles(store.database).put([(profile, measured)])
+    store.close()
+    record = json.loads(explain("ods_courses", "2026-03-28", "--json"))["record"]
+    assert {name: record[name] for name in reported} == reported
+    assert (record["cluster"], record["columns"]) == ("etl", {"id": {"minimum": "1", "maximum": "9"}})
+
+
+def test_a_probe_that_fails_says_its_last_error(data: Path) -> None:
+    store = StateStore.of(Settings.at(data))
+    probe_errors(store.database).put({"partner_ads@2026-03-29/region=reunion": "the partner's disk is full"})
+    store.close()
+    assert "its probe fails: the partner's disk is full" in explain(
+        "partner_ads", "2026-03-29", "--part", "region=reunion"
+    )
