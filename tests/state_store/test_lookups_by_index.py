@@ -56,6 +56,16 @@ def test_each_of_more_slices_than_a_statement_holds_is_answered(store: StateStor
     assert store.read.versions([]) == {}
 
 
+def test_rows_that_came_without_a_version_have_none(store: StateStore) -> None:
+    first, second = SLICES[:2]
+    tell(store, [first, second])
+    after = store.read.last()
+    steps = chain(first, "released launched started completed")
+    again = [replace(step, seq=after + number, event_id=f"again {number}") for number, step in enumerate(steps, 1)]
+    store.write.append([replace(step, facts=Facts()) for step in again], after=after)
+    assert store.read.versions([first, second]) == {second: "4"}
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_sqlite_goes_through_no_table(tmp_path: Path, question: str) -> None:
     """PostgreSQL plans by what it has counted."""

@@ -25,6 +25,7 @@ from tidemark.quoting.datafusion import quote, sql_literal
 from tidemark.state_store.row_codec import CURRENT, current_of, sub_text
 from tidemark.state_store.schema import CATALOG_PARTITIONS, SLICES, SNAPSHOTS, TRANSITIONS
 from tidemark.state_store.slice_copies import SliceCopies
+from tidemark.state_store.slice_lookup import ARRIVALS
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.warehouse.reserved_names import SLICES_TABLE
 
@@ -169,7 +170,7 @@ class SlicesTable:
         for current, row in zip(currents, held, strict=True):
             slice_, status = current.slice, current.status
             tag = tags.get((name, period, slice_.key))
-            version = versions.get((slice_.key, sub_text(slice_.sub)), "")
+            version = versions.get((slice_.key, sub_text(slice_.sub))) or ""
             come = counted.get(slice_)
             rows.append(
                 {
@@ -234,7 +235,8 @@ def _versions_of(entity: str) -> Select[Any]:
     """The table versions that runs reported for each slice, oldest first."""
     columns = TRANSITIONS.c
     query = select(columns.key, columns.sub, columns.snapshot_id)
-    return query.where(columns.entity == entity, columns.snapshot_id.is_not(None)).order_by(columns.seq)
+    is_arrival = columns.event.in_(ARRIVALS) | columns.snapshot_id.is_not(None)
+    return query.where(columns.entity == entity, is_arrival).order_by(columns.seq)
 
 
 def _tag_row(tag: TaggedSnapshot) -> dict[str, Any]:

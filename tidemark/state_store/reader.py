@@ -225,7 +225,8 @@ class SqlStateReader:
         wanted = [(slice_.entity, slice_.key, sub_text(slice_.sub)) for slice_ in slices]
         with self._database.reading() as connection:
             told = versions_of(connection, wanted)
-        return {Slice(entity, key, sub_of(sub)): version for entity, key, sub, version in told}
+        newest = {(entity, key, sub): version for entity, key, sub, version in told}
+        return {Slice(entity, key, sub_of(sub)): version for (entity, key, sub), version in newest.items() if version}
 
     def cursor(self, name: str) -> str | None:
         with self._database.reading() as connection:

@@ -35,18 +35,20 @@ _BEFORE: Final = {
             AND slices.key < %s ORDER BY slices.key DESC LIMIT %s) AS slices""",
 }
 """The table's columns are those of `CURRENT`, in the same order."""
+ARRIVALS: Final = ("completed", "backfilled", "observed", "reached")
+"""Events that bring rows: one without a version makes the version before it outdated."""
 _VERSIONS: Final = {
-    "sqlite": """
+    "sqlite": f"""
         SELECT told.entity, told.key, told.sub, told.snapshot_id FROM json_each(?) AS wanted
         CROSS JOIN transitions AS told ON told.entity = wanted.value ->> 0
             AND told.key = wanted.value ->> 1 AND told.sub = wanted.value ->> 2
-        WHERE told.snapshot_id IS NOT NULL ORDER BY told.seq""",
-    "postgresql": """
+        WHERE told.snapshot_id IS NOT NULL OR told.event IN {ARRIVALS} ORDER BY told.seq""",  # noqa: S608 - our words
+    "postgresql": f"""
         SELECT told.entity, told.key, told.sub, told.snapshot_id
         FROM unnest(%s::text[], %s::text[], %s::text[]) AS wanted (entity, key, sub)
         CROSS JOIN LATERAL (SELECT * FROM transitions WHERE transitions.entity = wanted.entity
             AND transitions.key = wanted.key AND transitions.sub = wanted.sub OFFSET 0) AS told
-        WHERE told.snapshot_id IS NOT NULL ORDER BY told.seq""",
+        WHERE told.snapshot_id IS NOT NULL OR told.event IN {ARRIVALS} ORDER BY told.seq""",  # noqa: S608 - our words
 }
 
 
@@ -56,7 +58,7 @@ def slices_of(connection: Connection, wanted: Sequence[tuple[str, str, str]]) ->
 
 
 def versions_of(connection: Connection, wanted: Sequence[tuple[str, str, str]]) -> list[Any]:
-    """Entity, key, sub and version for each reported version of these slices, in order for each slice."""
+    """Entity, key, sub and version (or None) for each arrival of these slices, in order for each slice."""
     return _rows(connection, _VERSIONS, wanted)
 
 

@@ -206,6 +206,18 @@ def test_what_a_probe_sees_is_newer_than_reports_before_it(
     assert world.store.read.versions([Slice.parse(FEED)]) == {Slice.parse(FEED): "1"}
 
 
+def test_a_report_without_a_version_is_not_read_at_the_version_of_an_earlier_look(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    world = OutsideWorld(tmp_path, instance, feed=delta_feed(tmp_path, ""))
+    overwrite(tmp_path, 3)
+    world.go_on(5)
+    assert world.store.read.versions([Slice.parse(FEED)]) == {Slice.parse(FEED): "0"}
+    overwrite(tmp_path, 7)
+    world.tell(FEED, "observed", "corrected", event_time=world.now, replaces=True)
+    assert world.store.read.versions([Slice.parse(FEED)]) == {}
+
+
 def test_a_wrong_deletion_of_data_that_stays_is_corrected(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     world = OutsideWorld(tmp_path, instance, feed=delta_feed(tmp_path, "recheck_for: 9d"))
     overwrite(tmp_path, 3)
