@@ -12,6 +12,7 @@ Exists, InQuery  conditions on a sub-query's rows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
@@ -45,6 +46,12 @@ class JoinSource:
     """One item of a FROM clause."""
 
     name: str
+
+
+Side = frozenset[JoinSource]
+"""FROM items whose rows an outer join makes up together."""
+Sides = Mapping[Occurrence, tuple[Side, ...]]
+"""The sides around each occurrence, from the innermost to the outermost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,3 +276,8 @@ def conjuncts(condition: Bound) -> list[Bound]:
 def columns_of(bound: Bound) -> dict[Column, None]:
     """The columns of tables in an expression, in order."""
     return dict.fromkeys(part for part in walk(bound) if isinstance(part, Column))
+
+
+def tables_in(bound: Bound) -> frozenset[Occurrence]:
+    """The occurrences whose columns an expression uses."""
+    return frozenset(part.occurrence for part in value_parts(bound) if isinstance(part, Column))

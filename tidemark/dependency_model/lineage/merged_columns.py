@@ -16,16 +16,15 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Literal,
     Sourced,
     inside_out,
+    tables_in,
     walk,
 )
-from tidemark.dependency_model.lineage.relation import tables_in
 from tidemark.dependency_model.lineage.value_range import Special
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from tidemark.dependency_model.lineage.bound_expression import JoinSource, Occurrence
-    from tidemark.dependency_model.lineage.relation import Sides
+    from tidemark.dependency_model.lineage.bound_expression import JoinSource, Occurrence, Sides
 
 _ANY = Literal(Special.UNKNOWN)
 

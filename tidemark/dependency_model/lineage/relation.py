@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -13,7 +12,6 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Element,
     Exists,
     InQuery,
-    JoinSource,
     Occurrence,
     Opaque,
     Place,
@@ -23,14 +21,10 @@ from tidemark.dependency_model.lineage.bound_expression import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from tidemark.dependency_model.lineage.bound_expression import JoinSource, Sides
     from tidemark.dependency_model.lineage.merged_columns import FullJoins
-
-Side = frozenset[JoinSource]
-"""FROM items whose rows an outer join makes up together."""
-Sides = Mapping[Occurrence, tuple[Side, ...]]
-"""The sides around each occurrence, from the innermost to the outermost."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,8 +244,3 @@ def without_elements(relation: Relation) -> Relation:
         name: Opaque((relation.columns[name],), "a row that may be made up", of_data=False) for name in with_lists
     }
     return replace(relation, columns={**relation.columns, **unknown})
-
-
-def tables_in(bound: Bound) -> frozenset[Occurrence]:
-    """The occurrences whose columns an expression uses."""
-    return frozenset(part.occurrence for part in value_parts(bound) if isinstance(part, Column))

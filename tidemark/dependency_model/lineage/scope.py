@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
-from tidemark.dependency_model.lineage.bound_expression import Bound, JoinSource, Opaque, field_of
-from tidemark.dependency_model.lineage.relation import FoundColumn, Relation, Sides, with_source
+from tidemark.dependency_model.lineage.bound_expression import Bound, JoinSource, Opaque, Sides, field_of
+from tidemark.dependency_model.lineage.relation import FoundColumn, Relation, with_source
 from tidemark.dependency_model.suggestion import did_you_mean
 
 if TYPE_CHECKING:

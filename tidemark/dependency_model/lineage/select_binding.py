@@ -16,8 +16,10 @@ from tidemark.dependency_model.lineage.bound_expression import (
     JoinSource,
     Occurrence,
     Opaque,
+    Side,
     field_names,
     field_of,
+    tables_in,
 )
 from tidemark.dependency_model.lineage.generators import ANY_COLUMN, MadeColumns, made_columns
 from tidemark.dependency_model.lineage.made_up_rows import drops_made_up_rows
@@ -29,10 +31,8 @@ from tidemark.dependency_model.lineage.relation import (
     Constraint,
     Open,
     Relation,
-    Side,
     Veil,
     merge_ways,
-    tables_in,
     veil_columns,
     without_elements,
 )

@@ -14,9 +14,9 @@ from tidemark.dependency_model.lineage.value_range import Range, Special
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tidemark.dependency_model.lineage.bound_expression import Bound
+    from tidemark.dependency_model.lineage.bound_expression import Bound, Side
     from tidemark.dependency_model.lineage.expression_evaluation import Environment
-    from tidemark.dependency_model.lineage.relation import Constraint, Side
+    from tidemark.dependency_model.lineage.relation import Constraint
     from tidemark.dependency_model.lineage.setting_tree import SettingNode
     from tidemark.dependency_model.lineage.slice_space import Box, SliceSpace
     from tidemark.dependency_model.lineage.value_range import Value

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlglot import exp
 
-from tidemark.dependency_model.lineage.bound_expression import Call, Opaque, conjuncts
+from tidemark.dependency_model.lineage.bound_expression import Call, Opaque, conjuncts, tables_in
 from tidemark.dependency_model.lineage.generators import made_columns
 from tidemark.dependency_model.lineage.known_tables import Tables
 from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.lineage.partition_clause import value_on_slice
 from tidemark.dependency_model.lineage.query_binding import bind
-from tidemark.dependency_model.lineage.relation import SAMPLED, Constraint, tables_in
+from tidemark.dependency_model.lineage.relation import SAMPLED, Constraint
 from tidemark.dependency_model.lineage.slices_read import Evaluation
 
 if TYPE_CHECKING:

@@ -19,9 +19,10 @@ from tidemark.dependency_model.lineage.bound_expression import (
     Opaque,
     Place,
     Sourced,
+    tables_in,
 )
 from tidemark.dependency_model.lineage.query_binding import WAYS_LIMIT
-from tidemark.dependency_model.lineage.relation import Constraint, Relation, Veil, merge_ways, tables_in, veil_columns
+from tidemark.dependency_model.lineage.relation import Constraint, Relation, Veil, merge_ways, veil_columns
 from tidemark.dependency_model.lineage.spark_plan.expression_binder import bind_expression
 from tidemark.dependency_model.lineage.spark_plan.plan_tree import MARK, PlanNode, tree, walk
 from tidemark.errors import ParseError
@@ -29,7 +30,7 @@ from tidemark.errors import ParseError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from tidemark.dependency_model.lineage.relation import Side, Sides
+    from tidemark.dependency_model.lineage.bound_expression import Side, Sides
 
 _QUERIES: Final = {"ScalarSubquery", "Exists", "ListQuery", "LateralSubquery"}
 _INNER: Final = {"Inner", "Cross", "LeftSemi"}
