@@ -50,6 +50,8 @@ DAY_FORMS = {
     "{ym: yyyyMM, d: dd}": ("concat(ym, d)", "date_format({}, 'yyyyMMdd')"),
 }
 """What a column is compared as, and what a date is then."""
+OF_THREE_NUMBERS = "{y: int yyyy, m: int MM, d: int dd}"
+"""The dearest form."""
 
 
 def _outline(name: str, period: Period, form: str = "{}") -> EntityOutline:
@@ -108,7 +110,9 @@ def test_a_days_table_is_read_by_the_same_slices(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", sorted(DAY_FORMS))
+@pytest.mark.parametrize(
+    "form", [pytest.param(form, marks=[pytest.mark.long] * (form == OF_THREE_NUMBERS)) for form in sorted(DAY_FORMS)]
+)
 @pytest.mark.parametrize("date", ["date_sub(:biz_date, 1)"])
 def test_the_offset_is_the_same(form: str, date: str) -> None:
     column, shown = DAY_FORMS[form]
@@ -123,7 +127,10 @@ def test_the_offset_is_the_same(form: str, date: str) -> None:
     ("form", "condition"),
     [
         ("{ds: yyyyMMdd, hh: HH}", "ds = <D> AND hh BETWEEN '06' AND '11'"),
-        ("{ds: int yyyyMMdd, hh: HH}", "ds = int(<D>) AND hh IN ('06', '07', '08', '09', '10', '11')"),
+        pytest.param(
+            *("{ds: int yyyyMMdd, hh: HH}", "ds = int(<D>) AND hh IN ('06', '07', '08', '09', '10', '11')"),
+            marks=pytest.mark.long,
+        ),
         ("{pt: yyyyMMddHH}", "pt BETWEEN concat(<D>, '06') AND concat(<D>, '11')"),
     ],
 )

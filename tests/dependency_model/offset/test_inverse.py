@@ -12,10 +12,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.dependency_model.offset.test_mapping_reference import MEETINGS, Meeting
-from tests.dependency_model.random_offset import random_offset
+from tests.dependency_model.random_offset import MINUTES, random_offset
 from tests.dependency_model.reference_offset import CALENDAR
 from tests.dependency_model.zones import calendars, instants, periods
 from tidemark.dependency_model.offset import Offset, mapping_between
+from tidemark.dependency_model.offset.offset import OffsetKind
 from tidemark.dependency_model.time import Calendar, Period
 from tidemark.dependency_model.time.zone import Zone
 
@@ -32,7 +33,7 @@ A_FEW = MEETINGS[::10]
 @pytest.mark.slow
 @pytest.mark.parametrize("meeting", A_FEW, ids=lambda m: f"{m.down}-{m.up}-{m.year}")
 def test_inverse_agrees_in_hard_years(meeting: Meeting) -> None:
-    assert agree(meeting, seed=1, rounds=ROUNDS) == 64 * ROUNDS
+    assert agree(meeting, seed=1, rounds=ROUNDS, most_users=1_000) >= 60 * ROUNDS
 
 
 @pytest.mark.long
@@ -41,14 +42,19 @@ def test_inverse_agrees_at_length(meeting: Meeting) -> None:
     assert agree(meeting, seed=10, rounds=180 * ROUNDS) == 64 * 180 * ROUNDS
 
 
-def agree(meeting: Meeting, seed: int, rounds: int) -> int:
-    """Check pairs of slices near each other for every pair of periods; how many mappings were tried."""
+def agree(meeting: Meeting, seed: int, rounds: int, most_users: int = 1_000_000) -> int:
+    """Check pairs of slices near each other for every pair of periods; how many mappings were tried.
+
+    Clock times of other dates have as many users as the longer period has shorter ones: `most_users` leaves out more.
+    """
     random = Random(seed)
     down_calendar = Calendar(meeting.down, meeting.down_week, CALENDAR)
     up_calendar = Calendar(meeting.up, meeting.up_week)
     tried = 0
     for down, up, _ in product(Period, Period, range(rounds)):
         offset = random_offset(random, down, up, meeting.year, one_clock=meeting.down == meeting.up)
+        if offset.kind is OffsetKind.DATE and MINUTES[up] // MINUTES[down] > most_users:
+            continue
         mapping = mapping_between(offset, (down_calendar, down), up_calendar.grid(up))
         instant = _hard_instant(random, meeting)
         case = f"{down} <- {up} {offset} at {instant}"
