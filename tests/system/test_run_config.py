@@ -43,6 +43,7 @@ REFUSED: tuple[Any, ...] = (
     "<<: {resources: {lake: {config: {tables: x}}}}",
     "!!python/object/apply:os.system [id]",
     "ops: " + "[" * 5_000,
+    "ops: {x: {config: [" + "[']', " * 65 + "]" * 66 + "}}",
     "ops: {x: {config: [" + "1," * MOST_CHARACTERS + "]}}",
     (
         "ops: {x: {config: [&a [1,1,1,1,1,1,1,1,1], &b [*a,*a,*a,*a,*a,*a,*a,*a,*a], &c [*b,*b,*b,*b,*b,*b,*b,*b,*b],"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MOST_CHARACTERS: Final = 64 * 1024
 MOST_VALUES: Final = 100_000
 """The most values, with every alias of a YAML text expanded."""
+_MOST_BRACKETS: Final = 64
+"""The most brackets inside each other: PyYAML's scanner looks at every open one again for each token."""
 _LEVELS: Final = ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG")
 _OPERATORS_TAGS: Final = ("dagster-k8s/", "dagster-celery", "dagster-docker", "dagster/image", "ecs/", ".dagster/grpc")
 """Prefixes of the tags with which a launcher chooses an image, a command or a server."""
@@ -59,9 +61,18 @@ def _read(text: str) -> object:
     if len(text) > MOST_CHARACTERS:
         raise RunConfigRefusedError.of(f"a text of {len(text):,} characters, of at most {MOST_CHARACTERS:,}")
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, _ShallowLoader)  # noqa: S506 - a safe loader
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise RunConfigRefusedError.of(f"a text that is no YAML: {error}") from error
+
+
+class _ShallowLoader(yaml.SafeLoader):
+    """Refuses the first bracket that is too deep, before the scanner takes seconds."""
+
+    def fetch_flow_collection_start(self, token: type[yaml.Token]) -> None:
+        if self.flow_level >= _MOST_BRACKETS:
+            raise yaml.YAMLError(f"more than {_MOST_BRACKETS} brackets inside each other")
+        super().fetch_flow_collection_start(token)
 
 
 def _mapping(value: object, what: str) -> Mapping[object, object]:
