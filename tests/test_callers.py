@@ -44,7 +44,6 @@ FOUND_BY_NAME: Final = ("tidemark.console.commands.", _TEMPLATE)
 """Commands are loaded by their names; a template's files are copied."""
 MODULES: Final = {
     "tidemark.console.demo.ad_partner": "a program that the demo starts by its file",
-    "tidemark.delta.symlink_manifest": "tables for other engines: a declaration that asks for it is still to come",
     "tidemark.dependency_model.status.transitions_document": "writes docs/transitions.md",
     "tidemark.reader": "what notebooks import",
     "tidemark.spark.write_class_archive": "a step of `make setup`",
@@ -59,8 +58,6 @@ NAMES: Final = {
     "tidemark.console.servers.kafka_connect.Connect.start_again": "servers of tests die and come back",
     "tidemark.console.servers.mariadb.MariaDb.start_again": "servers of tests die and come back",
     "tidemark.delta.clustering.split_tree.assign_files": "the slow meaning of a tree, which its SQL is compared with",
-    "tidemark.delta.symlink_manifest.keep_manifest": "as its module",
-    "tidemark.delta.symlink_manifest.manifest_files": "as its module",
     **{
         f"tidemark.storage.{store}.delete_all": "how tests leave nothing in a store"
         for store in (

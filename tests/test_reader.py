@@ -37,6 +37,7 @@ def page_lines() -> list[str]:
     return re.findall(r"^(?:from tidemark.* import snapshot|snapshot\(.*)$", text, flags=re.MULTILINE)
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_the_lines_of_the_page_read_a_snapshot(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

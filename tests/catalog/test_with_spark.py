@@ -85,6 +85,7 @@ def test_a_transaction_of_ours_says_so(tmp_path: Path, session: SparkSession) ->
         assert '"write"' in str(info["userMetadata"])  # type: ignore[index]
 
 
+@pytest.mark.long
 def test_versions_whose_files_another_sparks_vacuum_took_cannot_be_read(tmp_path: Path, session: SparkSession) -> None:
     lake = Lake(tmp_path)
     first = write(lake, session, FIRST, [1, 2])

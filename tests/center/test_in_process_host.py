@@ -95,6 +95,7 @@ def test_a_failed_check_holds_what_is_below_it_until_the_next_start_at_the_earli
     assert host_of(warehouse, instance).center.ready() == [totals]
 
 
+@pytest.mark.long
 def test_a_launch_that_was_noted_by_a_process_that_is_gone_is_run(
     tmp_path: Path, spark: SparkSession, instance: dg.DagsterInstance
 ) -> None:

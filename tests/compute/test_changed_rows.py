@@ -123,7 +123,8 @@ def as_rows(held: dict[int, tuple[str | None, int]], days: set[date | None] | No
     ]
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 10))])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2, 3, 10])
 def test_figures_are_those_of_the_whole_table(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     """Faults come and go; a key (mod 1000) may stand in two partitions, a NULL partition among them.
 
@@ -191,6 +192,7 @@ def test_what_another_moment_or_the_whole_table_decides_is_not_narrowed(tmp_path
     assert not can_be_narrowed(warehouse.entities["sales"])
 
 
+@pytest.mark.long
 def test_another_schema_and_another_rule_have_all_of_it_read(spark: SparkSession, tmp_path: Path) -> None:
     world = Versions(spark, tmp_path, "quality: [{not_null: [user]}]\n")
     held: dict[int, tuple[str | None, int]] = {key: (f"u{key}", 1) for key in range(ROWS)}
@@ -231,6 +233,7 @@ def test_a_log_that_is_gone_tells_no_partitions(spark: SparkSession, tmp_path: P
     assert added_partitions(world.path, 0, 1) is None
 
 
+@pytest.mark.long
 def test_late_changes_on_top_have_all_of_it_read(spark: SparkSession, tmp_path: Path) -> None:
     """They are no rows of the version: what held there says nothing of them."""
     world = Versions(spark, tmp_path, "quality: [{not_null: [user]}]\n")

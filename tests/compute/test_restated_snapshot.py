@@ -88,6 +88,7 @@ def test_what_waits_for_late_events_is_not_read(spark: SparkSession, runtime: Ru
     assert computer(spark, runtime).rows_of(Slice("totals", DAY.key)).count() > 0
 
 
+@pytest.mark.long
 def test_queries_checks_and_metadata_are_of_the_rows_that_it_has_now(spark: SparkSession, runtime: Runtime) -> None:
     seen = []
     for late_batch in (5, 6):

@@ -247,6 +247,7 @@ class TestInDagster:
         assert verdicts["unique"] is True
         assert verdicts[VALIDITY_CHECK] is False
 
+    @pytest.mark.long
     def test_of_a_range_only_the_good_slices_are_materialized(self, tmp_path: Path, spark: SparkSession) -> None:
         warehouse = small_warehouse(tmp_path)
         fill(spark, warehouse, {**SALES, TUESDAY: [(4, 7, "us")]})

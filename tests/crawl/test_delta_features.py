@@ -88,6 +88,7 @@ def test_files_of_other_partitions_are_not_read(spark: SparkSession, tmp_path: P
     assert verdicts(probe, look(probe, DAY, more=RULES)) == EXPECTED
 
 
+@pytest.mark.long
 def test_other_rows_that_are_hidden_are_another_content(spark: SparkSession, tmp_path: Path) -> None:
     table = probed_table(spark, tmp_path, HIDDEN)
     probe = f"delta: {{table: '{table}', partition: {{day: '{{key}}'}}}}"

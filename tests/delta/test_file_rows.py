@@ -84,6 +84,7 @@ def test_of_a_refused_slice_nothing_is_shown(spark: SparkSession, lake: TableLoc
     assert published["dt"].to_pylist() == [NEXT["dt"]] * 3
 
 
+@pytest.mark.long
 def test_files_with_other_names_for_columns_and_hidden_rows(spark: SparkSession, lake: TableLocation) -> None:
     replace_partition(spark.range(1), lake, DAY)
     properties = "'delta.columnMapping.mode' = 'name', 'delta.enableDeletionVectors' = 'true'"

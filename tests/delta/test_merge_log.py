@@ -126,6 +126,7 @@ def test_the_history_names_the_merges(spark: SparkSession, target: MergeTarget) 
     assert metrics["numSourceRows"] == "4"
 
 
+@pytest.mark.long
 def test_vacuum_takes_what_is_not_live_and_nothing_else(
     spark: SparkSession, target: MergeTarget, lake: TableLocation
 ) -> None:

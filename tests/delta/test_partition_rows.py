@@ -106,6 +106,7 @@ def test_rows_are_sparks(spark: SparkSession, lake: TableLocation, features: str
     assert read_partition(lake, {}).num_rows == 114
 
 
+@pytest.mark.long
 def test_a_partition_column_that_was_renamed(spark: SparkSession, lake: TableLocation) -> None:
     changed_table(spark, lake, f"{HIDDEN}, {MAPPED}", "PARTITIONED BY (dt, n, part)")
     spark.sql(f'ALTER TABLE {path_table(lake)} RENAME COLUMN part TO `a "part"`')
@@ -144,6 +145,7 @@ def test_a_table_that_is_renamed_after_its_files_were_written(spark: SparkSessio
     assert read_partition(lake, {"dt": date(2026, 3, 24)}).to_pylist() == [{"id": 2, "w": "b"}]
 
 
+@pytest.mark.long
 def test_vectors_that_were_switched_off_again_hide_rows(spark: SparkSession, lake: TableLocation) -> None:
     changed_table(spark, lake, HIDDEN, "PARTITIONED BY (dt, n, part)")
     table = path_table(lake)

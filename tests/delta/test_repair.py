@@ -155,6 +155,7 @@ def test_old_rows_that_break_a_rule_of_today_are_refused(session: SparkSession, 
     assert ids(table, MONDAY) == [7]
 
 
+@pytest.mark.long
 def test_hidden_rows_come_back_and_go_again(session: SparkSession, table: TableLocation) -> None:
     name = path_table(table)
     session.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")

@@ -104,6 +104,7 @@ def test_a_sidecar_that_is_gone_is_refused_before_anything_is_deleted(
     assert data_files(table) == before
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_spark_s_v2_checkpoints_are_read(spark: SparkSession, lake: TableLocation, run_vacuum: Vacuums) -> None:
     path = lake

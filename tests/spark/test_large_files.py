@@ -25,6 +25,7 @@ print(spark.read.parquet(str(folder / "rows")).selectExpr("sum(length(text))").c
 """
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_row_group_larger_than_direct_memory_is_read(tmp_path: Path) -> None:
     """Hadoop's reads of ranges would wait for a thread that has died, for five minutes."""

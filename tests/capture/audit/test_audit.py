@@ -186,6 +186,7 @@ def world(spark: SparkSession, mariadb_server: MariaDb, tmp_path: Path) -> Itera
         sql.execute("DROP DATABASE school")
 
 
+@pytest.mark.long
 def test_planted_differences_are_found_held_and_released_by_a_reload(world: AuditWorld) -> None:
     world.step()
     world.spoil()

@@ -56,10 +56,8 @@ class Feeder:
             self._landed = end
 
 
-@pytest.mark.parametrize(
-    ("seed", "hours"),
-    [(1, FEW_HOURS), *(pytest.param(seed, MANY_HOURS, marks=pytest.mark.long) for seed in range(1, 6))],
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("seed", "hours"), [(1, FEW_HOURS), *((seed, MANY_HOURS) for seed in range(1, 6))])
 def test_every_snapshot_is_the_state_at_its_boundary(
     spark: SparkSession, tmp_path: Path, seed: int, hours: tuple[str, int]
 ) -> None:

@@ -85,6 +85,7 @@ _STRIDE: Final = 11
 """Every depth stands in several fields, and every field holds each eleventh depth: all of both would be gigabytes."""
 
 
+@pytest.mark.long
 def test_no_depth_and_nothing_in_any_field_of_a_record_stops_a_pass(spark: SparkSession, tmp_path: Path) -> None:
     depths = (1, 2, 15, 16, 17, 60, 200, 499, 500, 501, 512, 900, *range(990, 1_005), 1_500, 2_000)
     canal = with_nesting(json.loads(flat("UPDATE", 7, "1.00", "2.00")), depths)

@@ -74,6 +74,7 @@ def world(spark: SparkSession, tmp_path: Path) -> ReloadWorld:
     return made
 
 
+@pytest.mark.long
 def test_a_table_whose_changes_were_lost_begins_anew_and_keeps_its_snapshots(world: ReloadWorld) -> None:
     world.topic.heartbeat(at("2026-03-24 00:00"))
     (tag,) = [tag for tag in world.step().closed if tag.entity == "ods_orders"]

@@ -153,6 +153,7 @@ def stopped_for_too_long(folder: Path, name: str) -> None:
         connection.execute(LEASES.update().values(until=1, process="elsewhere 1 1"))
 
 
+@pytest.mark.long
 def test_a_capture_that_was_stopped_in_the_middle_of_a_step_is_refused_when_it_goes_on(
     spark: SparkSession, tmp_path: Path
 ) -> None:

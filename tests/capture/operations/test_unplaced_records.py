@@ -59,6 +59,7 @@ class CanalWorld:
         return sorted((row["order_id"], str(row["order_date"]), str(row["paid"]), str(row["seen"])) for row in rows)
 
 
+@pytest.mark.long
 def test_an_insert_that_comes_again_meets_its_row_where_it_has_moved_to(spark: SparkSession, tmp_path: Path) -> None:
     world = CanalWorld(spark, tmp_path)
     insert = flat("INSERT", {"order_id": "1", "order_date": "2026-03-23"})

@@ -167,6 +167,7 @@ def test_a_lost_binlog_file_holds_its_instance_until_someone_accepts_it(capture:
     assert {(snapshot.entity, snapshot.slice) for snapshot in capture.step().closed} >= {("ods_orders", "2026-03-23")}
 
 
+@pytest.mark.long
 def test_a_file_that_lands_late_is_taken_in_whole(capture: OrderCapture) -> None:
     """The records around the hole follow each other in one minute: nothing but the file says that some are missing."""
     a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
+from deltalake import DeltaTable
 
 from tests.capture.operations.test_crash import Killed
 from tests.capture.streams import Stream, at
@@ -17,7 +18,6 @@ from tidemark.capture.errors import ColumnTypeError
 from tidemark.capture.operations.ingestion import Ingestion
 from tidemark.capture.source_table import SourceTable
 from tidemark.delta.delta_rs_table import current_version, read_rows, read_table
-from tidemark.delta.symlink_manifest import keep_manifest, manifest_files
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.system.settings import Settings
 
@@ -124,7 +124,6 @@ ALTERED = {
 
 def test_shards_are_altered_one_after_the_other(world: TypeWorld) -> None:
     world.step()
-    keep_manifest(world.spark, world.location)
     before = current_version(world.path)
     alter_first(world)
     world.step()
@@ -149,13 +148,12 @@ def test_shards_are_altered_one_after_the_other(world: TypeWorld) -> None:
 
 
 def check_other_readers(world: TypeWorld, count: int) -> None:
-    """delta-rs by the log; DuckDB by the manifest, which knows nothing of it."""
+    """delta-rs by the log; DuckDB by the list of files, which knows nothing of it."""
     by_log = {row["id"]: row for row in read_rows(world.path).to_pylist()}
     assert by_log[2**40]["amount"] == Decimal("1234567890.1234")
     assert by_log[2]["day"] == MIDNIGHT
     assert (by_log[2**40]["paid"], by_log[2]["paid"]) == (LATER, None)
-    listed = [entry for entries in manifest_files(world.location).values() for entry in entries]
-    files = [entry.replace(str(world.location), str(world.path)) for entry in listed]
+    files = DeltaTable(str(world.path)).file_uris()
     types_read = duckdb.execute("SELECT typeof(id), typeof(day) FROM read_parquet($files)", {"files": files}).fetchall()
     assert types_read == [("BIGINT", "TIMESTAMP")] * count
 

@@ -175,6 +175,7 @@ def test_many_random_columns(spark: SparkSession, tmp_path: Path) -> None:
         judge(spark, seed, tmp_path / f"{seed}")
 
 
+@pytest.mark.long
 def test_many_rows_in_several_files(spark: SparkSession, tmp_path: Path) -> None:
     """More than a batch in a file; NULL by the dozen, keys, and texts that come often."""
     rows = spark.range(0, 300_000, 1, 2).selectExpr(

@@ -87,6 +87,7 @@ def test_wrong_calls(arguments: tuple[str, ...], code: int) -> None:
     assert call(*arguments, code=code).output
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_slice_is_repaired_and_dagster_hears_of_it(table: Path, tmp_path: Path) -> None:
     dry = answer_of("repair", TABLE, "2026-03-30T07", "--from-version", "1", "--dry-run")

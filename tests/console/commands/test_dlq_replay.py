@@ -42,6 +42,7 @@ def replay(*options: str) -> tuple[int, str]:
     return done.exit_code, done.stdout
 
 
+@pytest.mark.long
 def test_letters_that_can_be_read_now_have_their_effect(world: LettersWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     def intake(settings: Settings) -> SentIntake:
         assert settings.kafka == "nowhere:9092"

@@ -101,6 +101,7 @@ def test_self_dependency_goes_day_by_day(world: RunningWarehouse) -> None:
     assert [world.rows(f"balance@{day}") for day in DAYS] == [[(1,)], [(3,)], [(6,)], [(10,)]]
 
 
+@pytest.mark.long
 def test_a_project_starts_after_its_root_and_is_followed_after_its_end(world: RunningWarehouse) -> None:
     order = launched(world)
     for day in DAYS:

@@ -158,6 +158,7 @@ def test_a_refused_run_uses_up_no_attempt(world: RunningWarehouse) -> None:
     assert any(f"strict@{MONDAY}" in run for run in world.run())
 
 
+@pytest.mark.long
 def test_a_run_opens_what_was_decided_and_not_what_came_since(world: RunningWarehouse) -> None:
     """Between the launch and its run a second slice comes: the run reads the one that it was launched for."""
     arrive(world, f"facts@{MONDAY}")

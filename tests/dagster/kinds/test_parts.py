@@ -45,6 +45,7 @@ def test_each_part_is_computed_when_its_own_day_is_there(spark: SparkSession, tm
         assert not world.by_hand(f"totals@{TUESDAY}/region=us").success
 
 
+@pytest.mark.long
 def test_a_quorum_of_regions_goes_on_and_the_last_one_is_computed_into_it(spark: SparkSession, tmp_path: Path) -> None:
     """A third region is there from Tuesday on: nobody waits for its Monday."""
     regions = REGIONS.replace("us: {", "jp: {time_zone: UTC+9, start: 2026-03-24}, us: {")

@@ -43,6 +43,7 @@ def generation(world: RunningWarehouse, text: str) -> int:
     return world.host.center.status(Slice.parse(text)).generation
 
 
+@pytest.mark.long
 def test_a_reader_by_content_is_computed_again_where_rows_differ(world: RunningWarehouse) -> None:
     world.run()
     world.arrive(f"facts@{DAY}", [(7,)], "n INT")  # another value, the same count

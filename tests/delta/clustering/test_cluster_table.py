@@ -48,6 +48,7 @@ def test_an_optimize_that_changes_nothing_but_the_files(spark: SparkSession, lak
     assert max(file["stats"]["numRecords"] for file in files) < 1.5 * 3000 / len(files)
 
 
+@pytest.mark.long
 def test_partitions_predicate_and_mapped_names(spark: SparkSession, lake: TableLocation) -> None:
     rows = spark.range(2000).selectExpr(*ROWS, "IF(id % 5 = 0, NULL, id % 3) AS `the part`")
     path = create_table(spark, lake / "t", rows, partition="`the part`", delta_columnMapping_mode="name")
@@ -63,6 +64,7 @@ def test_partitions_predicate_and_mapped_names(spark: SparkSession, lake: TableL
     assert {len(file["partitionValues"]) for file in added_files(path, rest.versions[0])} == {1}
 
 
+@pytest.mark.long
 def test_hidden_rows_stay_hidden_and_their_vectors_go(spark: SparkSession, lake: TableLocation) -> None:
     path = create_table(spark, lake / "t", spark.range(2000).selectExpr(*ROWS), delta_enableDeletionVectors="true")
     spark.sql(f"DELETE FROM {path_table(path)} WHERE id % 4 = 1")  # noqa: S608 - quoted
@@ -73,6 +75,7 @@ def test_hidden_rows_stay_hidden_and_their_vectors_go(spark: SparkSession, lake:
     assert not any(file.get("deletionVector") for file in added_files(path, version + 1))
 
 
+@pytest.mark.long
 def test_files_that_delta_rs_wrote_again(spark: SparkSession, lake: TableLocation) -> None:
     rows = spark.range(2000).selectExpr(*ROWS, "CONCAT('text ', id % 97) AS s")
     path = create_table(spark, lake / "t", rows)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dependency_model.world import entity, graph, keys, names
+from tests.examples import examples
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.slice import Slice
 
@@ -89,7 +90,7 @@ def released_slices(graph: DependencyGraph, world: Projects, done: set[tuple[str
 
 @pytest.mark.slow
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=120, deadline=None)
+@examples(25)
 def test_project_level_and_task_level_release_the_same(random: Random) -> None:
     world = random_projects(random)
     graph = task_level(world)

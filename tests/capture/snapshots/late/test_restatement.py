@@ -154,6 +154,7 @@ def test_a_snapshot_is_its_version_and_what_came_late(capture: RestatingCapture)
     assert capture.amounts(again["2026-03-24"]) == {1: "3.00", 3: "9.00", 4: "4.00"}
 
 
+@pytest.mark.long
 def test_a_snapshot_waits_for_what_comes_a_little_late(capture: RestatingCapture) -> None:
     capture.table = replace(TABLE, restated=frozenset(), lateness={"ods_orders": 10 * 60_000})
     stream = Stream("a")
