@@ -20,6 +20,7 @@ from tidemark.center.active_backfills import ActiveBackfills
 from tidemark.center.early_reads import early_reads
 from tidemark.center.fact import Fact, Receipt
 from tidemark.center.in_memory_state import CenterMemory
+from tidemark.center.inputs_changed_unseen import inputs_changed_unseen
 from tidemark.center.latency import Latency
 from tidemark.center.reports_before import reports_before
 from tidemark.center.transition_staging import Staging
@@ -367,9 +368,10 @@ class DependencyCenter:
         reads = early_reads(self.graph, memory, self._store.read, facts, now)
         exposed = [fact for fact in facts if fact.slice.entity in self.graph]
         before = reports_before(exposed, self.graph, memory, self._store.read)
+        missed = inputs_changed_unseen(self.graph, memory, self._store.read, exposed)
         staging, cursors = Staging(self.graph, memory, memory.last, now, before=before), dict[str, str]()
         for ticket in tickets:
-            own = Staging(self.graph, memory, staging.last, now, below=staging, reads=reads)
+            own = Staging(self.graph, memory, staging.last, now, below=staging, reads=reads, missed=missed)
             if self._stage(ticket, own, known):
                 staging.merge(own)
                 cursors.update(ticket.cursors)

@@ -6,14 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidemark.center.inputs_changed_during_run import late_events
+from tidemark.center.inputs_changed_unseen import inputs_of, is_running_unseen
 from tidemark.center.report_vocabulary import MadeBy, made_by
 from tidemark.center.reports_before import NOTHING_BEFORE, is_judged, report_of
 from tidemark.dependency_model.entity.entity import Reprocess
 from tidemark.dependency_model.status import Event
 from tidemark.dependency_model.status.consequence import has_bad_inputs, steps
 from tidemark.dependency_model.status.late_report import is_late
+from tidemark.dependency_model.status.propagation import REPROCESS
 from tidemark.dependency_model.status.report_to_events import Source, events_of, events_of_others
 from tidemark.dependency_model.status.slice_status import RunState, SliceStatus
+from tidemark.dependency_model.status.transition import row_of
 from tidemark.state_store.transition import NOTHING_TOLD, Transition
 
 if TYPE_CHECKING:
@@ -46,9 +49,10 @@ class Staging:
         below: Staging | None = None,
         reads: Container[InputRead] = frozenset(),
         before: Before = NOTHING_BEFORE,
+        missed: Container[Slice] = frozenset(),
     ) -> None:
         self._graph, self._memory, self._now = graph, memory, now
-        self._below, self._reads = below, reads
+        self._below, self._reads, self._missed = below, reads, missed
         self._last = last
         self._reports: dict[Slice, Sequence[ReportBefore]] = dict(before)
         self._statuses: dict[Slice, SliceStatus] = {}
@@ -86,7 +90,7 @@ class Staging:
             events = events_of_others(fact.event, status, source, replaces=fact.replaces)
         else:
             events = events_of(fact.event, status, source)
-        for number, event in enumerate(self._with_checks(fact, events, was_tainted=status.tainted)):
+        for number, event in enumerate(self._with_checks(fact, events)):
             data = fact.data if event in _FINISHED or event in _FACT_OF_ITSELF or len(events) == 1 else NOTHING_TOLD
             if data.manifest is not None and event not in (*_FINISHED, Event.LAUNCHED):
                 data = replace(data, manifest=None)
@@ -160,11 +164,8 @@ class Staging:
             run = self._below.run_of(slice_) if self._below else self._memory.runs.get(slice_)
         return run
 
-    def _with_checks(self, fact: Fact, events: tuple[Event, ...], *, was_tainted: bool) -> Iterator[Event]:
-        """Without rules, a completed slice has passed; changes during its computation are applied.
-
-        A taint stays if a run by hand computed the slice while its inputs were invalid.
-        """
+    def _with_checks(self, fact: Fact, events: tuple[Event, ...]) -> Iterator[Event]:
+        """Without rules, a completed slice has passed; changes during its computation are applied."""
         yield from events
         if not events or events[-1] not in _FINISHED:
             return
@@ -173,8 +174,25 @@ class Staging:
         manifest = fact.data.manifest or self._memory.manifests.get(fact.slice)
         if manifest is not None:
             yield from self._late(manifest)
-        elif was_tainted and events[-1] is Event.BACKFILLED and has_bad_inputs(self._graph, fact.slice, self):
+        elif events[-1] in (Event.COMPLETED, Event.BACKFILLED):
+            yield from self._missed_by(fact.slice)
+
+    def _missed_by(self, slice_: Slice) -> Iterator[Event]:
+        """What follows from inputs that a run without a manifest found invalid, or did not see."""
+        if has_bad_inputs(self._graph, slice_, self):
             yield Event.TAINTED
+        elif slice_ in self._missed or self._brings_rows_for(slice_):
+            event = Event(REPROCESS[self._graph.entity(slice_.entity).reprocess].changed)
+            if event is not Event.KEPT:
+                yield event
+
+    def _brings_rows_for(self, slice_: Slice) -> bool:
+        """Whether the same commit has rows of an input that an active run without a manifest has not seen."""
+        if not is_running_unseen(self._memory, slice_):
+            return False
+        staged = (*(self._below.transitions if self._below else ()), *self.transitions)
+        new = {step.slice for step in staged if row_of(step.event).brings_rows} - {slice_}
+        return bool(new) and not new.isdisjoint(inputs_of(self._graph, slice_))
 
     def _asks(self, fact: Fact, event: Event) -> bool:
         """Whether a new slice is tainted because its valid inputs have other rows now."""
