@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from tests.center.changing_world import DAY, ChangingWorld
+from tidemark.dependency_model.backfill.progress import BackfillAction
 from tidemark.dependency_model.slice import Slice
 
 if TYPE_CHECKING:
@@ -18,11 +19,95 @@ CHAIN: Final = {
     "fares": "{period: day, depends_on: [trips]}",
     "city": "{period: day, depends_on: [fares]}",
 }
+GROSS: Final = "{period: day, start: 2031-05-06, depends_on: [trips]}"
+CHANGED: Final = {
+    "renamed, with a later start": {"trips": A_DAY, "gross": GROSS, "city": "{period: day, depends_on: [gross]}"},
+    "hours": {**CHAIN, "fares": "{period: hour, depends_on: [trips]}"},
+    "snapshots": {**CHAIN, "fares": "{period: day, kind: Snapshot, depends_on: [trips]}"},
+    "of others": {**CHAIN, "fares": "{period: day, kind: Virtual}"},
+    "ended before": {**CHAIN, "city": "{period: day, end: 2031-05-05, start: 2031-05-01, depends_on: [fares]}"},
+    "in parts": {**CHAIN, "fares": "{period: day, sub_partitions: {region: [eu]}, depends_on: [trips]}"},
+    "nothing of it": {"other": A_DAY},
+}
 
 
 def reads(world: ChangingWorld, name: str) -> dict[str, int]:
     slice_ = Slice(name, DAY)
     return {str(used): generation for used, generation in world.store.read.reads([slice_]).get(slice_) or ()}
+
+
+@pytest.mark.parametrize("do", ["go on", "pause", "cancel"])
+@pytest.mark.parametrize("change", CHANGED)
+def test_an_open_backfill_meets_a_changed_project(tmp_path: Path, change: str, do: str) -> None:
+    world = ChangingWorld(tmp_path, CHAIN)
+    world.settle()
+    number = world.backfill(f"trips@{DAY}")
+    world.step()
+    world.end(f"trips@{DAY}")
+    assert world.step() == [f"fares@{DAY}"]
+    if do == "pause":
+        world.act(number, BackfillAction.PAUSE)
+    world.declare(CHANGED[change])
+    if do == "cancel":
+        world.act(number, BackfillAction.CANCEL)
+    world.settle()
+    if do == "pause" and world.phase(number) == "paused":
+        world.act(number, BackfillAction.RESUME)
+        world.settle()
+    assert world.phase(number) == ("cancelled" if do == "cancel" else "done")
+    assert world.step() == []
+    if do != "cancel" and world.graph.has(Slice("city", DAY)):
+        for used, generation in reads(world, "city").items():
+            assert not world.graph.has(Slice.parse(used)) or world.status(used).generation == generation
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "generation"),
+    [
+        ("never", "always", 2),
+        ("always", "never", 1),
+        ("ask", "always", 2),
+        ("if_changed", "never", 1),
+        ("always", "ask", 1),
+    ],
+)
+def test_a_backfill_goes_by_the_policy_of_today(tmp_path: Path, before: str, now: str, generation: int) -> None:
+    def project(policy: str) -> dict[str, str]:
+        return {**CHAIN, "fares": f"{{period: day, reprocess: {policy}, depends_on: [trips]}}"}
+
+    world = ChangingWorld(tmp_path, project(before))
+    world.settle()
+    world.backfill(f"trips@{DAY}")
+    world.step()
+    world.declare(project(now))
+    world.settle()
+    assert world.generation("fares") == world.generation("city") == generation
+
+
+def test_a_retry_of_a_slice_that_has_another_period_now_waits_until_it_is_back(tmp_path: Path) -> None:
+    world = ChangingWorld(tmp_path, CHAIN)
+    world.step()
+    world.end(f"trips@{DAY}", "failed")
+    world.declare({"trips": f"{{period: hour, start: '{DAY}T00', end: '{DAY}T02'}}"})
+    world.later(minutes=6)
+    assert world.settle() == [f"trips@{DAY}T00", f"trips@{DAY}T01"]
+    world.declare(CHAIN)
+    assert world.settle() == [f"{name}@{DAY}" for name in CHAIN]
+
+
+@pytest.mark.parametrize("policy", ["always", "if_changed", "never"])
+def test_a_question_stays_one_when_the_policy_changes_and_an_answer_ends_it(tmp_path: Path, policy: str) -> None:
+    fares = "{{period: day, reprocess: {}, depends_on: [trips]}}"
+    world = ChangingWorld(tmp_path, {**CHAIN, "fares": fares.format("ask")})
+    world.settle()
+    world.tell(f"trips@{DAY}", "backfill_requested")
+    world.settle()
+    world.declare({**CHAIN, "fares": fares.format(policy)})
+    assert world.settle() == []
+    assert world.status(f"fares@{DAY}").asked
+    world.tell(f"fares@{DAY}", "backfill_requested")
+    assert world.settle() == [f"fares@{DAY}", f"city@{DAY}"]
+    assert not world.status(f"city@{DAY}").tainted
 
 
 MEANWHILE: Final = (
@@ -116,3 +201,18 @@ def test_data_of_others_in_any_course_ends_with_readers_of_what_is_there(tmp_pat
     for name in ("clean", "kpi"):
         assert world.status(f"{name}@{DAY}").valid
         assert all(world.status(used).generation == read for used, read in reads(world, name).items())
+
+
+@pytest.mark.parametrize("end", ["failed", "cancelled", "lost", "interrupted"])
+def test_what_ends_badly_after_its_backfill_was_cancelled_starts_nothing(tmp_path: Path, end: str) -> None:
+    world = ChangingWorld(tmp_path, CHAIN)
+    world.settle()
+    number = world.backfill(f"trips@{DAY}")
+    world.step()
+    world.act(number, BackfillAction.CANCEL)
+    world.step()
+    world.end(f"trips@{DAY}", end)
+    assert world.step() == []
+    world.later(hours=1)
+    assert world.step() == []
+    assert (world.phase(number), world.state("trips"), world.generation("trips")) == ("cancelled", "completed", 1)

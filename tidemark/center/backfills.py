@@ -156,10 +156,12 @@ class BackfillDriver:
                 yield self._fact(backfill, slice_, event, "owed", None)
 
     def _is_of_others(self, backfill: Backfill, used: Slice, known: _Evidence) -> bool:
-        """Whether another run has computed a slice of the backfill again, and it is complete."""
+        """Whether a slice of the backfill was computed again without it, and is complete."""
         member, status = backfill.plan.members.get(used), known.status(used)
         if member is None or status.run_state is not RunState.COMPLETED or status.unannounced:
             return False
+        if backfill.progress[used] is SliceProgress.GONE:  # others make it now, and its last run ended after the change
+            return True
         if member.after is not None and status.generation == member.after + 1:
             return False
         begun = self._last(used)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from tidemark.state_store.database import Database
 
 _COLUMNS: Final = ("number", "place", "entity", "key", "sub", "wave", "policy", "inputs", "progress", "why")
+_DECIDED: Final = "decided"
+"""The reason of a pending slice whose policy is the answer of a person."""
 NEWEST: Final = 100
 MOST_ACTIVE: Final = 1_000
 """Most active backfills: the center holds each in memory, and each must make progress."""
@@ -210,7 +212,7 @@ class Backfills:
             places = [row.place for row in asking if slices is None or _slice(row) in slices]
             policy = Reprocess.ALWAYS if rebuild else Reprocess.NEVER
             decided = BACKFILL_SLICES.update().where(columns.number == number, columns.place.in_(places))
-            connection.execute(decided.values(progress=SliceProgress.PENDING.value, policy=policy.value, why="decided"))
+            connection.execute(decided.values(progress=SliceProgress.PENDING.value, policy=policy.value, why=_DECIDED))
             _change(connection, number)
         return len(places)
 
@@ -250,6 +252,7 @@ def _member(row: Any, slices: list[Slice]) -> Member:
         is_given=inputs["given"],
         after=inputs.get("after"),
         wave=row.wave,
+        is_decided=row.why == _DECIDED,
     )
 
 

@@ -37,7 +37,8 @@ class Member:
 
     A person asked for a `root`. A `given` slice is not computed here: its data stays, and its readers are rebuilt. A
     slice with `after` is rebuilt by a run outside this backfill, and is done once its generation is later than `after`.
-    `wave` counts from 0: the longest path from a slice that reads no other member.
+    `wave` counts from 0: the longest path from a slice that reads no other member. The policy of a `decided` slice is a
+    person's answer.
     """
 
     slice: Slice
@@ -48,6 +49,7 @@ class Member:
     is_given: bool = False
     after: int | None = None
     wave: int = 0
+    is_decided: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def plan_backfill(
 
 
 def plan_on(graph: DependencyGraph, plan: BackfillPlan) -> BackfillPlan:
-    """The same members in the same order, with the inputs that a changed graph gives them.
+    """The same members in the same order, with the inputs and the policy that a changed graph gives them.
 
     Members that are no longer in the graph have no inputs and no readers.
     """
@@ -105,11 +107,12 @@ def plan_on(graph: DependencyGraph, plan: BackfillPlan) -> BackfillPlan:
     older = _by_place(there)
     members = {}
     for slice_, member in plan.members.items():
-        read: dict[Slice, None] = {}
-        needed: frozenset[Slice] = frozenset()
-        if slice_ in there:
-            read, needed = _inputs(graph, slice_, there, older, [(used, 0) for used in member.inputs])
-        members[slice_] = replace(member, inputs=tuple(read), needed=needed)
+        if slice_ not in there:
+            members[slice_] = replace(member, inputs=(), needed=frozenset())
+            continue
+        read, needed = _inputs(graph, slice_, there, older, [(used, 0) for used in member.inputs])
+        policy = member.policy if member.is_decided else graph.entity(slice_.entity).reprocess
+        members[slice_] = replace(member, policy=policy, inputs=tuple(read), needed=needed)
     return BackfillPlan(members)
 
 
