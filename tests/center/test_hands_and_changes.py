@@ -157,6 +157,35 @@ def test_what_nobody_changed_meanwhile_is_not_computed_again(tmp_path: Path) -> 
     assert world.settle() == [f"city@{DAY}"]
 
 
+@pytest.mark.parametrize("policy", ["always", "never"])
+@pytest.mark.parametrize("state", ["ready", "launched", "failed", "cancelled", "pending in a backfill"])
+def test_needs_that_grow_reach_a_slice_in_any_state(tmp_path: Path, state: str, policy: str) -> None:
+    def project(more: str) -> dict[str, str]:
+        return {"a": A_DAY, "b": A_DAY, "c": f"{{period: day, reprocess: {policy}, depends_on: [a{more}]}}"}
+
+    world, c = ChangingWorld(tmp_path, project("")), f"c@{DAY}"
+    world.settle()
+    if state == "pending in a backfill":
+        world.backfill(f"a@{DAY}")
+        world.step()
+    else:
+        world.tell(c, "backfill_requested")
+        world.center.tick()
+        if state != "ready":
+            world.step()
+        if state in ("failed", "cancelled"):
+            world.end(c, state)
+    world.declare(project(", b"))
+    world.later(minutes=6)
+    world.settle()
+    if state == "cancelled":
+        world.tell(c, "retried")
+        world.settle()
+    status = world.status(c)
+    assert status.run_state.value == "completed"
+    assert f"b@{DAY}" in reads(world, "c") or status.tainted or "partial" in status.states
+
+
 OUTSIDE: Final = {
     "raw": "{period: day, kind: Virtual}",
     "clean": "{period: day, depends_on: [raw]}",

@@ -44,6 +44,8 @@ def late_events(graph: DependencyGraph, manifest: SliceManifest, known: KnownSta
         event = Event(REPROCESS[graph.entity(manifest.slice.entity).reprocess].changed)
         if event is not Event.KEPT:
             yield event
+        elif needed:
+            yield Event.LACKING
 
 
 def _needed_since(graph: DependencyGraph, manifest: SliceManifest) -> tuple[Slice, ...]:
