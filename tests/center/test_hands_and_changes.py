@@ -1,4 +1,4 @@
-"""What is open when people act or a project changes: backfills, questions, retries, runs of other schedulers."""
+"""Work that is open when people act or a project changes: backfills, questions, retries, runs of other schedulers."""
 
 from __future__ import annotations
 
@@ -230,6 +230,29 @@ def test_data_of_others_in_any_course_ends_with_readers_of_what_is_there(tmp_pat
     for name in ("clean", "kpi"):
         assert world.status(f"{name}@{DAY}").valid
         assert all(world.status(used).generation == read for used, read in reads(world, name).items())
+
+
+BOARD: Final = "{period: day, ready_by: '02:00', depends_on: [{entity: balance, offset: 'Set -1,0'}]}"
+PROMISED: Final = {
+    "pings": "{period: hour, start: 2031-05-05T00}",
+    "raw": A_DAY,
+    "balance": "{period: day, depends_on: [raw]}",
+    "board": BOARD,
+}
+
+
+@pytest.mark.parametrize("is_tainted", [True, False])
+def test_urgency_reaches_two_levels_up_through_slices_that_are_there(tmp_path: Path, *, is_tainted: bool) -> None:
+    world = ChangingWorld(tmp_path, PROMISED, pools="default=2")
+    world.later(hours=-11)
+    world.settle(200)
+    if is_tainted:
+        world.tell(f"raw@{DAY}", "tainted")
+    world.backfill(f"raw@{DAY}")
+    world.later(hours=24)
+    assert f"raw@{DAY}" in world.step()
+    world.end(f"raw@{DAY}")
+    assert f"balance@{DAY}" in world.step()
 
 
 @pytest.mark.parametrize("end", ["failed", "cancelled", "lost", "interrupted"])

@@ -105,10 +105,12 @@ class MarginOrder:
                 self._latest[slice_] = self._latest_of(slice_, below[slice_])
 
     def _is_of(self, slice_: Slice) -> bool:
-        """Whether a slice leads to a promise and is incomplete."""
-        return slice_.entity in self._promising and (
-            self._center.memory.index.status(slice_).run_state is not RunState.COMPLETED
-        )
+        """Whether a slice leads to a promise, and its readers wait for it, or will: a backfill is to rebuild it."""
+        if slice_.entity not in self._promising:
+            return False
+        status = self._center.memory.index.status(slice_)
+        is_there = status.run_state is RunState.COMPLETED and not status.is_flawed
+        return not is_there or self._center.backfills.is_held(slice_)
 
     def _latest_of(self, slice_: Slice, below: Sequence[Slice]) -> datetime | None:
         graph = self._center.graph
