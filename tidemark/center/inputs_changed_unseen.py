@@ -36,7 +36,7 @@ def inputs_changed_unseen(
 
 
 def is_running_unseen(memory: CenterMemory, slice_: Slice) -> bool:
-    """Whether a run of a slice is active, and nobody knows what it reads."""
+    """Whether a run of a slice is active, and no report names its inputs."""
     is_under_way = slice_ in memory.under_way and slice_ not in memory.manifests
     return is_under_way and memory.index.status(slice_).run_state is RunState.RUNNING
 

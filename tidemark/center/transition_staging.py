@@ -178,7 +178,7 @@ class Staging:
             yield from self._missed_by(fact.slice)
 
     def _missed_by(self, slice_: Slice) -> Iterator[Event]:
-        """What follows from inputs that a run without a manifest found invalid, or did not see."""
+        """The effect of inputs that a run without a manifest found invalid, or did not see."""
         if has_bad_inputs(self._graph, slice_, self):
             yield Event.TAINTED
         elif slice_ in self._missed or self._brings_rows_for(slice_):
