@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import duckdb
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv, orc
@@ -22,7 +23,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from tests.crawl.source_world import look
 from tests.dependency_model.world import entity
-from tidemark.compute.outside_frames import frame_of
+from tidemark.compute.outside_frames import frame_of, of_arrow
 from tidemark.compute.rule_measures import measure
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.folders import Folder
@@ -46,7 +47,10 @@ FEW, MANY, CHUNK = 5, 1_000, 250
 ZONES: Final = ("UTC", "Europe/Paris", "America/New_York", "Asia/Kolkata")
 AT: Final = datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
 VALUES: Final[dict[str, tuple[pa.DataType, list[Any]]]] = {
-    "text": (pa.string(), ["NA", "nan", "None", "00501", "2026-03-29", "a,b", "l\nm", "é", "1e5", "true", " x ", None]),
+    "text": (
+        pa.string(),
+        ["", 'say "x"', "NA", "nan", "None", "00501", "2026-03-29", "a,b", "l\nm", "é", "1e5", "true", " x ", None],
+    ),
     "whole": (pa.int64(), [0, -1, 9007199254740993, 2**63 - 1, None]),
     "small": (pa.int16(), [0, -1, 300, None]),
     "number": (pa.float64(), [0.0, -0.0, 1.5, 1e300, math.inf, -math.inf, math.nan, None]),
@@ -134,7 +138,12 @@ def by_duckdb(spark: SparkSession, folder: Path, table: pa.Table, form: str) -> 
         session.execute(f"COPY rows TO '{folder}/a.{form}' (FORMAT {form})")
 
 
-SPARK_CSV: Final = {"header": "true", "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
+SPARK_CSV: Final = {
+    "header": "true",
+    "escape": '"',
+    "ignoreLeadingWhiteSpace": "false",
+    "ignoreTrailingWhiteSpace": "false",
+}
 
 
 def by_spark(spark: SparkSession, folder: Path, table: pa.Table, form: str) -> None:
@@ -241,6 +250,8 @@ def plain_rows(table: pa.Table) -> list[str]:
 
 
 def seen_by_probe(rows: OutsideRows) -> list[str]:
+    if not rows.schema:
+        return []
     with duckdb.connect() as session:
         session.register("outside", rows.arrow)
         return plain_rows(pa.table(session.sql("SELECT * FROM outside").to_arrow_table()))
@@ -264,6 +275,9 @@ def files_are_one_thing_to_all(spark: SparkSession, place: Path, seed: int) -> N
     count, zone = chance.randint(0 if seed % 7 == 0 else 1, 9), chance.choice(ZONES)
     table = pa.table({name: pa.array(chance.choices(some, k=count), kind) for name, (kind, some) in VALUES.items()})
     writer, form = WRITERS[seed % len(WRITERS)], FORMS[seed % len(FORMS)]
+    if form == "orc":
+        # Spark's reader takes a batch of zeros for one zero, whatever their signs.
+        table = table.set_column(table.column_names.index("number"), "number", pc.add(table["number"], 0.0))
     day = place / str(seed) / DAY
     day.mkdir(parents=True)
     writer(spark, day, table, form)
@@ -320,6 +334,15 @@ def test_odd_files(spark: SparkSession, tmp_path: Path) -> None:
         folder = Folder.at(str(place))
         rows = OutsideRows(folder, folder.data(folder.files()))
         assert plain_rows(frame_of(spark, rows, folder).toArrow()) == seen_by_probe(rows), place
+
+
+def test_a_time_without_a_zone_has_none_on_any_clock(spark: SparkSession) -> None:
+    """Not even one that the clock skips."""
+    skipped = datetime(2026, 3, 29, 2, 30)  # noqa: DTZ001 - a wall clock
+    with settings(spark, {"spark.sql.session.timeZone": "Europe/Paris"}):
+        rows = of_arrow(spark, pa.table({"wall": pa.array([skipped], pa.timestamp("us"))}))
+        assert rows.dtypes == [("wall", "timestamp_ntz")]
+        assert [row.wall for row in rows.collect()] == [skipped]
 
 
 def test_a_file_that_cannot_be_read_is_named(spark: SparkSession, tmp_path: Path) -> None:

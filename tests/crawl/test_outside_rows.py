@@ -125,6 +125,10 @@ def test_json_has_the_types_of_its_values_in_all_lines(day: Path) -> None:
         ("a.jsonl", '{"id": 1}\n{"id": \n', r"a\.jsonl:2"),
         ("a.jsonl", '{"id": 1}\n[1]\n', r"a\.jsonl:2"),
         ("a.csv", "id,x\n1,2\n1,2,3\n", "row #3"),
+        ("a.csv", 'id,x\n1,2\n"1"x,2\n', r"a\.csv:3: a line is not CSV"),
+        ("a.csv", 'id,x\n1,"say \\"x\\""\n', r"a\.csv:2: a line is not CSV"),
+        ("a.csv", "id,ID\n1,2\n", "share a name"),
+        ("a.jsonl", '{"id": 1, "Id": 2}\n', "share a name"),
     ],
 )
 def test_a_line_that_cannot_be_read_is_named(day: Path, name: str, content: str, words: str) -> None:

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from tidemark.compute.business_time import slice_values
 from tidemark.compute.errors import ExternalRowsError
-from tidemark.compute.outside_frames import frame_of
+from tidemark.compute.outside_frames import frame_of, of_arrow
 from tidemark.crawl.database_rows import columns_of_table, table_of_rows
 from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.folders import Folder
@@ -146,7 +146,7 @@ class ExternalRows:
             raise ExternalRowsError.too_many(used.slice, _MOST_ROWS)
         if table.num_rows < source.at_least:
             raise ExternalRowsError.gone(used.slice, f"{table.num_rows} rows of {source.table}")
-        return self._session.createDataFrame(table)
+        return of_arrow(self._session, table)
 
     def _kafka(self, source: KafkaProbe, _: ProbedSlice, used: UsedSlice) -> DataFrame:
         """The records between the offsets that the probe saw."""
@@ -159,7 +159,7 @@ class ExternalRows:
             table = topic_table(self._secrets.fill(source.servers), source.topic, offsets)
         except ProbeError as error:
             raise ExternalRowsError.unreadable(used.slice, error) from error
-        return self._session.createDataFrame(pa.table({}) if table is None else table)
+        return of_arrow(self._session, pa.table({}) if table is None else table)
 
 
 def _is_text(table: DataFrame, column: str, text: str) -> Any:

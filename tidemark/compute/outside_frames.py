@@ -24,19 +24,22 @@ if TYPE_CHECKING:
 
 MOST_ROWS: Final = 5_000_000
 """The most rows that this process reads itself."""
-_NO_TEXT: Final = "\ufdd0"
-"""Not a character. Spark reads this and unquoted empty values as NULL; by its default it would read `""` as NULL, too.
+_NO_TEXT: Final = "\ufdd0no text\ufdd0"
+"""Code points that no text has. Spark reads this and unquoted empty values as NULL; by its default it would read
+`""` as NULL, too.
 """
+_NO_COLUMN: Final = {"mode": "FAILFAST", "columnNameOfCorruptRecord": _NO_TEXT}
 _OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "csv": {
         "header": "true",
         "multiLine": "true",
-        "mode": "FAILFAST",
+        **_NO_COLUMN,
+        "unescapedQuoteHandling": "RAISE_ERROR",
         "escape": '"',
         "nullValue": _NO_TEXT,
         "maxColumns": "100000",
     },
-    "json": {"mode": "FAILFAST", "columnNameOfCorruptRecord": _NO_TEXT},
+    "json": _NO_COLUMN,
 }
 
 
@@ -44,9 +47,14 @@ def frame_of(session: SparkSession, rows: OutsideRows, folder: Folder) -> DataFr
     """The rows of all files. Raises ProbeError for unreadable files, or too many rows for Arrow."""
     whole = from_arrow_schema(rows.schema)
     if not all(_is_read_by_spark(columns, rows.form) for columns in rows.alike):
-        return session.createDataFrame(_by_arrow(rows), whole)
+        return of_arrow(session, _by_arrow(rows))
     frames = [_of_alike(session, rows.form, columns, paths, folder) for columns, paths in rows.alike.items()]
     return functools.reduce(_union, frames, session.createDataFrame([], whole)).to(whole)
+
+
+def of_arrow(session: SparkSession, table: pa.Table) -> DataFrame:
+    """Rows of Arrow. A time without a zone stays without one: by itself Spark puts it on the session's clock."""
+    return session.createDataFrame(table, from_arrow_schema(table.schema))
 
 
 def _of_alike(session: SparkSession, form: str, columns: pa.Schema, paths: Sequence[str], folder: Folder) -> DataFrame:

@@ -59,8 +59,8 @@ def measure(name: str, rule: QualityRule) -> Measure | None:
         case RowCount():
             return Measure(name, _count(rule), lambda count, slice_, around: _counted(rule, count, slice_, around))
         case Freshness(column=column):
-            newest = quote(column) if rule.where is None else f"CASE WHEN {rule.where} THEN {quote(column)} END"
-            micros = f"unix_micros(CAST(max({newest}) AS TIMESTAMP))"
+            at = f"CAST({quote(column)} AS TIMESTAMP)"
+            micros = f"unix_micros(max({at if rule.where is None else f'CASE WHEN {rule.where} THEN {at} END'}))"
             return Measure(name, micros, lambda at, slice_, around: _fresh(rule, at, slice_, around), None)
         case Reconcile(value=value):
             return Measure(

@@ -156,6 +156,7 @@ def with_rules(
         return seen
     rows = OutsideRows(folder, data)
     if rows.schema:
+        rows.require_quotes()
         broken = measure(rows.arrow, rows.schema, {}, probed, context.timeout_seconds)
     else:
         broken = {name: None if isinstance(rule, Freshness) else 0 for name, rule in probed.rules.items()}

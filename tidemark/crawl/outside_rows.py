@@ -6,6 +6,10 @@ JSON has the types of the values in all lines of all files. Writers leave empty 
 
 from __future__ import annotations
 
+import csv as text_csv
+import io
+import sys
+from collections import Counter
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 
     from tidemark.crawl.folders import Folder
 
+_BLOCK: Final = 1 << 20
 FileForm = Literal["parquet", "orc", "csv", "json"]
 _ENDS: Final[dict[str, FileForm]] = {
     "parquet": "parquet",
@@ -45,8 +50,8 @@ class OutsideRows:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns of all files together; empty without any."""
-        return self.arrow.schema if self.paths else pa.schema([])
+        """The columns of all files together; empty without any. Raises ProbeError for two columns of one name."""
+        return _with_own_names(self.arrow.schema) if self.paths else pa.schema([])
 
     @cached_property
     def arrow(self) -> ds.Dataset | JsonLines:
@@ -96,12 +101,51 @@ class OutsideRows:
 
         return ds.dataset(paths, columns, filesystem=self._folder.system, format=_formats()[self.form])
 
+    def require_quotes(self) -> None:
+        """Raises ProbeError for a CSV file with a quote that readers understand in different ways, as in `"a"b`.
+
+        In a quoted value quotes are doubled.
+        """
+        for path in self.paths if self.form == "csv" else ():
+            if self._has_quote(path):
+                with self._folder.system.open_input_stream(path) as stream:
+                    _require_quotes(io.TextIOWrapper(stream, "utf-8-sig", newline=""), path)
+
+    def _has_quote(self, path: str) -> bool:
+        try:
+            with self._folder.system.open_input_stream(path) as stream:
+                return any(b'"' in block for block in iter(lambda: stream.read(_BLOCK), b""))
+        except OSError as error:
+            raise ProbeError.of_rows(error, path) from error
+
     def count(self) -> int:
         """The number of rows. Raises ProbeError."""
         try:
             return self.arrow.count_rows() if self.paths else 0
         except (pa.ArrowException, OSError, ValueError) as error:
             raise ProbeError.of_rows(error) from error
+
+
+def _require_quotes(text: io.TextIOWrapper, path: str) -> None:
+    text_csv.field_size_limit(sys.maxsize)
+    lines = text_csv.reader(text, strict=True)
+    try:
+        for _ in lines:
+            pass
+    except (text_csv.Error, UnicodeError, OSError) as error:
+        raise ProbeError(
+            "a line is not CSV",
+            expected="UTF-8, with doubled quotes inside of quoted values",
+            where=f"{path.rpartition('/')[2]}:{lines.line_num}",
+        ) from error
+
+
+def _with_own_names(columns: pa.Schema) -> pa.Schema:
+    """The columns. Raises ProbeError for names that Spark and DuckDB do not tell apart."""
+    twice = [name for name, times in Counter(map(str.lower, columns.names)).items() if times > 1]
+    if twice:
+        raise ProbeError("columns share a name", expected="names that differ by more than case", found=", ".join(twice))
+    return columns
 
 
 def _form_of(files: Sequence[FileInfo]) -> FileForm:
