@@ -41,7 +41,6 @@ check: setup
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 	$(BIN)/tidemark check
-	$(PYTEST) -q -p no:randomly tests/test_prose.py
 
 test: setup
 	$(PYTEST) -m "not long" $(AT_ONCE)
