@@ -76,7 +76,8 @@ def random_text(chance: Random, number: int) -> tuple[str, bool]:
             is_csv = False
         rows += [",".join([f"{number}.{line}", *values]), *[""] * (chance.random() < 0.1)]
     last = end if not rows or chance.random() < 0.7 else ""
-    return mark + end.join([*blank, chance.choice(HEADERS), *rows]) + last, is_csv
+    ends_unseen = not last and bool(rows) and rows[-1].endswith(",") and '"' in rows[-1]
+    return mark + end.join([*blank, chance.choice(HEADERS), *rows]) + last, is_csv and not ends_unseen
 
 
 def opened(folder: Path) -> OutsideRows:

@@ -21,7 +21,7 @@ from tidemark.crawl.errors import ProbeError
 from tidemark.crawl.json_lines import JsonLines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow.dataset as ds
     from pyarrow.fs import FileInfo
@@ -128,7 +128,14 @@ class OutsideRows:
 
 def _require_quotes(text: io.TextIOWrapper, path: str) -> None:
     text_csv.field_size_limit(sys.maxsize)
-    lines = text_csv.reader(text, strict=True)
+    last = ""
+
+    def read() -> Iterator[str]:
+        nonlocal last
+        for last in text:  # noqa: UP028 - the last line is looked at below
+            yield last
+
+    lines = text_csv.reader(read(), strict=True)
     try:
         for _ in lines:
             pass
@@ -138,6 +145,13 @@ def _require_quotes(text: io.TextIOWrapper, path: str) -> None:
             expected="UTF-8, with doubled quotes inside of quoted values",
             where=f"{path.rpartition('/')[2]}:{lines.line_num}",
         ) from error
+    if last.endswith(",") and '"' in last:
+        # Arrow takes the empty value for a text, as it does not see the end of the value.
+        raise ProbeError(
+            "the last line has no end, and its last value is empty",
+            expected="a line end after the last line of a file with quotes",
+            where=f"{path.rpartition('/')[2]}:{lines.line_num}",
+        )
 
 
 def _with_own_names(columns: pa.Schema) -> pa.Schema:
