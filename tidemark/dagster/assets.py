@@ -87,7 +87,7 @@ def _asset(runtimes: Runtimes, warehouse: Warehouse, entity: Entity, *, is_judge
 
 
 def _fenced(results: Iterator[StepResult], fence: RunFence) -> Iterator[StepResult]:
-    """Report nothing of a run that was given up meanwhile: the fence is checked before the first result."""
+    """Pass the results on unless the run was given up meanwhile; checks the fence before the first result."""
     is_asked = False
     for result in results:
         if not is_asked:

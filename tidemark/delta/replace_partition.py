@@ -66,7 +66,7 @@ def replace_partitions(
 
 @contextmanager
 def _as_first() -> Iterator[None]:
-    """Create the table. Of two first writers, one creates it. Delta commits nothing of the other, which retries."""
+    """Create the table. Of two first writers, one creates it. The other commits nothing, and retries."""
     crash_point("delta.before_replace")
     try:
         yield

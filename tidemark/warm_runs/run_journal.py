@@ -26,7 +26,7 @@ class Journal:
         self._file(run_id).touch()
 
     def remove(self, run_id: str) -> None:
-        """Remove a run that has ended and is known as such to Dagster."""
+        """Remove a run whose end Dagster knows."""
         self._file(run_id).unlink(missing_ok=True)
         self._ended(run_id)
 

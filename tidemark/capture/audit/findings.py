@@ -116,5 +116,5 @@ class AuditFindings:
 
 
 def bounded(rows: Mapping[str, DifferenceKind], finding: AuditFinding) -> AuditFinding:
-    """The finding with these rows, of which the first `MOST_ROWS` are kept."""
+    """The finding with the count of all rows, and the first `MOST_ROWS` of them."""
     return replace(finding, rows=dict(list(rows.items())[:MOST_ROWS]), count=len(rows))

@@ -68,7 +68,7 @@ class DistributionSession:
         """Send on at most `most` messages that arrive within `seconds`, in one transaction.
 
         Raises SessionLostError. Raises MessagesLostError, PlaceLostError and NotTakenError, which a person has to
-        resolve. After an error nothing of the batch was sent.
+        resolve. After an error, the batch was not sent.
         """
         try:
             batch = self.reader.read(most, seconds)

@@ -1,7 +1,7 @@
 """The partitions that the group assigned to this member, each read in order from the end of its last transaction.
 
 Assignment is eager: at every change of the group all members give back all partitions. So all partitions of a member
-are of one generation, and a batch holds nothing of an earlier one. Cooperative assignment would keep other instances
+are of one generation, and a batch has no records of an earlier one. Cooperative assignment would keep other instances
 flowing, but a change takes less than a second and is rare. Only the current batch is read twice.
 """
 
@@ -33,8 +33,8 @@ class Assignment:
 
     `member` is the member's metadata at the time of assignment. Metadata read later may be of a later generation, or
     empty after the group dropped the member, and Kafka does not check a commit without it. `unread` are partitions
-    whose start offset is not known yet. `ends` are the next offsets of the others. `new` are topics of which nothing
-    was ever sent on.
+    whose start offset is not known yet. `ends` are the next offsets of the others. `new` are topics whose
+    messages were never sent on.
     """
 
     member: Any = None
@@ -177,7 +177,7 @@ def _settings(servers: str) -> dict[str, str | int | bool]:
     return {
         **librdkafka(servers),
         "group.id": GROUP,
-        # By ranges the first member would get partition 0 of every topic, and there are no other partitions.
+        # Each topic has one partition, so assignment by ranges would give all of them to the first member.
         "partition.assignment.strategy": "roundrobin",
         "enable.auto.commit": False,
         # A missing offset is a loss, and a person has to decide how to go on.

@@ -28,7 +28,7 @@ States = Mapping[str, CommitState]
 class ReadableScan:
     """A scan with the order of its binlogs. `gone` has, by table and instance, the first shard that was dropped.
 
-    `blocked` are (table, instance) pairs whose next record is not in the scan: the table reads nothing of the instance.
+    `blocked` are (table, instance) pairs whose next record is not in the scan: the table does not read the instance.
     """
 
     scan: Scan

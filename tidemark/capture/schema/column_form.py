@@ -57,4 +57,4 @@ class ColumnForm:
 
 
 TableForm = Mapping[str, ColumnForm | None]
-"""The columns of a physical table, by lower-case name; None for a column of which only the name is known."""
+"""The columns of a physical table, by lower-case name; None if only a column's name is known."""

@@ -27,7 +27,7 @@ class RecordedStatement:
         """
         try:
             return statement_effects(self.sql, self.database, before, after)
-        except Exception as error:  # noqa: BLE001 - the text is somebody else's; other statements are read
+        except Exception as error:  # noqa: BLE001 - an unreadable statement must not stop the others
             return [Unproven(f"{self.database}.*", f"the statement cannot be read: {type(error).__name__}")]
 
     def may_concern(self, database: str) -> bool:
