@@ -11,8 +11,11 @@ import re
 import sys
 import tokenize
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from tests.parsed import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,22 +94,22 @@ RULES: Final = (
 )
 
 
-def in_file(path: Path) -> Iterator[Text]:
+@cache
+def in_file(path: Path) -> tuple[Text, ...]:
     """Every text of one file of code or one page."""
     place = str(path.relative_to(ROOT))
     if path.suffix == ".md":
-        yield from _paragraphs(place, path.read_text())
-        return
+        return tuple(_paragraphs(place, path.read_text()))
     source = path.read_text()
-    tree = ast.parse(source)
+    tree = tree_of(path)
     documents = {id(node): line for node, line in _docstrings(tree)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and id(node) in documents:
-            yield Text(place, node.lineno, "docstring", " ".join(str(node.value).split()))
-    for line, words in _comments(source):
-        yield Text(place, line, "comment", words)
-    for line, words in _messages(tree, set(documents)):
-        yield Text(place, line, "message", words)
+    docstrings = (
+        (node.lineno, " ".join(str(node.value).split()))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and id(node) in documents
+    )
+    kinds = {"docstring": docstrings, "comment": _comments(source), "message": _messages(tree, set(documents))}
+    return tuple(Text(place, line, kind, words) for kind, ones in kinds.items() for line, words in ones)
 
 
 def texts(paths: Sequence[Path] = ()) -> Iterator[Text]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from tests.docs.written_commands import ROOT
+from tests.parsed import ONE_PROCESS, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+pytestmark = ONE_PROCESS
 
 PRODUCT: Final = ("tidemark", "warehouse_assets", "sensors", "resources", "benchmarks")
 PLAIN_DECORATORS: Final = frozenset(
@@ -72,11 +74,8 @@ NAMES: Final = {
 """Names that nothing in the product calls, and why they are there."""
 
 
-@cache
 def trees() -> dict[Path, ast.Module]:
-    return {
-        file: ast.parse(file.read_text("utf-8")) for folder in PRODUCT for file in sorted((ROOT / folder).rglob("*.py"))
-    }
+    return {file: tree_of(file) for folder in PRODUCT for file in sorted((ROOT / folder).rglob("*.py"))}
 
 
 def of_engine() -> Iterator[tuple[Path, ast.Module]]:

@@ -13,11 +13,14 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from tests.parsed import ONE_PROCESS, tree_of
 from tests.project import CHECKOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+pytestmark = ONE_PROCESS
 
 _ENGINE: Final = CHECKOUT / "tidemark"
 _FOLDERS: Final = ("tidemark", "tests", "benchmarks", "scripts", "sensors", "resources", "warehouse_assets")
@@ -93,7 +96,7 @@ def _prose(path: Path) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(lines, start=1):
         if comment := re.search(r"(?:^|\s)#\s.*", line):
             yield number, comment[0]
-    for node in ast.walk(ast.parse("\n".join(lines))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield from enumerate(node.value.value.splitlines(), start=node.lineno)
 
@@ -129,10 +132,7 @@ def _endings(name: str, separator: str) -> Iterator[str]:
 def _modules() -> dict[str, ast.Module]:
     """The engine's modules by their dotted names below `tidemark`; a package by its own name."""
     ways = {path.relative_to(_ENGINE).with_suffix("").as_posix(): path for path in _ENGINE.rglob("*.py")}
-    return {
-        way.removesuffix("__init__").rstrip("/").replace("/", "."): ast.parse(path.read_text())
-        for way, path in ways.items()
-    }
+    return {way.removesuffix("__init__").rstrip("/").replace("/", "."): tree_of(path) for way, path in ways.items()}
 
 
 def _defined(body: Iterable[ast.stmt], inside: str = "") -> Iterator[str]:

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from tests.parsed import ONE_PROCESS, tree_of
 from tests.prose import ROOT, RULES, Text, findings, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+pytestmark = ONE_PROCESS
 
 _GLOSSARY: Final = ROOT / "docs" / "glossary.md"
 _OLD_WORDS: Final = ROOT / "tidemark" / "state_store" / "migrations.py"
@@ -146,7 +149,7 @@ def bindings(path: Path) -> Iterator[tuple[str, int]]:
 
     An error's parameter `found`, beside `expected`, says what it holds; so does a field of that name.
     """
-    tree, is_of_errors = ast.parse(path.read_text()), path.name == "errors.py"
+    tree, is_of_errors = tree_of(path), path.name == "errors.py"
     fields = {id(node.target) for node in ast.walk(tree) if isinstance(node, ast.AnnAssign)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
