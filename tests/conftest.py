@@ -23,7 +23,7 @@ from tests.components.fixtures import (
 from tests.examples import load_profile
 from tests.kept_inferences import keep_inferences
 from tests.lake_folder import lake_server
-from tests.world import FIRST_DAYS, UNTIL_SECOND_DAY, WHOLE, DemoWorld
+from tests.world import FIRST_DAY, UNTIL_FIRST_DAY, WHOLE, DemoWorld
 from tidemark.spark.session import spark_session
 from tidemark.system.project_root import ROOT_VARIABLE
 from tidemark.system.settings import Settings
@@ -111,9 +111,9 @@ def _refuse_session(_: object) -> None:
 
 @pytest.fixture(scope="session")
 def demo_world(tmp_path_factory: pytest.TempPathFactory) -> DemoWorld:
-    """The recording's first two days."""
+    """The recording's first day."""
     folder = tmp_path_factory.mktemp("demo")
-    return DemoWorld.killed_once(folder, *UNTIL_SECOND_DAY, timeout_seconds=_DEMO_SECONDS)
+    return DemoWorld.killed_once(folder, *UNTIL_FIRST_DAY, timeout_seconds=_DEMO_SECONDS)
 
 
 @pytest.fixture(scope="session")
@@ -198,7 +198,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _order(item: pytest.Item) -> tuple[int, str, int]:
     file, line, _ = item.location
-    if any(mark.args in ((FIRST_DAYS,), (WHOLE,)) for mark in item.iter_markers("xdist_group")):
+    if any(mark.args in ((FIRST_DAY,), (WHOLE,)) for mark in item.iter_markers("xdist_group")):
         return 0, file, line or 0
     if "tests/end_to_end/" in item.nodeid:
         return 1, "", 0

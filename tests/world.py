@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-FIRST_DAYS = "first days"
-"""The group of the tests that share one replay of the recording's first days."""
-UNTIL_SECOND_DAY = ("--until", "2026-03-24")
+FIRST_DAY = "first day"
+"""The group of the tests that share one replay of the recording's first day."""
+UNTIL_FIRST_DAY = ("--until", "2026-03-23")
 WHOLE = "whole recording"
 """The group of the tests that share one replay of all nine days; they are long."""
 

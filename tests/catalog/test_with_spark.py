@@ -97,6 +97,7 @@ def test_versions_whose_files_another_sparks_vacuum_took_cannot_be_read(tmp_path
     assert readable.why_not(newest) == ""
 
 
+@pytest.mark.long
 def test_a_vacuum_of_another_spark_makes_tagged_snapshots_absent(tmp_path: Path, session: SparkSession) -> None:
     lake = Lake(tmp_path, {"orders": (CAPTURED, "")})
     path, registry = lake.warehouse.table_path("orders"), SnapshotRegistry(lake.store.database)

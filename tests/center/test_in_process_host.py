@@ -79,6 +79,7 @@ def test_what_is_ready_runs_once_and_a_second_host_has_nothing_to_do(
     assert run_ready(host_of(warehouse, instance)).runs == []
 
 
+@pytest.mark.long
 def test_a_failed_check_holds_what_is_below_it_until_the_next_start_at_the_earliest(
     tmp_path: Path, spark: SparkSession, instance: dg.DagsterInstance
 ) -> None:

@@ -209,6 +209,7 @@ def test_another_schema_and_another_rule_have_all_of_it_read(spark: SparkSession
     assert world.judge(slice_)[1] >= ROWS
 
 
+@pytest.mark.long
 def test_another_clock_has_all_of_it_read(spark: SparkSession, tmp_path: Path) -> None:
     """What older versions said, by UTC's clock, is kept without a zone."""
     world = Versions(spark, tmp_path, "quality: [{range: {column: day, max: '2026-03-30'}}]\n")

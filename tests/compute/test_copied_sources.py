@@ -129,7 +129,7 @@ PARIS = ZoneInfo("Europe/Paris")
 MIDNIGHT = datetime(2026, 3, 24, tzinfo=PARIS)
 
 
-@pytest.mark.parametrize("form", ["instant", "wall clock", "date"])
+@pytest.mark.parametrize("form", [pytest.param("instant", marks=pytest.mark.long), "wall clock", "date"])
 def test_a_delta_table_of_others_is_cut_by_its_column_of_time(spark: SparkSession, tmp_path: Path, form: str) -> None:
     """By days of Paris: a time without a zone is one of its clock."""
     first, last = MIDNIGHT, datetime(2026, 3, 24, 23, 59, 59, tzinfo=PARIS)

@@ -27,8 +27,10 @@ OTHERS = """array(named_struct('x', max(id))) AS v, 'flat' AS `v.list.element.x`
 
 @pytest.mark.parametrize(
     ("columns", "values"),
-    [(DOTTED, (1, 7, {"sum": 7})), (OTHERS, ([{"x": 4}], "flat", [("k", 4)], "flat", None, 1, 2, 3, 4, 5))],
-    ids=["dotted", "others"],
+    [
+        pytest.param(DOTTED, (1, 7, {"sum": 7}), marks=pytest.mark.long, id="dotted"),
+        pytest.param(OTHERS, ([{"x": 4}], "flat", [("k", 4)], "flat", None, 1, 2, 3, 4, 5), id="others"),
+    ],
 )
 def test_odd_columns(spark: SparkSession, tmp_path: Path, columns: str, values: tuple[Any, ...]) -> None:
     query = f"SELECT {columns} FROM sales WHERE dt = :biz_date\n"  # noqa: S608 - a test's own

@@ -109,6 +109,7 @@ def test_queries_checks_and_metadata_are_of_the_rows_that_it_has_now(spark: Spar
     ]
 
 
+@pytest.mark.long
 def test_vacuum_keeps_its_version_and_a_repair_from_its_name_is_refused(runtime: Runtime) -> None:
     assert version_of_tag(runtime.warehouse, runtime.registry, "sales", DAY.key) == 0
     restate(runtime, 5)

@@ -93,6 +93,7 @@ class OvertakenAfterTheQuestion(GivenUp):
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_run_that_is_overtaken_between_the_question_and_its_commit(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = small_warehouse(tmp_path)
     sold(spark, warehouse, 7)

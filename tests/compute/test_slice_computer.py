@@ -340,7 +340,8 @@ def test_how_much_slices_read_is_what_their_inputs_hold(spark: SparkSession, war
     assert {slices: inputs.written_rows(slices) for slices in expected} == expected
 
 
-@pytest.mark.parametrize(("read", "is_compiled"), [pytest.param(19_000, False, marks=pytest.mark.long), (20_500, True)])
+@pytest.mark.long
+@pytest.mark.parametrize(("read", "is_compiled"), [(19_000, False), (20_500, True)])
 def test_a_slice_that_reads_much_is_compiled_and_others_are_not(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: int, is_compiled: bool
 ) -> None:

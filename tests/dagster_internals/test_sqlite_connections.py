@@ -70,6 +70,7 @@ def test_another_process_reads_while_the_files_are_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_few_files_stay_open_however_many_runs_there_are(tmp_path: Path) -> None:
     with dg.DagsterInstance.from_config(_home(tmp_path)) as instance:
         keep_connections(instance)

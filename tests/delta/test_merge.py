@@ -66,6 +66,7 @@ def test_moved_deleted_new_and_stale_rows(spark: SparkSession, lake: TableLocati
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_large_rewrite_is_shared_by_tasks_and_compiled(
     spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,6 +114,7 @@ def test_a_checksum_lists_the_live_files_and_the_transactions(target: MergeTarge
         assert [(transaction["appId"], transaction["version"]) for transaction in transactions] == [("log", version)]
 
 
+@pytest.mark.long
 def test_the_history_names_the_merges(spark: SparkSession, target: MergeTarget) -> None:
     history = spark.sql(f"DESCRIBE HISTORY {path_table(target.path)}").orderBy("version").collect()[1:]
     assert [row["operation"] for row in history[:BATCHES]] == ["MERGE"] * BATCHES

@@ -63,6 +63,7 @@ def test_a_generated_column(spark: SparkSession, lake: TableLocation) -> None:
     assert [tuple(row) for row in read_table(spark, path).collect()] == [(1, "x", 2, 2)]
 
 
+@pytest.mark.long
 def test_files_of_the_same_name(spark: SparkSession, tmp_path: Path) -> None:
     """As Hive writes them: one file is told from the other by its folder alone."""
     path = tmp_path / "t"

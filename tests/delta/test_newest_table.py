@@ -65,6 +65,7 @@ def test_a_frame_stays_at_its_version(spark: SparkSession, lake: TableLocation) 
     assert [row["what"] for row in newest(spark, lake).rows(DAYS[:1]).collect()] == ["later"]
 
 
+@pytest.mark.long
 def test_hidden_rows_stay_hidden(spark: SparkSession, lake: TableLocation) -> None:
     filled(spark, lake, DAYS)
     spark.sql(f"ALTER TABLE delta.`{lake}` SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")

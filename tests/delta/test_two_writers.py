@@ -36,6 +36,7 @@ def write(spark: SparkSession, target: MergeTarget, writer: int) -> list[MergeRe
     return reports
 
 
+@pytest.mark.long
 def test_nothing_is_lost(spark: SparkSession, lake: TableLocation) -> None:
     target = MergeTarget(lake, ("id", "part", "v", "_offset"), ("id",), "_offset", "part", "STRING")
     spark.sql(f"CREATE TABLE {path_table(target.path)} ({SCHEMA}) USING delta PARTITIONED BY (part)")

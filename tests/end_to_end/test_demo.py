@@ -1,4 +1,4 @@
-"""The main job as a person runs it: on the recording's first two days here, on all nine in the long tests."""
+"""The main job as a person runs it: on the recording's first day here, on all nine in the long tests."""
 
 import json
 import signal
@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from deltalake import DeltaTable
 
-from tests.world import FIRST_DAYS, UNTIL_SECOND_DAY, WHOLE, DemoWorld, World, run_demo, start_tidemark
+from tests.world import FIRST_DAY, UNTIL_FIRST_DAY, WHOLE, DemoWorld, World, run_demo, start_tidemark
 from tidemark.console.demo.source_database_answers import load_oracle
 from tidemark.console.main import main
 from tidemark.console.project_files import SAMPLE
@@ -30,21 +30,21 @@ class Recording:
     answers: Mapping[str, str]
 
 
-TWO_DAYS = Recording(
-    arguments=UNTIL_SECOND_DAY,
-    days=2,
+ONE_DAY = Recording(
+    arguments=UNTIL_FIRST_DAY,
+    days=1,
     hours=0,
-    figures=250,
-    changes=25_000,
+    figures=100,
+    changes=10_000,
     answers={
         "delta history dws_course_orders_1d": "WRITE",
         "delta repair dws_course_orders_1d 2026-03-23 --from-version 0 --dry-run": "nothing was changed",
-        "show ads_gmv_course 2026-03-24 --limit 2": "2026-03-24",
-        "explain ads_gmv_course 2026-03-24": "16 rows",
-        "completeness orders_complete_1d 2026-03-24": "1 of day",
-        "catalog partner_ads": "2026-03-24/region=antilles",
-        "probe partner_ads 2026-03-24 --part region=reunion": "is there",
-        "explain dws_ad_spend_1d 2026-03-24 --part region=antilles": "3 rows",
+        "show ads_gmv_course 2026-03-23 --limit 2": "2026-03-23",
+        "explain ads_gmv_course 2026-03-23": "16 rows",
+        "completeness orders_complete_1d 2026-03-23": "1 of day",
+        "catalog partner_ads": "2026-03-23/region=antilles",
+        "probe partner_ads 2026-03-23 --part region=reunion": "is there",
+        "explain dws_ad_spend_1d 2026-03-23 --part region=antilles": "3 rows",
     },
 )
 NINE_DAYS = Recording(
@@ -54,7 +54,7 @@ NINE_DAYS = Recording(
     figures=1_500,
     changes=150_000,
     answers={
-        **TWO_DAYS.answers,
+        **ONE_DAY.answers,
         "explain ads_gmv_course 2026-03-25": "16 rows",
         "status": "630 slices completed",
         "completeness orders_complete_1d 2026-03-29": "1 of day",
@@ -67,7 +67,7 @@ NINE_DAYS = Recording(
 
 @pytest.fixture(
     params=[
-        pytest.param(("demo_world", TWO_DAYS), id="two days", marks=pytest.mark.xdist_group(FIRST_DAYS)),
+        pytest.param(("demo_world", ONE_DAY), id="one day", marks=pytest.mark.xdist_group(FIRST_DAY)),
         pytest.param(
             ("whole_demo_world", NINE_DAYS), id="nine days", marks=[pytest.mark.xdist_group(WHOLE), pytest.mark.long]
         ),

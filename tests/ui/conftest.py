@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def world(demo_world: DemoWorld) -> World:
-    """The recording's first days, replayed."""
+    """The recording's first day, replayed."""
     require(CHROMIUM)
     return demo_world.world
 

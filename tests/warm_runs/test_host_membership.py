@@ -254,6 +254,7 @@ def test_each_run_is_executed_by_one_host_and_none_is_lost() -> None:
 
 
 @pytest.mark.components
+@pytest.mark.long
 def test_the_same_on_a_server(postgres_server: Postgres, tmp_path: Path) -> None:
     database = Database(empty_database(postgres_server.url, tmp_path))
     run_machine(database, 6)

@@ -140,6 +140,7 @@ def test_changes_of_an_undeclared_table_are_kept_and_said(capture: Capture, stre
     assert not [text for text in capture.step().warnings if "coupons" in text]
 
 
+@pytest.mark.long
 def test_a_late_event_is_in_the_next_snapshot_counted_and_said(
     capture: Capture, streams: tuple[Stream, Stream]
 ) -> None:
@@ -200,6 +201,7 @@ def test_what_came_twice_counts_once(capture: Capture, streams: tuple[Stream, St
     assert capture.orders() == {("b.school.orders_1", 2, "10.00")}
 
 
+@pytest.mark.long
 def test_a_silent_shard_does_not_hold_the_snapshot_but_a_silent_instance_does(
     capture: Capture, streams: tuple[Stream, Stream]
 ) -> None:

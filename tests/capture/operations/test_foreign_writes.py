@@ -65,6 +65,7 @@ def test_what_somebody_writes_while_a_step_merges_is_seen_and_nothing_is_tagged(
     assert len(world.registry.of("ods_orders")) == before
 
 
+@pytest.mark.long
 def test_an_optimize_while_a_step_merges_changes_no_rows(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

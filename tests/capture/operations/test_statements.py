@@ -182,8 +182,10 @@ def test_a_heartbeat_with_other_values_than_were_written_holds_the_tags_and_name
 
 @pytest.mark.parametrize(
     ("column", "sent"),
-    [("amount", 12.5), ("paid_at", MILLISECONDS - 3_600_000)],
-    ids=["a decimal as a number", "milliseconds of an hour before"],
+    [
+        pytest.param("amount", 12.5, marks=pytest.mark.long, id="a decimal as a number"),
+        pytest.param("paid_at", MILLISECONDS - 3_600_000, id="milliseconds of an hour before"),
+    ],
 )
 def test_a_value_in_the_form_of_another_setting_holds_the_tags_of_its_shard(
     world: StatementWorld, column: str, sent: object
@@ -230,6 +232,7 @@ def test_a_connector_that_sends_defaults_for_nulls_holds_the_tags_until_a_load(w
     assert world.tagged() == ["2026-03-24"]
 
 
+@pytest.mark.long
 def test_shards_that_vanish_in_the_midst_of_a_minute_halt_the_table_until_each_is_accepted(
     world: StatementWorld,
 ) -> None:

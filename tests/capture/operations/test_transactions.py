@@ -48,6 +48,7 @@ def test_what_was_committed_behind_midnight_is_of_the_next_day(spark: SparkSessi
     }
 
 
+@pytest.mark.long
 def test_one_that_was_merged_in_part_before_its_end_was_read_is_of_the_day(spark: SparkSession, tmp_path: Path) -> None:
     world = StatementWorld(spark, tmp_path)
     assert SOURCE.instances == ("a",)

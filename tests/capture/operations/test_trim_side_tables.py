@@ -95,6 +95,7 @@ def tag_day(registry: SnapshotRegistry, day: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_late_changes_stay_as_long_as_a_tag_may_need_them_and_are_bounded_over_a_year(tmp_path: Path) -> None:
     registry = SnapshotRegistry.at(tmp_path / "state.db")
     calendar = Calendar("UTC")

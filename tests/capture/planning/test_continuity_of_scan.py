@@ -216,6 +216,7 @@ def test_a_drop_that_the_connector_sends_again_holds_nothing(capture: OrderCaptu
     assert [finding.offset for finding in capture.step(a).halted] == [once_more]
 
 
+@pytest.mark.long
 def test_a_clock_that_runs_ahead_names_nothing_early(capture: OrderCapture) -> None:
     a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
     b.heartbeat(at("2026-03-23 23:00"), at("2026-03-23 23:00"))

@@ -113,6 +113,7 @@ def test_it_is_repaired_and_what_was_made_of_it_is_asked_for(
     host.store.close()
 
 
+@pytest.mark.long
 def test_what_a_command_repaired_has_passed_its_rules(runtime: Runtime, instance: dg.DagsterInstance) -> None:
     """Else its slice would be unchecked, and what is made of it would wait for ever."""
     repaired, request = Slice("totals", "2026-03-23"), RepairRequest("totals", "2026-03-23", from_version=0)

@@ -34,6 +34,7 @@ ADDED = {
 }
 
 
+@pytest.mark.long
 def test_tables_that_are_added_are_computed_for_the_past(spark: SparkSession, tmp_path: Path) -> None:
     with running(spark, tmp_path, FIRST) as before:
         for day, n in ((MONDAY, 3), (TUESDAY, 4)):

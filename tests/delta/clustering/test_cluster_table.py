@@ -111,6 +111,7 @@ def test_bounds_tell_texts_with_a_long_common_beginning_apart(spark: SparkSessio
     assert len(set(lows)) == len(lows) >= 5
 
 
+@pytest.mark.long
 def test_any_columns_are_carried_along(spark: SparkSession, lake: TableLocation) -> None:
     rows = spark.range(300).selectExpr(
         "id",

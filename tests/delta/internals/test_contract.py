@@ -171,6 +171,7 @@ def test_the_adapter_names_only_classes_that_are_listed() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_settings_that_nobody_promises_are_all_listed() -> None:
     named = {
         text

@@ -265,7 +265,7 @@ _LONG = functools.partial(pytest.param, marks=pytest.mark.long)
 @pytest.mark.parametrize(
     "point",
     [
-        "late_changes.stored",
+        _LONG("late_changes.stored"),
         _LONG("ingest.before_commit"),
         _LONG("ingest.after_commit"),
         _LONG("ingest.before_tags"),
