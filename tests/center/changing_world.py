@@ -13,7 +13,7 @@ from tidemark.center.dispatch import DagsterRunState, Dispatch
 from tidemark.center.fact import CHANGED, Fact
 from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.pools import Pools
-from tidemark.dependency_model.backfill import BackfillPhase
+from tidemark.dependency_model.backfill import BackfillPhase, BackfillPlan
 from tidemark.dependency_model.entity import parse_entity
 from tidemark.dependency_model.graph import DependencyGraph
 from tidemark.dependency_model.slice import Slice
@@ -129,6 +129,13 @@ class ChangingWorld:
     def backfill(self, *roots: str) -> int:
         plan = plan_of(self.graph, self.store, [Slice.parse(root) for root in roots], self.now)
         return self.stored.add(plan, REQUEST, BackfillPhase.RUNNING)
+
+    def dagster_backfill(self, *roots: str) -> int:
+        """The rest of a backfill of Dagster's pages, whose own runs rebuild the roots."""
+        members = plan_of(self.graph, self.store, [Slice.parse(root) for root in roots], self.now).members
+        after = {slice_: self.status(str(slice_)).generation for slice_ in map(Slice.parse, roots)}
+        told = {slice_: replace(member, after=after.get(slice_)) for slice_, member in members.items()}
+        return self.stored.add(BackfillPlan(told), REQUEST, BackfillPhase.RUNNING)
 
     def act(self, number: int, action: BackfillAction) -> None:
         self.stored.act(number, action)

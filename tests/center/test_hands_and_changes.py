@@ -9,6 +9,7 @@ import pytest
 from tests.center.changing_world import DAY, ChangingWorld
 from tidemark.dependency_model.backfill.progress import BackfillAction
 from tidemark.dependency_model.slice import Slice
+from tidemark.state_store.backfills import Backfills
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -268,3 +269,71 @@ def test_what_ends_badly_after_its_backfill_was_cancelled_starts_nothing(tmp_pat
     world.later(hours=1)
     assert world.step() == []
     assert (world.phase(number), world.state("trips"), world.generation("trips")) == ("cancelled", "completed", 1)
+
+
+@pytest.mark.parametrize("end", ["refused", "interrupted", "lost", "failed", "deleted after its end", "cancelled"])
+def test_a_slice_whose_run_of_a_dagster_backfill_has_no_result_is_launched_and_reaches_its_readers(
+    tmp_path: Path, end: str
+) -> None:
+    world = ChangingWorld(tmp_path, CHAIN)
+    world.settle()
+    number = world.dagster_backfill(f"trips@{DAY}", f"fares@{DAY}")
+    world.step()
+    for name in ("trips", "fares"):
+        world.later(seconds=1)
+        world.tell(f"{name}@{DAY}", "started", f"dagster {name}")
+        world.tell(f"{name}@{DAY}", "completed" if name == "trips" or " " in end else end, f"dagster {name}")
+    if " " in end:
+        world.tell(f"fares@{DAY}", "deleted")
+    world.settle()
+    world.later(minutes=6)
+    if end == "cancelled":
+        assert world.state("fares") == "failed"
+        world.tell(f"fares@{DAY}", "retried")
+    if " " in end:
+        world.tell(f"fares@{DAY}", "backfill_requested")
+    world.settle()
+    assert (world.phase(number), world.state("fares"), world.step()) == ("done", "completed", [])
+    assert reads(world, "city")[f"fares@{DAY}"] == world.generation("fares")
+
+
+@pytest.mark.parametrize("is_dagsters", [True, False])
+def test_what_is_deleted_at_the_end_of_its_run_does_not_leave_its_backfill_open(
+    tmp_path: Path, *, is_dagsters: bool
+) -> None:
+    world = ChangingWorld(tmp_path, CHAIN)
+    world.settle()
+    number = world.dagster_backfill(f"trips@{DAY}") if is_dagsters else world.backfill(f"trips@{DAY}")
+    world.step()
+    if is_dagsters:
+        world.tell(f"trips@{DAY}", "started", "by dagster")
+    world.end(f"trips@{DAY}")
+    world.tell(f"trips@{DAY}", "deleted")
+    assert (world.settle(), world.phase(number)) == ([], "done")
+    assert (world.state("trips"), world.state("fares")) == ("absent", "completed")
+    world.tell(f"trips@{DAY}", "backfill_requested")
+    assert world.settle() == [f"{name}@{DAY}" for name in CHAIN]
+
+
+def test_a_crash_after_a_cancel_gave_a_failed_slice_back_does_not_give_it_back_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = ChangingWorld(tmp_path, CHAIN, attempts=1)
+    world.step()
+    world.end(f"trips@{DAY}", "failed")
+    number = world.backfill(f"trips@{DAY}")
+    world.driver.refresh()
+    world.driver.step(lambda _: True)
+    world.act(number, BackfillAction.CANCEL)
+    world.driver.refresh()
+    with monkeypatch.context() as patched:
+        patched.setattr(Backfills, "note", _crash)
+        with pytest.raises(RuntimeError, match="crash"):
+            world.driver.step(lambda _: True)
+    assert (world.phase(number), world.state("trips")) == ("cancelling", "failed")
+    world.declare(CHAIN)
+    assert (world.step(), world.phase(number), world.state("trips")) == ([], "cancelled", "failed")
+
+
+def _crash(*_: object) -> None:
+    raise RuntimeError("crash")

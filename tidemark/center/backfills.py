@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 ON_THEIR_WAY: Final = 200
 """Most slices of a backfill that are ready or active, so that a cancel has to return few."""
 _FINISHED: Final = frozenset({Event.COMPLETED, Event.BACKFILLED})
+_RETURNS: Final = (Act.RESTORE, Act.GIVE_UP)
 
 
 class BackfillDriver:
@@ -116,7 +117,9 @@ class BackfillDriver:
             return
         if step.act is Act.ASK and (not is_there or status.tainted):
             return
-        before = self._before(backfill, slice_, known) if step.act in (Act.RESTORE, Act.GIVE_UP) else None
+        if step.act in _RETURNS and self._is_restored(backfill, slice_):
+            return
+        before = self._before(backfill, slice_, known) if step.act in _RETURNS else None
         if step.act is Act.RESTORE and before is None:
             return
         if before is not None:
@@ -128,6 +131,12 @@ class BackfillDriver:
     def _fact(self, backfill: Backfill, slice_: Slice, event: Event, act: str, before: SliceStatus | None) -> Fact:
         event_id, who = _event_id(backfill.number, act, slice_), f"backfill {backfill.number}"
         return Fact(event_id, slice_, event, self._clock(), who, _WHY.get(act, ""), before=before)
+
+    def _is_restored(self, backfill: Backfill, slice_: Slice) -> bool:
+        """Whether this backfill has returned the slice already: a crash came between the fact and its record."""
+        last = self._last(slice_, Event.RESTORED)
+        own = [_event_id(backfill.number, act.value, slice_) for act in _RETURNS]
+        return last is not None and last.event_id in own
 
     def _before(self, backfill: Backfill, slice_: Slice, known: _Evidence) -> SliceStatus | None:
         """The slice's state before this backfill requested it; None if it must be computed anyway."""
@@ -168,10 +177,12 @@ class BackfillDriver:
         own = _event_id(backfill.number, Act.REQUEST.value, used)
         return begun is not None and begun.event_id != own
 
-    def _last(self, slice_: Slice) -> Transition | None:
-        """The transition that started its present generation; None for the first one."""
+    def _last(self, slice_: Slice, *others: Event) -> Transition | None:
+        """The transition that started its present generation, or a later one of the others; None if there is none."""
         history = self._center.store.read.history(slice_)
-        return next((step for step in reversed(history) if row_of(step.event).new_generation), None)
+        return next(
+            (step for step in reversed(history) if row_of(step.event).new_generation or step.event in others), None
+        )
 
     def _has_bad_inputs(self, slice_: Slice, known: _Evidence) -> bool:
         return has_bad_inputs(self._center.graph, slice_, known)

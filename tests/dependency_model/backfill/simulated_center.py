@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.slice import Slice
 
 THERE = SliceStatus(RunState.COMPLETED, frozenset({"completed"}), Quality.PASSED)
+NOBODY = 0
+"""The number of no backfill: the request of the last one was taken back."""
 UNDER_WAY = (RunState.LAUNCHED, RunState.RUNNING)
 
 
@@ -102,10 +104,13 @@ class SimulatedCenter:
         if step.act is Act.NOTHING:
             return True
         if step.act in (Act.RESTORE, Act.GIVE_UP):
+            if self.asked_by.get(slice_) == NOBODY:
+                return True
             before = self.before.get(slice_)
             is_own = self.asked_by.get(slice_) == backfill.number and before is not None
             if is_own and is_restorable(backfill, self.reads[slice_], self):
                 self.apply(slice_, Event.RESTORED)
+                self.asked_by[slice_] = NOBODY
             elif step.act is Act.GIVE_UP:
                 self.apply(slice_, Event.CANCELLED)
                 self.exhausted.add(slice_)

@@ -105,19 +105,27 @@ def is_restorable(backfill: Backfill, reads: Sequence[tuple[Slice, int]] | None,
 def _settled(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> BackfillStep | None:
     """The step for a requested slice that has ended. Faults of slices that are still open do not count."""
     status = known.status(slice_)
-    if status.run_state is RunState.FAILED:
-        if backfill.phase is BackfillPhase.CANCELLING:
-            return BackfillStep(slice_, Act.GIVE_UP, SliceProgress.FAILED, "its run failed")
-        is_settled = known.is_exhausted(slice_)
-        return BackfillStep(slice_, Act.NOTHING, SliceProgress.FAILED, "its run failed") if is_settled else None
     if status.run_state is not RunState.COMPLETED:
-        return None
+        return _without_result(backfill, slice_, status, known)
     to_come = {flag for flag in status.issues if flag != slice_ and backfill.is_open(flag)}
     if status.is_flawed_beyond(to_come) or status.quality is Quality.FAILED:
         return BackfillStep(slice_, Act.NOTHING, SliceProgress.FAILED, _flaw(status))
     if status.quality not in _GOOD:
         return None
     return _rebuilt(backfill, slice_, known)
+
+
+def _without_result(
+    backfill: Backfill, slice_: Slice, status: SliceStatus, known: BackfillEvidence
+) -> BackfillStep | None:
+    if status.run_state is RunState.ABSENT:
+        return BackfillStep(slice_, Act.NOTHING, SliceProgress.FAILED, "its data was deleted from storage")
+    if status.run_state is not RunState.FAILED:
+        return None
+    if backfill.phase is BackfillPhase.CANCELLING:
+        return BackfillStep(slice_, Act.GIVE_UP, SliceProgress.FAILED, "its run failed")
+    is_settled = known.is_exhausted(slice_)
+    return BackfillStep(slice_, Act.NOTHING, SliceProgress.FAILED, "its run failed") if is_settled else None
 
 
 def _rebuilt(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> BackfillStep:
@@ -152,7 +160,7 @@ def _turn(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> Backfil
     if member.is_given:
         return BackfillStep(slice_, Act.NOTHING, SliceProgress.GIVEN, "it is as another system made it")
     if member.after is not None:
-        return _settled(backfill, slice_, known) if status.generation > member.after else None
+        return _of_others(backfill, slice_, status, known) if status.generation > member.after else None
     if status.run_state in _UNDER_WAY or known.holder(slice_) is not None:
         return None
     verdict = backfill.verdict(slice_, [used for used in member.inputs if _is_repaired(backfill, used, known)])
@@ -161,6 +169,16 @@ def _turn(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> Backfil
     if verdict is TurnVerdict.KEEP:
         return BackfillStep(slice_, Act.KEEP, SliceProgress.KEPT, "nothing that it goes by has changed")
     return _rebuilding(backfill, slice_, status, known, asks=verdict is TurnVerdict.ASK)
+
+
+def _of_others(backfill: Backfill, slice_: Slice, status: SliceStatus, known: BackfillEvidence) -> BackfillStep | None:
+    """The step for a slice that a run outside this backfill began again.
+
+    If that run ended without a result, and the slice is asked for, it is launched like the backfill's own ones.
+    """
+    if status.run_state in _ASKED_FOR:
+        return BackfillStep(slice_, Act.NOTHING, SliceProgress.REQUESTED, "its run in Dagster ended without a result")
+    return _settled(backfill, slice_, known)
 
 
 def _is_repaired(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> bool:
