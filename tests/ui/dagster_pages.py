@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlencode
 
 from selenium.common.exceptions import (
     ElementClickInterceptedException,
+    NoAlertPresentException,
     NoSuchElementException,
     StaleElementReferenceException,
     TimeoutException,
+    UnexpectedAlertPresentException,
 )
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -28,9 +31,15 @@ if TYPE_CHECKING:
 
 PAGE_SECONDS = 60.0
 _POLL_SECONDS = 0.25
-_NOT_YET = (NoSuchElementException, StaleElementReferenceException, ElementClickInterceptedException)
+_NOT_YET = (
+    NoSuchElementException,
+    StaleElementReferenceException,
+    ElementClickInterceptedException,
+    UnexpectedAlertPresentException,
+)
 _SHOW_ALL = "Show all partitions"
 _DIALOG = '[role="dialog"]'
+_TAGS = "//button[@aria-label='View tags and config' or starts-with(normalize-space(), 'View tags')]"
 _COUNT = re.compile(r"^(Failed|Materialized|Materializing|Missing) \((\d+)\)$", re.MULTILINE)
 
 
@@ -113,6 +122,25 @@ class DagsterPages:
         self._press("Terminate", _DIALOG)
         self.until("end of the dialog", self._dialog_is_over)
 
+    def repeat(self) -> None:
+        """Execute the run whose page is open again, with all its steps; a question that may come is answered."""
+        here = self.driver.current_url
+        self._press("Re-execute all")
+
+        def begun() -> bool:
+            self._confirm()
+            return self.driver.current_url != here
+
+        self.until("page of the new run", begun)
+
+    def delete(self) -> None:
+        """Delete the run whose page is open, although it goes on."""
+        self.until("entry 'Delete'", self._delete_entry).click()
+        self.until("question", lambda: self.driver.find_element(By.CSS_SELECTOR, _DIALOG))
+        self.shot("delete")
+        self._press("Yes, delete", _DIALOG)
+        self.until("end of the deletion", self._deletion_is_over)
+
     def open_backfills(self) -> None:
         self._open("/runs?view=backfills")
 
@@ -145,9 +173,19 @@ class DagsterPages:
 
     def _partition_box(self) -> WebElement:
         """The dialog's text box; a question that may come first (upstream not materialized) is answered with yes."""
+        self._confirm()
+        return self.driver.find_element(By.CSS_SELECTOR, f'{_DIALOG} input[type="text"]')
+
+    def _confirm(self) -> None:
         for question in self.driver.find_elements(By.XPATH, '//*[@role="dialog"]//button[normalize-space()="Confirm"]'):
             question.click()
-        return self.driver.find_element(By.CSS_SELECTOR, f'{_DIALOG} input[type="text"]')
+
+    def _delete_entry(self) -> WebElement:
+        """The entry of the menu that the last button of a run's page opens."""
+        entry = "//*[self::a or self::button][normalize-space()='Delete']"
+        if not self.driver.find_elements(By.XPATH, entry):
+            self.driver.find_element(By.XPATH, f"({_TAGS}/parent::div//button)[last()]").click()
+        return self.driver.find_element(By.XPATH, entry)
 
     def _show_all_partitions(self) -> None:
         """Where there are many, the dialog begins with those of the last days only, and says so."""
@@ -183,6 +221,12 @@ class DagsterPages:
         for button in self.driver.find_elements(By.XPATH, '//*[@role="dialog"]//button[normalize-space()="Done"]'):
             button.click()
         return not self.driver.find_elements(By.CSS_SELECTOR, _DIALOG)
+
+    def _deletion_is_over(self) -> bool:
+        """The page leaves the deleted run, and its browser may ask whether that is meant."""
+        with suppress(NoAlertPresentException):
+            self.driver.switch_to.alert.accept()
+        return self._dialog_is_over()
 
     def _tick(self, selector: str) -> None:
         """Tick a checkbox; Dagster draws its own over the real one, which no pointer can hit."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import dagster as dg
 
+from tests.until import until
 from tidemark.dagster.partitions import partitions_definition
 from tidemark.dagster.sensors.readiness import readiness_sensor
 from tidemark.system.settings import Settings
@@ -23,7 +24,10 @@ DECLARED: Final = {
     "ads/totals.yaml": "{period: day, depends_on: [feed]}",
     "ads/published.yaml": "{period: day, depends_on: [totals]}",
     "ads/compared.yaml": "{period: day, depends_on: [totals, {entity: feed, offset: 'Set -1,0'}]}",
+    "ads/lasting.yaml": "{period: day, depends_on: [feed]}",
 }
+HOLD: Final = "lasting.hold"
+"""While the data folder has this file, runs of `lasting` go on."""
 _FOLDER: Final = "declared"
 
 
@@ -43,6 +47,7 @@ def definitions() -> dg.Definitions:
     settings = Settings.load(os.environ)
     warehouse = load_warehouse(settings, settings.data / _FOLDER)
     computed = [_asset(warehouse, name) for name in ("totals", "published", "compared")]
+    computed.append(_lasting(warehouse, settings.data / HOLD))
     return dg.Definitions(assets=computed, sensors=[readiness_sensor(warehouse)])
 
 
@@ -54,5 +59,13 @@ def _asset(warehouse: Warehouse, name: str) -> dg.AssetsDefinition:
         deps=[] if name == "totals" else ["totals"],
     )
     def compute() -> None: ...
+
+    return compute
+
+
+def _lasting(warehouse: Warehouse, hold: Path) -> dg.AssetsDefinition:
+    @dg.asset(name="lasting", partitions_def=partitions_definition(warehouse.entities["lasting"], warehouse.graph))
+    def compute() -> None:
+        until(lambda: not hold.exists(), "the end of the hold")
 
     return compute

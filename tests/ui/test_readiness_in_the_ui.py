@@ -12,7 +12,7 @@ import pytest
 from tests.project import CHECKOUT
 from tests.ui.dagster_pages import DagsterPages
 from tests.ui.dagster_runs import RunsByGraphql
-from tests.ui.quick_location import write_declarations
+from tests.ui.quick_location import HOLD, write_declarations
 from tidemark.console.dagster_server.dagster_home import prepare_home
 from tidemark.console.dagster_server.server import DagsterServer
 from tidemark.dependency_model.slice import Slice
@@ -23,7 +23,7 @@ from tidemark.system.settings import Settings
 from tidemark.warm_runs.host_supervisor import WorkerHostSupervisor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from selenium.webdriver.remote.webdriver import WebDriver
@@ -70,6 +70,21 @@ class RunningWorld:
         store.close()
         return (stored.status.run_state, stored.status.generation) if stored else (RunState.WAITING, 1)
 
+    def runs_of(self, name: str, day: str) -> dict[str, str]:
+        """The status of each run of a day, by its id."""
+        with dg.DagsterInstance.from_config(str(self.home)) as instance:
+            runs = instance.get_runs(dg.RunsFilter(tags={"dagster/partition": day}))
+            return {run.run_id: run.status.value for run in runs if dg.AssetKey(name) in (run.asset_selection or ())}
+
+    def begins(self, name: str, day: str, known: Iterable[str] = ()) -> str:
+        """The run of a day that is not among the known ones, once it has begun."""
+
+        def begun() -> list[str]:
+            return [run for run, status in self.runs_of(name, day).items() if run not in known and status == "STARTED"]
+
+        self.until(f"a run of {name} of {day}", begun)
+        return begun()[0]
+
     def until(self, what: str, condition: Callable[[], Any]) -> None:
         self.pages.until(what, condition, _WAIT_SECONDS)
 
@@ -114,3 +129,36 @@ def backfill_every_day(world: RunningWorld) -> None:
     world.until("the second publication", lambda: world.run_state("published", DAYS[0]) == (RunState.COMPLETED, 2))
     assert [world.run_state("published", day)[1] for day in DAYS] == [2, 1, 1]
     assert len(set(world.runs.backfills()) - known) == 1
+
+
+def test_a_run_that_is_executed_again_is_a_generation_that_its_readers_get(world: RunningWorld) -> None:
+    (day,) = DAYS[:1]
+    before = world.run_state("totals", day)[1], world.run_state("published", day)[1]
+    run = next(run for run, status in world.runs_of("totals", day).items() if status == "SUCCESS")
+    world.pages.open_run(run)
+    world.pages.repeat()
+    world.until("the next generation", lambda: world.run_state("totals", day) == (RunState.COMPLETED, before[0] + 1))
+    world.until("that of its reader", lambda: world.run_state("published", day) == (RunState.COMPLETED, before[1] + 1))
+
+
+def test_a_run_that_is_terminated_stays_so_and_one_that_is_deleted_is_asked_for_again(world: RunningWorld) -> None:
+    terminated, deleted = "2026-03-23", "2026-03-27"
+    hold = world.settings.data / HOLD
+    hold.touch()
+    try:
+        world.arrive(terminated)
+        run = world.begins("lasting", terminated)
+        world.pages.open_run(run)
+        world.pages.terminate()
+        world.until("the end of the slice", lambda: world.run_state("lasting", terminated)[0] is RunState.FAILED)
+        world.arrive(deleted)
+        run = world.begins("lasting", deleted)
+        world.pages.open_run(run)
+        world.pages.delete()
+        again = world.begins("lasting", deleted, [run])
+    finally:
+        hold.unlink()
+    world.until("the second run's success", lambda: world.runs_of("lasting", deleted).get(again) == "SUCCESS")
+    # Dagster lets a deleted run go on: its rows may arrive too, and are a generation of their own.
+    world.until("its slice", lambda: world.run_state("lasting", deleted)[0] is RunState.COMPLETED)
+    assert list(world.runs_of("lasting", terminated).values()) == ["CANCELED"]
