@@ -58,7 +58,7 @@ class Project:
 
         return [
             (problem.where, problem.message)
-            for problem in QueryAnalysis(load_warehouse(self.settings), start).problems()
+            for problem in QueryAnalysis(load_warehouse(self.settings), start).problems().values()
         ]
 
 

@@ -67,6 +67,11 @@ class WidenedNeeds:
         told: dict[str, list[Any]] = json.loads(self._notes.get(_NOTE) or "{}")
         self._before = {name: _Needs(*needs) for name, needs in told.items()}
 
+    @property
+    def extents_before(self) -> Mapping[str, Mapping[str, Extent]]:
+        """The slices of each entity at the last start of a center, by sub-partition; empty if none has started."""
+        return {name: needs.extents for name, needs in self._before.items()}
+
     def slices(self) -> Iterator[WidenedSlice]:
         """Slices that lack inputs; none if nothing was stored yet."""
         if not self._before:

@@ -73,18 +73,18 @@ class QueryAnalysis:
         self._kept = read_cache(self._path)
         self._schemas: dict[str, Schema | None] = {}
 
-    def problems(self) -> list[EntityError]:
-        """The errors of the queries, upstream first. Raises errors of Spark's start."""
+    def problems(self) -> dict[str, EntityError]:
+        """The errors of the queries by entity, upstream first. Raises errors of Spark's start."""
         if self._path is None:  # nothing was ever computed here, and there is no cache
-            return []
+            return {}
         entries: dict[str, Any] = {}
-        problems = []
+        problems: dict[str, EntityError] = {}
         for name in self._warehouse.graph.topological():
             analysis = self._of_entity(name, entries)
             own = self._of_table(name)
             self._schemas[name] = (analysis.schema if analysis else None) or own
             if analysis and analysis.message:
-                problems.append(self._problem(name, analysis))
+                problems[name] = self._problem(name, analysis)
         write_cache(self._path, entries)
         return problems
 

@@ -41,6 +41,11 @@ def console_for(stream: TextIO) -> Console:
     return Console(file=stream, highlight=False, markup=False, soft_wrap=not stream.isatty())
 
 
+def plural(count: int, noun: str) -> str:
+    """`1 slice`, `1,200 slices`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def print_line(text: str = "", style: str | None = None) -> None:
     """One line for people."""
     console_for(sys.stdout).print(text.translate(_SHOWN_IN_LINES), style=style)

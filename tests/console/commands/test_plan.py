@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import date
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from deltalake import write_deltalake
 
 from tests.catalog.changed_project import DAYS, NOW, compute, declare, rewrite, warehouse_at
 from tidemark.center.center import DependencyCenter
@@ -40,6 +44,7 @@ def test_nothing_is_outdated_where_nothing_was_computed_or_nothing_has_changed(r
         "entities": [],
         "unknown": {},
         "broken": {},
+        "declared": [],
         "widened": [],
         "slices": 0,
         "cost": None,
@@ -81,13 +86,121 @@ def test_a_reader_of_a_column_that_is_gone_is_named(root: Path) -> None:
     assert "twices is broken: " in told.output
 
 
-def test_slices_that_need_more_as_declared_now_are_listed_before_the_center_starts(root: Path) -> None:
+@pytest.fixture
+def started(root: Path) -> Path:
+    """The project, with its tables computed, after a center has run."""
     compute(root)
+    start_center(root)
+    assert plan(root).output == "no slice is outdated\n"
+    return root
+
+
+def start_center(root: Path) -> None:
     warehouse = warehouse_at(root)
     store = StateStore.of(warehouse.settings)
     DependencyCenter(warehouse.graph, store, since=NOW, clock=lambda: NOW).tick()
     store.close()
-    assert plan(root).output == "no slice is outdated\n"
+
+
+def declared(root: Path, *entities: str) -> list[dict[str, object]]:
+    changes: list[dict[str, object]] = json.loads(plan(root, *entities, "--json").output)["declared"]
+    return changes
+
+
+def test_added_and_removed_entities_are_listed_with_their_slices(started: Path) -> None:
+    assets = started / "warehouse_assets"
+    (assets / "ads" / "report.yaml").unlink()
+    (assets / "ads" / "report.sql").unlink()
+    (assets / "ads" / "totals.yaml").write_text("period: day\nend: 2026-03-26\n")
+    (assets / "ads" / "totals.sql").write_text("SELECT sum(amount) AS total FROM amounts WHERE dt = :biz_date")
+    told = plan(started)
+    assert told.exit_code == ExitCode.OUTDATED
+    assert told.output.splitlines() == [
+        "report: removed",
+        "  the table report stays in the lake, and nothing computes it any more",
+        "totals: added",
+        "  3 slices to compute: 2026-03-23 .. 2026-03-25",
+    ]
+    assert declared(started, "totals") == [
+        {
+            "entity": "totals",
+            "change": "added",
+            "before": None,
+            "now": None,
+            "slices": 3,
+            "first": "2026-03-23",
+            "last": "2026-03-25",
+            "gone": 0,
+        }
+    ]
+    start_center(started)
+    assert declared(started) == []
+
+
+def test_a_renamed_entity_is_found_by_its_code(started: Path) -> None:
+    assets = started / "warehouse_assets" / "ads"
+    for suffix in ("yaml", "sql"):
+        (assets / f"report.{suffix}").rename(assets / f"summary.{suffix}")
+    rewrite(started, "SELECT count(*)", "-- as before\nselect count(*)", "ads/summary.sql")
+    (change,) = declared(started)
+    assert (change["change"], change["before"], change["now"]) == ("renamed", "report", "summary")
+    assert "the table report stays in the lake" in plan(started).output
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [
+        ("2026-02-23", ("2026-03-23", "2026-02-23", 28, "2026-02-23", "2026-03-22", 0)),
+        ("2026-03-24", ("2026-03-23", "2026-03-24", 0, None, None, 1)),
+    ],
+    ids=["earlier", "later"],
+)
+def test_a_start_that_moved_names_the_slices_to_fill(started: Path, start: str, expected: tuple[object, ...]) -> None:
+    rewrite(started, "period: day\n", f"period: day\nstart: {start}\n", "dws/twices.yaml")
+    (change,) = declared(started)
+    assert change["entity"] == "twices"
+    assert change["change"] == "another start"
+    assert tuple(change[key] for key in ("before", "now", "slices", "first", "last", "gone")) == expected
+
+
+def test_an_end_that_moved_counts_the_slices_behind_it(started: Path) -> None:
+    rewrite(started, "period: day\n", "period: day\nend: 2026-03-24\n", "dws/twices.yaml")
+    (change,) = declared(started)
+    assert [change[key] for key in ("change", "before", "now", "slices")] == ["another end", None, "2026-03-23", 0]
+    start_center(started)
+    rewrite(started, "end: 2026-03-24", "end: 2026-03-25", "dws/twices.yaml")
+    (change,) = declared(started)
+    assert [change[key] for key in ("before", "now", "slices", "first")] == [
+        "2026-03-23",
+        "2026-03-24",
+        1,
+        "2026-03-24",
+    ]
+
+
+def test_another_period_is_a_new_table(started: Path) -> None:
+    rewrite(started, "period: day", "period: week", "dws/twices.yaml")
+    (change,) = declared(started)
+    assert [change[key] for key in ("change", "before", "now")] == ["another period", "day", "week"]
+    assert "twices: another period (day -> week)" in plan(started).output
+
+
+def test_sub_partitions_that_come_and_go_are_named(started: Path) -> None:
+    def regions(names: str) -> None:
+        rewrite(started, "period: day\n", f"period: day\nsub_partitions: {{region: [{names}]}}\n", "ods/ods_sales.yaml")
+
+    regions("eu, us")
+    (change,) = declared(started)
+    assert [change[key] for key in ("change", "now")] == ["other sub-partitions", "region=eu; region=us"]
+    assert (change["first"], int(str(change["slices"])) % 2) == ("2026-03-23", 0)
+    start_center(started)
+    rewrite(started, "[eu, us]", "[us, asia]", "ods/ods_sales.yaml")
+    (change,) = declared(started)
+    assert [change[key] for key in ("before", "now")] == ["region=eu", "region=asia"]
+
+
+def test_slices_that_need_more_as_declared_now_are_listed_before_the_center_starts(started: Path) -> None:
+    root = started
     rewrite(
         root, "WHERE dt = :biz_date", "WHERE dt >= :biz_date - INTERVAL 1 DAY AND dt <= :biz_date", "ads/report.sql"
     )
@@ -100,6 +213,24 @@ def test_slices_that_need_more_as_declared_now_are_listed_before_the_center_star
     (entity,) = json.loads(plan(root, "--json").output)["widened"]
     assert entity == {"entity": "report", "reprocess": "always", "lacks": {"2026-03-24": ["amounts@2026-03-23"]}}
     assert json.loads(plan(root, "amounts", "--json").output)["widened"] == []
+
+
+@pytest.mark.spark
+def test_a_type_that_delta_refuses_is_said_before_a_run_meets_it(root: Path) -> None:
+    amounts = pa.table(
+        {"region": ["eu"], "amount": pa.array([Decimal("1.00")], pa.decimal128(20, 2)), "dt": [date(2026, 3, 23)]}
+    )
+    sales = pa.table({"id": [1], "region": ["eu"], "amount": pa.array([Decimal("1.00")], pa.decimal128(10, 2))})
+    sales = sales.append_column("twice", sales["amount"]).append_column("dt", amounts["dt"])
+    for name, rows in {"amounts": amounts, "sales": sales}.items():
+        write_deltalake(root / "data" / "warehouse" / name, rows, partition_by=["dt"])
+    compute(root)
+    rewrite(root, "sum(amount)", "sum(amount * 0.9)", "dws/amounts.sql")
+    told = plan(root, "amounts", "--json")
+    assert told.exit_code == ExitCode.OUTDATED
+    refused = json.loads(told.stdout)["broken"]["amounts"]
+    assert "amount" in refused
+    assert "decimal(" in refused.lower()
 
 
 def test_slices_of_unknown_code_are_said(root: Path) -> None:

@@ -88,13 +88,13 @@ def apply(
 
 def _plan(warehouse: Warehouse, store: StateStore, names: tuple[str, ...], text: str | None, *, yes: bool) -> CodePlan:
     from tidemark.catalog.code_plan import code_plan  # noqa: PLC0415 - keeps --help fast
-    from tidemark.console.query_clocks import on_both_clocks  # noqa: PLC0415
+    from tidemark.console.spark_analysis import SparkAnalysis  # noqa: PLC0415
     from tidemark.state_store.code_registry import CodeRegistry  # noqa: PLC0415
 
     only = None
     if text:
         only = frozenset(slice_ for name in names for slice_ in asked_slices(warehouse.graph, name, text, yes=yes))
-    clocks, now = on_both_clocks(warehouse), datetime.now(UTC)
+    clocks, now = SparkAnalysis(warehouse).goes_by_clock, datetime.now(UTC)
     return code_plan(warehouse, CodeRegistry(store.database), store.read, now, names, only, clocks)
 
 

@@ -121,7 +121,7 @@ def _analysed(settings: Settings, problems: Sequence[EntityError]) -> tuple[list
     if problems:
         return [], "fix the problems above first"
     try:
-        return QueryAnalysis(load_warehouse(settings), start).problems(), None
+        return [*QueryAnalysis(load_warehouse(settings), start).problems().values()], None
     except (JavaMissingError, SparkStartError) as error:
         return [], error.message
 

@@ -9,12 +9,13 @@ import click
 
 from tidemark.console.entity_argument import declared_names
 from tidemark.console.exit_codes import ExitCode
-from tidemark.console.output import json_option, print_json, print_line, print_table
+from tidemark.console.output import json_option, plural, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from tidemark.catalog.code_plan import CodePlan, PlannedEntity
+    from tidemark.catalog.declared_changes import DeclaredChange
     from tidemark.center.widened_needs import WidenedSlice
     from tidemark.dependency_model.baseline.repair_time import RepairTime
     from tidemark.dependency_model.slice import Slice
@@ -44,15 +45,20 @@ class WidenedEntity(NamedTuple):
 @click.argument("entities", nargs=-1, metavar="[ENTITY]...", shell_complete=declared_names)
 @json_option
 def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
-    """Show which entities' code has changed since their slices were computed, and which slices are outdated.
+    """Show what the changed project does: tables that come and go, outdated slices, slices that need more.
+
+    The project is compared with its state at the last start of the center. Entities may be added, removed, renamed (a
+    new table with the code of a removed one), begin or end elsewhere, or have other sub-partitions or another period;
+    the command counts the slices that are computed then. Tables that no entity declares any more stay in the lake.
+
+    The code is compared with the code of each slice in the lake. A slice is outdated if older code computed it.
 
     It also shows slices that need more inputs than they have read: an input begins earlier or ends later, has another
     part or period, an offset reaches further, or a dependency is new. When the center starts with the changed project,
     it follows `reprocess` for these slices.
 
-    The query (its text and its tree), the Python function with the project modules that it imports, the declaration,
-    and the columns of captured and external tables are compared with the code of each slice in the lake. Each change
-    gets its most severe category:
+    The code is the query (its text and its tree), the Python function with the project modules that it imports, the
+    declaration, and the columns of captured and external tables. Each change of code gets its most severe category:
 
     \b
     rules     other quality rules or waiting conditions: no row changes
@@ -62,30 +68,33 @@ def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
     breaking  a column that is read downstream is removed, or has another type
     unknown   the code of the slices was not stored
 
-    A table whose slices have another period than the declaration is broken: no run can write it.
+    A table is broken if no run can write it: its slices have another period than the declaration, or a changed query
+    gives a column a type that Delta refuses; Spark analyses changed queries.
 
-    Comments, spaces and the case of keywords are not changes. A slice is outdated if older code computed it. Slices
-    downstream are affected only if they use a changed column, as far as column lineage knows. The estimate uses the
-    runs of the last ninety days. Slices that an older version of Tidemark computed in UTC are outdated if the query
-    depends on the entity's time zone; Spark analyses both (docs/clock.md).
+    Comments, spaces and the case of keywords are not changes. Slices downstream are affected only if they use a changed
+    column, as far as column lineage knows. The estimate uses the runs of the last ninety days. Slices that an older
+    version of Tidemark computed in UTC are outdated if the query depends on the entity's time zone (docs/clock.md).
 
     \b
     Examples:
       tidemark plan
       tidemark plan dws_course_attendance_1d --json
     \b
-    Exit codes: 0 nothing is outdated, breaking or needs more; 1 no such entity, or the declarations are wrong;
-                2 called wrongly; 3 slices are outdated or need more, or a change is breaking;
+    Exit codes: 0 nothing changes; 1 no such entity, or the declarations are wrong; 2 called wrongly;
+                3 entities come, go or move, slices are outdated or need more, or a change is breaking;
                 75 the state store does not answer.
     With --json: {"entities": [{"entity", "change", "columns": [...], "because": [...], "null_until_computed": [...],
                   "outdated": [...], "touched": {entity: [...]}, "untouched": [...]}], "unknown": {entity: count},
-                  "broken": {entity: message}, "widened": [{"entity", "reprocess", "lacks": {slice: [...]}}],
+                  "broken": {entity: message},
+                  "declared": [{"entity", "change", "before", "now", "slices", "first", "last", "gone"}],
+                  "widened": [{"entity", "reprocess", "lacks": {slice: [...]}}],
                   "slices": count, "cost": {"p50_seconds", "p90_seconds", "work_seconds"}
                   | null}; slices are keys, columns ["*"] are all.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.catalog.code_plan import CodePlan, code_plan  # noqa: PLC0415 - keeps --help fast
+    from tidemark.catalog.declared_changes import declared_changes  # noqa: PLC0415
     from tidemark.center.widened_needs import WidenedNeeds  # noqa: PLC0415
-    from tidemark.console.query_clocks import on_both_clocks  # noqa: PLC0415
+    from tidemark.console.spark_analysis import SparkAnalysis  # noqa: PLC0415
     from tidemark.state_store.code_registry import CodeRegistry  # noqa: PLC0415
     from tidemark.state_store.store import StateStore  # noqa: PLC0415
     from tidemark.system.settings import Settings  # noqa: PLC0415
@@ -97,14 +106,17 @@ def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
     computed = {*warehouse.queries, *warehouse.functions}
     others = tables_of_other_periods(settings, settings.declarations, warehouse.entities.values(), computed)
     broken: dict[str, EntityError] = {**wrong, **others}
-    told, widened, cost = CodePlan((), {}), list[WidenedEntity](), None
+    told, widened, declared, cost = CodePlan((), {}), list[WidenedEntity](), list["DeclaredChange"](), None
     for name in entities:
         warehouse.graph.entity(name)
     if settings.state or settings.state_db.exists():
         store = StateStore.of(settings)
-        clocks, codes = on_both_clocks(warehouse), CodeRegistry(store.database)
-        told = code_plan(warehouse, codes, store.read, now, entities, None, clocks)
-        widened = _by_entity(warehouse, WidenedNeeds(warehouse.graph, store.database, store.read).slices(), entities)
+        queries, codes = SparkAnalysis(warehouse), CodeRegistry(store.database)
+        told = code_plan(warehouse, codes, store.read, now, entities, None, queries.goes_by_clock)
+        broken |= queries.unwritable([planned.entity for planned in told.entities if planned.outdated])
+        needs = WidenedNeeds(warehouse.graph, store.database, store.read)
+        widened = _by_entity(warehouse, needs.slices(), entities)
+        declared = _chosen(warehouse, declared_changes(warehouse, needs.extents_before, codes.codes(), now), entities)
         if told.slices:
             from tidemark.console.rebuild_cost import rebuild_cost  # noqa: PLC0415 - loads numpy
 
@@ -112,10 +124,10 @@ def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
             cost = rebuild_cost(warehouse, store.database, told.slices, now, changed)
         store.close()
     if as_json:
-        print_json(_as_data(told, widened, broken, cost))
+        print_json(_as_data(told, widened, declared, broken, cost))
     else:
-        _print(told, widened, broken, cost)
-    raise SystemExit(ExitCode.OUTDATED if widened or _is_open(told, broken) else ExitCode.OK)
+        _print(warehouse, told, widened, declared, broken, cost)
+    raise SystemExit(ExitCode.OUTDATED if widened or declared or _is_open(told, broken) else ExitCode.OK)
 
 
 def _is_open(told: CodePlan, broken: Mapping[str, EntityError]) -> bool:
@@ -136,13 +148,23 @@ def _by_entity(warehouse: Warehouse, widened: Iterable[WidenedSlice], chosen: Se
     ]
 
 
+def _chosen(warehouse: Warehouse, changes: Iterable[DeclaredChange], chosen: Sequence[str]) -> list[DeclaredChange]:
+    names = {warehouse.graph.entity(name).name for name in chosen}
+    return [change for change in changes if not names or change.entity in names]
+
+
 def _as_data(
-    told: CodePlan, widened: Sequence[WidenedEntity], broken: Mapping[str, EntityError], cost: RepairTime | None
+    told: CodePlan,
+    widened: Sequence[WidenedEntity],
+    declared: Sequence[DeclaredChange],
+    broken: Mapping[str, EntityError],
+    cost: RepairTime | None,
 ) -> dict[str, Any]:
     return {
         "entities": [_entity_as_data(planned) for planned in told.entities],
         "unknown": dict(told.unknown),
         "broken": {name: str(error) for name, error in broken.items()},
+        "declared": [_declared_as_data(change) for change in declared],
         "widened": [
             {
                 "entity": own.entity,
@@ -162,6 +184,20 @@ def _as_data(
     }
 
 
+def _declared_as_data(change: DeclaredChange) -> dict[str, Any]:
+    first, last = change.ends or (None, None)
+    return {
+        "entity": change.entity,
+        "change": change.kind.value,
+        "before": change.before or None,
+        "now": change.now or None,
+        "slices": change.count,
+        "first": first,
+        "last": last,
+        "gone": change.gone,
+    }
+
+
 def _entity_as_data(planned: PlannedEntity) -> dict[str, Any]:
     return {
         "entity": planned.entity,
@@ -176,8 +212,15 @@ def _entity_as_data(planned: PlannedEntity) -> dict[str, Any]:
 
 
 def _print(
-    told: CodePlan, widened: Sequence[WidenedEntity], broken: Mapping[str, EntityError], cost: RepairTime | None
+    warehouse: Warehouse,
+    told: CodePlan,
+    widened: Sequence[WidenedEntity],
+    declared: Sequence[DeclaredChange],
+    broken: Mapping[str, EntityError],
+    cost: RepairTime | None,
 ) -> None:
+    for change in declared:
+        _print_declared(warehouse, change)
     for planned in told.entities:
         _print_entity(planned)
     for own in widened:
@@ -191,7 +234,7 @@ def _print(
         print_line(f"{sum(told.unknown.values()):,} slices have no recorded code: {names}{more}")
         print_line("  they count as up to date until they are computed again")
     if not told.slices:
-        if not widened and not broken:
+        if not widened and not broken and not declared:
             print_line("no slice is outdated", "green")
         return
     outdated = sum(len(planned.outdated) for planned in told.entities)
@@ -199,6 +242,27 @@ def _print(
     if cost:
         took = f"about {_span(cost.p50)} (90 %: less than {_span(cost.p90)})"
         print_line(f"computing them again takes {took}, {_span(cost.work)} of work")
+
+
+def _print_declared(warehouse: Warehouse, change: DeclaredChange) -> None:
+    from tidemark.catalog.declared_changes import DeclaredChangeKind as Kind  # noqa: PLC0415 - keeps --help fast
+    from tidemark.dependency_model.entity.entity import EntityKind  # noqa: PLC0415
+
+    moved = (
+        f" ({change.before or 'none'} -> {change.now or 'none'})"
+        if change.kind not in (Kind.ADDED, Kind.REMOVED)
+        else ""
+    )
+    print_line(f"{change.entity}: {change.kind.value}{moved}", "red" if change.kind is Kind.PERIOD else "yellow")
+    if change.kind in (Kind.REMOVED, Kind.RENAMED):
+        print_line(f"  the table {change.before or change.entity} stays in the lake, and nothing computes it any more")
+    if change.ends:
+        first, last = change.ends
+        is_external = warehouse.graph.entity(change.entity).kind is EntityKind.VIRTUAL
+        step = "look for" if is_external else "compute"
+        print_line(f"  {plural(change.count, 'slice')} to {step}: {first if first == last else f'{first} .. {last}'}")
+    if change.gone:
+        print_line(f"  {plural(change.gone, 'slice')} no longer belong to it; they stay in the lake")
 
 
 def _print_entity(planned: PlannedEntity) -> None:
