@@ -85,6 +85,22 @@ def test_another_offset_changes_rows(root: Path) -> None:
     assert any(word.startswith("depends_on") for word in planned.change.words)
 
 
+def test_a_function_whose_inputs_nobody_has_looked_at_yet_has_not_changed(root: Path) -> None:
+    """As in a clone without data: `check` finds the inputs there."""
+    report = root / "warehouse_assets" / "ads"
+    (report / "report.sql").unlink()
+    function = "def compute(amounts, *, biz_date):\n    return amounts\n"
+    (report / "report.py").write_text(function)
+    (report / "report.yaml").write_text("period: day\ndepends_on: [{entity: amounts, offset: Set 0}]\n")
+    compute(root)
+    (report / "report.yaml").write_text("period: day\n")
+    assert "report" in warehouse_at(root).unread
+    assert plan_of(root).entities == ()
+    (report / "report.py").write_text(function.replace("return amounts", "return amounts.distinct()"))
+    (planned,) = plan_of(root).entities
+    assert planned.change.words == ("its function has changed",)
+
+
 def test_slices_of_unknown_code_are_counted(root: Path) -> None:
     compute(root, told=False)
     rewrite(root, "amount * 2", "amount * 3")

@@ -88,6 +88,8 @@ def test_a_function_is_analysed_again_when_it_changed_and_not_before(
     read_with_dry_runs(root, _settings(root))
     monkeypatch.setattr(function_reads, "_DryRuns", None)
     assert read_with_dry_runs(root, _settings(root)).unread == frozenset()
+    _write(root, FUNCTION.replace("def compute", "# the day before\n\ndef compute"))
+    assert read_with_dry_runs(root, _settings(root)).unread == frozenset()
     _write(root, FUNCTION.replace("timedelta(1)", "timedelta(2)"))
     with pytest.raises(TypeError):
         read_with_dry_runs(root, _settings(root))

@@ -177,6 +177,9 @@ def _change(
         old = EntityCode.of_json(stored.content)
     except ValueError:
         return UNKNOWN_CHANGE
+    if stored.entity in warehouse.unread and "depends_on" in now.rows:
+        # The inputs of the function are unknown until `check` looks at it: they are no difference of the declaration.
+        old = replace(old, rows={**old.rows, "depends_on": now.rows["depends_on"]})
     columns = warehouse.columns
     change = code_change(
         old, now, lambda column: columns.is_read(stored.entity, column), lambda: goes_by_clock(stored.entity)

@@ -16,6 +16,7 @@ from tidemark.dependency_model.lineage.inferred_read import Read
 from tidemark.errors import EntityError, ParseError, TidemarkError
 from tidemark.strict_json import json_text
 from tidemark.warehouse.declarations import read_declarations
+from tidemark.warehouse.function_code import analysed_text
 from tidemark.warehouse.inference_cache import InferenceCache
 from tidemark.warehouse.query_text import QueryText
 
@@ -67,21 +68,22 @@ class _DryRuns:
             self.warehouse.functions[name],
             self.warehouse.entities,
         )
-        known_then = [function.text, self._tables]
+        text = analysed_text(function)
+        known_then = [text, self._tables]
         if open_reads := self.undecided.look_up(entity, known_then, entities):
-            self.plans.keep(entity, [function.text], entities, open_reads, lasting=False)
+            self.plans.keep(entity, [text], entities, open_reads, lasting=False)
             return None
         try:
             reads = _reads(self._session, self.warehouse, name)
         except EntityError as error:
             why = f"{error.message}: {error.found}" if error.found else error.message
             reads = {table: Read(table, function.where, undecidable=why) for table in function.tables}
-            self.plans.keep(entity, [function.text], entities, reads, lasting=False)
+            self.plans.keep(entity, [text], entities, reads, lasting=False)
             self.undecided.keep(entity, known_then, entities, reads)
             return None
         except Exception as error:  # noqa: BLE001 - the function may raise anything
             return _function_error(error, function)
-        self.plans.keep(entity, [function.text], entities, reads)
+        self.plans.keep(entity, [text], entities, reads)
         return None
 
     @cached_property
@@ -94,7 +96,7 @@ class _DryRuns:
     def _tables(self) -> QueryText:
         """Everything that decides an input's columns: the existing tables, and the code of the others."""
         there = [name for name in self.warehouse.entities if log_mark(self.warehouse.table_path(name))]
-        computed = [function.text.text for function in self.warehouse.functions.values()]
+        computed = [analysed_text(function).text for function in self.warehouse.functions.values()]
         known = {name: self.warehouse.columns.columns(name) for name in self.warehouse.entities}
         return QueryText(json_text([there, computed, dict(self.warehouse.queries), known]), "tables")
 

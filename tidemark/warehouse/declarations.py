@@ -22,6 +22,7 @@ from tidemark.errors import EntityError, EntityErrors
 from tidemark.system.garbage_collection import pause_collection
 from tidemark.warehouse.declared_text import read_declared_text
 from tidemark.warehouse.entity_files import read_folder
+from tidemark.warehouse.function_code import analysed_text
 from tidemark.warehouse.inference_cache import InferenceCache
 from tidemark.warehouse.project_sql import ProjectSql
 from tidemark.warehouse.python_function import PythonFunction, read_function
@@ -237,7 +238,7 @@ def _of_function(
     """An entity's function, its known inputs, and the entity with its inputs. Raises EntityError."""
     function = read_function(path, path.relative_to(root).as_posix())
     _refuse_unknown_names(entity, function, entities)
-    reads = plans.look_up(entity, [function.text], entities)
+    reads = plans.look_up(entity, [analysed_text(function)], entities)
     return function, reads, agree_with_plan(entity, function.tables, function.where, reads, entities)
 
 

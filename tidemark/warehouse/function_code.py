@@ -10,7 +10,9 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from tidemark.strict_json import json_text
 from tidemark.system.project_root import PROJECT_FILE
+from tidemark.warehouse.query_text import QueryText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +40,11 @@ def function_code(function: PythonFunction) -> dict[str, str]:
         code[name] = _plain(text)
         pending += _imported(text)
     return code
+
+
+def analysed_text(function: PythonFunction) -> QueryText:
+    """The key of a function's analysis: comments and layout do not count, modules of the project do."""
+    return QueryText(json_text(function_code(function), sort_keys=True), function.text.file)
 
 
 @lru_cache(maxsize=1024)
