@@ -331,6 +331,13 @@ SECTIONS: Final = (
                 ("names of `replicas` in tidemark.yaml: slices are copied to these lakes (see docs/replication.md)"),
                 "period: day\nreplicate: [center_b]",
             ),
+            "read_by": Key(
+                (
+                    "other formats in which the table can be read without a copy: `iceberg` keeps Iceberg metadata "
+                    "with a tag for each slice (see docs/engines.md). `project.yaml` may have it for all tables"
+                ),
+                "period: day\nread_by: [iceberg]",
+            ),
             "refresh": Key(
                 (
                     "copies of its slices in other systems, by names of `refresh_targets` in tidemark.yaml. They "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.engines.canonical_rows import canonical_rows
+from tests.engines.installed_libraries import installed_libraries
 from tests.engines.small_lake import DAYS, HOURS, TAG, small_lake
 from tidemark.engines.engine_text import engine_text
 from tidemark.engines.slice_location import slice_location, tag_location
@@ -27,15 +27,7 @@ _HERE: Final = Path(__file__).parent
 
 @pytest.fixture(scope="session")
 def libraries() -> Path:
-    """The engines' packages in a folder of their own, kept for the next run."""
-    wanted = _HERE / "requirements.txt"
-    number = hashlib.sha256(wanted.read_bytes() + sys.version.encode()).hexdigest()[:12]
-    folder = Path.home() / ".cache" / "tidemark" / f"engines-{number}"
-    if not (folder / "complete").exists():
-        install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade"]
-        subprocess.run([*install, "--target", str(folder), "-r", str(wanted)], check=True)
-        (folder / "complete").touch()
-    return folder
+    return installed_libraries(_HERE / "requirements.txt")
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "polars", "clickhouse"])

@@ -74,7 +74,8 @@ class OpenBackfillModel(BaseModel):
 class LakeStatusModel(BaseModel):
     """`pressing` are problems that need a person, worst first. `without_center` is a warning if no center runs.
 
-    `unreadable` has, by entity, the reason why its table cannot be read.
+    `unreadable` has, by entity, the reason why its table cannot be read; `not_in_iceberg` the reason why its newest
+    slices are not in its Iceberg metadata.
     """
 
     now: datetime
@@ -83,6 +84,7 @@ class LakeStatusModel(BaseModel):
     entities: list[EntityStandsModel]
     backfills: list[OpenBackfillModel]
     unreadable: dict[str, str]
+    not_in_iceberg: dict[str, str]
 
 
 def lake_status(
@@ -97,6 +99,7 @@ def lake_status(
         entities=[_entity(stands, entry) for entry in entries],
         backfills=_open_backfills(None if is_past else stands.store),
         unreadable={name: why for name, why in stands.unreadable_tables.items() if name in names},
+        not_in_iceberg={name: why for name, why in stands.iceberg_troubles.items() if name in names},
     )
 
 

@@ -9,7 +9,7 @@ from tidemark.capture.commits.commit_state import commits
 from tidemark.capture.operations.collect_status import table_statuses
 from tidemark.capture.operations.snapshot_blockers import blockers_of
 from tidemark.capture.operations.untagged_reason import untagged_reason
-from tidemark.catalog.notes import unreadable_tables
+from tidemark.catalog.notes import iceberg_troubles, unreadable_tables
 from tidemark.catalog.outdated_slices import outdated_slices
 from tidemark.catalog.told_rules import told_rules
 from tidemark.center.launch_policy import LaunchPolicy
@@ -249,6 +249,11 @@ class WarehouseStatus:
     def unreadable_tables(self) -> Mapping[str, str]:
         """The reasons why tables of the lake could not be read at the last look, by entity; empty for the past."""
         return {} if self.store is None or self._is_past else unreadable_tables(self.store.database).all()
+
+    @cached_property
+    def iceberg_troubles(self) -> Mapping[str, str]:
+        """The reasons why Iceberg metadata could not be written at the last try, by entity; empty for the past."""
+        return {} if self.store is None or self._is_past else iceberg_troubles(self.store.database).all()
 
     @cached_property
     def runs_url(self) -> str:

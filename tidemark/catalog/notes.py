@@ -187,3 +187,8 @@ def _contents(entity: str, rows: Iterable[Any]) -> dict[Slice, PartitionContents
 def unreadable_tables(database: Database) -> Notes:
     """By entity, the reason why its table could not be read at the last look."""
     return Notes(database, "unreadable table")
+
+
+def iceberg_troubles(database: Database) -> Notes:
+    """By entity, the reason why its Iceberg metadata could not be written at the last try."""
+    return Notes(database, "not in iceberg")

@@ -21,6 +21,7 @@ from tidemark.center.outside_world import OutsideWorld
 from tidemark.center.validity_checks import ValidityChecks
 from tidemark.crawl.connection_secrets import ConnectionSecrets
 from tidemark.dagster_internals.step_output_files import remove_step_logs
+from tidemark.engines.iceberg.iceberg_tables import IcebergTables
 from tidemark.engines.slices_table import SlicesTable
 from tidemark.state_store.audit_log import AuditLog
 from tidemark.state_store.compaction import compact
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 EVENT_LOG: Final = "event log"
 DECIDE: Final = "decide"
 _SLICES: Final = "table of slices"
+_ICEBERG: Final = "Iceberg metadata"
 _NOTED_SECONDS: Final = 3_600.0
 _COMPACTED_SECONDS: Final = 600.0
 _COMPACTED_AT_ONCE: Final = 10_000
@@ -50,6 +52,7 @@ _LOGS_AT_ONCE: Final = 500
 _WIPED_SECONDS: Final = 60.0
 _STORAGE_SECONDS: Final = 10.0
 _SLICES_SECONDS: Final = 60.0
+_ICEBERG_SECONDS: Final = 10.0
 _STORAGE_AT_ONCE: Final = 1.0
 """Seconds after which no further table is checked; the next time continues there."""
 
@@ -71,6 +74,7 @@ class CenterTick:
         self.outside = OutsideWorld(self.center, self.store, secrets, warehouse.table_path)
         self._storage = StorageDetector(warehouse, self.center, self.store)
         self._slices = BackgroundStep(_SLICES, SlicesTable(warehouse, self.store.database).keep)
+        self._iceberg = BackgroundStep(_ICEBERG, IcebergTables(warehouse, self.store.database).keep)
         self._validity = ValidityChecks(self.center)
         self._events: EventLogDetector | None = None
         is_shared = bool(warehouse.settings.state)
@@ -115,8 +119,8 @@ class CenterTick:
     def upkeep(self) -> None:
         """Less frequent work: reconcile slices with wiped assets in Dagster and with storage.
 
-        Also store the catalog's counts, the schedule's position, and the lake's table of slices if it exists; compact
-        old transitions; delete old profiles, results of rules, and printed output of steps.
+        Also store the catalog's counts, the schedule's position, the lake's table of slices if it exists, and Iceberg
+        metadata; compact old transitions; delete old profiles, results of rules, and printed output of steps.
         """
         run, database, events = self.isolated.run, self.store.database, self._events
         if events and self._due.has_come("wiped", _WIPED_SECONDS):
@@ -126,6 +130,8 @@ class CenterTick:
             run("counts of the catalog", partial(note_counts, database), None)
         if self._due.has_come("slices", _SLICES_SECONDS):
             run(_SLICES, self._slices.poll, None)
+        if self._due.has_come("iceberg", _ICEBERG_SECONDS):
+            run(_ICEBERG, self._iceberg.poll, None)
         if self._due.has_come("noted", _NOTED_SECONDS):
             run("checkpoint", self.center.checkpoint, None)
         if self._due.has_come("compacted", _COMPACTED_SECONDS):

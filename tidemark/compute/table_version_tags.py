@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from tidemark.compute.errors import RepairSourceError, SnapshotMissingError
 from tidemark.delta.delta_rs_table import current_version, table_metrics
 from tidemark.delta.errors import VersionGoneError
+from tidemark.delta.iceberg_metadata import versions_in_use
 from tidemark.delta.retention import Claim
 from tidemark.state_store.slice_copies import SliceCopies
 from tidemark.state_store.snapshot_registry import TaggedSnapshot
@@ -72,7 +73,7 @@ def claims_of_tags(warehouse: Warehouse, registry: SnapshotRegistry, entity: str
     sharing = warehouse.entities_sharing(warehouse.table_path(entity))
     candidates = (candidate.snapshot for name in sharing for candidate in registry.candidates.of(name))
     claims += [Claim(snapshot.version, f"{_words(snapshot)}, not tagged yet") for snapshot in candidates]
-    return [*claims, *_claims_of_copies(warehouse, registry, sharing)]
+    return [*claims, *_claims_of_copies(warehouse, registry, sharing), *_claims_of_iceberg(warehouse, sharing)]
 
 
 def _claims_of_copies(warehouse: Warehouse, registry: SnapshotRegistry, entities: Iterable[str]) -> Iterator[Claim]:
@@ -82,6 +83,14 @@ def _claims_of_copies(warehouse: Warehouse, registry: SnapshotRegistry, entities
             for copy in SliceCopies(registry.database, place, name).all().values():
                 if copy.is_open:
                     yield Claim(copy.version, f"{copy.slice} is not at {place} yet")
+
+
+def _claims_of_iceberg(warehouse: Warehouse, entities: Iterable[str]) -> Iterator[Claim]:
+    """Versions that readers of Iceberg's metadata read."""
+    for name in entities:
+        if "iceberg" in warehouse.entities[name].read_by:
+            for version in versions_in_use(warehouse.settings.warehouse, name):
+                yield Claim(version, f"{name} in Iceberg")
 
 
 def _words(snapshot: TaggedSnapshot) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from tidemark.dependency_model.entity.field_types import LOG_CHANNEL
@@ -44,6 +45,19 @@ def project_problems(settings: Settings, entities: Collection[Entity]) -> Iterat
     places = tuple(replica.name for replica in settings.replicas)
     yield from _unknown_names(settings, entities, "replicate", "replica", places)
     yield from _wrong_refreshes(settings, entities)
+    yield from _without_pyiceberg(entities)
+
+
+def _without_pyiceberg(entities: Collection[Entity]) -> Iterator[EntityError]:
+    """The first declaration of Iceberg metadata, if its library is missing here."""
+    reader = next((entity for entity in entities if "iceberg" in entity.read_by), None)
+    if reader is not None and find_spec("pyiceberg") is None:
+        yield EntityError(
+            "Iceberg metadata is written by PyIceberg, which is not installed",
+            expected="the package pyiceberg",
+            where=reader.file,
+            hint="pip install 'tidemark[iceberg]', or remove iceberg from `read_by`",
+        )
 
 
 def _wrong_refreshes(settings: Settings, entities: Collection[Entity]) -> Iterator[EntityError]:

@@ -157,4 +157,5 @@ def _export_of(entity: Entity) -> Entity:
         ready_by=None,
         export=False,
         replicate=(),
+        read_by=(),
     )

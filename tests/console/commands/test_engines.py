@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.engines.paste import python_text
 from tests.engines.small_lake import DAYS, HOURS, LATE, TAG, small_lake
 from tests.project import write_project
 from tidemark.console.main import main
@@ -67,3 +68,18 @@ def test_a_tag_of_people_has_its_version() -> None:
 )
 def test_what_cannot_be_read_is_said(arguments: tuple[str, ...], code: int, message: str) -> None:
     assert message in engines(arguments[0], "--for", "duckdb", *arguments[1:], code=code).output
+
+
+def test_iceberg_is_printed_once_it_is_declared_and_written(tmp_path: Path) -> None:
+    assert "read_by: [iceberg]" in engines("clicks", "--for", "iceberg", code=1).output
+    declared = tmp_path / "project" / "warehouse_assets" / "ads" / "clicks.yaml"
+    declared.write_text("period: hour\nread_by: [iceberg]\n")
+    assert "`tidemark delta iceberg`" in engines("clicks", "--for", "iceberg", code=1).output
+    result = CliRunner().invoke(main, ["delta", "iceberg", "--json"])
+    assert result.exit_code == 0, result.output
+    (told,) = json.loads(result.stdout)["tables"]
+    assert (told["entity"], told["tags"], told["why"]) == ("clicks", 3, "")
+    printed = json.loads(engines("clicks", "--for", "iceberg", "--slice", HOURS[1], "--json").stdout)
+    assert sorted(row["id"] for row in python_text(printed["text"]).to_pylist()) == [10, 11, 12, 13, 14]
+    assert "3 tags" in CliRunner().invoke(main, ["delta", "iceberg", "clicks"]).output
+    assert CliRunner().invoke(main, ["delta", "iceberg", "ods_orders"]).exit_code == 1

@@ -88,8 +88,9 @@ def status(
                   "outdated": [...]}],
                   "without_center": a warning that no center runs, or empty,
                   "backfills": [{"number", "phase", "asked", "open", "asking"}],
-                  "unreadable": {entity: why its table cannot be read}}, and "lost_store" where the state store is
-                  missing and the lake has tables; slices are keys, outdated ones were
+                  "unreadable": {entity: why its table cannot be read},
+                  "not_in_iceberg": {entity: why its metadata was not written}}, and "lost_store" where the state
+                  store is missing and the lake has tables; slices are keys, outdated ones were
                   computed by another version of the query; open and asking are how many slices.
                   With --watch such a line for each change.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
@@ -177,6 +178,8 @@ class StatusLook:
             print_line(BUILT_AGAIN, "bold red")
         for name, why in told.unreadable.items():
             print_line(f"the table of {name} cannot be read: {why}", "bold red")
+        for name, why in told.not_in_iceberg.items():
+            print_line(f"the newest slices of {name} are not in Iceberg, and it is tried again: {why}", "yellow")
         _print(stands, entries if self.everything else [entry for entry in entries if _is_open(entry)])
         print_outdated({entry.entity: stands.outdated_slices.get(entry.entity, ()) for entry in entries})
         print_open_backfills(told.backfills)

@@ -151,7 +151,7 @@ class Entity:
     snapshots keep their tags, by default all.
 
     `replicate` has the places that slices are copied to. `refresh` has the objects in other systems that are made from
-    slices.
+    slices. Tidemark writes the metadata of each format in `read_by` for the table's files.
     """
 
     name: NameField
@@ -196,6 +196,7 @@ class Entity:
     series: NameField | None = None
     export: bool = False
     replicate: tuple[ReplicaField, ...] = ()
+    read_by: tuple[Literal["iceberg"], ...] = ()
     refresh: Annotated[tuple[Refresh, ...], Field(max_length=100)] = ()
     own_asset: bool = False
     layer: str = ""

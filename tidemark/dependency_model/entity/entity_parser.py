@@ -41,6 +41,7 @@ DEFAULT_KEYS = (
     "reprocess",
     "project",
     "partition_columns",
+    "read_by",
 )
 
 
