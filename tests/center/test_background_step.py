@@ -5,11 +5,14 @@ from __future__ import annotations
 from threading import Event
 from typing import TYPE_CHECKING
 
+from tests.engines.iceberg.test_iceberg_tables import Daily, day_rows
+from tests.engines.small_lake import MONDAY
 from tests.engines.test_slices_table import Kept
 from tests.until import until
 from tidemark.center.background_step import BackgroundStep
 from tidemark.center.center_tick import CenterTick
 from tidemark.delta.delta_rs_table import read_rows
+from tidemark.delta.iceberg_metadata import IcebergMetadata
 from tidemark.dependency_model.slice import Slice
 from tidemark.dependency_model.status import RunState
 
@@ -68,3 +71,14 @@ def test_the_center_keeps_the_table_of_slices(tmp_path: Path) -> None:
     until(lambda: read_rows(kept.table.path).num_rows == 1)
     tick.store.close()
     kept.store.close()
+
+
+def test_the_center_keeps_iceberg_metadata(tmp_path: Path) -> None:
+    daily = Daily(tmp_path)
+    daily.run(MONDAY, day_rows(MONDAY, 0))
+    tick = CenterTick(daily.runtime.warehouse, "test")
+    tick.upkeep()
+    metadata = IcebergMetadata.of(daily.runtime.warehouse.settings.warehouse, "daily")
+    until(lambda: metadata.newest() is not None)
+    assert daily.ids(str(MONDAY)) == [0, 1, 2]
+    tick.store.close()

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.console.commands.slices_there import DONE, RUN, THEN, report
-from tidemark.catalog.notes import unreadable_tables
+from tidemark.catalog.notes import iceberg_troubles, unreadable_tables
 from tidemark.console.commands.status import StatusLook, watched
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.main import main
@@ -78,6 +78,15 @@ def test_a_table_that_cannot_be_read_is_named_first(settings: Settings) -> None:
     database.close()
     assert json.loads(status("--json"))["unreadable"] == {"ods_orders": "no commit 1"}
     assert status().splitlines()[0] == "the table of ods_orders cannot be read: no commit 1"
+
+
+def test_metadata_that_could_not_be_written_is_said(settings: Settings) -> None:
+    report(settings)
+    database = Database.of(settings)
+    iceberg_troubles(database).put({"ods_orders": "the disk is full"})
+    database.close()
+    assert json.loads(status("--json"))["not_in_iceberg"] == {"ods_orders": "the disk is full"}
+    assert "ods_orders are not in Iceberg, and it is tried again: the disk is full" in status()
 
 
 def test_a_failed_slice_is_where_the_waiting_begins(settings: Settings) -> None:

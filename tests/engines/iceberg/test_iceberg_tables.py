@@ -27,6 +27,9 @@ from tidemark.delta.retention import Retention
 from tidemark.dependency_model.slice import Slice
 from tidemark.engines.engine_text import engine_text
 from tidemark.engines.iceberg.iceberg_tables import IcebergTables
+from tidemark.engines.iceberg.manifests import ManifestFolder
+from tidemark.engines.iceberg.table_uri import table_uri
+from tidemark.engines.iceberg.unused_files import delete_unused
 from tidemark.engines.slice_location import slice_location, tag_location
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.state_store.store import StateStore
@@ -41,6 +44,9 @@ import sys
 from pathlib import Path
 from tests.engines.iceberg.test_iceberg_tables import runtime_at
 from tidemark.engines.iceberg.iceberg_tables import IcebergTables
+from tidemark.engines.iceberg.manifests import ManifestFolder
+from tidemark.engines.iceberg.table_uri import table_uri
+from tidemark.engines.iceberg.unused_files import delete_unused
 runtime = runtime_at(Path(sys.argv[1]))
 IcebergTables(runtime.warehouse, runtime.database).write("daily")
 """
@@ -295,3 +301,22 @@ def test_old_metadata_is_deleted(tmp_path: Path) -> None:
     assert newest.number == 30
     assert isinstance(metadata.location, Path)
     assert len(list((metadata.location / FOLDER).glob("v*.metadata.json"))) == 20
+
+
+def test_files_that_no_snapshot_lists_are_deleted(tmp_path: Path) -> None:
+    daily = Daily(tmp_path)
+    daily.run(MONDAY, day_rows(MONDAY, 0))
+    for first in (10, 20):
+        daily.run(TUESDAY, day_rows(TUESDAY, first))
+        written(daily.runtime, "daily")
+    metadata = IcebergMetadata.of(daily.runtime.warehouse.settings.warehouse, "daily")
+    newest = metadata.newest()
+    assert newest is not None
+    assert isinstance(metadata.location, Path)
+    folder = ManifestFolder(metadata.location, table_uri(metadata.location), {}, NOW)
+    before = {*(metadata.location / FOLDER).glob("*.avro")}
+    delete_unused(folder, newest.content["snapshots"], NOW - timedelta(days=9_000))
+    assert {*(metadata.location / FOLDER).glob("*.avro")} == before
+    delete_unused(folder, newest.content["snapshots"], NOW + timedelta(days=9_000))
+    assert len({*(metadata.location / FOLDER).glob("*.avro")}) < len(before)
+    assert (daily.ids(str(MONDAY)), daily.ids(str(TUESDAY)), len(daily.ids("main"))) == ([0, 1, 2], [20, 21, 22], 6)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from tidemark.system.table_location import TableLocation
 
+HIDDEN_ROWS_FOLDER: Final = "data"
 _ID: Final = b"PARQUET:field_id"
 _SCHEMA: Final = pa.schema(
     [

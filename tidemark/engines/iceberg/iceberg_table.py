@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -21,7 +21,7 @@ from tidemark.delta.errors import VersionGoneError
 from tidemark.delta.iceberg_metadata import KEPT_VERSIONS, ROWS_VERSION, IcebergMetadata, MetadataVersion
 from tidemark.delta.internals.version_content import newest_content, version_content
 from tidemark.engines.errors import IcebergCannotHoldError
-from tidemark.engines.iceberg.hidden_row_files import hidden_positions, put_hidden_rows
+from tidemark.engines.iceberg.hidden_row_files import HIDDEN_ROWS_FOLDER, hidden_positions, put_hidden_rows
 from tidemark.engines.iceberg.iceberg_schema import FieldIds, fields_of
 from tidemark.engines.iceberg.listed_file import ListedFile, digest_of, number_of
 from tidemark.engines.iceberg.manifests import ManifestFolder
@@ -29,6 +29,7 @@ from tidemark.engines.iceberg.named_rows import MAIN, NamedRows
 from tidemark.engines.iceberg.partition_index import LastChanges, files_by_partition
 from tidemark.engines.iceberg.partition_text import partition_value
 from tidemark.engines.iceberg.table_uri import file_uri, table_uri
+from tidemark.engines.iceberg.unused_files import delete_unused
 from tidemark.storage.stored_files import stored_files
 from tidemark.strict_json import json_text
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from tidemark.delta.internals.version_content import FileKey, VersionContent
+    from tidemark.engines.iceberg.manifests import WrittenManifests
     from tidemark.engines.iceberg.partition_index import Files, Values
     from tidemark.system.table_location import TableLocation
 
@@ -44,6 +46,8 @@ GENERATION: Final = "tidemark.generation"
 _NAME: Final = "tidemark.name"
 _FILES: Final = "tidemark.files"
 _FIRST_PARTITION_FIELD: Final = 1_000
+_CLEANED_EVERY: Final = 100
+_UNUSED_AGE: Final = timedelta(days=1)
 _AT_ONCE: Final = 50
 """The most new names in one version of the metadata: then it is committed, and the rest follows."""
 
@@ -61,6 +65,7 @@ class IcebergTable:
 
     delta: TableLocation
     metadata: IcebergMetadata
+    _manifests: WrittenManifests = field(default_factory=dict)
 
     def keep(self, wanted: Sequence[NamedRows], now: datetime) -> int | None:
         """Commit what is missing. Returns the number of names that the metadata has; None if there is no table.
@@ -72,7 +77,7 @@ class IcebergTable:
             content = newest_content(self.delta)
             if content is None:
                 return None
-            writing = _Writing(self.delta, self.metadata, content, wanted, now)
+            writing = _Writing(self.delta, self.metadata, self._manifests, content, wanted, now)
             more = writing.commit()
         return writing.named
 
@@ -83,6 +88,7 @@ class _Writing:
 
     delta: TableLocation
     metadata: IcebergMetadata
+    manifests: WrittenManifests
     content: VersionContent
     wanted: Sequence[NamedRows]
     now: datetime
@@ -109,7 +115,11 @@ class _Writing:
         if {MAIN: main, **new} == refs:
             return False
         document = self._document(before, main, new)
-        return not self.metadata.put(MetadataVersion(number + 1, document)) or not is_all
+        if not self.metadata.put(MetadataVersion(number + 1, document)):
+            return True
+        if (number + 1) % _CLEANED_EVERY == 0:
+            delete_unused(self._folder, document["snapshots"], self.now - _UNUSED_AGE)
+        return not is_all
 
     def _named(self, refs: Mapping[str, dict[str, Any]]) -> tuple[dict[str, dict[str, Any]], bool]:
         """The snapshot of each name, and whether these are all names."""
@@ -217,16 +227,19 @@ class _Writing:
         }
         self._sequence += 1
         id_ = number_of(digest_of(*told.values(), str(schema.schema_id), *sorted(file.text for file in listed)))
-        folder = ManifestFolder(self.metadata.location, table_uri(self.metadata.location))
-        manifests = folder.manifests_of(listed, schema, spec)
+        manifests = self._folder.manifests_of(listed, schema, spec)
         return {
             "snapshot-id": id_,
             "sequence-number": self._sequence,
             "timestamp-ms": self._now_ms,
-            "manifest-list": folder.list_of(id_, self._sequence, manifests),
+            "manifest-list": self._folder.list_of(id_, self._sequence, manifests),
             "summary": told,
             "schema-id": schema.schema_id,
         }
+
+    @cached_property
+    def _folder(self) -> ManifestFolder:
+        return ManifestFolder(self.metadata.location, table_uri(self.metadata.location), self.manifests, self.now)
 
     @property
     def _now_ms(self) -> int:
@@ -272,7 +285,7 @@ class _Writing:
         listed = ListedFile(uri, values, int(rows), int(add["size"]))
         if not key.vector:
             return listed
-        name = f"data/{digest_of(uri, key.vector)}-deletes.parquet"
+        name = f"{HIDDEN_ROWS_FOLDER}/{digest_of(uri, key.vector)}-deletes.parquet"
         positions = hidden_positions(self.delta, add["deletionVector"])
         size = put_hidden_rows(self.metadata.location, name, uri, positions)
         deletes = f"{table_uri(self.metadata.location)}/{name}"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from tidemark.engines.iceberg.iceberg_table import IcebergTable
     from tidemark.state_store.database import Database
     from tidemark.warehouse.warehouse import Warehouse
 
@@ -41,7 +42,7 @@ class IcebergTables:
     def __init__(self, warehouse: Warehouse, database: Database, clock: Callable[[], datetime] = utc_now) -> None:
         self._warehouse, self._registry, self._clock = warehouse, SnapshotRegistry(database), clock
         self._notes = iceberg_troubles(database)
-        self._done = dict[str, Any]()
+        self._done, self._tables = dict[str, Any](), dict[str, "IcebergTable"]()
         self.names = tuple(name for name, entity in warehouse.entities.items() if "iceberg" in entity.read_by)
 
     def keep(self) -> None:
@@ -71,8 +72,9 @@ class IcebergTables:
         from tidemark.engines.iceberg.iceberg_table import IcebergTable  # noqa: PLC0415
         from tidemark.engines.iceberg.named_rows import named_rows  # noqa: PLC0415
 
-        wanted = named_rows(self._warehouse, self._registry, name)
-        return IcebergTable(self._warehouse.table_path(name), metadata).keep(wanted, self._clock())
+        table = self._tables.get(name) or IcebergTable(self._warehouse.table_path(name), metadata)
+        self._tables[name] = table
+        return table.keep(named_rows(self._warehouse, self._registry, name), self._clock())
 
     def _note(self, name: str, why: str) -> None:
         if why:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import zlib
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from pyiceberg.io import OutputFile
@@ -40,6 +41,11 @@ if TYPE_CHECKING:
     from tidemark.engines.iceberg.listed_file import ListedFile
     from tidemark.system.table_location import TableLocation
 
+WrittenManifests = dict[str, tuple[ManifestFile, datetime]]
+"""By digest, manifests that this process has written, and when."""
+_TRUSTED: Final = timedelta(hours=12)
+"""The time for which a written manifest is surely there. Unused ones are deleted after a day."""
+_MOST_WRITTEN: Final = 10_000
 _FILES: Final = 256
 """The mean number of files in a manifest."""
 _CODEC: Final = "deflate"
@@ -51,10 +57,12 @@ _PATH_FIELD: Final = 2147483546
 
 @dataclass(frozen=True)
 class ManifestFolder:
-    """The metadata folder of one table; `uri` is the table's own."""
+    """The metadata folder of one table; `uri` is the table's own. `written` is kept from one version to the next."""
 
     location: TableLocation
     uri: str
+    written: WrittenManifests
+    now: datetime
 
     def list_of(self, snapshot_id: int, sequence: int, manifests: Sequence[ManifestFile]) -> str:
         """The URI of the written list of a snapshot's manifests."""
@@ -77,6 +85,8 @@ class ManifestFolder:
         self, files: Sequence[ListedFile], schema: Schema, spec: PartitionSpec, content: ManifestContent
     ) -> ManifestFile:
         digest = digest_of(content.name, spec.model_dump_json(), *(file.text for file in files))
+        if digest in self.written and self.now - self.written[digest][1] < _TRUSTED:
+            return self.written[digest][0]
         output = _Buffer(f"{self.uri}/{FOLDER}/{digest}.avro")
         with _Writer(spec, schema, output, number_of(digest), content) as writer:
             for file in files:
@@ -85,6 +95,9 @@ class ManifestFolder:
         self._put(output)
         manifest = writer.to_manifest_file()
         manifest.sequence_number = _ALL_AT_ONCE
+        if len(self.written) >= _MOST_WRITTEN:
+            self.written.clear()
+        self.written[digest] = manifest, self.now
         return manifest
 
     def _put(self, output: _Buffer) -> None:
