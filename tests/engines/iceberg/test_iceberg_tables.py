@@ -320,3 +320,29 @@ def test_files_that_no_snapshot_lists_are_deleted(tmp_path: Path) -> None:
     delete_unused(folder, newest.content["snapshots"], NOW + timedelta(days=9_000))
     assert len({*(metadata.location / FOLDER).glob("*.avro")}) < len(before)
     assert (daily.ids(str(MONDAY)), daily.ids(str(TUESDAY)), len(daily.ids("main"))) == ([0, 1, 2], [20, 21, 22], 6)
+
+
+def test_months_parts_and_static_tables_have_tags(tmp_path: Path) -> None:
+    parts = 'period: day\nsub_partitions: {region: [eu, "c n"]}\n'
+    runtime = lake_of(tmp_path, {"monthly": "period: month\n", "parts": parts, "cities": "kind: Static\n"})
+    first = date(2026, 3, 1)
+    tables = {
+        "monthly": (pa.table({"n": [1, 2], "dt": [first, date(2026, 4, 1)]}), ["dt"]),
+        "parts": (pa.table({"n": [1, 2], "dt": [MONDAY] * 2, "region": ["eu", "c n"]}), ["dt", "region"]),
+        "cities": (pa.table({"n": [1]}), None),
+    }
+    for name, (rows, columns) in tables.items():
+        write_deltalake(str(runtime.warehouse.table_path(name)), rows, partition_by=columns)
+    store = StateStore.of(runtime.warehouse.settings)
+    slices = [
+        Slice("monthly", "2026-03"),
+        Slice("parts", str(MONDAY), (("region", "c n"),)),
+        Slice("cities", "static"),
+    ]
+    for seq, slice_ in enumerate(slices):
+        complete_after(store, slice_, 0, seq)
+    store.close()
+    tags_there = {"monthly": ("2026-03", 1), "parts": (f"{MONDAY}/region=c%20n", 2), "cities": ("static", 1)}
+    for name, (tag, expected) in tags_there.items():
+        assert written(runtime, name) == 1
+        assert [row["n"] for row in rows_of(runtime, name, tag)] == [expected]

@@ -48,7 +48,7 @@ _FEATURES: Final = "'delta.enableTypeWidening' = 'true', 'delta.enableDeletionVe
 
 @pytest.fixture(scope="module")
 def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Every version of a table with its tag and what Spark reads: appended, deleted, widened, extended and rewritten."""
+    """Every version of a table with its tag and what Spark reads: appended, deleted, widened, extended, rewritten."""
     folder = tmp_path_factory.mktemp("odd lake")
     table, metadata = folder / "odd", IcebergMetadata.of(folder, "odd")
     name = path_table(table)
