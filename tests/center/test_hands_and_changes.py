@@ -297,6 +297,18 @@ def test_a_slice_whose_run_of_a_dagster_backfill_has_no_result_is_launched_and_r
     assert reads(world, "city")[f"fares@{DAY}"] == world.generation("fares")
 
 
+@pytest.mark.parametrize("lost", ["deleted", "overwritten"])
+def test_readers_of_data_without_rules_that_is_back_do_not_wait_for_rules(tmp_path: Path, lost: str) -> None:
+    world = ChangingWorld(tmp_path, CHAIN)
+    world.settle()
+    world.tell(f"trips@{DAY}", lost)
+    world.tell(f"fares@{DAY}", "backfill_requested")
+    assert world.settle() == []
+    world.tell(f"trips@{DAY}", "recovered")
+    assert world.settle() == [f"fares@{DAY}", f"city@{DAY}"]
+    assert world.status(f"trips@{DAY}").quality.value == "passed"
+
+
 @pytest.mark.parametrize("is_dagsters", [True, False])
 def test_what_is_deleted_at_the_end_of_its_run_does_not_leave_its_backfill_open(
     tmp_path: Path, *, is_dagsters: bool

@@ -167,10 +167,12 @@ class Staging:
     def _with_checks(self, fact: Fact, events: tuple[Event, ...]) -> Iterator[Event]:
         """Without rules, a completed slice has passed; changes during its computation are applied."""
         yield from events
-        if not events or events[-1] not in _FINISHED:
+        if not events or events[-1] not in (*_FINISHED, Event.RECOVERED):
             return
         if not self._graph.entity(fact.slice.entity).quality:
             yield Event.QUALITY_PASSED
+        if events[-1] is Event.RECOVERED:
+            return
         manifest = fact.data.manifest or self._memory.manifests.get(fact.slice)
         if manifest is not None:
             yield from self._late(manifest)
