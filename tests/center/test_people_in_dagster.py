@@ -374,10 +374,10 @@ class People:
 
 def slices_of(run: dg.DagsterRun) -> frozenset[Slice]:
     names = [key.to_user_string() for key in run.asset_selection or ()]
-    one = run.tags.get("dagster/partition")
+    day = run.tags.get("dagster/partition")
     start, end = run.tags.get("dagster/asset_partition_range_start"), run.tags.get("dagster/asset_partition_range_end")
-    days = [one] if one else [day for day in DAYS if start and end and start <= day <= end]
-    return frozenset(Slice(name, day) for name in names for day in days)
+    days = [day] if day else [other for other in DAYS if start and end and start <= other <= end]
+    return frozenset(Slice(name, key) for name in names for key in days)
 
 
 class PeopleAtService(People):
