@@ -64,7 +64,7 @@ def test_apprise_takes_the_rest() -> None:
         receiver.status = 200
         send(f"json://127.0.0.1:{receiver.port}/hook")
         receiver.status = 500
-        with pytest.raises(ChannelError, match="did not take"):
+        with pytest.raises(ChannelError, match="did not accept"):
             send(f"json://127.0.0.1:{receiver.port}/hook")
     assert (receiver.got[0]["title"], receiver.got[0]["message"]) == (RAISED.title, RAISED.text)
 

@@ -190,7 +190,7 @@ def test_the_page_of_it_cannot_ask_this_server_whatever_its_scripts_do(client: C
         ({**GOOD, "subject": "table=ods"}, 400, "a subject without a date"),
         ({**GOOD, "event": "quality_failed"}, 409, "a waiting slice cannot be quality_failed"),
         ([GOOD, {**GOOD, "event_id": "2", "event": "kept", "subject": "dwd@2024-06-02"}], 409, "cannot be kept"),
-        ([GOOD, {**GOOD, "event_id": "2", "subject": "x@1"}], 404, "no such entity"),
+        ([GOOD, {**GOOD, "event_id": "2", "subject": "x@1"}], 404, "unknown entity"),
     ],
 )
 def test_bad_input_is_told_and_changes_nothing(client: Client, body: Any, status: int, says: str) -> None:
@@ -221,13 +221,13 @@ def test_without_the_token_nothing_is_told_or_taken(client: Client, token: str |
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "data.example"])  # noqa: S104 - refused
 def test_other_addresses_need_a_token(host: str) -> None:
-    with pytest.raises(ApiSettingsError, match="listens on this machine only"):
+    with pytest.raises(ApiSettingsError, match="listens only on this machine"):
         ApiOptions(host=host)
     assert host.strip("[]") in ApiOptions(host=host, token=TOKEN).host
     assert ApiOptions(host="localhost").token is None
     with pytest.raises(ApiSettingsError, match="too short"):
         ApiOptions(token="1234")
-    with pytest.raises(ApiSettingsError, match="no rate"):
+    with pytest.raises(ApiSettingsError, match="limit of writes is not valid"):
         ApiOptions(writes_per_second=0.0)
 
 
@@ -262,10 +262,16 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
     with serve_in_thread(center, forecast, ApiOptions()) as url:
         assert url.startswith("http://127.0.0.1:")
         taken = ApiOptions(port=int(url.rpartition(":")[2]))
-        with pytest.raises(ApiSettingsError, match="cannot listen there"), serve_in_thread(center, forecast, taken):
+        with (
+            pytest.raises(ApiSettingsError, match="cannot listen on this address"),
+            serve_in_thread(center, forecast, taken),
+        ):
             pass
     elsewhere = ApiOptions(host="203.0.113.1", token=TOKEN)
-    with pytest.raises(ApiSettingsError, match="cannot listen there"), serve_in_thread(center, forecast, elsewhere):
+    with (
+        pytest.raises(ApiSettingsError, match="cannot listen on this address"),
+        serve_in_thread(center, forecast, elsewhere),
+    ):
         pass
 
 

@@ -38,7 +38,11 @@ def test_what_is_no_number_is_400_or_404(unchanged: Client, number: str) -> None
 
 def test_a_number_that_there_is_not_is_404_with_words(unchanged: Client) -> None:
     for status, answer in (unchanged.ask("GET", "/v1/backfills/7"), *(act(unchanged, 7, action) for action in ACTIONS)):
-        assert (status, answer["error"]["message"], answer["error"]["found"]) == (404, "no such backfill", "7")
+        assert (status, answer["error"]["message"], answer["error"]["found"]) == (
+            404,
+            "the backfill does not exist",
+            "7",
+        )
     assert act(unchanged, 1, "decline")[0] == 404
     assert unchanged.ask("GET", "/v1/backfills/1/approve")[0] == 405
     for query in ("limit=0", "limit=20001", "limit=x", "skip=-1", f"skip={1 << 31}", f"skip={10**30}"):
@@ -51,14 +55,14 @@ def test_a_number_that_there_is_not_is_404_with_words(unchanged: Client) -> None
         ({"subject": None}, 400, "backfill.subject"),
         ({"subject": 7}, 400, "backfill.subject"),
         ({"subject": ["ods@2024-06-02"]}, 400, "backfill.subject"),
-        ({"subject": ""}, 400, "this is no slice"),
+        ({"subject": ""}, 400, "this is not a slice"),
         ({"subject": "x" * 5_000}, 400, "backfill.subject"),
         ({"subject": "odss@2024-06-02"}, 404, "odss"),
         ({"subject": "table=odss&&dt=20240602"}, 404, "odss"),
         ({"subject": "ods@banana"}, 400, "banana"),
         ({"subject": "ods@2024-02-30"}, 400, "2024-02-30"),
-        ({"subject": "ods@1999-03-29"}, 400, "ods has no slice then"),
-        ({"subject": "table=ods&&dt=19990329"}, 400, "the subject stands for no slice"),
+        ({"subject": "ods@1999-03-29"}, 400, "ods has no slice at this time"),
+        ({"subject": "table=ods&&dt=19990329"}, 400, "the subject has no slices"),
         ({"subject": "table=ods"}, 400, "a subject without a date"),
         ({"subject": "table=ods&&dt=19700101..21991231"}, 400, "at most 20,000"),
         ({"who": 1}, 400, "backfill.who"),
@@ -75,7 +79,7 @@ def test_a_number_that_there_is_not_is_404_with_words(unchanged: Client) -> None
         ({"yes": 1}, 400, "backfill.yes"),
         ({"dry_run": None}, 400, "backfill.dry_run"),
         ({"approve": "no"}, 400, "backfill.approve"),
-        ({"dry_run": True, "approve": True}, 400, "a dry run begins nothing"),
+        ({"dry_run": True, "approve": True}, 400, "a dry run cannot be approved"),
         ({"event_id": ""}, 400, "backfill.event_id"),
         ({"event_id": 7}, 400, "backfill.event_id"),
         ({"phase": "running"}, 400, "backfill.phase"),

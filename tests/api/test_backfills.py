@@ -173,7 +173,7 @@ def test_ten_years_by_mistake_are_asked_about_first(client: Client) -> None:
     for more in ({}, {"dry_run": True}, {"approve": True}, {"yes": False}):
         status, answer = client.ask("POST", "/v1/backfills", {**decade, **more})
         error = answer["error"]
-        assert (status, error["found"], error["expected"]) == (400, "3,653", "at most 1,000 without a yes")
+        assert (status, error["found"], error["expected"]) == (400, "3,653", "at most 1,000 without confirmation")
         assert error["message"] == "table=a&&dt=20240602..20340602 stands for 3,653 slices"
         assert '"yes": true' in error["hint"]
     assert numbers(client) == []

@@ -59,10 +59,10 @@ def test_parts_and_offsets_are_taken_once_however_often_they_are_sent(client: Cl
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ({**LAKE, "of": "nobody"}, "no entity waits for counts of this name"),
-        ({**LAKE, "of": "counted"}, "no entity waits for counts of this name"),
+        ({**LAKE, "of": "nobody"}, "no entity uses counts with this name"),
+        ({**LAKE, "of": "counted"}, "no entity uses counts with this name"),
         ({**LAKE, "offsets": [1, 2]}, "exactly one of records, offsets"),
-        ({**SOURCE, "offsets": [2, 1]}, "the first one is behind the last one"),
+        ({**SOURCE, "offsets": [2, 1]}, "the first is after the last"),
         ({**SOURCE, "offsets": [0, 1 << 52]}, "records of one part and minute"),
         ({**LAKE, "records": 1 << 60}, "less than"),
         ({**LAKE, "at": "2024-06-02T15:58:00"}, "timezone"),

@@ -93,7 +93,7 @@ def test_a_plan_that_takes_too_long_ends(monkeypatch: pytest.MonkeyPatch) -> Non
 
     async def ask() -> None:
         threads = Threads()
-        with pytest.raises(TookTooLongError, match="the plan takes too long"):
+        with pytest.raises(TookTooLongError, match="the plan took too long"):
             await plan_while_wanted(threads, Asking().request, work)
         threads.close()
 

@@ -123,7 +123,7 @@ def test_what_cannot_be_made_is_refused_before_anything_is_written(
         depot.backup(tmp_path / "taken")
     with monkeypatch.context() as small:
         small.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1))
-        with pytest.raises(BackupPlaceError, match="too little room"):
+        with pytest.raises(BackupPlaceError, match="too little free space"):
             depot.backup(tmp_path / "small")
     depot.settings.state_db.write_bytes(depot.settings.state_db.read_bytes()[:8192] + b"\xff" * 200_000)
     with pytest.raises(BackupSourceError, match="damaged"):

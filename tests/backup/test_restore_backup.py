@@ -165,15 +165,15 @@ def renamed(backup: Path, name: str) -> None:
 
 UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
     "cut": (cut, "bytes, not"),
-    "a bit": (one_bit, "state/state.db has another content"),
+    "a bit": (one_bit, "state/state.db has other content"),
     "a file less": (lambda backup: data_file(backup).unlink(), "No such file"),
-    "a link": (by_link, "is no file of the backup"),
-    "no manifest": (lambda backup: (backup / "manifest.json").unlink(), "no backup of Tidemark"),
-    "an empty folder": (emptied, "no backup of Tidemark"),
-    "no folder": (shutil.rmtree, "no backup of Tidemark"),
+    "a link": (by_link, "is not a file of the backup"),
+    "no manifest": (lambda backup: (backup / "manifest.json").unlink(), "not a backup of Tidemark"),
+    "an empty folder": (emptied, "not a backup of Tidemark"),
+    "no folder": (shutil.rmtree, "not a backup of Tidemark"),
     "manifest edited": (
         lambda backup: (backup / "manifest.json").write_text((backup / "manifest.json").read_text() + " "),
-        "manifest.json has not the SHA-256",
+        "the SHA-256 of manifest.json differs",
     ),
     "manifest of others": (lambda backup: changed(backup, lambda manifest: manifest.clear()), "another program"),
     "later step": (lambda backup: changed(backup, lambda manifest: manifest.update(step=9_999)), "later version"),

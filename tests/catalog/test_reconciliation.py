@@ -47,7 +47,7 @@ def test_deleted_data_is_absent_and_who_waits_for_it_waits(lake: Lake, is_noted:
     assert [lake.shown(f"sales@{day}") for day in DAYS] == ["completed", "completed", "absent"]
     assert Slice("reports", THIRD) not in lake.center.ready()
     last = lake.store.read.history(Slice("sales", THIRD))[-1]
-    assert (last.event, last.who, last.why) == (Event.DELETED, "storage", "DELETE of version 3 left nothing of it")
+    assert (last.event, last.who, last.why) == (Event.DELETED, "storage", "DELETE of version 3 left none of its rows")
 
 
 @pytest.mark.parametrize("is_noted", [True, False])

@@ -113,7 +113,7 @@ def test_every_partition_that_a_broken_rule_reaches_fails_with_its_cause_and_pas
         HOUR: "its rules are broken",
         TENS[0]: f"the rules of {HOUR} are broken",
         DAY: f"the rules of {HOUR} are broken",
-        HELD: "it was computed from something that was found wrong",
+        HELD: "it was computed from an input that was found wrong",
     }
     for text in (HOUR, TENS[0], DAY):
         assert metadata(world, text) == {

@@ -161,11 +161,11 @@ def test_a_delta_table_of_others_is_cut_by_its_column_of_time(spark: SparkSessio
 @pytest.mark.parametrize(
     ("yaml", "expected"),
     [
-        ("source: landing/orders/*.csv\n", "ods_orders.yaml:2: it would look at the same data for every slice"),
+        ("source: landing/orders/*.csv\n", "ods_orders.yaml:2: the probe would check the same data for every slice"),
         ("source: {files: 'l/{dt}', done: x}\n", "ods_orders.yaml:2: unknown key 'done'"),
         ("source:\n  sql: {url: 'postgresql://me:pw@h/d', table: t, time_column: at}\n", "a password in a declaration"),
-        ("source: 'l/{region}/{dt}'\n", "the slice has no such part"),
-        ("source: 'l/*/{dt}.csv'\n", "only the last part of a path is a pattern"),
+        ("source: 'l/{region}/{dt}'\n", "the slice has no part with this name"),
+        ("source: 'l/*/{dt}.csv'\n", "only the last part of a path can be a pattern"),
         ("source: 'l/{dt}'\ncolumns: {id: 'BIGINT; DROP'}\n", "ods_orders.yaml:3: columns.id: no type"),
         ("source: 'l/{dt}'\ncolumns:\n  amount: DECIMAL(12\n", "ods_orders.yaml:4: columns.amount: no type"),
         ("source: 'l/{dt}'\nkind: Static\n", "a Static entity has no period"),
@@ -197,5 +197,5 @@ def test_files_that_are_gone_are_not_a_slice_without_rows(spark: SparkSession, t
     assert table.copy(spark, KEY)
     (tmp_path / "d" / f"{KEY}.csv").unlink()
     assert not table.look(KEY).is_there
-    with pytest.raises(ExternalRowsError, match="no file of it"):
+    with pytest.raises(ExternalRowsError, match="it has no files"):
         table.compute(spark, KEY)

@@ -108,7 +108,7 @@ def test_a_function_is_analysed_again_when_it_changed_and_not_before(
         (".join(before", ".join(totals", "", "ads/best.py:7:1: sales: a parameter, but nothing that is returned is"),
         ('F.col("dt") == biz_date - timedelta(1)', 'F.col("amount") > 1', "", "ads/best.py:7:1: which slices of sales"),
         ("F.sum(", "F.sun(", "", "ads/best.py:8:88: its dry run over empty inputs fails: module"),
-        ('"region", "left")', '"region").limit(1 + sales.count())', "", "it looks at rows (collect, count, toPandas"),
+        ('"region", "left")', '"region").limit(1 + sales.count())', "", "it reads rows (collect, count, toPandas"),
     ],
 )
 def test_what_differs_and_what_is_open_is_told(

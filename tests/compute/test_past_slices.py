@@ -67,7 +67,7 @@ def test_it_is_what_was_there_then(spark: SparkSession, tmp_path: Path, monkeypa
         past = reader.snapshot("totals", str(DAY), as_of=instant)
         assert [tuple(row) for row in past.collect()] == [("cn", amount, DAY)]
     assert reader.snapshot("ods_orders", str(DAY), as_of=captured).count() == 3
-    with pytest.raises(NothingThereThenError, match="no version of the slice is known"):
+    with pytest.raises(NothingThereThenError, match="the slice had no known version"):
         reader.snapshot("totals", str(DAY), as_of=instants[0] - timedelta(hours=1))
     with pytest.raises(ValueError, match="time zone"):
         reader.snapshot("totals", str(DAY), as_of=instants[0].replace(tzinfo=None))

@@ -57,7 +57,7 @@ def test_the_parameters_are_the_inputs_and_yaml_states_other_offsets(tmp_path: P
         ("\ndef compute(sales, *, biz_day): ...", "ads/best.py:2:23: unknown parameter"),
         ("def compute(*tables): ...", "its parameters are the tables that it reads"),
         ("def other(sales): ...", "computed by one function"),
-        ("def compute(sales)\n", "ads/best.py:1:19: this is no Python"),
+        ("def compute(sales)\n", "ads/best.py:1:19: this is not Python"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, says: str) -> None:

@@ -178,7 +178,7 @@ def test_queries_that_go_by_the_clock(project: Project, spark: SparkSession) -> 
     [
         ("paid - paid AS days", "types that Delta does not store: days interval day"),
         ("array() AS nothing", "types that Delta does not store: nothing array<void>"),
-        ("NULL AS nothing", "no column of a type is left to write"),
+        ("NULL AS nothing", "no column is left to write"),
         ("named_struct('a b', city) AS s", "names that a table cannot have: s.a b"),
     ],
 )

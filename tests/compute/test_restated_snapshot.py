@@ -119,7 +119,7 @@ def test_vacuum_keeps_its_version_and_a_repair_from_its_name_is_refused(runtime:
     assert 0 not in {kept.version for kept in plan_vacuum(path, keep_least, [], database, later).kept}
     vacuum(path, keep_least, claims, database, later)
     assert sorted(read_rows(path, 0)["id"].to_pylist()) == [1, 2]
-    with pytest.raises(RepairSourceError, match="restated: it is no single version any more"):
+    with pytest.raises(RepairSourceError, match="restated: it is not a single version any more"):
         version_of_tag(runtime.warehouse, runtime.registry, "sales", DAY.key)
 
 

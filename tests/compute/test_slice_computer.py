@@ -182,7 +182,7 @@ quality: [{accepted_values: {column: n, values: [3, 5]}}]
 def test_an_untagged_snapshot_is_an_error_that_says_what_to_do(tmp_path: Path, spark: SparkSession) -> None:
     captured = "kind: Snapshot\nperiod: day\nsource: {table: school.orders, instances: [a]}\nkey: [id]\n"
     warehouse = small_warehouse(tmp_path, {"sales": (captured, "")})
-    with pytest.raises(SnapshotMissingError, match="let the capture go on"):
+    with pytest.raises(SnapshotMissingError, match="let the capture continue"):
         computer(spark, warehouse).snapshots([Slice("sales", "2026-03-23")])
 
 

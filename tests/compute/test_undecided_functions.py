@@ -33,7 +33,7 @@ class Project:
 
     def _reads(self, *_: object) -> None:
         self.asked += 1
-        raise EntityError("it looks at rows before it returns")
+        raise EntityError("it reads rows before it returns")
 
     def check(self) -> Declarations:
         return read_with_dry_runs(self.root, self.settings)
@@ -44,7 +44,7 @@ def test_spark_is_asked_again_when_the_function_or_the_tables_are_others(
 ) -> None:
     project = Project(tmp_path, monkeypatch)
     first = project.check()
-    assert "it looks at rows" in str(first.differences)
+    assert "it reads rows" in str(first.differences)
     again = project.check()
     assert (project.asked, str(again.differences), again.unread) == (1, str(first.differences), first.unread)
     (project.root / "ads" / "best.py").write_text(FUNCTION.replace("limit", "sample"))

@@ -192,7 +192,7 @@ def test_a_look_that_hangs_is_given_up_and_its_late_answer_counts_for_nothing(wo
     world.go_on(3)
     known = world.crawler.ask(slice_)
     assert known is not None
-    assert "does not come back" in known.error
+    assert "did not answer" in known.error
     late, world.held = world.held, None
     late.popleft()()
     assert world.crawler.step(world.now) == []

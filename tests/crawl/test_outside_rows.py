@@ -127,7 +127,7 @@ def test_json_has_the_types_of_its_values_in_all_lines(day: Path) -> None:
         ("a.csv", "id,x\n1,2\n1,2,3\n", "row #3"),
         ("a.csv", 'id,x\n1,2\n"1"x,2\n', r"a\.csv:3: a line is not CSV"),
         ("a.csv", 'id,x\n1,"say \\"x\\""\n', r"a\.csv:2: a line is not CSV"),
-        ("a.csv", 'id,x\n"1",2\n"3",', r"a\.csv:3: the last line has no end"),
+        ("a.csv", 'id,x\n"1",2\n"3",', r"a\.csv:3: the last line has no line end"),
         ("a.csv", "id,ID\n1,2\n", "share a name"),
         ("a.jsonl", '{"id": 1, "Id": 2}\n', "share a name"),
     ],

@@ -43,7 +43,7 @@ def seen(probe: str, **more: object) -> tuple[tuple[bool, int | None], tuple[boo
 
 def test_a_delta_table_that_another_program_writes(tmp_path: Path) -> None:
     probe = f"delta: {{table: {tmp_path}/t, partition: {{dt: '{{start:%Y-%m-%d}}'}}}}"
-    assert look(probe, DAY).why == "there is no such table yet"
+    assert look(probe, DAY).why == "the table does not exist yet"
     rows = pa.table({"dt": [DAY, DAY, "2026-03-31"], "at": [datetime(2026, 3, 29, 23, tzinfo=UTC)] * 3})
     write_deltalake(f"{tmp_path}/t", rows, partition_by=["dt"])
     assert seen(probe) == ((True, 2), (False, None))
@@ -62,7 +62,7 @@ def test_a_delta_table_of_a_lake_in_an_object_store(object_store: S3Server, tmp_
     lake = object_store.location("probed")
     secrets = ConnectionSecrets.of(Settings.at(tmp_path, warehouse=lake), {})
     probe = "delta: {table: '${TIDEMARK_WAREHOUSE}/t', partition: {dt: '{key}'}}\n  settle_for: 0s"
-    assert look(probe, DAY, secrets=secrets).why == "there is no such table yet"
+    assert look(probe, DAY, secrets=secrets).why == "the table does not exist yet"
     rows = pa.table({"dt": [DAY, DAY], "n": [1, None]})
     write_deltalake(f"{lake}/t", rows, partition_by=["dt"], storage_options=lake.storage_options)
     sight = look(probe, DAY, secrets=secrets, more="quality:\n- not_null: [n]\n")
@@ -83,7 +83,7 @@ def test_a_watermark_has_to_pass_the_end_and_not_our_clock(tmp_path: Path) -> No
     sight = look(probe, DAY)
     assert (sight.is_there, sight.watermark) == (True, "2026-03-30T00:01:00+00:00")
     write(datetime(2099, 1, 1, tzinfo=UTC))
-    with pytest.raises(ProbeError, match="ahead of our clock"):
+    with pytest.raises(ProbeError, match="later than this machine's clock"):
         look(probe, DAY)
 
 
@@ -236,8 +236,8 @@ def test_a_web_server(partner: str) -> None:
     assert seen(probe, env=env) == ((True, 12), (False, None))
     for status, body, told in (
         (200, b"[]", "lacks a field"),
-        (200, b"<html>", "no JSON"),
-        (200, b'{"data": {"state": "done", "rows": -1}}', "counts no rows"),
+        (200, b"<html>", "not JSON"),
+        (200, b'{"data": {"state": "done", "rows": -1}}', "has no number of rows"),
         (200, b" " * (1 << 20) + b"1" * 9, "too long"),
         (302, b"", "status 302"),
         (503, b"", "status 503"),
@@ -247,7 +247,7 @@ def test_a_web_server(partner: str) -> None:
             look(probe, DAY, env=env)
     _Partner.answers[f"/days/{DAY}"] = (200, b'{"data": {"state": "done", "rows": 12}}')
     _Partner.withheld = 9
-    with pytest.raises(ProbeError, match="breaks off"):
+    with pytest.raises(ProbeError, match="cut off"):
         look(probe, DAY, env=env)
 
 

@@ -48,5 +48,5 @@ def test_after_the_last_attempt_the_conflict_is_told() -> None:
 
 
 def test_a_changed_schema_is_not_tried_again() -> None:
-    with pytest.raises(ColumnsDifferError, match="changed by another writer"):
+    with pytest.raises(ColumnsDifferError, match="another writer changed"):
         with_retries(HERE, Attempts(MetadataChangedException("a column came")), BackOff(sleep=never))

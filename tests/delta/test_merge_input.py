@@ -68,7 +68,7 @@ def test_columns_that_the_table_has_not_or_has_since(spark: SparkSession, target
     spark.sql(f"ALTER TABLE delta.`{target.path}` ADD COLUMNS (note STRING)")
     with pytest.raises(ColumnsDifferError) as since:
         merge(changes(spark, ("u", 1, "x", "new", 2)), target)
-    assert since.value.found == "column note of the table is not given"
+    assert since.value.found == "column note of the table is missing"
     assert current_version(target.path) == 1
 
 
@@ -93,7 +93,7 @@ def test_each_partition_has_its_strategy_in_one_commit(spark: SparkSession, targ
     assert last["version"] == report.version == 1
     assert last["operation"] == "MERGE"
     said = json.loads(last["userMetadata"])["merge"]
-    assert said["strategy"]["append"] == ["z: no file can hold a key of the batch"]
+    assert said["strategy"]["append"] == ["z: no file can have a key of the batch"]
     assert merge(frame, target).replayed
     assert current_version(target.path) == 1
 

@@ -134,14 +134,14 @@ def test_rows_are_computed_anew(session: SparkSession, table: TableLocation) -> 
     report = repair_partition(session, plan, state_store(table), rows)
     assert (report.rows, report.files_written) == (2, 1)
     assert (ids(table, MONDAY), ids(table, TUESDAY)) == ([4, 5], [3])
-    with pytest.raises(ValueError, match="rows belong"):
+    with pytest.raises(ValueError, match="rows are only allowed"):
         repair_partition(session, plan, state_store(table))
 
 
 def test_where_the_table_changed_rows_are_written_anew(session: SparkSession, table: TableLocation) -> None:
     session.sql(f"ALTER TABLE {path_table(table)} ADD CONSTRAINT some CHECK (id > 0)")
     report = repaired(session, table)
-    assert (report.plan.way, report.plan.reason) == ("rewrite", "the table has constraints that it did not have")
+    assert (report.plan.way, report.plan.reason) == ("rewrite", "the table has new constraints")
     assert report.files_written == 1
     assert report.bytes_written == table_metrics(table, MONDAY).size_bytes
     assert (ids(table, MONDAY), ids(table, TUESDAY)) == ([1, 2], [3])
@@ -199,13 +199,13 @@ def test_a_schema_that_changes_meanwhile(
             session.newSession().sql(f"ALTER TABLE {path_table(table)} ADD COLUMNS (note STRING)")
 
     monkeypatch.setattr(repair_module, "crash_point", meanwhile)
-    with pytest.raises(ColumnsDifferError, match="changed by another writer"):
+    with pytest.raises(ColumnsDifferError, match="another writer changed"):
         repair_partition(session, plan, state_store(table))
     assert ids(table, MONDAY) == [7, 8, 9]
 
 
 def test_bad_input(session: SparkSession, table: TableLocation) -> None:
-    with pytest.raises(VersionGoneError, match="no such version"):
+    with pytest.raises(VersionGoneError, match="the version does not exist"):
         plan_repair(session, table, MONDAY, 17)
     with pytest.raises(ColumnsDifferError, match="no column day in the table"):
         plan_repair(session, table, {"day": date(2026, 3, 23)}, 1)

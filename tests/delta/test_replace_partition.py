@@ -106,7 +106,7 @@ def test_a_row_of_another_slice_fails_the_write(spark: SparkSession, table: Tabl
     before = current_version(table)
     other = rows(spark, 4, 5).selectExpr("*", f"{value} AS dt")
     with pytest.raises(
-        SparkRuntimeException, match="taken away where it is the slice's own, 2026-03-23; found in a row"
+        SparkRuntimeException, match="only removed if its value is the slice's own, 2026-03-23; found in a row"
     ):
         replace_partition(other, table, MONDAY)
     assert current_version(table) == before

@@ -104,10 +104,10 @@ def test_a_second_slice_is_written_where_delta_would_append_it(
         ("1 AS v, array() AS new", "does not store.*new array<void>"),
         ("1 AS v, INTERVAL '1' DAY AS new", "does not store.*new interval day"),
         ("1 AS v, named_struct() AS new", "does not store.*new struct<>"),
-        ("1 AS v, 2 AS V", "names that a table cannot have.*found V"),
-        ("1 AS v, 2 AS `x y`", "names that a table cannot have.*found x y"),
-        ("1 AS v, array(named_struct('f', 1, 'F', 2)) AS new", "names that a table cannot have.*found new.F"),
-        ("1 AS v, map('k', named_struct('a=b', 1)) AS new", "names that a table cannot have.*found new.a=b"),
+        ("1 AS v, 2 AS V", "columns with invalid names.*found V"),
+        ("1 AS v, 2 AS `x y`", "columns with invalid names.*found x y"),
+        ("1 AS v, array(named_struct('f', 1, 'F', 2)) AS new", "columns with invalid names.*found new.F"),
+        ("1 AS v, map('k', named_struct('a=b', 1)) AS new", "columns with invalid names.*found new.a=b"),
     ],
 )
 def test_what_delta_does_not_take_is_refused_before_anything_is_written(

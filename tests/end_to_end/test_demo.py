@@ -141,7 +141,7 @@ def test_a_second_demo_at_the_same_time_is_refused(tmp_path: Path) -> None:
     assert done.returncode == 75
     error = json.loads(done.stdout)["error"]
     assert error["transient"] is True
-    assert "running on this data already" in error["message"]
+    assert "another demo is using this data folder" in error["message"]
 
 
 def table_versions(world: World) -> Mapping[str, int]:

@@ -44,7 +44,7 @@ def test_narrow_and_equal_types_are_widened() -> None:
     ids=lambda column: str(column.type),
 )
 def test_what_would_not_come_back_unchanged_is_refused(column: pa.Array) -> None:
-    with pytest.raises(OlapTypeError, match=r"^c: a column that an OLAP store cannot hold unchanged"):
+    with pytest.raises(OlapTypeError, match=r"^c: an OLAP store cannot store a column without a change"):
         canonical(pa.table({"c": column}))
 
 

@@ -81,7 +81,7 @@ def test_the_wait_is_bounded_and_the_error_names_the_holder(tmp_path: Path, hold
 
     assert 4.5 <= elapsed[0] <= 5
     assert str(busy.value).startswith(
-        f"{tmp_path}/olap.duckdb: the OLAP store is in use: expected it to be free within 5 s, found it held: "
+        f"{tmp_path}/olap.duckdb: the OLAP store is in use: expected a free store within 5 s, found it held: "
     )
     assert f"(PID {holder.pid})" in str(busy.value)
     assert "set TIDEMARK_OLAP to a PostgreSQL URL" in str(busy.value)

@@ -149,7 +149,7 @@ def test_a_failed_comparison_leaves_the_old_partition(store: OlapStore, target: 
     assert str(failed.value) == (
         f"{target.table} dt=2026-03-29: the partition read back differs from the one sent, nothing was committed:"
         " expected 1 rows as sent, found 1 rows as stored"
-        " - look for triggers, rules or generated columns on the table; the old partition is still there"
+        " - look for triggers, rules or generated columns on the table; the old partition is unchanged"
     )
     assert rows(store.read(target.table, {"dt": DAY}), "gmv") == rows(gmv("1.00", "2.00"), "gmv")
 

@@ -98,7 +98,7 @@ def test_an_older_snapshot_does_not_take_readers_back(lakes: CapturedLakes) -> N
     registry.tag([TaggedSnapshot("orders", "day", DAYS[1], version, 0, BEGUN)])
     lakes.tell(DAYS[1], 1, version)
     why = lakes.replicate().troubles[Slice("orders", DAYS[1])]
-    assert "a newer snapshot of the table is at the replica already" in why
+    assert "the replica already has a newer snapshot of the table" in why
     assert rows_at(lakes.there) == [(1,), (2,)]
 
 

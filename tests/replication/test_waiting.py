@@ -33,7 +33,7 @@ def seen(lakes: TwoLakes, day: str, more: str = "") -> Sight:
 
 
 def test_a_slice_is_there_once_it_is_published(lakes: TwoLakes) -> None:
-    assert seen(lakes, DAY).why == "there is no such table yet"
+    assert seen(lakes, DAY).why == "the table does not exist yet"
     lakes.complete(DAY, lakes.write(DAY, {"id": [1, 2, 3]}))
     lakes.write(NEXT, {"id": [4]})
     lakes.replicate()

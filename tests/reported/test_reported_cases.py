@@ -185,7 +185,7 @@ def test_hours_that_dagster_cannot_cut_are_refused(tmp_path: Path) -> None:
     root = project(tmp_path, {"dws/dws_hours.yaml": entity, "dws/dws_hours.sql": "SELECT 1 AS x\n"})
     told = run(root, "check")
     assert told.exit_code == 1
-    assert "Dagster cannot cut hours where the clock changes by a part of an hour" in " ".join(told.output.split())
+    assert "Dagster cannot make hours if the clock changes by less than an hour" in " ".join(told.output.split())
 
 
 def test_a_recursive_query_has_the_sources_of_its_rows() -> None:

@@ -110,7 +110,7 @@ def test_runs_go_to_both_and_what_a_lost_host_had_is_computed_once_by_the_other(
     hosts.let_go("a", "b")
     hosts.until(lambda: observer.completed(first) == {*ENTITIES}, "both slices, by the host that is left")
     assert hosts.begun(first)["b"] == {*ENTITIES}
-    assert any("Nothing was heard of the host a" in message for message in observer.failures())
+    assert any("No heartbeat arrived from the host a" in message for message in observer.failures())
     assert [*observer.there()] == ["b"]
 
     # It comes back, and is stopped in the middle of a run; it wakes when somebody else has computed its slice.

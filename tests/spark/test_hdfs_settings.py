@@ -31,5 +31,5 @@ def test_commits_are_renames_and_other_paths_on_disk(master: str, tmp_path: Path
 def test_what_it_hangs_on_cannot_be_set_otherwise(name: str, tmp_path: Path) -> None:
     file = tmp_path / "spark.conf"
     file.write_text(f"{name} another")
-    with pytest.raises(SparkConfError, match=rf"{name} cannot be changed.*leave it out"):
+    with pytest.raises(SparkConfError, match=rf"{name} cannot be changed.*remove it"):
         spark_conf(Settings.at(tmp_path, warehouse=LAKE, spark_conf=str(file)), tmp_path)

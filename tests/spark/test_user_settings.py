@@ -47,7 +47,7 @@ def test_lines_are_read_as_spark_reads_them(tmp_path: Path) -> None:
         ("spark.sql.ansi.enabled false", "spark.sql.ansi.enabled cannot be changed: expected true, found false"),
         ("spark.driver.memory 8g", "set TIDEMARK_SPARK_MEMORY"),
         ("spark.master yarn", "set TIDEMARK_SPARK_MASTER"),
-        ("hadoop.x 1", "no setting of Spark: expected a name such as spark.executor.memory, found hadoop.x"),
+        ("hadoop.x 1", "this is not a setting of Spark: expected a name such as spark.executor.memory, found hadoop.x"),
         ("spark.executor.memory", "a setting without a value"),
     ],
 )

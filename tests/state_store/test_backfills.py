@@ -78,7 +78,7 @@ def test_an_action_leads_to_its_phase_or_is_refused_and_changes_nothing(
 
 
 def test_what_there_is_not_cannot_be_approved(backfills: Backfills) -> None:
-    with pytest.raises(NoSuchBackfillError, match="no such backfill"):
+    with pytest.raises(NoSuchBackfillError, match="the backfill does not exist"):
         backfills.act(7, BackfillAction.APPROVE)
 
 

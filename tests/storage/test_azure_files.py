@@ -58,7 +58,7 @@ def test_a_wrong_key_and_a_container_that_is_not_there_are_told_of_and_the_key_i
 ) -> None:
     location = azure.location("t")
     elsewhere = type(location)(f"another@{azure.account}.dfs.core.windows.net", "t", location.access)
-    with pytest.raises(StorageRefusedError, match="a container that is there"):
+    with pytest.raises(StorageRefusedError, match="an existing container"):
         ObjectFiles(elsewhere).stat("x")
     monkeypatch.setenv(ACCOUNT_KEY, CANARY)
     for ask in (lambda: ObjectFiles(location).read("x"), lambda: table_exists(location), lambda: open_table(location)):

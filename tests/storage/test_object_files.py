@@ -128,5 +128,5 @@ def test_a_bucket_that_is_not_there_is_not_an_empty_one(object_store: S3Server) 
         lambda: store.put("x", b""),
     ]
     for ask in asked:
-        with pytest.raises(StorageRefusedError, match="a bucket that is there"):
+        with pytest.raises(StorageRefusedError, match="an existing bucket"):
             ask()

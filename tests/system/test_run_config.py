@@ -59,7 +59,7 @@ def test_plain_values_of_ops_pass(config: Any) -> None:
 
 @pytest.mark.parametrize("config", REFUSED, ids=lambda config: json.dumps(config)[:60])
 def test_everything_else_is_refused(config: Any) -> None:
-    with pytest.raises(RunConfigRefusedError, match="the operator's to decide"):
+    with pytest.raises(RunConfigRefusedError, match="a launcher of runs cannot set this part"):
         check_run_config(config)
 
 

@@ -49,7 +49,7 @@ def test_outside_of_a_project_it_is_said_where_it_looked_and_what_to_do(
     with pytest.raises(NoProjectError, match=f"none in {tmp_path} or above") as error:
         Settings.load({})
     assert all(word in (error.value.hint or "") for word in ("tidemark init", "cd", "--root"))
-    with pytest.raises(NoProjectError, match="no such file"):
+    with pytest.raises(NoProjectError, match="the file does not exist"):
         Settings.load({"TIDEMARK_ROOT": str(tmp_path)})
 
 
@@ -65,7 +65,7 @@ def test_outside_of_a_project_it_is_said_where_it_looked_and_what_to_do(
 )
 def test_a_secret_in_the_file_is_refused_and_not_repeated(tmp_path: Path, line: str) -> None:
     root = write_project(tmp_path, {}, f"time_zone: UTC\n{line}\n")
-    with pytest.raises(SettingsError, match=r"tidemark.yaml:2: a secret stands in") as error:
+    with pytest.raises(SettingsError, match=r"tidemark.yaml:2: there is a secret in") as error:
         Settings.load({"TIDEMARK_ROOT": str(root)})
     assert "canary" not in str(error.value)
 
@@ -75,10 +75,10 @@ def test_a_secret_in_the_file_is_refused_and_not_repeated(tmp_path: Path, line: 
     [
         ("time_zon: UTC", "did you mean 'time_zone'?"),
         ("time_zone: Europe/Pris", "tidemark.yaml:1: .*an IANA name"),
-        ("week_start: someday", "no day of the week"),
-        ("holidays: FRR", "no such calendar of holidays"),
+        ("week_start: someday", "not a day of the week"),
+        ("holidays: FRR", "unknown calendar of holidays"),
         ("layers: [../x]", "tidemark.yaml:1"),
-        ("- a", "no mapping"),
+        ("- a", "not a mapping"),
         ("a: [", "cannot be read"),
     ],
 )
@@ -115,5 +115,5 @@ def test_partition_columns_of_the_file_and_of_the_environment(tmp_path: Path) ->
         "partition_columns"
         not in Settings.load({"TIDEMARK_ROOT": str(write_project(tmp_path / "q", {}))}).declaration_defaults
     )
-    with pytest.raises(SettingsError, match="does not rise with time"):
+    with pytest.raises(SettingsError, match="does not grow with time"):
         Settings.load({"TIDEMARK_ROOT": root, "TIDEMARK_PARTITION_COLUMNS": "ds=ddMM"})

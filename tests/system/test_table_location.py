@@ -86,7 +86,7 @@ def test_what_is_no_place_in_hdfs_is_refused_and_not_repeated(text: str) -> None
 
 
 def test_a_name_service_needs_hadoops_configuration() -> None:
-    with pytest.raises(LocationError, match=r"expected HADOOP_CONF_DIR.*set it, or name one name node by host:port"):
+    with pytest.raises(LocationError, match=r"expected HADOOP_CONF_DIR.*set it, or give a name node as host:port"):
         remote_location("hdfs://cluster/w", {}, "TIDEMARK_WAREHOUSE")
 
 
@@ -96,10 +96,10 @@ def test_a_name_service_needs_hadoops_configuration() -> None:
         ({}, "region is not known.*AWS_REGION"),
         ({"AWS_S3_LOCKING_PROVIDER": "dynamodb"}, "AWS_S3_LOCKING_PROVIDER: commits would not be safe.*unset it"),
         ({"AWS_S3_ALLOW_UNSAFE_RENAME": "true"}, "AWS_S3_ALLOW_UNSAFE_RENAME: commits would not be safe"),
-        ({"AWS_ENDPOINT_URL": "127.0.0.1:7070"}, "AWS_ENDPOINT_URL: this is no address"),
-        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:x"}, "AWS_ENDPOINT_URL: this is no address"),
-        ({"AWS_ENDPOINT_URL_S3": f"http://u:{CANARY}@host"}, "AWS_ENDPOINT_URL_S3: this is no address"),
-        ({"AWS_ENDPOINT_URL": f"http://host/?{CANARY}"}, "AWS_ENDPOINT_URL: this is no address"),
+        ({"AWS_ENDPOINT_URL": "127.0.0.1:7070"}, "AWS_ENDPOINT_URL: this is not the address"),
+        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:x"}, "AWS_ENDPOINT_URL: this is not the address"),
+        ({"AWS_ENDPOINT_URL_S3": f"http://u:{CANARY}@host"}, "AWS_ENDPOINT_URL_S3: this is not the address"),
+        ({"AWS_ENDPOINT_URL": f"http://host/?{CANARY}"}, "AWS_ENDPOINT_URL: this is not the address"),
     ],
 )
 def test_an_environment_that_will_not_do(env: dict[str, str], message: str) -> None:
@@ -149,11 +149,14 @@ def test_an_emulator_on_this_machine_is_asked_without_credentials(emulator: str)
     ("env", "message"),
     [
         ({"STORAGE_EMULATOR_HOST": f"http://u:{CANARY}@127.0.0.1:1"}, "STORAGE_EMULATOR_HOST: .*expected http://127"),
-        ({"STORAGE_EMULATOR_HOST": "127.0.0.1:4443"}, "STORAGE_EMULATOR_HOST: this is no address of an emulator"),
+        ({"STORAGE_EMULATOR_HOST": "127.0.0.1:4443"}, "STORAGE_EMULATOR_HOST: this is not the address of an emulator"),
         # Elsewhere there may be somebody else who answers, and reads what is written without credentials.
-        ({"STORAGE_EMULATOR_HOST": "http://store.example:4443"}, "STORAGE_EMULATOR_HOST: this is no address"),
-        ({"GOOGLE_SERVICE_ACCOUNT_KEY": CANARY}, "GOOGLE_SERVICE_ACCOUNT_KEY: only delta-rs would read this.*unset it"),
-        ({"GOOGLE_SERVICE_ACCOUNT": CANARY}, "GOOGLE_SERVICE_ACCOUNT: only delta-rs would read this"),
+        ({"STORAGE_EMULATOR_HOST": "http://store.example:4443"}, "STORAGE_EMULATOR_HOST: this is not the address"),
+        (
+            {"GOOGLE_SERVICE_ACCOUNT_KEY": CANARY},
+            "GOOGLE_SERVICE_ACCOUNT_KEY: delta-rs would read this setting.*unset it",
+        ),
+        ({"GOOGLE_SERVICE_ACCOUNT": CANARY}, "GOOGLE_SERVICE_ACCOUNT: delta-rs would read this setting"),
     ],
 )
 def test_an_environment_that_will_not_do_for_google(env: dict[str, str], message: str) -> None:
@@ -203,15 +206,18 @@ def test_an_emulator_of_azures_storage() -> None:
     [
         # Another account's is another store, and elsewhere there may be somebody else who answers.
         ({"AZURE_STORAGE_ENDPOINT": "http://127.0.0.1:1/another"}, "AZURE_STORAGE_ENDPOINT: .*expected http://127"),
-        ({"AZURE_STORAGE_ENDPOINT": "http://127.0.0.1:1"}, "AZURE_STORAGE_ENDPOINT: this is no address"),
-        ({"AZURE_STORAGE_ENDPOINT": "https://127.0.0.1:1/company1"}, "AZURE_STORAGE_ENDPOINT: this is no address"),
-        ({"AZURE_STORAGE_ENDPOINT": "http://store.example:1/company1"}, "AZURE_STORAGE_ENDPOINT: this is no address"),
+        ({"AZURE_STORAGE_ENDPOINT": "http://127.0.0.1:1"}, "AZURE_STORAGE_ENDPOINT: this is not the address"),
+        ({"AZURE_STORAGE_ENDPOINT": "https://127.0.0.1:1/company1"}, "AZURE_STORAGE_ENDPOINT: this is not the address"),
+        (
+            {"AZURE_STORAGE_ENDPOINT": "http://store.example:1/company1"},
+            "AZURE_STORAGE_ENDPOINT: this is not the address",
+        ),
         ({"AZURE_STORAGE_ENDPOINT": f"http://u:{CANARY}@127.0.0.1:1/company1"}, "AZURE_STORAGE_ENDPOINT: this is"),
-        ({"AZURE_STORAGE_SAS_TOKEN": CANARY}, "AZURE_STORAGE_SAS_TOKEN: only delta-rs would read this.*unset it"),
-        ({"AZURE_USE_AZURE_CLI": "true"}, "AZURE_USE_AZURE_CLI: only delta-rs would read this"),
+        ({"AZURE_STORAGE_SAS_TOKEN": CANARY}, "AZURE_STORAGE_SAS_TOKEN: delta-rs would read this setting.*unset it"),
+        ({"AZURE_USE_AZURE_CLI": "true"}, "AZURE_USE_AZURE_CLI: delta-rs would read this setting"),
         (
             {"AZURE_CLIENT_SECRET": CANARY, "AZURE_FEDERATED_TOKEN_FILE": "/token"},
-            "AZURE_CLIENT_SECRET and AZURE_FEDERATED_TOKEN_FILE: it is not known who is meant.*unset one of them",
+            "AZURE_CLIENT_SECRET and AZURE_FEDERATED_TOKEN_FILE: the user is not clear.*unset one of them",
         ),
     ],
 )

@@ -117,7 +117,7 @@ def test_a_waiting_slice_is_followed_to_its_cause_and_the_page_follows_what_happ
     pages.says(".verdict", f"The cause is {CAUSE}")
     steps = [step.text.split()[0] for step in pages.browser.find_elements(By.CSS_SELECTOR, ".chain > li")]
     assert steps == ["this", "dws_course_orders_1d@2026-03-28", "dwd_orders@2026-03-28", CAUSE]
-    pages.says(".chain .is-cause", "no heartbeat of a has arrived yet")
+    pages.says(".chain .is-cause", "no heartbeat has arrived from a yet")
     pages.says(".live", "Live")
     pages.browser.execute_script("window.isSamePage = true")
     report(lake.settings, [CAUSE])

@@ -78,7 +78,7 @@ def test_a_parameter_that_nobody_binds_is_an_error_also_where_yaml_states_the_of
 def test_a_query_without_a_declaration_is_told(root: Path) -> None:
     (root / "lost.sql").write_text("SELECT 1\n")
     (problem,) = read(root).differences
-    assert (problem.where, problem.message) == ("lost.sql", "no declaration beside this query")
+    assert (problem.where, problem.message) == ("lost.sql", "this query has no declaration")
 
 
 def test_bad_sql_in_a_quality_rule_is_told_in_its_file(root: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_second_process_loads_no_sql_parser(root: Path) -> None:
 def test_a_query_that_is_no_text_is_said_and_names_its_file(root: Path) -> None:
     (root / "orders.sql").write_bytes(b"SELECT '\xe9' AS x")
     (problem,) = read(root).problems
-    assert str(problem) == "orders.sql: this is no UTF-8: found byte 8"
+    assert str(problem) == "orders.sql: this is not UTF-8: found byte 8"
 
 
 def test_lines_that_end_as_on_windows_keep_their_places(root: Path) -> None:

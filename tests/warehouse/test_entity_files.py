@@ -64,8 +64,8 @@ def test_unknown_defaults_are_said(tmp_path: Path) -> None:
 def test_what_is_no_text_is_said(tmp_path: Path) -> None:
     (tmp_path / "one.yaml").write_bytes(b"period: \xff\n")
     problems = read_folder(tmp_path).problems
-    assert "no UTF-8" in str(problems[0])
-    assert "no such folder" in str(read_folder(tmp_path / "nowhere").problems[0])
+    assert "not UTF-8" in str(problems[0])
+    assert "the folder of declarations does not exist" in str(read_folder(tmp_path / "nowhere").problems[0])
 
 
 def test_the_line_is_found_when_someone_reads_it(tmp_path: Path) -> None:
@@ -86,10 +86,10 @@ def test_links_that_lead_nowhere_or_back_and_pipes_are_problems(tmp_path: Path) 
     folder = read_folder(root)
     assert list(folder.entities) == ["ods_orders"]
     assert {problem.where: problem.message for problem in folder.problems} == {
-        "ods/back": "the link leads back to a folder that it is in",
-        "ods/gone.yaml": "this is no file",
+        "ods/back": "the link leads back to one of its parent folders",
+        "ods/gone.yaml": "this is not a file",
         "ods/loop.yaml": "cannot be read",
-        "ods/pipe.yaml": "this is no file",
+        "ods/pipe.yaml": "this is not a file",
     }
 
 

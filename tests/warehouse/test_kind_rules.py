@@ -56,7 +56,7 @@ def problems(folder: Path, yaml: str, sql: str = "") -> list[str]:
         (
             "period: day\nkind: Virtual\nprobe: {own: {entry_point: nobody_has_it}}\n",
             "",
-            ["t.yaml:3 no such entry point of tidemark.probes"],
+            ["t.yaml:3 unknown entry point of tidemark.probes"],
         ),
         (CAPTURED.replace("Snapshot", "TimeSeries"), "", ["t.yaml:2 only a Snapshot is captured"]),
         (CAPTURED + "sub_partitions: {region: [cn]}\n", "", ["t.yaml:5 a captured table has no parts"]),
@@ -80,7 +80,7 @@ def problems(folder: Path, yaml: str, sql: str = "") -> list[str]:
         (
             "period: day\nsub_partitions: {r: ['a,b']}\n",
             "SELECT 1 AS a\n",
-            ["t.yaml:2 a part's name has neither '|' nor ','"],
+            ["t.yaml:2 the name of a part cannot contain '|' or ','"],
         ),
     ],
 )
@@ -116,4 +116,4 @@ def test_what_can_run_is_taken(tmp_path: Path, yaml: str, sql: str) -> None:
 def test_hours_are_refused_where_the_clock_changes_by_half_an_hour(tmp_path: Path, more: str, is_refused: bool) -> None:
     """Dagster counts whole hours on from there: none of its partitions is a slice."""
     told = problems(tmp_path, f"kind: Virtual\nperiod: {more}")
-    assert told == ["t.yaml:2 Dagster cannot cut hours where the clock changes by a part of an hour"] * is_refused
+    assert told == ["t.yaml:2 Dagster cannot make hours if the clock changes by less than an hour"] * is_refused

@@ -93,7 +93,7 @@ def test_a_change_of_a_view_or_a_variable_is_a_change_of_its_readers(tmp_path: P
         ({"dwd/v_none.yaml": "kind: View\n"}, ["dwd/v_none.yaml:1: a View without a query"]),
         (
             {"dwd/v_big.yaml": "{kind: View, period: day}\n"},
-            ["a View has no slices and is no table: expected no period"],
+            ["a View has no slices and is not a table: expected no period"],
         ),
         ({"dwd/v_big.yaml": "{kind: View, export: true}\n"}, ["expected no export"]),
         ({"dwd/v_big.yaml": "{kind: View, depends_on: [orders]}\n"}, ["a View depends on what its query reads"]),

@@ -139,7 +139,7 @@ def test_a_worker_that_crashes_fails_its_run_and_is_replaced(world: WarmWorkersW
 def test_a_run_that_its_worker_could_not_close_is_closed(world: WarmWorkersWorld) -> None:
     world.warm_workers.run("a")
     world.done(0, ended=False)
-    assert world.last("a") == "Its worker could not tell its end."
+    assert world.last("a") == "Its worker could not report its end."
 
 
 def test_a_worn_worker_serves_until_the_next_one_is_ready() -> None:
@@ -180,7 +180,7 @@ def test_a_run_that_is_stopped_takes_its_worker_with_it(world: WarmWorkersWorld)
     for run in "abc":
         world.warm_workers.run(run)
     assert world.warm_workers.stop_run("c")
-    assert world.last("c") == "It was stopped before a worker had begun it."
+    assert world.last("c") == "The run was stopped before a worker had begun it."
     assert world.warm_workers.stop_run("a")
     assert world.workers[0].is_interrupted
     world.done(0)

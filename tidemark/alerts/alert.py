@@ -81,7 +81,7 @@ class AlertMessage:
         """Some lines."""
         if self.event is AlertEvent.RAISED:
             return self.alert.message
-        return f"it is over; {', '.join(self.alert.slices)}"
+        return f"recovered; {', '.join(self.alert.slices)}"
 
     def as_data(self) -> dict[str, object]:
         """The message as data for a webhook. Times are in UTC."""

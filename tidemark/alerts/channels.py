@@ -50,7 +50,7 @@ class Channels:
         if not address:
             raise ChannelSettingError(
                 f"the channel '{channel}' has no address",
-                expected="https://..., or an address of apprise: slack://..., mailto://..., ntfy://...",
+                expected="https://..., or an apprise address: slack://..., mailto://..., ntfy://...",
                 where=variable,
                 hint=f"set {variable} for the center and for Dagster's code location",
             )
@@ -62,13 +62,13 @@ def _post(channel: str, address: str, message: AlertMessage) -> None:
     try:
         answer = send("POST", address, headers, json_text(message.as_data()).encode())
     except ValueError:
-        raise ChannelSettingError("the channel's address is no URL", where=PREFIX + channel.upper()) from None
+        raise ChannelSettingError("the channel's address is not a URL", where=PREFIX + channel.upper()) from None
     if not answer.is_taken:
         raise _refusal(channel, answer.found)
 
 
 def _notify(channel: str, address: str, message: AlertMessage) -> None:
-    import apprise  # noqa: PLC0415 - half a second that only who uses it should wait for
+    import apprise  # noqa: PLC0415 - the import takes half a second
 
     _silence_logs()
     kind = apprise.NotifyType.FAILURE if message.event is AlertEvent.RAISED else apprise.NotifyType.SUCCESS
@@ -80,12 +80,12 @@ def _notify(channel: str, address: str, message: AlertMessage) -> None:
         raise _refusal(channel, type(error).__name__) from None
     if not is_known:
         raise ChannelSettingError(
-            f"nobody understands the address of the channel '{channel}'",
-            expected="https://..., or an address of apprise: slack://..., mailto://..., ntfy://...",
+            f"the address of the channel '{channel}' is not valid",
+            expected="https://..., or an apprise address: slack://..., mailto://..., ntfy://...",
             where=PREFIX + channel.upper(),
         )
     if not is_taken:
-        raise _refusal(channel, "the service did not take it")
+        raise _refusal(channel, "the service did not accept it")
 
 
 def _silence_logs() -> None:
@@ -97,5 +97,5 @@ def _silence_logs() -> None:
 
 def _refusal(channel: str, answer: str) -> ChannelError:
     return ChannelError(
-        f"the channel '{channel}' did not take the message", found=answer, where=PREFIX + channel.upper()
+        f"the channel '{channel}' did not accept the message", found=answer, where=PREFIX + channel.upper()
     )

@@ -101,12 +101,12 @@ class Access:
         try:
             caller = await self._identify(scope)
         except TidemarkError as error:
-            return Refusal(503, "it is not known now who may ask", "an answer of the state store", error.message)
+            return Refusal(503, "callers cannot be checked now", "an answer of the state store", error.message)
         if not caller.name and not caller.may(needed):
             return Refusal(401, "a token is needed", _NEEDS_NAME)
         if not caller.may(needed):
             held = scopes_text(caller.scopes) or "none"
-            return Refusal(403, f"{caller.who} may not do this", f"the scope {needed.value}", held)
+            return Refusal(403, f"{caller.who} does not have the right to do this", f"the scope {needed.value}", held)
         return caller
 
     async def _identify(self, scope: Scope) -> Caller:

@@ -241,7 +241,9 @@ def _add_endpoints(app: FastAPI, queries: Queries, threads: Threads) -> None:
     async def catalog(as_of: Annotated[str | None, Query(include_in_schema=False)] = None) -> CatalogModel:
         """Return the present data of each entity."""
         if as_of is not None:
-            raise ParseError("the past is told of one entity", found=f"as_of={as_of}", hint=f"ask {CATALOG}/ENTITY")
+            raise ParseError(
+                "a past catalog is for a single entity", found=f"as_of={as_of}", hint=f"ask {CATALOG}/ENTITY"
+            )
         return await run_in(threads.queries, queries.catalog)
 
     @app.get(f"{CATALOG}/{{entity}}")
@@ -305,7 +307,7 @@ async def _refuse(_request: Request, error: Exception) -> Response:
 async def _invalid(_request: Request, error: Exception) -> Response:
     first = error.errors()[0] if isinstance(error, RequestValidationError) else {}
     where = ".".join(str(step) for step in first.get("loc", ()))
-    return _error(400, str(first.get("msg", "cannot be understood")), where)
+    return _error(400, str(first.get("msg", "the value is not valid")), where)
 
 
 async def _no_endpoint(_request: Request, error: Exception) -> Response:
@@ -317,7 +319,7 @@ async def _no_endpoint(_request: Request, error: Exception) -> Response:
 
 async def _gone(_request: Request, _disconnect: Exception) -> Response:
     """The client has closed the connection, or was too slow."""
-    return _error(408, "the body did not come in time")
+    return _error(408, "the request's body did not arrive in time")
 
 
 def _error(status: int, message: str, where: str | None = None) -> Response:

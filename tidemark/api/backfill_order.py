@@ -43,5 +43,5 @@ def order_of(body: bytes) -> BackfillOrder:
     except ValidationError as error:
         raise invalid_field(error, f"{_BACKFILL}.") from error
     if order.dry_run and order.approve:
-        raise RequestError("a dry run begins nothing", where=_BACKFILL, hint="leave out dry_run, or approve")
+        raise RequestError("a dry run cannot be approved", where=_BACKFILL, hint="leave out dry_run or approve")
     return order

@@ -89,11 +89,11 @@ class BackfillQueries:
         graph = self._center.graph
         roots = slices_of(order.subject, graph, Allowance(MOST_PLANNED))
         if not roots:
-            raise RequestError("the subject stands for no slice", found=order.subject)
+            raise RequestError("the subject has no slices", found=order.subject)
         for root in roots:
             if not graph.exists(root):
                 raise no_slice_then(graph, root.entity, str(root))
-        _require_yes(order, f"{order.subject} stands for {len(roots):,} slices", len(roots))
+        _require_yes(order, f"{order.subject} means {len(roots):,} slices", len(roots))
         require_wanted()
         until = order.until or datetime.now(UTC)
         plan = plan_of(graph, self._center.store, roots, until, MOST_PLANNED, require_wanted)
@@ -107,8 +107,8 @@ def _require_yes(order: BackfillOrder, what: str, count: int) -> None:
     if count > MAX_SLICES and not order.yes:
         raise RequestError(
             what,
-            expected=f"at most {MAX_SLICES:,} without a yes",
+            expected=f"at most {MAX_SLICES:,} without confirmation",
             found=f"{count:,}",
             where="backfill.yes",
-            hint='is it meant? add "yes": true; "dry_run": true says what would be rebuilt',
+            hint='add "yes": true to confirm; "dry_run": true shows what would be rebuilt',
         )

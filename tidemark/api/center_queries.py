@@ -137,7 +137,7 @@ class Queries:
     def _require_time(self, end: float) -> None:
         if self._clock() > end:
             raise TookTooLongError(
-                "the answer takes too long", expected=f"{_QUERY_SECONDS:g} s", hint="ask for fewer slices at a time"
+                "the answer took too long", expected=f"{_QUERY_SECONDS:g} s", hint="ask for fewer slices at a time"
             )
 
     def _explain(self, slice_: Slice, end: float) -> ExplanationModel:

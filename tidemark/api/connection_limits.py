@@ -167,7 +167,7 @@ class DeadlineProtocol(H11Protocol):
         if self.phase is Phase.BODY and is_unanswered:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-            self._send_error(408, "The request did not come in time.")
+            self._send_error(408, "The request did not arrive in time.")
         self.abort_soon()
 
     def abort_soon(self) -> None:

@@ -101,7 +101,9 @@ class SessionDoor:
         if session is None or header_of(scope, "authorization") or not is_same_origin(scope):
             await self._app(scope, receive, send)
         elif scope["method"] not in READS and not _names_word(scope, session):
-            await send_refusal(Refusal(403, "the request does not name its session's word", CSRF_HEADER), send)
+            await send_refusal(
+                Refusal(403, "the request does not have the CSRF token of its session", CSRF_HEADER), send
+            )
         else:
             headers = [*scope["headers"], (b"authorization", session.authorization)]
             await self._app({**scope, "headers": headers, _SCOPE_KEY: session}, receive, send)

@@ -30,8 +30,8 @@ class BudgetSpentError(TransientError):
     @classmethod
     def of(cls, seconds: float) -> Self:
         return cls(
-            "the plans of this caller took all the processor time that they may",
-            expected="plans that take 5 s at once, and 5 % of the time",
+            "the plans of this caller used up their processor time",
+            expected="at most 5 s of processor time at once, and 5 % on average",
             hint=f"ask again in {max(1, ceil(seconds))} s, or call `tidemark backfill`, which has no such limit",
         )
 
@@ -45,4 +45,4 @@ class BusyError(TransientError):
 
     @classmethod
     def of(cls, kind: str, asked: int) -> Self:
-        return cls(f"too many {kind} wait already", found=f"{asked:,}", hint="ask again in a second")
+        return cls(f"too many {kind} are waiting", found=f"{asked:,}", hint="ask again in a second")

@@ -35,7 +35,7 @@ class Metrics:
         self._registry.register(latency.decision_to_launch)
         self.http = Histogram(
             "tidemark_http_request_seconds",
-            "Duration of an HTTP request, its body included.",
+            "Duration of an HTTP request, including its body.",
             ["method", "path", "status"],
             registry=self._registry,
         )

@@ -38,13 +38,13 @@ class ApiOptions:
             raise ApiSettingsError("the API's token is too short", expected=f"at least {_SHORTEST_TOKEN} characters")
         if not self.needs_name and not _is_loopback(self.host):
             raise ApiSettingsError(
-                "without a token the API listens on this machine only",
+                "without a token, the API listens only on this machine",
                 expected=LOOPBACK,
                 found=self.host,
                 hint="tidemark token create NAME --scope read, or leave the address out",
             )
         if not self.writes_per_second > 0:
-            raise ApiSettingsError("the rate of writes is no rate", expected="more than 0 a second")
+            raise ApiSettingsError("the limit of writes is not valid", expected="more than 0 a second")
 
     @property
     def needs_name(self) -> bool:

@@ -63,7 +63,7 @@ class HeaderLimit:
     def _refusal(self, scope: Scope) -> Refusal | None:
         headers = sum(len(name) + len(value) for name, value in scope["headers"])
         if headers + len(scope["raw_path"]) + len(scope["query_string"]) > MAX_HEADER_BYTES:
-            return Refusal(431, "the headers are too long", f"at most {MAX_HEADER_BYTES} bytes with the address")
+            return Refusal(431, "the headers are too long", f"at most {MAX_HEADER_BYTES} bytes, including the address")
         return None
 
 
@@ -78,7 +78,7 @@ class WriteLimit:
             await self._app(scope, receive, send)
         else:
             await send_refusal(
-                Refusal(429, "too many writes", "fewer requests, or shorter ones, a second of one caller"), send
+                Refusal(429, "too many writes", "fewer or shorter requests in a second from one caller"), send
             )
 
     def _may_write(self, scope: Scope) -> bool:

@@ -99,7 +99,7 @@ def _listening(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         raise ApiSettingsError(
-            "the API cannot listen there",
+            "the API cannot listen on this address",
             found=f"{host} port {port}: {error.strerror or error}",
             hint="choose another port, or an address of this machine",
         ) from error

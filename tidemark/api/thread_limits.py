@@ -135,10 +135,10 @@ class _Interest:
         now = time.monotonic()
         self._until = self._until or now + _PLAN_SECONDS
         if self.gone.is_set():
-            raise CallerGoneError("the caller has hung up")
+            raise CallerGoneError("the caller closed the connection")
         if now > self._until:
             raise TookTooLongError(
-                "the plan takes too long", expected=f"{_PLAN_SECONDS:g} s", hint="ask for fewer slices"
+                "the plan took too long", expected=f"{_PLAN_SECONDS:g} s", hint="ask for fewer slices"
             )
 
 

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 3
 _REASONS = {
-    RunState.READY: "it is ready and not started yet",
+    RunState.READY: "it is ready, but not started yet",
     RunState.LAUNCHED: "its run is requested",
     RunState.RUNNING: "it is being computed",
     RunState.ABSENT: "its data was deleted",
@@ -157,7 +157,7 @@ class WarehouseStatus:
             look = f"tidemark probe {slice_.entity} {slice_.key}{parts}"
             error = self._probe_errors.get(str(slice_))
             failed = [f"its probe fails: {error}"] if error else []
-            return [*failed, f"another system makes it, and its probe has not found it yet: `{look}` looks now"]
+            return [*failed, f"another system makes it, and its probe has not found it yet: `{look}` checks now"]
         broken = self.broken_rules([slice_]) if slice_ in status.issues else []
         reason = _REASONS.get(status.run_state)
         return [*broken, *([reason] if reason else self.failure(slice_))]
@@ -266,7 +266,7 @@ class WarehouseStatus:
         not_before = earliest(entity, self.warehouse.graph.window(slice_))
         if self.now < not_before:
             return [f"its time has not come: not before {self._local(not_before, slice_)}"]
-        return ["everything that it asks for is there: the center's next look releases it"]
+        return ["all its inputs are there: the center releases it at its next tick"]
 
     def _table(self, name: str) -> TableStatus | None:
         """The status of a table's capture, read once."""

@@ -29,9 +29,9 @@ class BackupPlaceError(TerminalError):
     @classmethod
     def taken(cls, folder: Path) -> Self:
         return cls(
-            "a backup is written into a new folder",
-            expected="no file or folder of that name",
-            found="one that is there",
+            "a backup needs a new folder",
+            expected="no file or folder with that name",
+            found="it exists already",
             where=str(folder),
             hint="name another folder, such as one with today's date; nothing was written",
         )
@@ -39,20 +39,20 @@ class BackupPlaceError(TerminalError):
     @classmethod
     def too_small(cls, folder: Path, needed: int, free: int) -> Self:
         return cls(
-            "the disk has too little room",
+            "the disk has too little free space",
             expected=f"{needed:,} bytes free",
             found=f"{free:,}",
             where=str(folder),
-            hint="free some, or name a folder on another disk; nothing was written",
+            hint="free some space, or name a folder on another disk; nothing was written",
         )
 
     @classmethod
     def not_writable(cls, folder: Path, error: OSError) -> Self:
         return cls(
-            "cannot be written",
+            "the backup cannot be written",
             found=error.strerror or str(error),
             where=str(folder),
-            hint="free the disk or give rights to it, or name another folder; a half copy was removed",
+            hint="free some space, grant write access, or name another folder; the incomplete copy was removed",
         )
 
 
@@ -63,7 +63,7 @@ class BackupSourceError(TerminalError):
     def without_store(cls, file: Path) -> Self:
         return cls(
             "there is no state store to back up",
-            expected="the file that the first process of the project makes",
+            expected="the file that the project's first process creates",
             found="none",
             where=str(file),
             hint="start `tidemark center` or `tidemark up` first, or correct TIDEMARK_DATA and TIDEMARK_STATE_DB",
@@ -72,28 +72,28 @@ class BackupSourceError(TerminalError):
     @classmethod
     def damaged(cls, file: Path, found: str) -> Self:
         return cls(
-            "a file of SQLite is damaged: no backup was made of it",
+            "a SQLite file is damaged: it was not backed up",
             expected="a database that SQLite's `PRAGMA integrity_check` calls ok",
             found=found,
             where=str(file),
-            hint="docs/operations.md, 'The state store is damaged', says the way back",
+            hint="see docs/operations.md, 'The state store is damaged'",
         )
 
     @classmethod
     def unknown_storage(cls, home: Path) -> Self:
         return cls(
-            "Dagster's storage is of a kind that is not backed up here",
-            expected="SQLite below one folder, or one database of PostgreSQL for runs and events",
+            "this kind of Dagster storage cannot be backed up",
+            expected="SQLite below one folder, or one PostgreSQL database for runs and events",
             found="another storage in dagster.yaml",
             where=str(home),
-            hint="use one of these, or back the project up with the tools of that storage",
+            hint="use one of these, or use the backup tools of that storage",
         )
 
     @classmethod
     def unreadable_home(cls, home: Path, found: str) -> Self:
         return cls(
             "Dagster's configuration cannot be read",
-            expected="a dagster.yaml that Dagster takes",
+            expected="a dagster.yaml that Dagster accepts",
             found=found,
             where=str(home / "dagster.yaml"),
             hint="correct the file; `tidemark init` writes one that works",
@@ -103,10 +103,10 @@ class BackupSourceError(TerminalError):
     def lake_elsewhere(cls, lake: str) -> Self:
         return cls(
             "the lake is not on this machine's disk",
-            expected="without --with-lake: the positions of its tables alone are kept",
+            expected="a backup without --with-lake, which holds only the positions of the tables",
             found="--with-lake",
             where=lake,
-            hint="keep its files by the versions or the replication of the object store",
+            hint="protect its files with the versioning or replication of the object store",
         )
 
 
@@ -117,8 +117,8 @@ class BackupProgramError(TerminalError):
     def missing(cls, name: str) -> Self:
         return cls(
             f"the program {name} is not installed",
-            expected=f"{name} of PostgreSQL, of the server's version or a later one",
-            found="none on PATH",
+            expected=f"{name} of PostgreSQL, in the server's version or a later one",
+            found="not on PATH",
             hint="install PostgreSQL's client: `apt-get install postgresql-client`, or `dnf install postgresql`",
         )
 
@@ -128,7 +128,7 @@ class BackupProgramError(TerminalError):
             f"the program {name} failed",
             found=said,
             where=where,
-            hint="of a server that is newer than the program: install the client of the server's version",
+            hint="if the server is newer than the program, install the client of the server's version",
         )
 
 
@@ -138,22 +138,22 @@ class BackupUnusableError(TerminalError):
     @classmethod
     def foreign(cls, folder: Path, found: str) -> Self:
         return cls(
-            "this is no backup of Tidemark",
+            "this is not a backup of Tidemark",
             expected="a folder that `tidemark backup` wrote, with manifest.json and manifest.sha256",
             found=found,
             where=str(folder),
-            hint="name the folder itself; a copy that broke off has another name, and is none",
+            hint="name the backup's own folder; an interrupted copy has another name and cannot be restored",
         )
 
     @classmethod
     def changed(cls, folder: Path, differences: Sequence[str]) -> Self:
         more = [f"and {len(differences) - _SHOWN} more"] if len(differences) > _SHOWN else []
         return cls(
-            "the backup is not what was written: nothing was restored",
-            expected="each file with the size and the SHA-256 that manifest.json has of it",
+            "the backup has changed since it was written: nothing was restored",
+            expected="each file with its size and SHA-256 from manifest.json",
             found="; ".join([*differences[:_SHOWN], *more]),
             where=str(folder),
-            hint="copy the backup again from where it is kept, or take an older one",
+            hint="copy the backup again from its storage, or use an older one",
         )
 
     @classmethod
@@ -174,29 +174,29 @@ class RestoreBlockedError(TerminalError):
     def there(cls, places: Sequence[str]) -> Self:
         more = [f"and {len(places) - _SHOWN} more"] if len(places) > _SHOWN else []
         return cls(
-            "something is where the backup would be restored: nothing was written",
-            expected="no state store, no storage of Dagster and no table of the backup there",
+            "the place of the restore is not empty: nothing was written",
+            expected="no state store, no Dagster storage and no table of the backup at this place",
             found="; ".join([*places[:_SHOWN], *more]),
-            hint="`--replace` moves these aside, beside where they are; or restore with `--into` another folder",
+            hint="`--replace` moves them aside, in the same folder; or restore into another folder with `--into`",
         )
 
     @classmethod
     def at_work(cls, holder: str) -> Self:
         return cls(
-            "a process of this project is at work: nothing was written",
+            "a process of this project is running: nothing was written",
             expected="no center, no workers and no capture",
             found=f"the lease of {holder}",
-            hint="stop all services of the project first; of one that died the lease ends within 30 s",
+            hint="stop all services of the project first; the lease of a dead process ends within 30 s",
         )
 
     @classmethod
     def without_lake(cls, backup: Path, lake: str) -> Self:
         return cls(
             "the backup has no files of the lake, and there is no lake: nothing was written",
-            expected="a backup that was made with `tidemark backup TO --with-lake`, or the lake where it was",
-            found="positions of tables alone",
+            expected="a backup that was made with `tidemark backup TO --with-lake`, or the lake at its old place",
+            found="only the positions of tables",
             where=str(backup),
-            hint=f"bring the lake back to {lake} first, or restore where it is",
+            hint=f"bring the lake back to {lake} first, or restore on the machine that has it",
         )
 
     @classmethod
@@ -215,8 +215,8 @@ class BackupDisturbedError(TransientError):
     @classmethod
     def of(cls, table: str, why: str) -> Self:
         return cls(
-            "files of a table went away while they were copied",
+            "files of a table disappeared while they were copied",
             found=why,
             where=table,
-            hint="a VACUUM or a repair was at work; make the backup again",
+            hint="a VACUUM or a repair was running; make the backup again",
         )

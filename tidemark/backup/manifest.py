@@ -74,7 +74,7 @@ class BackupManifest(_Frozen):
         except (OSError, UnicodeDecodeError) as error:
             raise BackupUnusableError.foreign(folder, str(error)) from error
         if told != [hashlib.sha256(content).hexdigest(), MANIFEST]:
-            raise BackupUnusableError.changed(folder, [f"{MANIFEST} has not the SHA-256 that {MANIFEST_SUM} has"])
+            raise BackupUnusableError.changed(folder, [f"the SHA-256 of {MANIFEST} differs from {MANIFEST_SUM}"])
         _refuse_later_format(folder, content)
         try:
             manifest = cls.model_validate_json(content)
@@ -154,11 +154,11 @@ def _difference(folder: Path, name: str, file: BackupFile) -> str:
     path = folder / name
     try:
         if not stat.S_ISREG(path.lstat().st_mode) or not path.resolve().is_relative_to(folder.resolve()):
-            return f"{name} is no file of the backup"
+            return f"{name} is not a file of the backup"
         with path.open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError as error:
         return f"{name}: {error.strerror or error}"
     if path.stat().st_size != file.size_bytes:
         return f"{name} has {path.stat().st_size:,} bytes, not {file.size_bytes:,}"
-    return "" if digest == file.sha256 else f"{name} has another content"
+    return "" if digest == file.sha256 else f"{name} has other content"

@@ -43,11 +43,11 @@ def why_left_out(path: Path) -> str:
     if path.is_symlink():
         return "a symbolic link"
     if _SECRET_NAME.search(path.name) and path.suffix not in _SOURCE:
-        return "its name says that it holds a secret"
+        return "its name suggests a secret"
     if path.stat().st_size > _MOST_BYTES:
         return f"larger than {_MOST_BYTES:,} bytes"
     secret = _URL if path.suffix in _SOURCE else _PASSWORD
-    return "a password stands in it" if secret.search(path.read_bytes()) else ""
+    return "it contains a password" if secret.search(path.read_bytes()) else ""
 
 
 def _on_disk(settings: Settings) -> Path:

@@ -59,7 +59,7 @@ def settings_in(backup: Path, folder: Path, env: Mapping[str, str]) -> Settings:
     """The settings of the backup's project in another folder. Raises BackupUnusableError, SettingsError."""
     project = (backup / PROJECT).absolute()
     if not (project / PROJECT_FILE).is_file():
-        raise BackupUnusableError.foreign(backup, f"no {PROJECT_FILE} in it")
+        raise BackupUnusableError.foreign(backup, f"a folder without {PROJECT_FILE}")
     settings = Settings.load({**env, ROOT_VARIABLE: str(project)})
     places = {
         name: folder / value.relative_to(project)
@@ -80,7 +80,7 @@ def restore_backup(
 ) -> RestoreReport:
     """Write everything, or nothing. Raises BackupUnusableError, RestoreBlockedError, BackupPlaceError."""
     manifest.verify(backup)
-    tell(f"{len(manifest.files):,} files are what was written")
+    tell(f"{len(manifest.files):,} files are unchanged")
     _require_same_databases(manifest, target)
     _require_nobody(target)
     _require_lake(backup, manifest, target)
@@ -205,7 +205,7 @@ def _in_the_way(manifest: BackupManifest, backup: Path, target: RestoreTarget) -
     yield from (str(path) for path in _files_in_the_way(manifest, target) if not _is_inside(path, target))
     own, told = settings.data / IDENTITY, backup / DAGSTER / IDENTITY
     if own.is_file() and told.is_file() and own.read_bytes() != told.read_bytes() and not _is_inside(own, target):
-        yield f"{own}, which is another warehouse's"
+        yield f"{own}, which belongs to another warehouse"
 
 
 def _files_in_the_way(manifest: BackupManifest, target: RestoreTarget) -> Iterator[Path]:

@@ -20,7 +20,7 @@ def parse_json(text: str, max_characters: int = MAX_CHARACTERS) -> object:
     except json.JSONDecodeError as error:
         raise UnreadableJsonError(f"{error.msg} at column {error.colno}") from error
     except RecursionError as error:
-        raise UnreadableJsonError("JSON that is nested too deeply") from error
+        raise UnreadableJsonError("JSON is nested too deeply") from error
     except ValueError as error:
-        raise UnreadableJsonError(f"a value that cannot be read: {error}") from error
+        raise UnreadableJsonError(f"a value cannot be read: {error}") from error
     return value

@@ -44,10 +44,10 @@ class CorruptFileError(ChangeFileError):
     @classmethod
     def of(cls, path: Path, problem: str) -> Self:
         error = cls(
-            "change file is truncated or corrupt",
+            "the change file is truncated or corrupt",
             found=problem,
             where=str(path),
-            hint="nothing of it was taken in; put a whole copy in its place and go on",
+            hint="the file was not read; replace it with a complete copy and continue",
         )
         error.path = path
         return error
@@ -59,11 +59,11 @@ class FileTooBigError(ChangeFileError):
     @classmethod
     def of(cls, path: Path, expected: str, problem: str) -> Self:
         error = cls(
-            "change file is too big once it is expanded",
+            "the change file is too big when expanded",
             expected=expected,
             found=problem,
             where=str(path),
-            hint="nothing of it was taken in; put the same records in its place as several files",
+            hint="the file was not read; replace it with several files of the same records",
         )
         error.path = path
         return error
@@ -75,11 +75,11 @@ class MalformedLineError(ChangeFileError):
     @classmethod
     def of(cls, path: Path, line: int, problem: str) -> Self:
         error = cls(
-            "not a change record",
+            "this is not a change record",
             expected='one JSON object {"topic", "partition", "offset", "key", "value"} as Debezium wrote it',
             found=problem,
             where=f"{path}:{line}",
-            hint="nothing of the file was taken in; correct the line or put a whole copy in its place and go on",
+            hint="the file was not read; correct the line, or replace the file with a complete copy, and continue",
         )
         error.path = path
         return error
@@ -93,9 +93,9 @@ class OffsetGapError(CaptureError):
         return cls(
             f"changes are missing in {topic}",
             expected=f"offset {expected}",
-            found=f"{problem}: {problem - expected} changes are not there",
+            found=f"{problem}: {problem - expected} changes are missing",
             where=str(path),
-            hint=f"what was before is taken in; put the file with offset {expected} into {path.parent} and go on",
+            hint=f"earlier changes are merged; put the file with offset {expected} into {path.parent} and continue",
         )
 
 
@@ -105,7 +105,7 @@ class ColumnTypeError(CaptureError):
     @classmethod
     def unknown(cls, table: str, column: str, type_name: str) -> Self:
         return cls(
-            "no Delta type for a source column",
+            "a source column has no matching Delta type",
             found=f"{column} {type_name}",
             where=table,
             hint="leave the column out (source: columns: exclude), or add the type to "
@@ -115,12 +115,12 @@ class ColumnTypeError(CaptureError):
     @classmethod
     def changed(cls, table: str, column: str, before: str, now: str) -> Self:
         return cls(
-            "a source column changed to a type that is no wider one",
+            "a source column changed to a type that is not wider",
             expected=f"{column} {before}",
             found=now,
             where=table,
-            hint="nothing after the change was taken in, as the rows that are there are others in that type; load the "
-            "table anew, from a snapshot that was taken after the change",
+            hint="changes after it are not merged, because the existing rows have other values in that type; load the "
+            "table again, from a snapshot that was taken after the change",
         )
 
     @classmethod
@@ -136,11 +136,11 @@ class ColumnTypeError(CaptureError):
     @classmethod
     def undeclared(cls, table: str, where: str) -> Self:
         return cls(
-            "rows came before any schema change that declares their table",
+            "rows arrived before the schema change that declares their table",
             expected="a record with tableChanges",
             found="none",
             where=f"{table}, {where}",
-            hint="record schema changes too (Debezium: include.schema.changes=true), from the topic's beginning",
+            hint="record schema changes, too (Debezium: include.schema.changes=true), from the topic's beginning",
         )
 
 
@@ -158,8 +158,8 @@ class DeclarationError(CaptureError):
             expected="the table's columns as Debezium (tableChanges) or Canal (mysqlType) declares them",
             found=problem,
             where=table,
-            hint="nothing after it was taken in for the table, other tables go on; find out who wrote the record, and "
-            "load the table anew from a topic without it",
+            hint="its later changes are not merged, other tables continue; find the program that wrote the record, and "
+            "load the table again from a topic without it",
         )
 
 
@@ -173,8 +173,8 @@ class DeclaredKeyError(CaptureError):
             expected=f"key: [{', '.join(there)}]" if there else "a table with a primary key",
             found=f"key: [{', '.join(declared)}]",
             where=physical,
-            hint="nothing of the table was taken in from there on; correct `key` in the entity's YAML, and where rows "
-            "were merged by the other key already, remove the entity's Delta table and capture it anew",
+            hint="later changes of the table are not merged; correct `key` in the entity's YAML, and if rows "
+            "were merged by the wrong key, remove the entity's Delta table and capture it again",
         )
 
 
@@ -184,23 +184,23 @@ class ForeignWriteError(CaptureError):
     @classmethod
     def of(cls, table: str, own: int, version: int, operation: str) -> Self:
         return cls(
-            "somebody else changed rows of a captured table",
-            expected=f"the rows of version {own}, the last of capture's own",
+            "another program changed rows of a captured table",
+            expected=f"the rows of version {own}, the last one that capture wrote",
             found=f"version {version}, made by {operation}",
             where=table,
-            hint=f"nothing was merged on top of it, other tables go on; RESTORE the Delta table to version {own}, or "
-            f"begin it anew by tidemark capture reload {table}",
+            hint=f"nothing was merged after it, other tables continue; RESTORE the Delta table to version {own}, or "
+            f"read it again: tidemark capture reload {table}",
         )
 
     @classmethod
     def beneath(cls, table: str, own: int, version: int, operation: str) -> Self:
         """The other write came between the version that capture planned on and capture's own commit."""
         return cls(
-            "somebody else changed rows of a captured table while changes were merged",
-            expected=f"no version between that which version {own} was planned on and itself",
+            "another program changed rows of a captured table while changes were merged",
+            expected=f"no version between version {own} and the version that it was planned on",
             found=f"version {version}, made by {operation}",
             where=table,
-            hint=f"version {own} got no tag, other tables go on; begin it anew by tidemark capture reload {table}",
+            hint=f"version {own} got no tag, other tables continue; read it again: tidemark capture reload {table}",
         )
 
 
@@ -211,7 +211,7 @@ class TooManySlicesError(CaptureError):
     def of(cls, table: str, entity: str, most: int, first: str, reached: datetime) -> Self:
         """`first` is the next slice of the entity, `reached` the time of the newest event."""
         return cls(
-            f"an event of {reached.isoformat()} would complete too many slices of {entity}",
+            f"an event at {reached.isoformat()} would complete too many slices of {entity}",
             expected=f"at most {most:,} from {first} on",
             found="more",
             where=table,
@@ -226,11 +226,11 @@ class FencedCaptureError(CaptureError):
     @classmethod
     def of(cls, warehouse: TableLocation, own: str, newest: str, state_store: str) -> Self:
         return cls(
-            "another capture took over this warehouse: nothing is taken in here any more",
+            "another capture took over this warehouse: this one merges no more changes",
             expected=f"the lease of {own} ({state_store})",
-            found=f"that of {newest}",
+            found=f"the lease of {newest}",
             where=str(warehouse),
-            hint="stop one of the two; if this one is to go on, tidemark capture take-over",
+            hint="stop one of the two; to continue with this one: tidemark capture take-over",
         )
 
 
@@ -241,10 +241,10 @@ class FencedWriteError(CaptureError):
     def of(cls, path: TableLocation, own: int, newest: int) -> Self:
         return cls(
             "another capture took over while this one was writing: nothing of this batch was merged",
-            expected=f"a newest fencing token of {own}",
+            expected=f"{own} as the newest fencing token",
             found=str(newest),
             where=str(path),
-            hint="stop one of the two; if this one is to go on, tidemark capture take-over",
+            hint="stop one of the two; to continue with this one: tidemark capture take-over",
         )
 
 
@@ -254,11 +254,11 @@ class ReloadColumnsError(CaptureError):
     @classmethod
     def of(cls, table: str) -> Self:
         return cls(
-            "a table cannot be loaded, as nobody knows its columns",
-            expected="the source's own list of them",
+            "a table cannot be loaded, because its columns are not known",
+            expected="the list of columns from the source",
             found="none",
             where=table,
-            hint="put the instance's address into TIDEMARK_DATABASES, and ask again: tidemark capture reload",
+            hint="add the instance's address to TIDEMARK_DATABASES, and request it again: tidemark capture reload",
         )
 
 
@@ -271,7 +271,7 @@ class UnexpectedTableError(CaptureError):
             "the capture of a table failed unexpectedly",
             found=f"{type(error).__name__}: {_told(error)}",
             where=table,
-            hint="other tables go on, the next step tries it again; report it with the log if it comes back",
+            hint="other tables continue, and the next step retries it; report it with the log if it returns",
         )
 
 
@@ -291,7 +291,7 @@ class ChangeValueError(CaptureError):
             "a value does not fit its column's type",
             found=problem,
             where=f"{table}, {where}",
-            hint="nothing of this batch was taken in for the table; correct the record and go on",
+            hint="no change of this batch was merged into the table; correct the record and continue",
         )
 
 
@@ -301,11 +301,11 @@ class ReplayUnreadableError(CaptureError):
     @classmethod
     def of(cls, topic: str, first: int, count: int) -> Self:
         return cls(
-            "what came after the dead-letter queue's records cannot be read now, so their effect is not known",
-            expected="records that are read as they were when they were merged",
-            found=f"{count} that are none, the first at offset {first}",
+            "records after those of the dead-letter queue cannot be read now, so the effect is not known",
+            expected="the same records as when they were merged",
+            found=f"{count} unreadable records, the first at offset {first}",
             where=topic,
-            hint="set TIDEMARK_CANAL as it was when they came, or load the instance's tables anew",
+            hint="set TIDEMARK_CANAL to its value of that time, or load the instance's tables again",
         )
 
 
@@ -315,8 +315,8 @@ class SharedPhysicalTableError(CaptureError):
     @classmethod
     def of(cls, physical: str, instance: str, tables: tuple[str, str]) -> Self:
         return cls(
-            "a physical table belongs to two logical ones",
-            expected="one",
+            "a physical table belongs to two logical tables",
+            expected="one logical table",
             found=" and ".join(tables),
             where=f"{physical} of instance {instance}",
             hint="correct `table` and `instances` in the source of one of the two entities",

@@ -170,16 +170,16 @@ class PartitionContents:
         operation = now.operation or "a write"
         if told.rows and not self.files and not any(content.own for content in self.contents):
             return DataVerdict(
-                DataCondition.ABSENT, now.version, f"its run told {told.rows} rows, and its table has none of it"
+                DataCondition.ABSENT, now.version, f"its run reported {told.rows} rows, but its table has none"
             )
         is_untouched = bool(self.files) or len(self.contents) == 1
         if is_untouched if sound is None else sound.number == now.number:
             return DataVerdict(DataCondition.SOUND, now.version, "")
         if sound is None or not self.files:
             return DataVerdict(
-                DataCondition.ABSENT, now.version, f"{operation} of version {now.version} left nothing of it"
+                DataCondition.ABSENT, now.version, f"{operation} of version {now.version} left none of its rows"
             )
-        why = f"{operation} of version {now.version} is not ours; its own content is that of version {sound.version}"
+        why = f"{operation} of version {now.version} is foreign; its own content is in version {sound.version}"
         return DataVerdict(DataCondition.FOREIGN, now.version, why)
 
     def _beyond(self, told: int, newest: int) -> DataVerdict:

@@ -25,7 +25,7 @@ def judge_drift(rule: Drift, profile: SliceProfile | None, slice_: Slice, around
     past = around.profiles_of_same_weekday(slice_)
     told = drift(rule.column, around.dated_profile(slice_, profile), past)
     if told is None:
-        return Judgement(passed=True, reason=f"nothing of {rule.column} to compare with")
+        return Judgement(passed=True, reason=f"there are no values of {rule.column} to compare with")
     reason = f"{rule.column} is {told.distance:.3f} from its usual distribution (0 to 1, beyond chance; median of "
     reason += f"{told.compared} slices before), expected at most {rule.at_most:g}"
     figures = {"drift": round(told.distance, 4), "slices compared": told.compared}

@@ -43,7 +43,7 @@ def schema_of(session: SparkSession, warehouse: Warehouse, name: str) -> StructT
     if warehouse.is_external(name) and has_columns(warehouse, name):
         return _untyped(warehouse, name)
     if name not in warehouse.queries and name not in warehouse.functions:
-        raise EntityError("its columns are known once somebody has written its table", found=name)
+        raise EntityError("its columns are not known before its table is written", found=name)
     inner, upstreams = session.newSession(), _read_by(warehouse, name)
     for upstream in upstreams:
         if upstream != name:

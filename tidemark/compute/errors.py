@@ -38,11 +38,11 @@ class RowsMissingError(TerminalError):
     def of(cls, reader: Slice, name: str, slices: Sequence[Slice], where: str, found: str) -> Self:
         named = ", ".join(map(str, slices[:_SHOWN])) + ("..." if len(slices) > _SHOWN else "")
         return cls(
-            f"{reader} reads {name}, whose rows are not where they should be",
+            f"{reader} reads {name}, whose rows are missing",
             expected=f"the rows of {named}",
             found=found,
             where=where,
-            hint=f"bring the table back, or have {name} computed again (tidemark backfill)",
+            hint=f"restore the table, or compute {name} again (tidemark backfill)",
         )
 
 
@@ -52,32 +52,32 @@ class ExternalRowsError(RowsMissingError):
     @classmethod
     def nowhere(cls, name: str, probe: str) -> Self:
         return cls(
-            f"nobody knows where the rows of {name} are",
-            expected="a probe of rows (delta, files, partitions, sql, kafka), or a table of that name in the lake",
+            f"the place of the rows of {name} is not known",
+            expected="a probe of rows (delta, files, partitions, sql, kafka), or a table with that name in the lake",
             found=f"a probe of the kind {probe}" if probe else "no probe",
             where=f"{name}.yaml",
-            hint="give it such a probe, or depend on it without reading it",
+            hint="declare such a probe, or depend on it without reading it",
         )
 
     @classmethod
     def gone(cls, slice_: Slice, found: str) -> Self:
         return cls(
-            "external data that was there is not there any more",
+            "external data has disappeared",
             expected="the rows that were seen",
             found=found,
             where=str(slice_),
-            hint="look with `tidemark probe`; report backfill_requested where it is to be delivered again",
+            hint="check it with `tidemark probe`; report backfill_requested to have it delivered again",
         )
 
     @classmethod
     def unreadable(cls, slice_: Slice, error: TidemarkError) -> Self:
         return cls(
-            "external files that cannot be read",
+            "external files cannot be read",
             expected=error.expected
-            or "files of one form, by their names, with the columns and rows that they begin with",
+            or "files of one format (by their names), unchanged since the check of their columns",
             found=": ".join(filter(None, (error.where, error.message, error.found))),
             where=str(slice_),
-            hint="have them written again, or read them in a Python function",
+            hint="write them again, or read them in a Python function",
         )
 
     @classmethod
@@ -87,7 +87,7 @@ class ExternalRowsError(RowsMissingError):
             expected=f"at most {most:,} rows",
             found="more",
             where=str(slice_),
-            hint="cut the entity by a shorter period, or have the table exported to files",
+            hint="declare a shorter period, or export the table to files",
         )
 
 
@@ -101,7 +101,7 @@ class SnapshotMissingError(TransientError):
             expected="every shard past the end of the slice",
             found=waiting or "no version with that tag",
             where=str(slice_),
-            hint=f"let the capture go on, or materialize {slice_.entity} for {slice_.key} first",
+            hint=f"let the capture continue, or materialize {slice_.entity} for {slice_.key} first",
         )
 
     @classmethod
@@ -110,21 +110,23 @@ class SnapshotMissingError(TransientError):
         return cls(
             "the snapshot still waits for late events",
             expected=f"every instance past {until:%Y-%m-%d %H:%M:%S} UTC, its allowed_lateness after the slice's end",
-            found="a version with that tag, and an instance that is not there yet",
+            found="a version with that tag, and an instance that is behind",
             where=str(slice_),
-            hint="let the capture go on",
+            hint="let the capture continue",
         )
 
     @classmethod
     def untagged(cls, slice_: Slice, why: str, before: TaggedSnapshot | None) -> Self:
         """`before` is the newest tag of an earlier slice."""
-        instead = f"{slice_.entity} {before.slice} is tagged, version {before.version}" if before else "none is tagged"
+        instead = (
+            f"{slice_.entity} {before.slice} is tagged, version {before.version}" if before else "no slice is tagged"
+        )
         return cls(
-            "the snapshot is not tagged, as its rules do not hold or have not been judged",
-            expected=f"a version whose blocking rules hold; before it {instead}",
+            "the snapshot is not tagged, because its rules failed or were not checked yet",
+            expected=f"a version that passes its blocking rules; before it, {instead}",
             found=why,
             where=str(slice_),
-            hint="the next slice is judged by itself; correct the rows at the source, or the rule",
+            hint="correct the rows at the source, or the rule; the next slice is checked separately",
         )
 
 
@@ -134,7 +136,7 @@ class SnapshotRestatedError(TerminalError):
     @classmethod
     def of(cls, slice_: Slice, version: int) -> Self:
         return cls(
-            "the snapshot was restated: no single version holds it",
+            "the snapshot was restated: it is not a single version",
             found=f"version {version} and late changes",
             where=str(slice_),
             hint="read it with Spark: `snapshot` of tidemark.reader adds the late changes",
@@ -147,11 +149,11 @@ class NothingThereThenError(TerminalError):
     @classmethod
     def of(cls, slice_: Slice, when: datetime, told: str) -> Self:
         return cls(
-            "no version of the slice is known as of then",
-            expected="one that was told by then",
+            "the slice had no known version at that time",
+            expected="a version that was reported by then",
             found=repr(told) if told else f"nothing by {when.isoformat(sep=' ', timespec='seconds')}",
             where=str(slice_),
-            hint="`tidemark explain ENTITY SLICE --as-of TIME` says how it stood",
+            hint="`tidemark explain ENTITY SLICE --as-of TIME` shows its state at that time",
         )
 
 
@@ -164,10 +166,10 @@ class InputMissingError(TransientError):
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         return cls(
             "the slice is not ready",
-            expected="all of its input slices computed and checked",
+            expected="all its input slices, computed and checked",
             found=f"missing {names}{more}",
             where=str(slice_),
-            hint="materialize those first; nothing was written",
+            hint="materialize these first; nothing was written",
         )
 
 
@@ -178,10 +180,10 @@ class SliceBusyError(TransientError):
     def of(cls, slice_: Slice, run_id: str) -> Self:
         return cls(
             "another run is computing the slice",
-            expected="no run of it under way",
+            expected="no active run of the slice",
             found=f"run {run_id}",
             where=str(slice_),
-            hint="wait for its end, or terminate it; nothing was written",
+            hint="wait until it ends, or terminate it; nothing was written",
         )
 
 
@@ -191,8 +193,8 @@ class UnreadFunctionError(TerminalError):
     @classmethod
     def of(cls, entity: str, inputs: Sequence[str]) -> Self:
         return cls(
-            "which slices its function reads is not known, so that it is not known whether they are there",
-            expected="an offset for each input, found by a check of the current function, or stated in YAML",
+            "the slices that its function reads are not known, so their state is not known either",
+            expected="an offset for each input, from a check of the current function or from YAML",
             found=f"none for {', '.join(inputs)}",
             where=entity,
             hint="run `tidemark check` and load the definitions again; nothing was written",
@@ -220,7 +222,7 @@ class ZoneRulesError(TerminalError):
     @classmethod
     def of(cls, slice_: Slice, zone: str) -> Self:
         return cls(
-            f"Java's clock of {zone} is another one in this slice's time than the one that slices go by",
+            f"Java's clock of {zone} differs from the clock of slices at the time of this slice",
             where=str(slice_),
             hint="update Java: its rules of time zones are older or newer than the package tzdata; `tidemark doctor`"
             " says from which day on they differ",
@@ -233,9 +235,9 @@ class RepairSourceError(TerminalError):
     @classmethod
     def unclear(cls, entity: str, count: int) -> Self:
         return cls(
-            "where the rows are to come from is not clear",
-            expected="one of a version, a tag and a recomputation",
-            found=f"{count} of them",
+            "the source of the rows is not clear",
+            expected="a version, a tag or a recomputation",
+            found=f"{count} of these",
             where=entity,
         )
 
@@ -245,22 +247,24 @@ class RepairSourceError(TerminalError):
             "a captured table cannot be computed again",
             expected="a version or a tag",
             where=entity,
-            hint="let the source send its rows again, or take the partition from an older version",
+            hint="send the rows from the source again, or take the partition from an older version",
         )
 
     @classmethod
     def no_slice(cls, slice_: Slice) -> Self:
-        return cls("there is no such slice", expected="one between the entity's start and end", where=str(slice_))
+        return cls("the slice does not exist", expected="a slice between the entity's start and end", where=str(slice_))
 
     @classmethod
     def no_partition(cls, entity: str, partition: str) -> Self:
-        return cls("not a partition of a captured table", expected="column=value", found=partition, where=entity)
+        return cls(
+            "this is not a partition of a captured table", expected="column=value", found=partition, where=entity
+        )
 
     @classmethod
     def no_tag(cls, entity: str, tag: str, there: Sequence[str]) -> Self:
         return cls(
             "no version has that tag",
-            expected=f"one of {', '.join(there[-_SHOWN:])}" if there else "a version that has a tag",
+            expected=f"one of {', '.join(there[-_SHOWN:])}" if there else "a version with a tag",
             found=tag,
             where=entity,
             hint="`tidemark delta snapshots` lists them; a version can be given by its number, too",
@@ -269,8 +273,8 @@ class RepairSourceError(TerminalError):
     @classmethod
     def restated(cls, entity: str, tag: str, version: int) -> Self:
         return cls(
-            "the snapshot was restated: it is no single version any more",
+            "the snapshot was restated: it is not a single version any more",
             found=f"version {version} and late changes",
             where=f"{entity} {tag}",
-            hint="give the version by its number to get it without them",
+            hint="use the version's number to get it without the late changes",
         )

@@ -119,13 +119,13 @@ class ExternalRows:
     def _partitions(self, source: PartitionsProbe, probed: ProbedSlice, used: UsedSlice) -> DataFrame:
         folder = partition_folder(Folder.at(self._secrets.place(source.path)), probed.texts(source.partition))
         if folder is None:
-            raise ExternalRowsError.gone(used.slice, "no folder of that partition")
+            raise ExternalRowsError.gone(used.slice, "the partition has no folder")
         return self._read(folder.data(folder.files()), folder, used)
 
     def _read(self, files: Sequence[FileInfo], folder: Folder, used: UsedSlice) -> DataFrame:
         """The rows of files of one form."""
         if not files:
-            raise ExternalRowsError.gone(used.slice, "no file of it")
+            raise ExternalRowsError.gone(used.slice, "it has no files")
         try:
             rows = OutsideRows(folder, sorted(files, key=lambda info: str(info.path)))
             return frame_of(self._session, rows, folder)
@@ -152,7 +152,7 @@ class ExternalRows:
         """The records between the offsets that the probe saw."""
         offsets = offsets_of(used.version)
         if not offsets:
-            raise ExternalRowsError.gone(used.slice, "nobody noted its offsets")
+            raise ExternalRowsError.gone(used.slice, "its offsets were not recorded")
         if sum(end - first for first, end in offsets.values()) > _MOST_ROWS:
             raise ExternalRowsError.too_many(used.slice, _MOST_ROWS)
         try:

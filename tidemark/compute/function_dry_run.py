@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidemark.warehouse.warehouse import Warehouse
 
 
-_LOOKS: Final = "it looks at rows (collect, count, toPandas, ...) before it returns: no plan tells what is read"
+_LOOKS: Final = "it reads rows (collect, count, toPandas, ...) before it returns, so its plan does not show all inputs"
 
 
 def analyzed_plans(session: SparkSession, warehouse: Warehouse, name: str, ordinals: Iterable[int]) -> dict[int, str]:

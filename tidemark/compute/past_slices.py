@@ -56,7 +56,7 @@ class PastSlices:
         partition = {} if is_snapshot else slice_values(warehouse.entities[slice_.entity], slice_)
         self._claim(str(path), version)
         if not is_readable(path, version):
-            raise VersionGoneError.log(path, version, "the log has it no more")
+            raise VersionGoneError.log(path, version, "the log no longer has it")
         gone, wanted = files_gone(path, version, partition)
         if gone:
             raise VersionGoneError.files(path, version, gone, wanted)

@@ -190,7 +190,7 @@ class QueryAnalysis:
         written = StructType([field for field in rows if field.name.lower() not in own])
         there = StructType([field for field in self._written(name) if field.name.lower() not in own])
         if not any(not isinstance(field.dataType, NullType) for field in (*written, *there)):
-            return "no column of a type is left to write: a table needs one beside the partition columns and NULLs"
+            return "no column is left to write: a table needs a column besides partition columns and untyped NULLs"
         try:
             grown_schema(path, there, written)
         except SchemaChangedError as error:

@@ -137,7 +137,7 @@ def _counted(rule: RowCount, count: int, slice_: Slice, around: Surroundings) ->
             continue
         expected = other()
         if expected is None:
-            told += f"; nothing of {what} to compare with"
+            told += f"; there are no rows of {what} to compare with"
             continue
         if abs(count - expected) > share * expected:
             reason = f"{count} rows, {what} has {expected:g}: expected {share:.0%} more or less"
@@ -148,7 +148,7 @@ def _counted(rule: RowCount, count: int, slice_: Slice, around: Surroundings) ->
 
 def _fresh(rule: Freshness, at: int | None, slice_: Slice, around: Surroundings) -> Judgement:
     if at is None:
-        return Judgement(passed=False, reason=f"no row has a {rule.column}")
+        return Judgement(passed=False, reason=f"no row has a value in {rule.column}")
     newest = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=at)
     age = around.end_of(slice_) - newest
     expected = f"expected at most {rule.within} before the slice's end"

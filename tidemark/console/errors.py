@@ -29,10 +29,10 @@ class NoProfileError(TerminalError):
         """`missing` are the slices without a profile that the merge needs, or the slice itself."""
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         return cls(
-            "there is no profile of this slice",
+            "this slice has no profile",
             found=f"missing: {', '.join(map(str, missing[:_SHOWN]))}{more}" if missing else None,
             where=str(slice_),
-            hint="a run measures the slice, unless its declaration has 'profile: off'; parts can be merged for a month",
+            hint="a run measures the slice unless its declaration has 'profile: off'; profiles of parts can be merged",
         )
 
 
@@ -47,7 +47,7 @@ class ProjectFolderError(TerminalError):
     def of(cls, folder: Path) -> Self:
         return cls(
             "a new project needs a new or empty folder",
-            found="a folder that holds files" if folder.is_dir() else "a file",
+            found="a folder with files" if folder.is_dir() else "a file",
             where=str(folder),
             hint="choose another name; nothing was written",
         )

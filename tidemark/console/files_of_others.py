@@ -45,11 +45,11 @@ class FilesOfOthers(NamedTuple):
         periods = set(known.values())
         if len(periods) != 1:
             raise EntityError(
-                "no slices lie there",
-                expected="names such as 2026-03-29, 2026-03-29T07 (hours), 2026-03 (months) or 2026, all of one form",
-                found=", ".join(keys[:3]) or "no such path",
+                "there are no slices at this path",
+                expected="names such as 2026-03-29, 2026-03-29T07 (hours), 2026-03 (months) or 2026, all in one format",
+                found=", ".join(keys[:3]) or "the path does not exist",
                 where=whole,
-                hint="write {key} in the place of the slice's day, hour, month or year",
+                hint="write {key} in place of the slice's day, hour, month or year",
             )
         return cls(whole, periods.pop(), tuple(known), _columns(_KEY.sub(next(iter(known)), whole)))
 
@@ -96,9 +96,9 @@ def _columns(place: str) -> tuple[str, ...]:
         raise EntityError("the first slice cannot be read", expected=told[0], found=told[1], where=place) from error
     if not columns:
         raise EntityError(
-            "the first slice holds no columns",
-            expected="Parquet, ORC, CSV with a header, or JSON lines, by the end of their names",
-            found="no file" if not data else "files without a byte",
+            "the first slice has no columns",
+            expected="Parquet, ORC, CSV with a header, or JSON lines, with the matching ending of the name",
+            found="no file" if not data else "empty files",
             where=place,
         )
     return columns

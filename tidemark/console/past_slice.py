@@ -14,7 +14,7 @@ def print_as_of(told: SliceAsOf) -> None:
     """Print its state and its inputs; instants in UTC."""
     when = told.when.isoformat(sep=" ", timespec="seconds")
     if told.status is None:
-        print_line(f"{told.slice}: it had no events by {when}", "bold")
+        print_line(f"{told.slice}: it had no events until {when}", "bold")
         return
     flaws = {"tainted": told.status.tainted, "invalid": bool(told.status.issues)}
     words = ", ".join([told.status.run_state.value, *(name for name, holds in flaws.items() if holds)])

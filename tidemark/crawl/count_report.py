@@ -47,7 +47,7 @@ class _Count(BaseModel):
         if (self.records is None) == (self.offsets is None):
             raise ValueError("expected exactly one of records, offsets")
         if self.offsets is not None and self.offsets[0] > self.offsets[1]:
-            raise ValueError("offsets: the first one is behind the last one")
+            raise ValueError("offsets: the first is after the last")
         if self.number >= _MOST_RECORDS:
             raise ValueError(f"more than {_MOST_RECORDS - 1} records of one part and minute")
         return self
@@ -116,13 +116,13 @@ def _named(entries: Iterable[object], names: Collection[str]) -> Iterator[_Count
             raise _invalid(error, where) from None
         if entry.of not in names:
             raise CountReportError(
-                "no entity waits for counts of this name",
+                "no entity uses counts with this name",
                 expected=f"one of {', '.join(sorted(names)[:20])}"
                 if names
                 else "an entity with `probe: {counts: {of: NAME}}`",
                 found=entry.of[:100],
                 where=where,
-                hint="tables that declare `completeness` are counted by the center itself",
+                hint="the center itself counts tables that declare `completeness`",
             )
         yield entry
 

@@ -265,5 +265,5 @@ class Crawler:
                 self._given_up.add(look)
                 self._fail(watched.system, now)
                 if watched.look == look:
-                    error = ProbeError("the probe does not come back", expected=f"an answer within {longest}")
+                    error = ProbeError("the probe did not answer", expected=f"an answer within {longest}")
                     self._look_failed(watched, error, now)

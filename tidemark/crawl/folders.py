@@ -64,7 +64,9 @@ class Folder:
         is_local = isinstance(self.system, fs.LocalFileSystem)
         files = self._local_files(names) if is_local else self._stored_files(names)
         if len(files) > MOST_FILES:
-            raise ProbeError("too many files to look at", expected=f"at most {MOST_FILES:,}", found=f"{len(files):,}")
+            raise ProbeError(
+                "there are too many files to check", expected=f"at most {MOST_FILES:,}", found=f"{len(files):,}"
+            )
         return files
 
     def _stored_files(self, fitting: re.Pattern[str] | None) -> list[fs.FileInfo]:

@@ -107,9 +107,9 @@ def _object(line: str, where: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ProbeError("a line is no JSON", where=where) from error
+        raise ProbeError("a line is not JSON", where=where) from error
     if not isinstance(value, dict):
-        raise ProbeError("a line is no JSON object", where=where, found=type(value).__name__)
+        raise ProbeError("a line is not a JSON object", where=where, found=type(value).__name__)
     return value
 
 

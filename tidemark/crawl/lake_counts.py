@@ -76,7 +76,7 @@ def _minutes(path: TableLocation, name: str, column: str, zone: Zone | None) -> 
     except (OSError, KeyError, pa.ArrowException) as error:
         raise ProbeError("a file of the table cannot be counted", found=str(error)[:300], where=name) from None
     if not pa.types.is_timestamp(times.type):
-        raise ProbeError("a column that tells no minute", expected="TIMESTAMP", found=f"{column} {times.type}")
+        raise ProbeError("the column does not give the minute", expected="TIMESTAMP", found=f"{column} {times.type}")
     per_minute = _MINUTE * _UNITS[times.type.unit]
     numbers = pc.divide(times.cast(pa.int64()).drop_null(), per_minute)
     readings = Counter({row["values"]: row["counts"] for row in pc.value_counts(numbers).to_pylist()})

@@ -53,7 +53,7 @@ class TimeSpan(NamedTuple):
         kind = next(field.type for field in columns if field.name.lower() == column.lower())
         if probed.window is None or not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
             raise ProbeError(
-                "no time tells the slice's rows", expected=f"{column} as a date or a time", found=str(kind)
+                "the slice's rows cannot be selected by time", expected=f"{column} as a date or a time", found=str(kind)
             )
         ends = (probed.window.start, probed.window.end)
         if pa.types.is_timestamp(kind) and kind.tz:
@@ -142,7 +142,7 @@ def _require_columns(columns: pa.Schema, needed: Collection[str]) -> None:
     missing = sorted(name for name in needed if name.lower() not in there)
     if missing:
         raise ProbeError(
-            "the rules are about columns that the rows do not have",
+            "the rules use columns that the rows do not have",
             expected=", ".join(missing),
             found=", ".join(sorted(there))[:300] or "no column",
         )

@@ -142,13 +142,13 @@ def _require_quotes(text: io.TextIOWrapper, path: str) -> None:
     except (text_csv.Error, UnicodeError, OSError) as error:
         raise ProbeError(
             "a line is not CSV",
-            expected="UTF-8, with doubled quotes inside of quoted values",
+            expected="UTF-8, with doubled quotes inside quoted values",
             where=f"{path.rpartition('/')[2]}:{lines.line_num}",
         ) from error
     if last.endswith(",") and '"' in last:
         # Arrow takes the empty value for a text, as it does not see the end of the value.
         raise ProbeError(
-            "the last line has no end, and its last value is empty",
+            "the last line has no line end, and its last value is empty",
             expected="a line end after the last line of a file with quotes",
             where=f"{path.rpartition('/')[2]}:{lines.line_num}",
         )
@@ -167,9 +167,9 @@ def _form_of(files: Sequence[FileInfo]) -> FileForm:
     forms = {_form(name) for name in names}
     form = next(iter(forms), None)
     if form is None or len(forms) > 1:
-        expected = f"all of one form: .{', .'.join(_ENDS)}"
+        expected = f"files of one format: .{', .'.join(_ENDS)}"
         raise ProbeError(
-            "no rule can be counted in these files", expected=expected, found=", ".join(sorted(set(names))[:3])
+            "rules cannot be counted in these files", expected=expected, found=", ".join(sorted(set(names))[:3])
         )
     return form
 

@@ -68,7 +68,9 @@ def _values(consumer: Consumer, place: TopicPartition, end: int) -> Iterator[byt
     low, _ = consumer.get_watermark_offsets(place, timeout=_SECONDS)
     if low > place.offset:
         name = f"{place.topic}, partition {place.partition}"
-        raise ProbeError("a topic has dropped records", expected=f"offset {place.offset}", found=str(low), where=name)
+        raise ProbeError(
+            "Kafka has dropped records of a topic", expected=f"offset {place.offset}", found=str(low), where=name
+        )
     consumer.assign([place])
     position: int = place.offset
     silent = 0

@@ -26,10 +26,12 @@ def by_watermark(
     A time without a zone is in the zone `wall_clock`; a date begins on the slice's clock.
     """
     if watermark is None:
-        return replace(seen, is_there=False, why=f"nothing has a {column} yet")
+        return replace(seen, is_there=False, why=f"no row has a value in {column} yet")
     instant = instant_of(watermark, probed.time_zone, wall_clock)
     if instant > now + AHEAD:
-        raise ProbeError(f"{column} is ahead of our clock", expected=f"at most {now + AHEAD}", found=str(instant))
+        raise ProbeError(
+            f"{column} is later than this machine's clock", expected=f"at most {now + AHEAD}", found=str(instant)
+        )
     seen = replace(seen, watermark=instant.isoformat())
     if probed.window is not None and instant < probed.window.end:
         return replace(seen, is_there=False, why=f"{seen.why}; the newest {column} is {instant.isoformat()}")
@@ -47,7 +49,7 @@ def instant_of(value: object, time_zone: str, wall_clock: str = "UTC") -> dateti
         return value if value.tzinfo else instant_on(Zone.load(wall_clock), value)
     if isinstance(value, date):
         return instant_on(Zone.load(time_zone), datetime(value.year, value.month, value.day))  # noqa: DTZ001 - a wall clock
-    raise ProbeError("what should be a time is none", found=type(value).__name__)
+    raise ProbeError("the value is not a time", found=type(value).__name__)
 
 
 def instant_on(zone: Zone, local: datetime) -> datetime:
@@ -64,4 +66,4 @@ def _read(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError as error:
-        raise ProbeError("what should be a time is none", found=text[:100]) from error
+        raise ProbeError("the value is not a time", found=text[:100]) from error

@@ -127,7 +127,7 @@ def _check_specs(warehouse: Warehouse, entity: Entity, *, is_judged: bool) -> li
     if is_judged and entity.layer != EXPORT_LAYER and entity.period is not None:
         checks.append(validity_spec(entity, partitions))
     if has_anomaly_check(entity):
-        description = "Its profile is as usual, or the rules for anomalies passed."
+        description = "Passes if its profile is as usual, or the rules for anomalies pass."
         checks.append(
             dg.AssetCheckSpec(
                 CHECK_NAME, asset=entity.name, blocking=True, description=description, partitions_def=partitions

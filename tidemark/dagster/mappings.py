@@ -58,7 +58,7 @@ def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
     if downstream.period is None or ((upstream.sub_partitions or downstream.sub_partitions) and not is_its_own):
         return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions")
     if iana_name(upstream.time_zone) != iana_name(downstream.time_zone):
-        of_two_clocks = f"all partitions: their windows go by the clock of {upstream.time_zone}"
+        of_two_clocks = f"all partitions: their windows follow the clock of {upstream.time_zone}"
         return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation=of_two_clocks)
     natural = natural_offset(downstream.period, upstream.period)
     offsets = [
@@ -68,7 +68,7 @@ def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
         if dependency.entity == upstream.name
     ]
     if any(offset.kind is OffsetKind.LAST_AVAILABLE for offset in offsets):
-        return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions: the newest there is")
+        return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions: the newest one")
     if any(offset.goes_on for offset in offsets):
         return BuiltInMapping(dg.AllPartitionMapping(), exact=False, explanation="all partitions: since a fixed day")
     down = _Side(downstream.calendar, downstream.period)

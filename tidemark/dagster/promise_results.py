@@ -29,7 +29,7 @@ def baseline_spec(entity: Entity, partitions: dg.PartitionsDefinition[Any] | Non
         yield dg.AssetCheckSpec(
             BASELINE_CHECK,
             asset=entity.name,
-            description="Fails while the slice's promise (`ready_by`) is at risk or over, as the center forecasts it.",
+            description="Fails while the slice's promise (`ready_by`) is at risk or over in the center's forecast.",
             partitions_def=partitions,
         )
 

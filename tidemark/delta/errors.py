@@ -27,7 +27,7 @@ class NotADeltaTableError(TerminalError):
 
     @classmethod
     def at(cls, path: TableLocation) -> Self:
-        state = "a folder without _delta_log" if stored_files(path).has_files("") else "no such folder"
+        state = "a folder without _delta_log" if stored_files(path).has_files("") else "the folder does not exist"
         return cls("not a Delta table", expected="a folder with _delta_log", found=state, where=str(path))
 
 
@@ -37,9 +37,9 @@ class ColumnsDifferError(TerminalError):
     @classmethod
     def of(cls, path: TableLocation, given: Collection[str], there: Collection[str]) -> Self:
         differences = [f"no column {name} in the table" for name in sorted(set(given) - set(there))]
-        differences += [f"column {name} of the table is not given" for name in sorted(set(there) - set(given))]
+        differences += [f"column {name} of the table is missing" for name in sorted(set(there) - set(given))]
         return cls(
-            "the columns are not the table's",
+            "the columns differ from the table's columns",
             expected=", ".join(there),
             found="; ".join(differences),
             where=str(path),
@@ -49,10 +49,10 @@ class ColumnsDifferError(TerminalError):
     @classmethod
     def changed(cls, path: TableLocation, error: Exception) -> Self:
         return cls(
-            "the table's schema or protocol was changed by another writer meanwhile",
+            "another writer changed the table's schema or protocol in the meantime",
             found=str(error).partition("\n")[0],
             where=str(path),
-            hint="look at the table's columns, then start again",
+            hint="check the table's columns, then start again",
         )
 
 
@@ -66,7 +66,7 @@ class KeyNotUniqueError(TerminalError):
             expected=f"({', '.join(key)}) is unique",
             found=f"({', '.join(map(str, example))}) more than once; {count} such key{'s' * (count > 1)} in this batch",
             where=str(path),
-            hint="repair the partition from a version before the second row came, or delete the surplus rows",
+            hint="repair the partition from a version before the second row was written, or delete the surplus rows",
         )
 
     @classmethod
@@ -81,12 +81,12 @@ class VersionGoneError(TerminalError):
 
     @classmethod
     def unknown(cls, path: TableLocation, version: int, newest: int) -> Self:
-        return cls("no such version", expected=f"0 to {newest}", found=str(version), where=str(path))
+        return cls("the version does not exist", expected=f"0 to {newest}", found=str(version), where=str(path))
 
     @classmethod
     def log(cls, path: TableLocation, version: int, reason: str) -> Self:
         return cls(
-            f"version {version} cannot be read any more",
+            f"version {version} can no longer be read",
             expected="its part of the log",
             found=reason.partition("\n")[0],
             where=str(path),
@@ -97,7 +97,7 @@ class VersionGoneError(TerminalError):
     def files(cls, path: TableLocation, version: int, gone: Sequence[str], wanted: int) -> Self:
         return cls(
             f"version {version} was vacuumed",
-            expected=f"all of the {wanted} files that the partition had then",
+            expected=f"all {wanted} files of the partition in that version",
             found=f"{len(gone)} are gone, {gone[0]} among them",
             where=str(path),
             hint="choose a tagged snapshot (VACUUM keeps its files), or compute the partition again",
@@ -128,16 +128,16 @@ class TableFeatureError(TerminalError):
     def unreadable(cls, where: str, features: Sequence[str], known: Sequence[str]) -> Self:
         return cls(
             "the table's rows cannot be read without Spark",
-            expected=f"no features but {', '.join(known)}",
+            expected=f"only the features {', '.join(known)}",
             found=", ".join(features),
             where=where,
-            hint="drop the feature by Spark (ALTER TABLE ... DROP FEATURE), or read the table by Spark",
+            hint="drop the feature with Spark (ALTER TABLE ... DROP FEATURE), or read the table with Spark",
         )
 
     @classmethod
     def unknown(cls, path: TableLocation, features: Sequence[str], operation: str) -> Self:
         return cls(
-            f"the table has features that {operation} does not know here: nothing was changed",
+            f"the table has features that {operation} does not support: nothing was changed",
             found=", ".join(features),
             where=str(path),
             hint="use Delta's own command, or drop the feature (ALTER TABLE ... DROP FEATURE)",
@@ -154,7 +154,7 @@ class UnreadableLogError(TerminalError):
             expected="every commit from version 0, or from a whole checkpoint, up to the newest",
             found=problem,
             where=str(path),
-            hint="if a writer's clean-up was under way, try again; else restore the log's files from a copy",
+            hint="if a writer was cleaning up, try again; otherwise restore the log's files from a copy",
         )
 
 
@@ -165,11 +165,11 @@ class ForeignCommitError(TerminalError):
     def of(cls, path: TableLocation, app: str, number: int, newest: int, writer: str | None) -> Self:
         by = f", written by {writer}" if writer else ""
         return cls(
-            "another writer of the same application committed to the table meanwhile: nothing was written",
+            "another writer of the same application committed to the table: nothing was written",
             expected=f"{app} at its transaction {number - 1}",
             found=f"transaction {newest}{by}",
             where=str(path),
-            hint="only one may write: stop the other one; the next attempt begins at what is in the table",
+            hint="only one writer is allowed: stop the other one; the next attempt starts at the newest version",
         )
 
 
@@ -182,7 +182,7 @@ class CommitConflictError(TransientError):
             f"other writers changed the same data {attempts} times in a row",
             found=f"{type(error).__name__}: {str(error).partition(chr(10))[0]}",
             where=str(path),
-            hint="nothing was written; start it again when they are done",
+            hint="nothing was written; try again when they have finished",
         )
 
 
@@ -193,9 +193,9 @@ class PartitionChangedError(TransientError):
     def of(cls, path: TableLocation, partition: Mapping[str, object], planned: int, newest: int | None) -> Self:
         words = ", ".join(f"{name}={value}" for name, value in partition.items())
         return cls(
-            f"another writer changed {words} meanwhile",
+            f"another writer changed {words} in the meantime",
             expected=f"the files of version {planned}",
             found="a commit at the same moment" if newest is None else f"other files in version {newest}",
             where=str(path),
-            hint="nothing was written; look at the plan again, then repeat it",
+            hint="nothing was written; check the plan again, then repeat it",
         )

@@ -53,7 +53,7 @@ class MergeDecision:
 def decide(touched: TouchedPartition, *, has_deletion_vectors: bool) -> MergeDecision:
     """The cheapest strategy for one partition."""
     if not touched.candidates:
-        return MergeDecision(touched.partition, Strategy.APPEND, "no file can hold a key of the batch")
+        return MergeDecision(touched.partition, Strategy.APPEND, "no file can have a key of the batch")
     if not touched.files:
         return MergeDecision(touched.partition, Strategy.APPEND, f"none of the keys is in {_files(touched.candidates)}")
     if not has_deletion_vectors:

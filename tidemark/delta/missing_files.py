@@ -26,7 +26,7 @@ class ReadableVersions:
     def why_not(self, version: int) -> str:
         """Why a version cannot be read; empty if it can."""
         if version < self.first:
-            return f"the log has version {version} no more"
+            return f"the log no longer has version {version}"
         if version > self.last:
             return f"the log ends at version {self.last}, and the tag names version {version}"
         lacking = sum(added <= version and (removed is None or version < removed) for added, removed in self.gone)

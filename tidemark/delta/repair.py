@@ -50,7 +50,7 @@ def repair_partition(
     table is repaired or vacuumed (a lease in the state store `database`).
     """
     if (plan.way == "recompute") != (rows is not None):
-        raise ValueError("rows belong to a plan to compute them, and to no other")
+        raise ValueError("rows are only allowed with a plan to compute them")
     with maintaining(database, plan.path):
         txn = OptimisticTransaction(spark, plan.path)
         current = plan_in_transaction(txn, plan.path, plan.partition, plan.source)

@@ -99,7 +99,7 @@ def _compare_files(
         raise VersionGoneError.files(path, source, gone, len(restored))
     reason = _unfit(now, then, restored)
     way: Way = "nothing" if not (removed or restored) else "rewrite" if reason and restored else "metadata"
-    told = {"nothing": "the partition is as it was", "metadata": "the old files are there"}
+    told = {"nothing": "the partition is unchanged", "metadata": "the old files still exist"}
     why = told.get(way, reason or "")
     return RepairPlan(path, partition, txn.version, source, way, why, removed, restored, rows_of(live), rows_of(old))
 
@@ -132,10 +132,10 @@ def _unfit(now: FileStatistics, then: FileStatistics, restored: Sequence[LiveFil
     if changed:
         return f"column {', '.join(changed)} had another type"
     if any(file.has_vector for file in restored) and "deletionVectors" not in now.features:
-        return "the table has no deletion vectors any more"
+        return "the table no longer has deletion vectors"
     if now.properties.get("delta.enableRowTracking") == "true":
         return "the table tracks rows"
     rules = {name for name in now.properties if name.startswith("delta.constraints.")}
     if rules - set(then.properties):
-        return "the table has constraints that it did not have"
+        return "the table has new constraints"
     return None

@@ -82,7 +82,7 @@ def _quote(name: str) -> str:
 
 def _unreadable(text: object) -> ParseError:
     return ParseError(
-        "this is no slice",
+        "this is not a slice",
         expected="entity@key, as ods_orders@2026-03-29 or sales@2026-03-29/region=cn (dimensions in order)",
         found=quote_value(text),
     )

@@ -27,7 +27,7 @@ class OlapBusyError(TransientError):
     def __init__(self, where: str, holder: str, waited_seconds: float) -> None:
         super().__init__(
             "the OLAP store is in use",
-            expected=f"it to be free within {waited_seconds:g} s",
+            expected=f"a free store within {waited_seconds:g} s",
             found=f"it held: {holder}",
             where=where,
             hint="close the program that holds it and try again; "
@@ -43,7 +43,7 @@ class OlapDownError(TransientError):
             "the OLAP store does not answer",
             found=words,
             where=where,
-            hint=f"nothing was committed; it is tried again. If it stays so, start the server or correct {SETTING}",
+            hint=f"nothing was committed; it is tried again. If it fails again, start the server or correct {SETTING}",
         )
 
 
@@ -55,7 +55,7 @@ class OlapRefusedError(OlapStoreError):
     """The store refused, with its own message."""
 
     def __init__(self, where: str, words: str) -> None:
-        super().__init__("the OLAP store refused", found=words, where=where, hint=f"see to the store, or set {SETTING}")
+        super().__init__("the OLAP store refused", found=words, where=where, hint=f"check the store, or set {SETTING}")
 
 
 class OlapTableMissingError(OlapStoreError):
@@ -78,7 +78,7 @@ class OlapComparisonError(OlapStoreError):
             expected=expected,
             found=found,
             where=f"{table} {partition}",
-            hint="look for triggers, rules or generated columns on the table; the old partition is still there",
+            hint="look for triggers, rules or generated columns on the table; the old partition is unchanged",
         )
 
 
@@ -100,7 +100,7 @@ class OlapTypeError(OlapStoreError):
 
     def __init__(self, column: str, found: str) -> None:
         super().__init__(
-            "a column that an OLAP store cannot hold unchanged",
+            "an OLAP store cannot store a column without a change",
             expected="bool, int, double, decimal, string, date, or timestamp of microseconds",
             found=found,
             where=column,
@@ -117,7 +117,7 @@ class OlapPartitionError(OlapStoreError):
             expected=f"{column}={expected} in every row",
             found=found,
             where=f"{table}.{column}",
-            hint="publish each partition by itself",
+            hint="publish each partition separately",
         )
 
 
@@ -126,7 +126,7 @@ class OlapSettingError(OlapStoreError):
 
     def __init__(self, found: str) -> None:
         super().__init__(
-            "no OLAP store goes by that setting",
+            "the setting does not name an OLAP store",
             expected="duckdb, or postgresql+psycopg2://user:password@host:port/database",
             found=found,
             where=SETTING,

@@ -29,7 +29,7 @@ class TargetDownError(TransientError):
             f"the target '{target}' does not answer",
             found=found,
             where=ADDRESS_PREFIX + target.upper(),
-            hint="start it, or correct its address; what is open for it is kept",
+            hint="start it, or correct its address; open deliveries are kept",
         )
 
 
@@ -48,7 +48,7 @@ class TargetSettingError(TerminalError):
     def of(cls, target: str, expected: str) -> Self:
         variable = ADDRESS_PREFIX + target.upper()
         return cls(
-            f"the target '{target}' has no address of its kind",
+            f"the address of the target '{target}' does not match its kind",
             expected=expected,
             where=variable,
             hint=f"set {variable} for `tidemark refresh`",
@@ -61,7 +61,7 @@ class NotRefreshedError(TerminalError):
     @classmethod
     def target(cls, name: str, known: Collection[str]) -> Self:
         return cls(
-            f"no target of this project is named '{name}'",
+            f"this project has no target with the name '{name}'",
             expected=f"one of {', '.join(known)}" if known else "a name of `refresh_targets` in tidemark.yaml",
             hint=did_you_mean(name, known) or "add it to `refresh_targets` in tidemark.yaml",
         )
@@ -69,7 +69,7 @@ class NotRefreshedError(TerminalError):
     @classmethod
     def nothing(cls) -> Self:
         return cls(
-            "this project has no targets to refresh",
+            "this project has no refresh targets",
             expected="refresh_targets: {cache: {kind: redis}}",
             where="tidemark.yaml",
             hint="name a target there, and in declarations `refresh: [{target: cache, keys: [...]}]`",

@@ -31,11 +31,11 @@ class DamagedCopyError(TransientError):
     @classmethod
     def of(cls, where: TableLocation, name: str, expected: str, found: str) -> Self:
         return cls(
-            "a copied file is not what was sent, nothing was published",
+            "a copied file differs from what was sent, nothing was published",
             expected=expected,
             found=found,
             where=f"{where}/{name}",
-            hint="it is sent again; if it stays so, look at the disk or the store there",
+            hint="it is sent again; if it fails again, check the disk or the store there",
         )
 
 
@@ -47,7 +47,7 @@ class ReplicaChangedError(TransientError):
         return cls(
             f"other writers changed the replica {attempts} times in a row",
             where=str(where),
-            hint="only the replication writes a replica: stop the other writer",
+            hint="only the replication may write to a replica: stop the other writer",
         )
 
 
@@ -71,11 +71,11 @@ class ReplicaTableTakenError(TerminalError):
     @classmethod
     def of(cls, where: TableLocation, expected: str, found: str) -> Self:
         return cls(
-            "the table at the replica is another one, nothing was written",
+            "the replica's folder has a different table, nothing was written",
             expected=f"no table, or the replica of table {expected}",
-            found=f"the replica of table {found}" if found else "a table that no replication made",
+            found=f"the replica of table {found}" if found else "a table that was not written by the replication",
             where=str(where),
-            hint="give the replica a lake of its own, or delete that table if nobody needs it",
+            hint="give the replica a separate lake, or delete that table if it is not needed",
         )
 
 
@@ -85,9 +85,9 @@ class SourceFileError(TerminalError):
     @classmethod
     def gone(cls, where: TableLocation, name: str) -> Self:
         return cls(
-            "a file of the slice is gone at its source",
+            "a file of the slice is missing at its source",
             where=f"{where}/{name}",
-            hint="somebody else vacuumed the table: compute the slice again",
+            hint="another program vacuumed the table: compute the slice again",
         )
 
     @classmethod
@@ -107,7 +107,7 @@ class SourceFileError(TerminalError):
             expected="files below the table's folder",
             found=name,
             where=str(where),
-            hint="a shallow clone is not replicated: copy it deep",
+            hint="a shallow clone cannot be replicated: make a deep clone",
         )
 
 
@@ -117,7 +117,7 @@ class OlderSnapshotError(TerminalError):
     @classmethod
     def of(cls, version: int, there: int) -> Self:
         return cls(
-            "a newer snapshot of the table is at the replica already: readers there would see an older one",
+            "the replica already has a newer snapshot of the table: its readers would see an older one",
             expected=f"a version after {there}",
             found=str(version),
             hint="the newer snapshots are there; this one can only be read here",
@@ -144,7 +144,7 @@ class NotReplicatedError(TerminalError):
     @classmethod
     def place(cls, name: str, known: Collection[str]) -> Self:
         return cls(
-            f"no replica of this project is named '{name}'",
+            f"this project has no replica with the name '{name}'",
             expected=f"one of {', '.join(known)}" if known else "a name of `replicas` in tidemark.yaml",
             hint=did_you_mean(name, known) or "add it to `replicas` in tidemark.yaml",
         )
@@ -152,10 +152,10 @@ class NotReplicatedError(TerminalError):
     @classmethod
     def not_partitioned(cls, column: str, columns: Collection[str]) -> Self:
         return cls(
-            "a slice is replicated by its partition, and the table has none",
+            "a slice is replicated as a partition, but the table has no partitions",
             expected=f"a table that is partitioned by {column}",
             found=f"partitions by {', '.join(columns)}" if columns else "no partitions",
-            hint="write the table by its declared partition columns",
+            hint="write the table with its declared partition columns",
         )
 
     @classmethod

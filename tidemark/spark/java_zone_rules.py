@@ -119,7 +119,7 @@ def _changes(rules: bytes) -> tuple[list[int], list[int]]:
     """The times at which the UTC offset changes, and the offsets: one more, with the one before the first change."""
     reader = _JavaNumbers(rules)
     if reader.number("b") != _RULES:
-        raise ValueError("no rules of a time zone")
+        raise ValueError("no rules for a time zone")
     standard = reader.number("i")
     for _ in range(standard):
         reader.second()

@@ -38,12 +38,15 @@ def user_settings(settings: Settings, required: Mapping[str, str], *, is_local: 
     for name, value, place in _settings_of(settings.spark_conf):
         if not name.startswith(_PREFIX):
             raise SparkConfError(
-                "no setting of Spark", expected=f"a name such as {_PREFIX}executor.memory", found=name, where=place
+                "this is not a setting of Spark",
+                expected=f"a name such as {_PREFIX}executor.memory",
+                found=name,
+                where=place,
             )
         if name in _OTHERWISE:
             raise SparkConfError(f"{name} is a setting of Tidemark", found=value, where=place, hint=_OTHERWISE[name])
         if required.get(name, value) != value:
-            hint = "leave it out: results depend on it"
+            hint = "remove it: results depend on it"
             raise SparkConfError(
                 f"{name} cannot be changed", expected=required[name], found=value, where=place, hint=hint
             )

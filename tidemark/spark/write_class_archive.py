@@ -70,7 +70,7 @@ def main() -> None:
     if archive.is_file() or write_class_archive(archive):
         sys.stdout.write(f"classes of Spark's JVM in {archive}\n")
     else:
-        sys.stdout.write("this Java keeps no archive of classes: Spark's sessions start some seconds slower\n")
+        sys.stdout.write("this Java does not support class archives: Spark sessions start some seconds slower\n")
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ class StateSettingError(TerminalError):
     def of(cls, found: str, said: str = "") -> Self:
         """`found` is the URL with masked secrets, `said` the driver's message."""
         return cls(
-            "the setting is not a state store",
+            "the setting does not name a state store",
             expected="postgresql+psycopg2://user:password@host:port/database, with the options of PostgreSQL's client",
             found=f"{found} ({' '.join(said.split())})" if said else found,
             where="TIDEMARK_STATE",
@@ -131,7 +131,7 @@ class FencedError(TransientError):
             "another center is active" if is_center else f"the lease '{fence.lease}' is lost: nothing more is written",
             expected=ours if fence.fencing_token else f"the lease '{fence.lease}'",
             found=f"fencing token {fencing_token}, held by {holder or 'no process'}",
-            hint="ask that center; this one takes over when it ends" if is_center else "start it again",
+            hint="use that center; this one takes over when it ends" if is_center else "start it again",
         )
 
 
@@ -187,7 +187,10 @@ class NoSuchBackfillError(TerminalError):
     @classmethod
     def of(cls, number: int) -> Self:
         return cls(
-            "no such backfill", expected="a number of `tidemark backfills`", found=str(number), hint="look there"
+            "the backfill does not exist",
+            expected="a number of `tidemark backfills`",
+            found=str(number),
+            hint="look there",
         )
 
 
@@ -238,7 +241,7 @@ class TokenError(TerminalError):
     @classmethod
     def of_name(cls, name: str) -> Self:
         return cls(
-            "this cannot be the name of a token",
+            "invalid name of a token",
             expected="1 to 64 lower-case letters, digits, '.', '_' and '-', a letter or digit first",
             found=repr(name)[:100],
         )
@@ -246,7 +249,7 @@ class TokenError(TerminalError):
     @classmethod
     def of_unknown(cls, wanted: str) -> Self:
         return cls(
-            "there is no such token",
+            "the token does not exist",
             expected="a name or an id that `tidemark token list` shows",
             found=repr(wanted)[:100],
         )
@@ -257,7 +260,7 @@ class TokenError(TerminalError):
             f"{name} has {len(ids)} tokens in force already",
             expected="at most two: the one in use, and the next one",
             found=", ".join(sorted(ids)),
-            hint="revoke the one that is not used any more: tidemark token revoke ID",
+            hint="revoke the unused one: tidemark token revoke ID",
         )
 
     @classmethod

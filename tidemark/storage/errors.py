@@ -44,28 +44,28 @@ class _Words:
 
 _OBJECT_STORE: Final = _Words(
     "the object store",
-    "look whether it runs, and whether AWS_ENDPOINT_URL and AWS_REGION are right",
-    "a bucket that is there, and credentials that may list, read, write and delete in it",
-    "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give rights to the machine's role",
+    "check that it runs, and that AWS_ENDPOINT_URL and AWS_REGION are right",
+    "an existing bucket, and credentials with the right to list, read, write and delete in it",
+    "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or grant the rights to the machine's role",
 )
 _GOOGLE: Final = _Words(
     "the object store",
-    "look whether Google Cloud Storage is reached from here, and whether STORAGE_EMULATOR_HOST, if set, is right",
-    "a bucket that is there, and credentials that may list, read, write and delete in it",
-    "set GOOGLE_APPLICATION_CREDENTIALS to the file of a key, or give rights to the machine's service account",
+    "check that this machine can reach Google Cloud Storage, and that STORAGE_EMULATOR_HOST, if set, is right",
+    "an existing bucket, and credentials with the right to list, read, write and delete in it",
+    "set GOOGLE_APPLICATION_CREDENTIALS to the file of a key, or grant the rights to the machine's service account",
 )
 _AZURE: Final = _Words(
     "the object store",
-    "look whether Azure's storage is reached from here, and whether AZURE_STORAGE_ENDPOINT, if set, is right",
-    "a container that is there, and credentials that may list, read, write and delete in it",
+    "check that this machine can reach Azure's storage, and that AZURE_STORAGE_ENDPOINT, if set, is right",
+    "an existing container, and credentials with the right to list, read, write and delete in it",
     "set AZURE_STORAGE_ACCOUNT_KEY, or AZURE_CLIENT_ID and AZURE_TENANT_ID with AZURE_CLIENT_SECRET or "
     "AZURE_FEDERATED_TOKEN_FILE, or give the machine's identity the role Storage Blob Data Contributor",
 )
 _HDFS: Final = _Words(
     "HDFS",
-    "look whether its name nodes and data nodes run, whether it has left safe mode, and what HADOOP_CONF_DIR says",
+    "check its name nodes, its data nodes, its safe mode and HADOOP_CONF_DIR",
     "a folder in which this user may list, read, write and delete, within its quota",
-    "set HADOOP_USER_NAME, with Kerberos get a ticket, or let the folder's owner give the rights",
+    "set HADOOP_USER_NAME, get a ticket if you use Kerberos, or ask the folder's owner for the rights",
 )
 
 _WORDS: Final = {"hdfs": _HDFS, "gs": _GOOGLE, "abfss": _AZURE}
@@ -110,12 +110,12 @@ class UnsafeStoreError(TerminalError):
     @classmethod
     def of(cls, lake: RemoteLocation) -> Self:
         return cls(
-            "commits would not be safe: the store does not refuse to put what is there already (`If-None-Match: *` "
+            "commits would not be safe: the store does not refuse to replace an existing object (`If-None-Match: *` "
             "in S3 and Azure, a generation of 0 in Google's)",
-            expected="a second put of one file to be refused, as S3, Google Cloud Storage, Azure and HDFS do",
-            found="it took the first one's place",
+            expected="that a second put of the same file is refused, as S3, Google Cloud Storage, Azure and HDFS do",
+            found="the second put replaced the first",
             where=str(lake),
-            hint="set TIDEMARK_WAREHOUSE to a bucket of a store that keeps it, or to a folder",
+            hint="set TIDEMARK_WAREHOUSE to a bucket of such a store, or to a folder",
         )
 
     @classmethod
@@ -123,7 +123,7 @@ class UnsafeStoreError(TerminalError):
         return cls(
             "commits would not be safe: without a hierarchical namespace a rename is a copy and a delete",
             expected="a storage account with a hierarchical namespace (Azure Data Lake Storage Gen2)",
-            found="an account with a flat one",
+            found="an account with a flat namespace",
             where=str(lake),
             hint="set TIDEMARK_WAREHOUSE to a container of such an account; a flat account can be upgraded",
         )

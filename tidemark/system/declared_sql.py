@@ -35,7 +35,7 @@ def _variables(given: object) -> object:
     values = _mapping(given, "{region: eu}")
     for name, value in values.items():
         if not isinstance(value, _SCALARS):
-            raise ValueError(f"{name} is no constant: write a text, a number, a date, true or false")  # noqa: TRY004 - pydantic's
+            raise ValueError(f"{name} is not a constant: write a text, a number, a date, true or false")  # noqa: TRY004 - pydantic's
     return tuple((name, _constant(name, value)) for name, value in values.items())
 
 
@@ -64,11 +64,11 @@ def _function(name: str, declared: Mapping[str, Any]) -> SqlFunction:
     bodies = [key for key in ("sql", "equals") if key in declared]
     arguments = declared.get("arguments", [])
     if len(bodies) != 1 or not isinstance(arguments, list):
-        raise ValueError(f"{name} needs a list of arguments, and sql (its text) or equals (what Spark's own one does)")
+        raise ValueError(f"{name} needs a list of arguments, and sql (its text) or equals (a function of Spark)")
     _refuse_sparks_own(name)
     texts = (declared[bodies[0]], declared.get("returns", ""), *arguments)
     if not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"{name}: its arguments, expression and type are texts")
+        raise ValueError(f"{name}: its arguments, expression and type must be texts")
     try:
         return SqlFunction.parse(
             name, tuple(arguments), texts[0], is_macro=bodies == ["sql"], returns=declared.get("returns", "")
@@ -81,7 +81,7 @@ def _refuse_sparks_own(name: str) -> None:
     from tidemark.dependency_model.lineage.functions import FUNCTIONS  # noqa: PLC0415 - where a project has functions
 
     if name in FUNCTIONS or name in _OTHERS:
-        raise ValueError(f"{name} is a function of Spark: give yours a name of its own")
+        raise ValueError(f"{name} is a function of Spark: choose another name")
 
 
 def _mapping(given: object, example: str) -> Mapping[str, Any]:

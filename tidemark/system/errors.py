@@ -51,7 +51,7 @@ class SettingsError(TerminalError):
         variable = prefix + setting.upper()
         where = places.get(setting)
         return cls(
-            "setting cannot be used",
+            "the setting cannot be used",
             found=f"{first['input']!r}: {first['msg']}",
             where=where or variable,
             hint="correct it there" if where else f"correct the environment variable {variable}, or unset it",
@@ -64,7 +64,7 @@ class NoProjectError(TerminalError):
     @classmethod
     def above(cls, start: Path, file: str) -> Self:
         return cls(
-            "this is no project of Tidemark",
+            "this is not a Tidemark project",
             expected=f"a file {file} in the working folder or in a folder above it",
             found=f"none in {start} or above",
             where=str(start),
@@ -74,9 +74,9 @@ class NoProjectError(TerminalError):
     @classmethod
     def at(cls, root: Path, file: str) -> Self:
         return cls(
-            "this is no project of Tidemark",
+            "this is not a Tidemark project",
             expected=f"a folder with a file {file}",
-            found="no such file" if root.is_dir() else "no such folder",
+            found="the file does not exist" if root.is_dir() else "the folder does not exist",
             where=str(root),
             hint="correct `--root` or the environment variable TIDEMARK_ROOT, or write a project with `tidemark init`",
         )
@@ -92,11 +92,11 @@ class DiskPathError(TerminalError):
     @classmethod
     def of(cls, path: Path, error: OSError) -> Self:
         return cls(
-            "cannot be written",
+            "the folder cannot be written",
             expected="a folder with the right to create files in it",
             found=error.strerror or str(error),
             where=str(path),
-            hint="free the disk or give rights to it, or choose another folder with TIDEMARK_DATA",
+            hint="free some space, grant write access, or choose another folder with TIDEMARK_DATA",
         )
 
 
@@ -131,7 +131,7 @@ class SparkStartError(TerminalError):
             "the Spark session did not start",
             found=f"the JVM ended with\n{log}\n",
             where=f"TIDEMARK_SPARK_MASTER={master}",
-            hint="too little memory is cured with TIDEMARK_SPARK_MEMORY",
+            hint="if memory is too small, set TIDEMARK_SPARK_MEMORY",
         )
 
 
@@ -156,11 +156,11 @@ class SchemaChangedError(TerminalError):
     @classmethod
     def of_names(cls, path: TableLocation, names: Sequence[str]) -> Self:
         return cls(
-            "the rows have columns of names that a table cannot have",
+            "the rows have columns with invalid names",
             expected="each name once, whatever its case, without blanks and any of ,;{}()=",
             found="; ".join(names),
             where=str(path),
-            hint="give each another name: .. AS name",
+            hint="rename each column: .. AS name",
         )
 
     @classmethod
@@ -177,7 +177,7 @@ class SchemaChangedError(TerminalError):
     def partition_columns_given(cls, path: TableLocation, columns: Sequence[str]) -> Self:
         return cls(
             "a partition column is in the rows more than once",
-            expected="once at most, with the slice's own value",
+            expected="at most once, with the slice's own value",
             found=", ".join(columns),
             where=str(path),
             hint="leave it out of the SELECT list",
@@ -209,7 +209,7 @@ class AlreadyRunningError(TransientError):
             expected=f"the lease '{lease}'",
             found=f"held by {holder}",
             where=where,
-            hint="wait until it ends, or stop it; of one that died on another machine the lease ends within 30 s",
+            hint="wait until it ends, or stop it; if it died on another machine, its lease ends within 30 s",
         )
 
 
@@ -221,8 +221,8 @@ class ServedAlreadyError(TerminalError):
         """`served` is the other process, None if it is not known yet."""
         return cls(
             "another `tidemark up` serves this project",
-            expected="one for each of Dagster's homes: two daemons would start its runs twice",
-            found=str(served) if served else "a process that has not said its address yet",
+            expected="one `tidemark up` for each DAGSTER_HOME: two daemons would start each run twice",
+            found=str(served) if served else "a process whose address is not known yet",
             where=str(home),
-            hint="use that one, or stop it with Ctrl-C",
+            hint="use it, or stop it with Ctrl-C",
         )

@@ -115,7 +115,7 @@ class HttpGuard:
         size = announced_bytes(scope) if scope["type"] == "http" else 0
         caller = caller_of(scope).limited_by
         if not self._bodies.take(caller, size):
-            expected = f"at most {MOST_BYTES_AT_A_TIME} bytes of bodies at a time, of one caller half as much"
+            expected = f"at most {MOST_BYTES_AT_A_TIME} bytes of bodies at a time, and half as much for one caller"
             await send_refusal(Refusal(503, "too many bytes of bodies at a time", expected), send)
             return
         try:
@@ -141,7 +141,9 @@ class HttpGuard:
         # An address cannot be redirected by DNS, so the address of the connection is always right.
         if name and (name in self._hosts or name == _canonical((scope.get("server") or ("",))[0] or "")):
             return None
-        return Refusal(403, "this server has another name", "a Host header that names it", ", ".join(given)[:200])
+        return Refusal(
+            403, "this server does not have this name", "a Host header that names it", ", ".join(given)[:200]
+        )
 
     async def _wrong_caller(self, scope: Scope, headers: _Headers) -> Refusal | None:
         """The refusal of a foreign page, or of a caller without the right."""
@@ -149,7 +151,10 @@ class HttpGuard:
         has_token = isinstance(caller, Caller) and caller.kind == "token"
         if not has_token and not is_same_origin(scope):
             return Refusal(
-                403, "a page of another origin asks", "the server's own pages, or no browser", headers.origin
+                403,
+                "the request comes from a page of another origin",
+                "the server's own pages, or a client that is not a browser",
+                headers.origin,
             )
         if isinstance(caller, Refusal):
             return caller
@@ -161,11 +166,11 @@ class HttpGuard:
             return None
         if "query" not in parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True):
             return None
-        return Refusal(405, "queries are not taken from the address", "POST with JSON", scope["method"])
+        return Refusal(405, "queries in the address are not allowed", "POST with JSON", scope["method"])
 
     def _wrong_length(self, headers: _Headers) -> Refusal | None:
         if headers.all("transfer-encoding"):
-            return Refusal(411, "the body says not how long it is", "a Content-Length")
+            return Refusal(411, "the length of the body is missing", "a Content-Length")
         if headers.announced > self._most_bytes:
             shown = headers.first("content-length")[:20]
             return Refusal(413, "the body is too long", f"at most {self._most_bytes} bytes", shown)
@@ -277,7 +282,7 @@ def _is_origin_of(origin: str, host: str) -> bool:
 def _wrong_path(scope: Scope) -> Refusal | None:
     """Refuse control characters. No file or page has them, and a look-up by such a path would end in a traceback."""
     if any(character < " " or character == "\x7f" for character in scope["path"]):
-        return Refusal(400, "the path has a control character", "a path of characters that can be printed")
+        return Refusal(400, "the path has a control character", "a path of printable characters")
     return None
 
 
@@ -289,7 +294,7 @@ def _wrong_content(scope: Scope, headers: _Headers) -> Refusal | None:
     kinds = {value.partition(";")[0].strip().lower() for value in given} or ({""} if has_body else set())
     if kinds <= {"application/json"}:
         return None
-    return Refusal(415, "the body is no JSON", "Content-Type: application/json", ", ".join(given)[:200] or "none")
+    return Refusal(415, "the body is not JSON", "Content-Type: application/json", ", ".join(given)[:200] or "none")
 
 
 def _without_port(host: str) -> str:

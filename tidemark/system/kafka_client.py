@@ -119,7 +119,7 @@ def _unusable(error: ValidationError) -> SettingsError:
     first = error.errors(include_input=False)[0]
     variable = PREFIX + (str(first["loc"][0]).upper() if first["loc"] else "SECURITY_PROTOCOL")
     return SettingsError(
-        "setting cannot be used",
+        "the setting cannot be used",
         found=first["msg"],
         where=variable,
         hint=f"correct the environment variable {variable}, or unset it",

@@ -13,7 +13,7 @@ class LocationError(TerminalError):
     @classmethod
     def malformed(cls, where: str) -> Self:
         return cls(
-            "this is no place in an object store",
+            "this is not a place in an object store",
             expected="s3://bucket/prefix, gs://bucket/prefix or abfss://container@account.dfs.core.windows.net/prefix, "
             "of letters, digits and - _ . =, without a user, ? or #",
             where=where,
@@ -29,25 +29,25 @@ class LocationError(TerminalError):
             "abfss://container@account.dfs.core.windows.net/prefix, or hdfs://host:port/prefix",
             found=f"{scheme}://",
             where=where,
-            hint="correct it; an object store of another kind is used where it speaks S3, by AWS_ENDPOINT_URL",
+            hint="correct it; another object store needs the S3 protocol, and its address in AWS_ENDPOINT_URL",
         )
 
     @classmethod
     def not_in_hdfs(cls, where: str) -> Self:
         return cls(
-            "this is no place in HDFS",
+            "this is not a place in HDFS",
             expected="hdfs://host:port/prefix or hdfs://nameservice/prefix, of letters, digits and - _ . =",
             where=where,
-            hint="correct it; who it is that reads and writes there says HADOOP_USER_NAME, or Kerberos",
+            hint="correct it; the user is set by HADOOP_USER_NAME or by Kerberos",
         )
 
     @classmethod
     def no_name_nodes(cls, where: str) -> Self:
         return cls(
-            "without a port this is the name of a name service, whose name nodes are not known",
+            "without a port, this is a name service, and its name nodes are not known",
             expected="HADOOP_CONF_DIR, the folder of hdfs-site.xml and core-site.xml",
             where=where,
-            hint="set it, or name one name node by host:port",
+            hint="set it, or give a name node as host:port",
         )
 
     @classmethod
@@ -57,32 +57,32 @@ class LocationError(TerminalError):
             expected="a folder on this machine's disk",
             found="a URI",
             where=where,
-            hint="correct it, or unset it: the default is a folder",
+            hint="correct it, or unset it to use a folder",
         )
 
     @classmethod
     def endpoint(cls, variable: str) -> Self:
         return cls(
-            "this is no address of an object store",
-            expected="http://host:port or https://host:port, and nothing behind it",
+            "this is not the address of an object store",
+            expected="http://host:port or https://host:port, without a path",
             where=variable,
-            hint="correct it; without it the store is AWS's own",
+            hint="correct it; without it, the store is AWS",
         )
 
     @classmethod
     def emulator(cls, variable: str) -> Self:
         return cls(
-            "this is no address of an emulator of Google Cloud Storage on this machine",
-            expected="http://127.0.0.1:port, and nothing behind it: it is asked without credentials",
+            "this is not the address of an emulator of Google Cloud Storage on this machine",
+            expected="http://127.0.0.1:port, without a path: it is used without credentials",
             where=variable,
-            hint="correct it; unset it for Google's own store",
+            hint="correct it, or unset it to use Google's store",
         )
 
     @classmethod
     def one_reads_it(cls, variable: str, instead: str) -> Self:
         return cls(
-            "only delta-rs would read this, Spark would not",
-            expected="no such variable: both have to be the same user in the same store",
+            "delta-rs would read this setting, but Spark would not",
+            expected="an unset variable: both must be the same user in the same store",
             where=variable,
             hint=f"unset it, and set {instead}, or use the machine's own user",
         )
@@ -90,17 +90,17 @@ class LocationError(TerminalError):
     @classmethod
     def azure_emulator(cls, variable: str) -> Self:
         return cls(
-            "this is no address of an emulator of Azure's storage on this machine",
-            expected="http://127.0.0.1:port/account, the account being that of the lake's URI",
+            "this is not the address of an emulator of Azure's storage on this machine",
+            expected="http://127.0.0.1:port/account, with the account of the lake's URI",
             where=variable,
-            hint="correct it; unset it for Microsoft's own servers",
+            hint="correct it, or unset it to use Microsoft's servers",
         )
 
     @classmethod
     def two_users(cls, first: str, second: str) -> Self:
         return cls(
-            "it is not known who is meant: the libraries take one or the other",
-            expected="one of both, as Spark and delta-rs have to be the same user",
+            "the user is not clear: libraries would use either of the two variables",
+            expected="one of the two, because Spark and delta-rs must be the same user",
             where=f"{first} and {second}",
             hint="unset one of them",
         )
@@ -110,14 +110,14 @@ class LocationError(TerminalError):
         return cls(
             "the bucket's region is not known",
             where="TIDEMARK_WAREHOUSE",
-            hint="set AWS_REGION, for a server of your own AWS_ENDPOINT_URL",
+            hint="set AWS_REGION; for your own server, set AWS_ENDPOINT_URL",
         )
 
     @classmethod
     def unsafe(cls, variable: str, harm: str) -> Self:
         return cls(
             f"commits would not be safe: {harm}",
-            expected="no such variable: each commit is a conditional put, by Spark and by delta-rs alike",
+            expected="an unset variable: Spark and delta-rs commit with a conditional put",
             where=variable,
             hint="unset it",
         )

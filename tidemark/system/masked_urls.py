@@ -31,7 +31,7 @@ def read_url(given: str | URL, drivers: Collection[str]) -> URL:
         url = make_url(given)
     except (ArgumentError, ValueError):
         # A text that cannot be parsed cannot be masked either.
-        raise ValueError("a text that is no URL") from None
+        raise ValueError("the text is not a URL") from None
     url = url.set(drivername=POSTGRESQL) if url.drivername == "postgresql" else url
     if url.drivername not in drivers:
         raise ValueError(masked_url(url))

@@ -32,5 +32,5 @@ def named_settings(
 
 def _name(name: object, noun: str) -> str:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ValueError(f"'{name}' is no name of {noun}: write lower-case letters, digits and _")
+        raise ValueError(f"'{name}' is not a name of {noun}: write lower-case letters, digits and _")
     return name

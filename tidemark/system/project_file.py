@@ -46,7 +46,7 @@ def read_project_file(root: Path, known: Collection[str], secret: Collection[str
         raise SettingsError("the project's settings cannot be read", found=str(error), where=str(path)) from error
     values = {} if document.values is None else document.values
     if not isinstance(values, dict):
-        raise SettingsError("the project's settings are no mapping", expected="name: value", where=str(path))
+        raise SettingsError("the project's settings are not a mapping", expected="name: value", where=str(path))
     places = {name: f"{path}:{document.line((name,))}" for name in values}
     for name, value in values.items():
         _refuse_secret(name, value, places[name], secret)
@@ -57,9 +57,9 @@ def read_project_file(root: Path, known: Collection[str], secret: Collection[str
 def _refuse_secret(name: str, value: Any, place: str, secret: Collection[str]) -> None:
     if name in secret or _SECRET_NAME.search(name) or (isinstance(value, str) and _PASSWORD.search(value)):
         raise SettingsError(
-            f"a secret stands in {PROJECT_FILE}",
+            f"there is a secret in {PROJECT_FILE}",
             found=f"a password in `{name}`" if name not in secret else f"`{name}`, which holds passwords",
-            expected="secrets in the environment only: this file is in version control",
+            expected="secrets only in the environment: this file is in version control",
             where=place,
             hint=f"remove it here and set the environment variable TIDEMARK_{name.upper()}; change the password",
         )

@@ -102,7 +102,7 @@ def _networks(given: object) -> tuple[Network, ...]:
 
 def _scopes(given: Any) -> tuple[tuple[str, frozenset[AccessScope]], ...]:
     if not isinstance(given, dict) or len(given) > _MOST:
-        raise ValueError("scopes is what whom: {everyone: [read], 'group:data-ops': [operate], ann: [admin]}")
+        raise ValueError("scopes maps callers to scopes: {everyone: [read], 'group:data-ops': [operate], ann: [admin]}")
     return tuple((str(name), _scopes_of(words)) for name, words in given.items())
 
 

@@ -69,7 +69,7 @@ def _target(name: str, told: object) -> RefreshTarget:
     allowed = _OPTIONS.get(kind, ())
     unknown = [str(key) for key in options if key not in allowed]
     if unknown:
-        may_have = f"may have {', '.join(allowed)}" if allowed else "has nothing else"
+        may_have = f"may have {', '.join(allowed)}" if allowed else "has no other keys"
         raise ValueError(
             f"{name}: unknown {', '.join(unknown)}; a {kind.value} {may_have}, its address is in "
             f"{ADDRESS_PREFIX}{name.upper()}"
@@ -80,7 +80,7 @@ def _target(name: str, told: object) -> RefreshTarget:
         raise ValueError(f"{name} needs a file: {{{name}: {{kind: duckdb, file: data/bi.duckdb}}}}")
     target = RefreshTarget(name, kind, **options)
     if not _METHOD.fullmatch(target.method) or not _HEADER.fullmatch(target.header):
-        raise ValueError(f"{name}: a method is such as PURGE or BAN, a header such as xkey")
+        raise ValueError(f"{name}: a method is for example PURGE or BAN, a header for example xkey")
     return target
 
 

@@ -33,10 +33,10 @@ class RunConfigRefusedError(TerminalError):
     @classmethod
     def of(cls, refused: str) -> RunConfigRefusedError:
         return cls(
-            "this part of a run is the operator's to decide",
+            "a launcher of runs cannot set this part",
             expected="plain values below ops: <op>: config",
             found=refused[:200],
-            hint="leave it out; what runs work with is said in tidemark.yaml and in the environment of the service",
+            hint="remove it; the settings of runs are in tidemark.yaml and in the environment of the service",
         )
 
 
@@ -63,7 +63,7 @@ def _read(text: str) -> object:
     try:
         return yaml.load(text, _ShallowLoader)  # noqa: S506 - a safe loader
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise RunConfigRefusedError.of(f"a text that is no YAML: {error}") from error
+        raise RunConfigRefusedError.of(f"a text that is not YAML: {error}") from error
 
 
 class _ShallowLoader(yaml.SafeLoader):
@@ -79,7 +79,7 @@ def _mapping(value: object, what: str) -> Mapping[object, object]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise RunConfigRefusedError.of(f"{what} is no mapping")
+        raise RunConfigRefusedError.of(f"{what} is not a mapping")
     return value
 
 
@@ -103,7 +103,7 @@ def _check_nodes(nodes: object) -> None:
 def _check_plain(config: object) -> None:
     for value in _values(config):
         if isinstance(value, dict) and value.keys() == {"env"}:
-            raise RunConfigRefusedError.of("the name of a variable of the environment, by {'env': ...}")
+            raise RunConfigRefusedError.of("the name of an environment variable, by {'env': ...}")
 
 
 def _is_console_level(loggers: object) -> bool:

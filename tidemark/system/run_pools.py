@@ -17,7 +17,7 @@ def pool_capacities(text: str) -> dict[str, int]:
         name, equals, count = (word.strip() for word in part.partition("="))
         if not (name and equals and count.isdecimal() and int(count) > 0):
             raise PoolSettingError(
-                "these are no pools",
+                "these are not pools",
                 expected="names with capacities: default=2, heavy=1",
                 found=part,
                 where="TIDEMARK_POOLS",

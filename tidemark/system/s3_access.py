@@ -17,8 +17,8 @@ _REGIONS: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
 _REGION_OF_OTHERS: Final = "us-east-1"
 """The region for servers without regions."""
 _UNSAFE: Final = {
-    "AWS_S3_LOCKING_PROVIDER": "only delta-rs would respect that lock, Spark would not",
-    "AWS_S3_ALLOW_UNSAFE_RENAME": "of two writers one would lose its commit",
+    "AWS_S3_LOCKING_PROVIDER": "delta-rs would respect that lock, but Spark would not",
+    "AWS_S3_ALLOW_UNSAFE_RENAME": "one of two writers would lose its commit",
 }
 
 

@@ -44,7 +44,7 @@ def _known_zone(name: str) -> str:
 
 def _week_day(name: str) -> str:
     if name not in WEEK_DAYS:
-        raise ValueError(f"'{name}' is no day of the week, write one of {', '.join(WEEK_DAYS)}")
+        raise ValueError(f"'{name}' is not a day of the week, write one of {', '.join(WEEK_DAYS)}")
     return name
 
 

@@ -98,7 +98,7 @@ class EntityCode:
             clock = str(kept.get("clock", SPARK_TIME_ZONE))
             return cls(str(kept["query"]), function, rows, rules, outside, clock)
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"this is no code of an entity: {error}") from error
+            raise ValueError(f"this is not the code of an entity: {error}") from error
 
 
 _PARTS: Final = ("function", "rows", "rules", "outside")

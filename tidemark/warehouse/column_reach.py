@@ -24,7 +24,7 @@ def dependencies_reached(graph: DependencyGraph, columns: ColumnGraph, entity: s
     known = columns.columns(entity)
     if known and column not in known and _ALL not in known:
         raise UnknownEntityError(
-            f"{entity} has no such column", found=quote_value(column), hint=did_you_mean(column, known)
+            f"{entity} has no column with this name", found=quote_value(column), hint=did_you_mean(column, known)
         )
     return columns_reached(graph, columns, entity, frozenset({column}))
 

@@ -255,7 +255,7 @@ def _refuse_unknown_names(entity: Entity, function: PythonFunction, entities: Ma
 
 
 def _undeclared_query_error(file: str, name: str) -> EntityError:
-    return EntityError("no declaration beside this query", where=file, hint=f"write {name}.yaml, or take it away")
+    return EntityError("this query has no declaration", where=file, hint=f"write {name}.yaml, or remove the query")
 
 
 def _written(entity: Entity) -> ComputedTable:

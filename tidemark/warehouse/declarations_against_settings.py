@@ -36,7 +36,7 @@ def project_problems(settings: Settings, entities: Collection[Entity]) -> Iterat
         folder = entity.file.partition("/")[0] if "/" in entity.file else ""
         if folder and folder not in settings.layers:
             yield EntityError(
-                f"the folder '{folder}' is no layer of this project",
+                f"the folder '{folder}' is not a layer of this project",
                 expected=f"one of {', '.join(settings.layers)}",
                 where=entity.file,
                 hint=did_you_mean(folder, settings.layers) or f"add it to `layers` in {PROJECT_FILE}",
@@ -68,7 +68,7 @@ def _wrong_refreshes(settings: Settings, entities: Collection[Entity]) -> Iterat
             target = targets.get(told.target)
             if target is None:
                 yield EntityError(
-                    f"no target of this project is named '{told.target}'",
+                    f"this project has no target with the name '{told.target}'",
                     expected=f"one of {', '.join(targets)}"
                     if targets
                     else f"a name of `refresh_targets` in {PROJECT_FILE}",
@@ -79,11 +79,11 @@ def _wrong_refreshes(settings: Settings, entities: Collection[Entity]) -> Iterat
             allowed, used = REFRESHES[target.kind], told.used()
             if not set(used) <= set(allowed) or bool(used) != bool(allowed):
                 yield EntityError(
-                    f"a {target.kind.value} does not refresh that",
-                    expected=" or ".join(allowed) or "the target alone",
-                    found=", ".join(used) or "the target alone",
+                    f"a {target.kind.value} cannot refresh this",
+                    expected=" or ".join(allowed) or "only the target",
+                    found=", ".join(used) or "only the target",
                     where=_line_of(settings.declarations, entity.file, ("refresh", at)),
-                    hint=f"say what '{told.target}' has of each slice (docs/refresh.md)",
+                    hint=f"declare the objects of '{told.target}' for each slice (docs/refresh.md)",
                 )
 
 
@@ -104,7 +104,7 @@ def _unknown_names(
             if where and where not in told:
                 told.add(where)
                 yield EntityError(
-                    f"no {what} of this project is named '{name}'",
+                    f"this project has no {what} with the name '{name}'",
                     expected=f"one of {', '.join(known)}" if known else f"a name of `{what}s` in {PROJECT_FILE}",
                     where=where,
                     hint=did_you_mean(name, known) or f"add it to `{what}s` in {PROJECT_FILE}",

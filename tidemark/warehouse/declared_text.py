@@ -32,5 +32,5 @@ def read_declared_text(path: str | Path, file: str) -> str:
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
-        raise EntityError("this is no UTF-8", found=f"byte {error.start}", where=file) from error
+        raise EntityError("this is not UTF-8", found=f"byte {error.start}", where=file) from error
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

@@ -61,7 +61,7 @@ def read_folder(root: Path, defaults: Mapping[str, Any] = MappingProxyType({})) 
         with pause_collection():
             reading.folder(str(root), "", defaults)
     else:
-        reading.problems.append(EntityError("no such folder of declarations", where=str(root)))
+        reading.problems.append(EntityError("the folder of declarations does not exist", where=str(root)))
     return DeclaredFolder(Entities(reading.entities), tuple(reading.problems), reading.queries, reading.copies)
 
 
@@ -107,12 +107,12 @@ class _Reading:
             if entry.is_dir():
                 if not (entry.is_symlink() and os.path.realpath(entry.path) in _above(entry.path)):
                     return "folder"
-                self.problems.append(EntityError("the link leads back to a folder that it is in", where=place))
+                self.problems.append(EntityError("the link leads back to one of its parent folders", where=place))
                 return ""
             kind = _KINDS.get(entry.name[entry.name.rfind(".") :], "")
             if not kind or entry.is_file():
                 return kind
-            self.problems.append(EntityError("this is no file", where=place))
+            self.problems.append(EntityError("this is not a file", where=place))
         except OSError as error:
             self.problems.append(EntityError("cannot be read", found=error.strerror, where=place))
         return ""
@@ -131,7 +131,7 @@ class _Reading:
         first = self.queries.setdefault(name, file)
         if first is not file:
             problem = f"the query of '{name}' stands in {first} already"
-            self.problems.append(EntityError(problem, where=file, hint="a name is one entity's"))
+            self.problems.append(EntityError(problem, where=file, hint="the name must be unique"))
 
     def _file(self, path: str, file: str, layer: str, defaults: Mapping[str, Any]) -> None:
         name = file.rpartition("/")[2].removesuffix(_SUFFIX)

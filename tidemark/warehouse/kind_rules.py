@@ -53,7 +53,7 @@ class KindRule:
         if (has_body or entity.own_asset) and (is_captured or not self.is_computed):
             yield (
                 "kind",
-                EntityError(f"{self.meaning}: nothing here computes it", hint="take the query or own_asset away"),
+                EntityError(f"{self.meaning}: nothing here computes it", hint="remove the query or own_asset"),
             )
         if has_body and entity.own_asset:
             yield "own_asset", EntityError("a query or function computes it, or an asset of your own: not both")
@@ -106,19 +106,22 @@ def _of_any_kind(entity: Entity) -> Iterator[Problem]:
         yield "start", EntityError("it has no slices", expected=f"a {entity.period} between its start and its end")
     change = _change_within_an_hour(entity)
     if change:
-        told = "Dagster cannot cut hours where the clock changes by a part of an hour"
+        told = "Dagster cannot make hours if the clock changes by less than an hour"
         when = f"{entity.time_zone}, which does so on {change:%Y-%m-%d}"
-        hint = "declare a period of 10min, or time_zone: UTC and a day over its hours"
+        hint = "declare a period of 10min, or time_zone: UTC with a day over its hours"
         yield "period", EntityError(told, found=when, hint=hint)
     if entity.is_static and entity.export:
-        yield "export", EntityError("a Static entity has no slices to publish", hint="export what is made of it")
+        yield (
+            "export",
+            EntityError("a Static entity has no slices to publish", hint="export a table that is computed from it"),
+        )
     yield from _probe(entity)
     for dimension, parts in entity.sub_partitions.items():
         if dimension in PARTITION_COLUMNS:
             yield "sub_partitions", EntityError(f"'{dimension}' is a column of the business time", hint="rename it")
         wrong = next((value for value in parts if not _SEPARATORS.isdisjoint(value)), None)
         if wrong is not None:
-            yield "sub_partitions", EntityError("a part's name has neither '|' nor ','", found=wrong)
+            yield "sub_partitions", EntityError("the name of a part cannot contain '|' or ','", found=wrong)
 
 
 def _change_within_an_hour(entity: Entity) -> datetime | None:
@@ -136,7 +139,7 @@ def _change_within_an_hour(entity: Entity) -> datetime | None:
 
 def _of_columns(entity: Entity, *, has_query: bool) -> Iterator[Problem]:
     if entity.columns and has_query:
-        yield "columns", EntityError("its query says which columns it has", hint="take columns away")
+        yield "columns", EntityError("its query says which columns it has", hint="remove columns")
 
 
 def _probe(entity: Entity) -> Iterator[Problem]:
@@ -144,4 +147,4 @@ def _probe(entity: Entity) -> Iterator[Problem]:
     own = entity.probe.own if entity.probe else None
     if own is not None and own.entry_point not in installed():
         names = ", ".join(installed()) or "none is installed"
-        yield "probe", EntityError(f"no such entry point of {GROUP}", expected=names, found=own.entry_point)
+        yield "probe", EntityError(f"unknown entry point of {GROUP}", expected=names, found=own.entry_point)

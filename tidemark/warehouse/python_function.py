@@ -58,7 +58,7 @@ def read_function(path: Path, file: str) -> PythonFunction:
         module = ast.parse(text)
     except (SyntaxError, ValueError) as error:
         where = f"{file}:{getattr(error, 'lineno', None) or 1}:{getattr(error, 'offset', None) or 1}"
-        raise EntityError(f"this is no Python: {getattr(error, 'msg', error)}", where=where) from error
+        raise EntityError(f"this is not Python: {getattr(error, 'msg', error)}", where=where) from error
     functions = [
         statement for statement in module.body if isinstance(statement, ast.FunctionDef) and statement.name == FUNCTION
     ]

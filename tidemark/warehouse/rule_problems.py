@@ -95,7 +95,7 @@ def _reads(entity: Entity) -> frozenset[str]:
 
 def _unread(entity: Entity, rule: QualityRule) -> Iterator[_Wrong]:
     if isinstance(rule, Referential) and rule.entity not in _reads(entity):
-        hint = did_you_mean(rule.entity, _reads(entity)) or "declare the dependency: depends_on says which slices"
+        hint = did_you_mean(rule.entity, _reads(entity)) or "declare the slices under depends_on"
         yield _Wrong("entity", f"{entity.name} does not read that entity", rule.entity, hint)
 
 
@@ -107,7 +107,7 @@ def _wrong_text(entity: Entity, name: str, text: str) -> Iterator[_Wrong]:
     try:
         trees = sqlglot.parse(f"SELECT {text}" if name in _EXPRESSIONS else text, dialect="spark")
     except SqlglotError as error:
-        yield _Wrong(name, f"{name} is no SQL: {str(error).splitlines()[0]}", text[:_SHOWN])
+        yield _Wrong(name, f"{name} is not SQL: {str(error).splitlines()[0]}", text[:_SHOWN])
         return
     tree = trees[0] if len(trees) == 1 else None
     if name in _EXPRESSIONS:

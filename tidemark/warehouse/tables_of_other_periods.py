@@ -44,7 +44,7 @@ def tables_of_other_periods(
         new[entity.name] = entry if known else {"key": key, **_of_table(table, entity)}
         if expected := str(new[entity.name].get("expected", "")):
             problems[entity.name] = EntityError(
-                "its table holds other slices than it has now",
+                "its table has slices of another period",
                 expected=expected,
                 found=str(new[entity.name].get("found", "")),
                 where=str(table),

@@ -17,7 +17,7 @@ class WorkersDownError(TransientError):
     def of(cls, folder: Path, found: str) -> Self:
         return cls(
             "no host of warm workers takes a run now",
-            expected="a host that listens",
+            expected="a running host",
             found=found,
             where=str(folder),
             hint="`tidemark up` and `tidemark center` start one",

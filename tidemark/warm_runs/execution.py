@@ -75,7 +75,7 @@ class Execution:
                     pass
         except (Exception, DagsterExecutionInterruptedError):  # noqa: BLE001 - the run's page shows it
             error = serializable_error_info_from_exc_info(sys.exc_info())
-            self._instance.report_engine_event("The run could not go on.", run, EngineEventData.engine_error(error))
+            self._instance.report_engine_event("The run could not continue.", run, EngineEventData.engine_error(error))
 
     def _close(self, run_id: str) -> bool:
         """Close a run without an end of its own: as canceled if that was requested, else as failed."""

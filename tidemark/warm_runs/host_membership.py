@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 POLL_SECONDS: Final = 0.4
 """How often the store is checked for waiting runs: one read of an index of open runs."""
 _RENEW_SECONDS: Final = 4.0
-_GIVEN_UP: Final = "was killed, as its host had not been heard for too long and its runs were given up"
+_GIVEN_UP: Final = "was killed, because its host sent no heartbeat for too long and its runs were given up"
 
 
 @dataclass(frozen=True, slots=True)

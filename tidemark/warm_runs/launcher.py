@@ -92,7 +92,9 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
         check_run_config(dict(context.dagster_run.run_config))
         check_run_tags(context.dagster_run.tags)
         if self._is_doubled(context.dagster_run):
-            self._instance.report_run_canceled(context.dagster_run, "A center has started this under its own id.")
+            self._instance.report_run_canceled(
+                context.dagster_run, "A center has already started this run with its own id."
+            )
             return
         run_id, shared = context.dagster_run.run_id, self._shared
         if shared is not None and (self._begins_here(run_id) or shared.offer(run_id)):
@@ -135,14 +137,14 @@ class WarmRunLauncher(RunLauncher["DagsterInstance"], ConfigurableClass):
         except WorkersDownError as error:
             if self._is_stopped_elsewhere(run_id):
                 return True
-            self._instance.report_engine_event(f"The run cannot be told to stop: {error}", run, cls=type(self))
+            self._instance.report_engine_event(f"The run cannot be stopped: {error}", run, cls=type(self))
             return False
 
     def _is_stopped_elsewhere(self, run_id: str) -> bool:
         """Whether another host gets the request to stop, or no host will begin the run."""
         stop = Stop.UNKNOWN if self._shared is None else self._shared.stop(run_id)
         if stop is Stop.ENDED:
-            tell_end(self._instance, run_id, "It was stopped before a host had taken it.")
+            tell_end(self._instance, run_id, "The run was stopped before a host had taken it.")
         return stop is not Stop.UNKNOWN
 
     @property

@@ -80,5 +80,5 @@ class LostRuns:
 
 def _why(host: str) -> str:
     if not host:
-        return "No host of warm workers that has this run's code is there."
-    return f"Nothing was heard of the host {host}, which ran this; its slices are launched again."
+        return "No host of warm workers has this run's code."
+    return f"No heartbeat arrived from the host {host}, which ran this; its slices are launched again."

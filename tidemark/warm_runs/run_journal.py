@@ -40,5 +40,5 @@ class Journal:
 
     def _file(self, run_id: str) -> Path:
         if not _RUN_ID.fullmatch(run_id):
-            raise ValueError(f"{run_id[:80]!r} is no id of a run")
+            raise ValueError(f"{run_id[:80]!r} is not the id of a run")
         return self._folder / run_id

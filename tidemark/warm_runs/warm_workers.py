@@ -122,7 +122,7 @@ class WarmWorkers:
             if run_id in self._waiting:
                 self._waiting.remove(run_id)
                 del self._told_at[run_id]
-                self.runs.close(run_id, "It was stopped before a worker had begun it.")
+                self.runs.close(run_id, "The run was stopped before a worker had begun it.")
                 return True
             member = next((member for member in self._members if member.run_id == run_id), None)
             if member is None:
@@ -164,7 +164,7 @@ class WarmWorkers:
             member = self._of(worker)
             if member is None or member.run_id is None:
                 return
-            self._end(member.run_id, "" if ended else "Its worker could not tell its end.")
+            self._end(member.run_id, "" if ended else "Its worker could not report its end.")
             member.run_id, member.runs = None, member.runs + 1
             member.is_worn |= member.runs >= self.options.runs_a_worker or megabytes > self.options.megabytes
             if member.is_leaving:

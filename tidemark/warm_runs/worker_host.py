@@ -124,7 +124,7 @@ def _serve_questions(listener: socket.socket, service: HostService) -> None:
 
 def _answer(listener: socket.socket, service: HostService) -> None:
     """Each connection has one request and its own thread, so a silent one does not delay others."""
-    boundary = TurnBoundary("questions to the host of warm workers are not answered")
+    boundary = TurnBoundary("the host of warm workers does not answer")
 
     def accept() -> None:
         try:

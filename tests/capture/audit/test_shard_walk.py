@@ -103,6 +103,6 @@ def test_a_shard_that_cannot_be_compared_is_passed_over(
 
 
 def test_a_table_that_is_not_in_the_lake_or_has_another_key_is_passed_over(tmp_path: Path) -> None:
-    assert "nothing of its table" in walked(tmp_path, FakeReader(5), AuditCursor())[2]["a.school.orders_0"]
+    assert "its table is not in the lake" in walked(tmp_path, FakeReader(5), AuditCursor())[2]["a.school.orders_0"]
     captured(tmp_path, ORDERS, {"id": "double", "v": "int(11)"})
     assert "its key id" in walked(tmp_path, FakeReader(5), AuditCursor())[2]["a.school.orders_0"]

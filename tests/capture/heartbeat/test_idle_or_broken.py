@@ -20,10 +20,10 @@ def ago(**duration: int) -> datetime:
 @pytest.mark.parametrize(
     ("beat", "change", "health", "words"),
     [
-        (None, ago(seconds=1), Health.UNKNOWN, "no heartbeat of b has arrived yet"),
+        (None, ago(seconds=1), Health.UNKNOWN, "no heartbeat has arrived from b yet"),
         (ago(seconds=4), ago(seconds=9), Health.LIVE, "the last change of b is of 2026-03-24 00:00:21+00:00"),
         (ago(seconds=4), ago(minutes=12), Health.IDLE, "nothing has changed on b for 12 min, its heartbeat is 4 s old"),
-        (ago(seconds=4), None, Health.IDLE, "no change has come of b yet"),
+        (ago(seconds=4), None, Health.IDLE, "no change has arrived from b yet"),
         (
             ago(minutes=6),
             ago(minutes=6),

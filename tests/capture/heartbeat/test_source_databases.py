@@ -31,16 +31,16 @@ def test_an_authority_of_certificates_is_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("setting", "problem"),
     [
-        ("mysql://tide:secret@db/school", "instance before ="),
-        ("mysql://tide:secret=secret@db/school", "instance before ="),
+        ("mysql://tide:secret@db/school", "instance before the sign ="),
+        ("mysql://tide:secret=secret@db/school", "instance before the sign ="),
         ("a=postgresql://tide:secret@db/school", "postgresql+psycopg2://tide:***@db/school"),
         ("a=mysql://db/school", "user"),
         ("a=mysql://tide:secret@db/", "database after the host"),
         ("a=mysql://tide:secret@db:port/school", "no URL"),
         ("a=mysql://tide@db/school?password=secret", "an option 'password'"),
-        ("a=mysql://tide:secret@db/school?ssl_ca=/none/there.pem", "no file where ssl_ca says"),
+        ("a=mysql://tide:secret@db/school?ssl_ca=/none/there.pem", "the file of ssl_ca does not exist"),
         *(
-            (f"a=mysql://tide:hush@db/school{between}b=mysql://cap:secret@db2/school", "told apart by commas")
+            (f"a=mysql://tide:hush@db/school{between}b=mysql://cap:secret@db2/school", "commas separate entries")
             for between in (";", " ", "|", "\n", "&", "%2C", "/")
         ),
         ("a=mysql://tide:hush@db/school?b=mysql://cap:secret@db2/school", "an option"),

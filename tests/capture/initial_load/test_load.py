@@ -109,8 +109,8 @@ def test_a_load_that_failed_leaves_the_table_as_it_was(spark: SparkSession, tmp_
     assert report.closed == ()
     (warning,) = [text for text in report.warnings if "SQL_EXCEPTION" in text]
     assert warning == (
-        "a.school.orders_0: the connector ended its load with SQL_EXCEPTION (offset 2): see its log, restart it, then "
-        "tidemark capture reload ods_orders --shard a.school.orders_0 --again"
+        "a.school.orders_0: its load in the connector ended with SQL_EXCEPTION (offset 2): see its log, restart it, "
+        "then tidemark capture reload ods_orders --shard a.school.orders_0 --again"
     )
     assert world.initial_load_pending() == ("a.school.orders_0",)
 

@@ -85,7 +85,7 @@ def test_a_truncated_file_is_named_and_a_whole_copy_goes_on(capture: Capture, st
     with pytest.raises(CorruptFileError) as caught:
         capture.step()
     assert str(bad) in str(caught.value)
-    assert "put a whole copy in its place" in str(caught.value)
+    assert "replace it with a complete copy" in str(caught.value)
     assert capture.orders() == {("a.school.orders_0", 1, "10.00"), ("b.school.orders_1", 2, "10.00")}
 
     bad.write_bytes(whole)
@@ -163,7 +163,7 @@ def test_a_late_event_is_in_the_next_snapshot_counted_and_said(
     assert report.late == {"ods_orders": 1}
     (warning,) = report.warnings
     assert f"{path}:{late - start + 1}" in warning
-    assert "is in the next one" in warning
+    assert "the next one has the change" in warning
     second = capture.registry.get("ods_orders", "day", "2026-03-24")
     assert second is not None
     assert capture.registry.get("ods_orders", "day", "2026-03-23") == first

@@ -49,7 +49,7 @@ def test_nothing_is_replayed_past_records_that_were_read_otherwise(world: Letter
     world.values["a"] = [*world.values["a"], values_of(back)[deleted]]
     world.step()
     assert world.orders() == {2: "2.00"}
-    assert {"1 that are none, the first at offset 6" in (replayed.problem or "") for replayed in world.replay("a")} == {
-        True
-    }
+    assert {
+        "1 unreadable records, the first at offset 6" in (replayed.problem or "") for replayed in world.replay("a")
+    } == {True}
     assert (world.orders(), world.waiting()) == ({2: "2.00"}, [3, 4, 5])

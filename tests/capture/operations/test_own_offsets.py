@@ -73,7 +73,7 @@ def rows(folder: Path, table: str, key: str) -> list[int]:
 
 def test_a_topic_that_was_made_anew_and_is_longer_is_not_read(spark: SparkSession, tmp_path: Path) -> None:
     capture(spark, tmp_path, TABLES, SentIntake(sent(3), topic_id="old")).step()
-    with pytest.raises(TopicReplacedError, match=r"cdc\.a was made anew.*capture reload"):
+    with pytest.raises(TopicReplacedError, match=r"cdc\.a was created again.*capture reload"):
         capture(spark, tmp_path, TABLES, SentIntake(sent(9), topic_id="new")).step()
     assert rows(tmp_path, "ods_users", "user_id") == [1, 2, 3]
     capture(spark, tmp_path, TABLES, SentIntake(sent(9), topic_id="old")).step()

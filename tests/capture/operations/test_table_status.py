@@ -58,7 +58,7 @@ def test_a_recording_is_not_broken() -> None:
     later = NOW + timedelta(days=240)
     recorded = table_status(ORDERS, [commit(1, NOW)], Around({}, [], later, written=False))
     assert {stream.diagnosis.health for stream in recorded.streams.values()} == {Health.UNKNOWN}
-    assert recorded.streams["a"].diagnosis.reason.startswith("the heartbeats of a are a recording, the last one is of")
+    assert recorded.streams["a"].diagnosis.reason.startswith("the heartbeats of a are a recording, the last one was at")
     watched = table_status(ORDERS, [commit(1, NOW)], Around({}, [], later))
     assert {stream.diagnosis.health for stream in watched.streams.values()} == {Health.BROKEN}
 
@@ -75,7 +75,7 @@ def test_a_snapshot_is_held_back_by_the_instances_that_are_not_read_to_its_end()
     (told,) = blockers_of(table, NOW, UTC)
     assert told == (
         "instance b: read to 2026-03-23 23:01:00+00:00, 2 records wait in Kafka; "
-        "broken: the last heartbeat of b is of 2026-03-23 23:01:00+00:00, 60 min ago: nothing arrives any more"
+        "broken: the last heartbeat of b is 60 min old (2026-03-23 23:01:00+00:00): nothing arrives now"
     )
     assert blockers_of(table, NOW - timedelta(hours=2), UTC) == []
     later = blockers_of(table, NOW + timedelta(seconds=1), ZoneInfo("Europe/Paris"))

@@ -31,7 +31,7 @@ def test_a_slice_that_ended_while_its_table_was_held_says_so_after_the_reload() 
     said = reason(log, "2026-03-23")
     assert said is not None
     assert said.startswith("never tagged: the table was held when it ended (shard a.school.orders_0: rows changed")
-    assert "tidemark capture accept a 7 tags it as it was then" in said
+    assert "tidemark capture accept a 7 tags the version of that time" in said
     assert reason(log, "2026-03-24") is None
     assert reason(log, "2026-03-22") is None
 
@@ -40,7 +40,7 @@ def test_a_slice_without_a_version_of_its_own_says_so() -> None:
     log = [commit(2, "2026-03-24"), commit(1, "2026-03-22")]
     said = reason(log, "2026-03-23")
     assert said is not None
-    assert "rows from before were not all there" in said
+    assert "earlier rows were missing" in said
 
 
 def test_a_slice_that_is_not_over_may_be_tagged_yet() -> None:

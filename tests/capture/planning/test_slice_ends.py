@@ -59,7 +59,7 @@ LAST_MS = 2**32 * 1000 - 1
 )
 def test_a_time_of_another_century_stops_the_table(period: str, start: str) -> None:
     table = replace(TABLE, snapshot_series=(("ods_orders", "day", "2026-03-28"), ("fine", period, start)))
-    with pytest.raises(TooManySlicesError, match=r"ods_orders: an event of 2106-.* too many slices of fine: .*100,000"):
+    with pytest.raises(TooManySlicesError, match=r"ods_orders: an event at 2106-.* too many slices of fine: .*100,000"):
         open_slice_ends(table, PARIS, {}, 0, LAST_MS)
     missed = missed_slice_ends(table, PARIS, {}, LAST_MS)
     assert [slice_end.entity for slice_end in missed].count("fine") == 100_000

@@ -70,12 +70,12 @@ def test_what_names_no_table_is_of_the_table_of_its_record(text: str) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("length", INJECTION, "a length that is no whole number"),
+        ("length", INJECTION, "a length that is not a whole number"),
         ("length", 66, "a decimal has 1 to 65 digits"),
-        ("scale", 11, "no more behind the point"),
-        ("scale", True, "a scale that is no whole number"),
+        ("scale", 11, "at most all of them after the point"),
+        ("scale", True, "a scale that is not a whole number"),
         ("typeName", "DECIMAL(10,2)", "found amount DECIMAL"),
-        ("typeName", 7, "a type name that is no text"),
+        ("typeName", 7, "a type name that is not a text"),
     ],
 )
 def test_a_type_is_of_a_closed_set_and_its_sizes_have_limits(field: str, value: object, said: str) -> None:

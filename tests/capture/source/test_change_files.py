@@ -68,9 +68,9 @@ def test_line_of_an_offset(stream: Stream, tmp_path: Path) -> None:
         ('{"topic":"cdc.b","offset":1,"value":null}', r"topic 'cdc\.b' in the folder of cdc\.a"),
         ('{"topic":"cdc.a","offset":"1","value":null}', "offset '1'"),
         ('{"topic":"cdc.a","offset":1,"value":{"op":"c"}}', "no value.source.ts_ms"),
-        ('{"topic":"cdc.a","offset":1,"value":{"source":{"ts_ms":-1}}}', "ts_ms -1, which no binlog has"),
+        ('{"topic":"cdc.a","offset":1,"value":{"source":{"ts_ms":-1}}}', "ts_ms -1, outside the range of a binlog"),
         ('{"topic":"cdc.a","offset":1,"value":' + "[" * 5000 + "]" * 5000 + "}", "nested too deeply"),
-        ('{"topic":"cdc.a","offset":' + "9" * 5000 + "}", "a value that cannot be read"),
+        ('{"topic":"cdc.a","offset":' + "9" * 5000 + "}", "a value cannot be read"),
     ],
 )
 def test_what_is_wrong_with_a_line(tmp_path: Path, line: str, problem: str) -> None:
@@ -84,7 +84,9 @@ def test_what_is_wrong_with_a_line(tmp_path: Path, line: str, problem: str) -> N
 def test_a_cut_file_says_how_far_it_reads(stream: Stream, tmp_path: Path) -> None:
     path = tmp_path / "a" / "000000000010.jsonl.gz"
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(CorruptFileError, match=rf"{path}: change file is truncated or corrupt: found after line \d+"):
+    with pytest.raises(
+        CorruptFileError, match=rf"{path}: the change file is truncated or corrupt: found after line \d+"
+    ):
         check_file(path, topic_of(stream.instance))
 
 

@@ -54,11 +54,15 @@ def test_what_is_no_change_is_kept_apart_once_and_the_rest_goes_on(
     rows = read_table(spark, settings.warehouse / "ods_orders").collect()
     assert {row["order_id"]: str(row["amount"]) for row in rows} == {1: "1.00", 2: "2.00"}
     value, message = DeadLetters(settings.warehouse).all()
-    assert (value.offset, value.physical, value.reason) == (2, "school.orders_0", "a value fits no type of its column")
+    assert (value.offset, value.physical, value.reason) == (
+        2,
+        "school.orders_0",
+        "a value does not fit the type of its column",
+    )
     assert '"amount":"many"' in (value.raw or "").replace("\\", "")
-    assert (message.topic, message.offset, message.reason) == ("cdc.a", 3, "no record of Debezium's")
+    assert (message.topic, message.offset, message.reason) == ("cdc.a", 3, "not a record of Debezium")
     assert len([text for text in report.warnings if "tidemark dlq list" in text]) == 2
-    kept_once = "cdc.a offset 3: no record of Debezium's: kept in the dead-letter queue, see tidemark dlq list"
+    kept_once = "cdc.a offset 3: not a record of Debezium: kept in the dead-letter queue, see tidemark dlq list"
     assert kept_once in report.warnings
     again = [OffsetRange("a", 0, len(sent["a"]))]
     scan = scan_messages(messages(spark, sent, again), again, TABLES, ())

@@ -111,7 +111,7 @@ def test_a_channel_that_the_project_does_not_have_is_refused_with_file_and_line(
     monkeypatch.setenv("TIDEMARK_DATA", str(tmp_path / "data"))
     told = json.loads(_run("check", "--json", code=1).stdout)
     where = {problem["where"]: problem for problem in told["problems"]}
-    assert where["project.yaml:2"]["message"] == "no channel of this project is named 'growth'"
+    assert where["project.yaml:2"]["message"] == "this project has no channel with the name 'growth'"
     assert where["external/other.yaml:5"]["hint"] == "did you mean 'oncall'?"
     assert where["external/odd.yaml:3"]
     assert len(told["problems"]) == 3

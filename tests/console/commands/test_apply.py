@@ -70,7 +70,7 @@ def test_what_is_up_to_date_is_left_alone(root: Path) -> None:
         (("--slices", "2026-03-23"), ExitCode.USAGE, "needs an ENTITY"),
         (("--dry-run", "--approve"), ExitCode.USAGE, "leave out --approve"),
         (("sale",), ExitCode.FAILED, "sale"),
-        (("sales", "--slices", "1999-01-01"), ExitCode.FAILED, "sales has no slice then"),
+        (("sales", "--slices", "1999-01-01"), ExitCode.FAILED, "sales has no slice at this time"),
     ],
 )
 def test_bad_input_is_a_clear_answer(root: Path, arguments: tuple[str, ...], code: int, says: str) -> None:

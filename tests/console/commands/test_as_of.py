@@ -62,7 +62,7 @@ def explain(*arguments: str) -> str:
 
 
 def test_the_command_tells_it(settings: Settings) -> None:
-    assert "it had no events by" in explain("--as-of", "2026-03-30")
+    assert "it had no events until" in explain("--as-of", "2026-03-30")
     report(settings)
     after = (THEN + timedelta(minutes=1)).strftime("%Y-%m-%dT%H:%M:%S")
     assert json.loads(explain("--as-of", after, "--json"))["run_state"] == "completed"

@@ -89,13 +89,13 @@ def test_status_says_what_goes_on_and_what_waits_for_a_person(settings: Settings
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (("backfill", "ods_oders", "2026-03-29"), 1, "no such entity"),
+        (("backfill", "ods_oders", "2026-03-29"), 1, "unknown entity"),
         (("backfill", "ods_orders", "banana"), 1, "banana"),
-        (("backfill", "ods_orders", "1999-03-29"), 1, "ods_orders has no slice then"),
+        (("backfill", "ods_orders", "1999-03-29"), 1, "ods_orders has no slice at this time"),
         (("backfill", "ods_orders", "2026-03-29", "--dry-run", "--approve"), 2, "leave out --approve"),
-        (("backfills", "approve", "7"), 1, "no such backfill"),
+        (("backfills", "approve", "7"), 1, "the backfill does not exist"),
         (("backfills", "approve", "seven"), 2, "not a valid integer"),
-        (("backfills", "decide", "1"), 2, "say --rebuild or --keep"),
+        (("backfills", "decide", "1"), 2, "give --rebuild or --keep"),
     ],
 )
 def test_what_there_is_not_is_refused(settings: Settings, arguments: tuple[str, ...], code: int, says: str) -> None:

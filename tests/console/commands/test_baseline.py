@@ -72,5 +72,5 @@ def test_a_project_without_promises_says_so(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_repair_needs_an_entity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIDEMARK_DATA", str(tmp_path))
-    assert "needs the entity of the slice" in _run("--repair", "2026-03-24", code=2).output
+    assert "needs the slice's entity" in _run("--repair", "2026-03-24", code=2).output
     assert _run("no_such_table", code=1).exit_code == 1

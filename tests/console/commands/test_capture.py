@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
 REPLAYED_AT = datetime(2026, 3, 24, tzinfo=UTC)
-GAP = BinlogFinding("a", 40, FindingKind.FILES_MISSING, "nothing came of binlog.000008")
+GAP = BinlogFinding("a", 40, FindingKind.FILES_MISSING, "binlog.000008 did not arrive")
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_status_of_a_warehouse_into_which_nothing_came_but_a_gap_was_found(setti
     assert orders["streams"]["a"]["diagnosis"]["health"] == "unknown"
     assert orders["streams"]["a"]["halted"][0]["offset"] == 40
     shown = run("capture", "status").stdout
-    assert "ods_orders\ta\tnothing yet\t?\tunknown: no heartbeat of a has arrived yet\tnone\t0.0" in shown
+    assert "ods_orders\ta\tnothing yet\t?\tunknown: no heartbeat has arrived from a yet\tnone\t0.0" in shown
     assert f"halted: {GAP}; tidemark capture accept a 40 continues, and holds its tables" in shown
 
 
@@ -69,7 +69,7 @@ def test_late_changes_are_shown_by_the_slices_that_they_are_dated_in(settings: S
 def test_only_what_is_held_can_be_accepted_and_the_answer_is_kept(settings: Settings) -> None:
     refused = run("capture", "accept", "a", "40", "--because", "it was empty")
     assert refused.exit_code == 1
-    assert "nothing is halted there" in refused.stderr
+    assert "no capture is halted at this place" in refused.stderr
     HaltedSources(Database.of(settings)).write("a", [GAP])
     assert run("capture", "accept", "a", "40", "--because", "it was empty").exit_code == 0
     assert AcceptedFindings(Database.of(settings)).offsets() == {"a": {40}}
@@ -80,7 +80,7 @@ def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
     assert run("dlq", "list").stdout == "the dead-letter queue is empty\n"
     letter = {
         "topic": "cdc.a", "partition": 0, "offset": 7, "row": 0, "event_time": None, "physical": None,
-        "reason": "no record of Debezium's", "raw": "{", "replayed_at": None,
+        "reason": "not a record of Debezium", "raw": "{", "replayed_at": None,
     }  # fmt: skip
     kinds = {"partition": pa.int32(), "offset": pa.int64(), "row": pa.int32()}
     kinds |= dict.fromkeys(["event_time", "replayed_at"], pa.timestamp("us", "UTC"))
@@ -88,7 +88,7 @@ def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
     write_deltalake(lake_folder(settings.warehouse / "_dead_letters"), pa.Table.from_pylist([letter], schema))
     assert [letter_._asdict() for letter_ in DeadLetters(settings.warehouse).all()] == [letter]
     assert json.loads(run("dlq", "list", "--json").stdout) == {"dead_letters": [letter]}
-    assert run("dlq", "list").stdout.splitlines()[1:] == ["cdc.a\t7\t\tno record of Debezium's\t{"]
+    assert run("dlq", "list").stdout.splitlines()[1:] == ["cdc.a\t7\t\tnot a record of Debezium\t{"]
     assert "dead-letter queue: 1; tidemark dlq list shows the records" in run("capture", "status").stdout
     letters = DeadLetters(settings.warehouse)
     letters.note_replayed(letters.all(), REPLAYED_AT)

@@ -89,4 +89,4 @@ def test_other_addresses_need_a_token(world: World) -> None:
         env={"TIDEMARK_TOKEN": ""},
     )
     assert refused.returncode == ExitCode.FAILED
-    assert "without a token the API listens on this machine only" in refused.stderr
+    assert "without a token, the API listens only on this machine" in refused.stderr

@@ -62,7 +62,7 @@ def test_a_tag_of_people_has_its_version() -> None:
         (("sales",), 1, "not a Delta table"),
         (("feed",), 1, "not in a table of this lake"),
         (("nope",), 1, "nope"),
-        (("clicks", "--slice", HOURS[0], "--tag", TAG), 2, "do not go together"),
+        (("clicks", "--slice", HOURS[0], "--tag", TAG), 2, "exclude each other"),
         (("ods_orders", "--slice", DAYS[0], "--for", "excel"), 2, "excel"),
     ],
 )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-NOT_READ = "instance a: nothing of it is read; unknown: no heartbeat of a has arrived yet"
+NOT_READ = "instance a: nothing is read yet; unknown: no heartbeat has arrived from a yet"
 
 
 @pytest.fixture

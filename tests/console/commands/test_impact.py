@@ -82,8 +82,8 @@ def test_a_wrong_slice_names_the_input_that_failed_its_rules(settings: Settings)
     ("arguments", "words"),
     [
         (("ods_ordrs", "2026-03-29"), "did you mean 'ods_orders'?"),
-        (("ods_orders", "2016-03-29"), "has no slice then"),
-        (("ods_orders", "banana"), "this is no date"),
+        (("ods_orders", "2016-03-29"), "has no slice at this time"),
+        (("ods_orders", "banana"), "this is not a date"),
         (("ods_orders", "2026-03-29", "--column", "amnt"), "did you mean 'amount'?"),
     ],
 )

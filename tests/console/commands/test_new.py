@@ -81,7 +81,7 @@ def test_what_will_not_do_leaves_no_file(root: Path, query: str, says: str) -> N
 def test_nothing_is_overwritten(root: Path) -> None:
     before = (root / DECLARATIONS / "dwd" / "dwd_orders.sql").read_text()
     result = new(root, "dwd_orders", query="SELECT 1 FROM ods_orders WHERE dt = :biz_date")
-    assert (result.exit_code, "there already" in result.output) == (1, True)
+    assert (result.exit_code, "exists already" in result.output) == (1, True)
     assert (root / DECLARATIONS / "dwd" / "dwd_orders.sql").read_text() == before
 
 
@@ -110,7 +110,7 @@ def test_a_name_that_is_a_path_is_refused(root: Path, name: str) -> None:
 def test_a_layer_that_the_project_does_not_have_is_refused(root: Path, layer: str) -> None:
     before = sorted(root.parent.rglob("*"))
     result = new(root, "dws_x", "--layer", layer, query="SELECT 1 FROM dwd_orders WHERE dt = :biz_date")
-    assert (result.exit_code, "no such layer" in result.output) == (1, True), result.output
+    assert (result.exit_code, "unknown layer" in result.output) == (1, True), result.output
     assert sorted(root.parent.rglob("*")) == before
 
 
@@ -207,7 +207,7 @@ def test_a_stated_offset_answers_what_the_query_leaves_open(root: Path) -> None:
         ("ods_users=Range 1 to 2", 1, "Range 1 to 2"),
         ("ods_users", 2, "NAME=VALUE"),
         ("ods_user=Set 0", 1, "did you mean 'ods_users'?"),
-        ("ods_users: x=Set 0", 1, "no such entity"),
+        ("ods_users: x=Set 0", 1, "unknown entity"),
     ],
 )
 def test_an_offset_that_is_none_leaves_no_file(root: Path, offset: str, code: int, says: str) -> None:
@@ -344,7 +344,7 @@ def test_the_project_begins_today_where_nothing_says_otherwise(shop: Path) -> No
     [
         ("exports", "with {key} for the slice's key"),
         ("exports/dt={key}/{key}", "with {key} for the slice's key"),
-        ("nowhere/{key}", "no such path"),
+        ("nowhere/{key}", "the path does not exist"),
         ("exports/{key}", "found    dt=2024-06-01, dt=2024-06-02, notes"),
         ("empty/{key}", "found    no file"),
         ("other/{key}", "found    "),

@@ -104,7 +104,7 @@ def test_a_day_of_an_hourly_table_is_merged_of_its_hours(profiles: SliceProfiles
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("totals", "2026-03-29"), "there is no profile of this slice"),
+        (("totals", "2026-03-29"), "this slice has no profile"),
         (("clicks", "2026-03-29"), "missing: clicks@2026-03-29T01"),
         (("totals", "yesterday"), "yesterday"),
         (("nothing", "2026-03-29"), "nothing"),

@@ -73,16 +73,17 @@ def test_what_is_not_refreshed_is_told_with_why(project: RefreshedProject, monke
 def test_what_the_project_does_not_have(project: RefreshedProject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ADDRESS, raising=False)
     assert (
-        f"the target 'partner' has no address of its kind\n  where    {ADDRESS}" in run(project.root, "refresh").stderr
+        f"the address of the target 'partner' does not match its kind\n  where    {ADDRESS}"
+        in run(project.root, "refresh").stderr
     )
-    assert "no target of this project is named 'c'" in run(project.root, "refresh", "c").stderr
+    assert "this project has no target with the name 'c'" in run(project.root, "refresh", "c").stderr
     assert run(project.root, "refresh", "--status", "--follow").exit_code == 2
     (project.root / "tidemark.yaml").write_text("time_zone: Europe/Paris\n")
-    assert "no targets to refresh" in run(project.root, "refresh").stderr
-    assert "no target of this project is named 'partner'" in run(project.root, "check").output
+    assert "no refresh targets" in run(project.root, "refresh").stderr
+    assert "this project has no target with the name 'partner'" in run(project.root, "check").output
     (project.root / "tidemark.yaml").write_text("refresh_targets: {partner: {kind: redis}}\n")
     checked = run(project.root, "check").output
-    assert "a redis does not refresh that" in checked
+    assert "a redis cannot refresh this" in checked
     assert "dwd/sales.yaml:4" in checked
 
 

@@ -63,10 +63,10 @@ def test_what_is_not_there_is_told_with_what_to_do(tmp_path: Path) -> None:
 def test_names_that_the_project_does_not_have(tmp_path: Path) -> None:
     lakes = TwoLakes.at(tmp_path)
     result = run(lakes.root, "replicate", "c")
-    assert "no replica of this project is named 'c'" in result.stderr
+    assert "this project has no replica with the name 'c'" in result.stderr
     (lakes.root / "tidemark.yaml").write_text("time_zone: Europe/Paris\n")
     assert "this project has no replicas" in run(lakes.root, "replicate").stderr
     checked = run(lakes.root, "check")
-    assert "no replica of this project is named 'b'" in checked.output
+    assert "this project has no replica with the name 'b'" in checked.output
     (lakes.root / "tidemark.yaml").write_text("replicas: {b: {folder: x}}\n")
     assert "b needs a lake" in run(lakes.root, "replicate").stderr

@@ -45,7 +45,7 @@ def test_before_anything_happened_everything_waits_for_the_captured_tables(setti
     assert told["ods_orders"]["waits_for"]["slice"] == "ods_orders@2026-03-23"
     assert told["ads_gmv_course"]["waits_for"]["slice"] == "ods_orders@2026-03-23"
     assert told["ads_gmv_course"]["waits_for"]["because"] == [
-        f"instance {name}: nothing of it is read; unknown: no heartbeat of {name} has arrived yet" for name in "ab"
+        f"instance {name}: nothing is read yet; unknown: no heartbeat has arrived from {name} yet" for name in "ab"
     ]
     assert not settings.state_db.exists()
 

@@ -79,7 +79,7 @@ def test_a_home_whose_data_is_gone_or_elsewhere_is_refused_before_anything_is_wr
     assert list(settings.data.iterdir()) == []
 
     prepare_home(settings, tmp_path / "another")
-    with pytest.raises(ForeignHomeError, match="belongs to other data"):
+    with pytest.raises(ForeignHomeError, match="belongs to another data folder"):
         prepare_home(settings, home)
 
 

@@ -97,7 +97,7 @@ def test_a_large_query_is_refused_with_the_limit(path: str) -> None:
     assert played.received == []
     assert played.sent[0]["status"] == 400
     error = json.loads(played.sent[1]["body"])["error"]
-    assert error["expected"] == "at most 20,000 pairs of fields of one name at one place"
+    assert error["expected"] == "at most 20,000 pairs of fields with the same name at one place"
 
 
 def test_who_goes_away_in_the_middle_is_answered_nothing() -> None:

@@ -54,7 +54,7 @@ def publish(warehouse: Warehouse, rows: list[dict[str, object]]) -> None:
         (
             [{"course_id": 1, "orders": 2, "gmv": Decimal("12.50")}, {"course_id": 9, "orders": 1, "gmv": Decimal(1)}],
             5,
-            "rows beside those expected",
+            "unexpected rows",
         ),
     ],
 )

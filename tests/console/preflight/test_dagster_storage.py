@@ -41,7 +41,7 @@ def overwrite(home: Path) -> None:
 SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
     "pages overwritten": (overwrite, "runs.db: "),
     "no database": (lambda home: (home / "history" / "runs.db").write_bytes(b"text" * 1_000), "not a database"),
-    "other data": (lambda home: (home / "warehouse_id").write_text("4567"), "belongs to other data"),
+    "other data": (lambda home: (home / "warehouse_id").write_text("4567"), "belongs to another data folder"),
     "not YAML": (lambda home: (home / "dagster.yaml").write_text("telemetry: ["), "cannot be read"),
     "unknown key": (lambda home: (home / "dagster.yaml").write_text("telemtry: {}"), "cannot be read"),
 }

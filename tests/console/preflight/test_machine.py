@@ -96,7 +96,7 @@ def test_little_memory_is_a_warning() -> None:
         "Memory",
         "warning",
         "1.0 GiB available",
-        "close programs (3 GiB is enough), or give Spark less with TIDEMARK_SPARK_MEMORY=1g",
+        "close programs (3 GiB is enough), or give Spark less memory with TIDEMARK_SPARK_MEMORY=1g",
     )
     assert machine.memory(4 << 30).verdict == "ok"
 

@@ -85,7 +85,7 @@ def test_what_comes_late_opens_a_window_again_or_is_told() -> None:
 
 def test_there_are_no_fewer_records_than_none() -> None:
     windows = RollUp(PARIS, SlotGrid(), DAY)
-    with pytest.raises(ParseError, match="fewer records than none"):
+    with pytest.raises(ParseError, match="the number of records is negative"):
         windows.add(minute(DAY), source=-1)
 
 

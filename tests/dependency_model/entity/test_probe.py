@@ -15,39 +15,39 @@ FILES = "files: {path: '/d/{start:%Y-%m-%d}'}"
 @pytest.mark.parametrize(
     ("probe", "more", "expected"),
     [
-        ("files: {path: /data/clicks}", "", "clicks.yaml:3: it would look at the same data for every slice"),
+        ("files: {path: /data/clicks}", "", "clicks.yaml:3: the probe would check the same data for every slice"),
         ("kafka: {servers: 'b:1', topic: 'a b'}", "", "clicks.yaml:4: probe.kafka.topic"),
         ("files: {path: '/d/{start}'}", "", "clicks.yaml:4: probe.files.path: expected {start:%Y-%m-%d}"),
-        ("files: {path: '/d/{region}/{key}'}", "", "clicks.yaml:3: the slice has no such part"),
+        ("files: {path: '/d/{region}/{key}'}", "", "clicks.yaml:3: the slice has no part with this name"),
         (f"{FILES}\n  kafka: {{servers: 'b:1', topic: t}}", "", "expected exactly one of"),
         ("settle_for: 5m", "", "clicks.yaml:3: probe: expected exactly one of delta, files"),
         ("files: {paths: '/d/{key}'}", "", "clicks.yaml:4"),
-        (FILES, "sub_partitions: {region: [cn]}\n", "it would look at the same data for every part"),
+        (FILES, "sub_partitions: {region: [cn]}\n", "the probe would check the same data for every part"),
         (
             FILES,
             "quality: [{not_null: [id]}, {pattern: {column: a, matches: x}}]\n",
-            "clicks.yaml:5: what the probe files cannot count: expected row_count, not_null",
+            "clicks.yaml:5: the probe files cannot count this: expected row_count, not_null",
         ),
         (
             "partitions: {path: /d, partition: {dt: '{key}'}}",
             "quality: [{expression: {holds: 'a > 0'}}]\n",
-            "clicks.yaml:5: what the probe partitions cannot count",
+            "clicks.yaml:5: the probe partitions cannot count this",
         ),
         (
             "own: {entry_point: x}",
             "quality: [{not_null: [id]}]\n",
-            "clicks.yaml:5: what the probe own cannot count: expected row_count, found not_null",
+            "clicks.yaml:5: the probe own cannot count this: expected row_count, found not_null",
         ),
-        (SQL, "quality: [{pattern: {column: a, matches: x}}]\n", "what the probe sql cannot count"),
+        (SQL, "quality: [{pattern: {column: a, matches: x}}]\n", "the probe sql cannot count this"),
         (SQL, "quality: [{not_null: {columns: [a], where: b}}]\n", "found not_null with where"),
         (SQL, "quality: [{not_null: {columns: [a], quarantine: true}}]\n", "found not_null with quarantine"),
         (
             "http: {url: 'https://x/{key}', field: ok}",
             "quality: [{row_count: {min: 1}}]\n",
-            "clicks.yaml:5: the probe counts no rows",
+            "clicks.yaml:5: the probe does not count rows",
         ),
         ("dagster: {asset: a, each: hour}", "", "each needs partition"),
-        ("sql: {url: '${DB}', table: t}", "", "it would look at the same data for every slice"),
+        ("sql: {url: '${DB}', table: t}", "", "the probe would check the same data for every slice"),
     ],
 )
 def test_a_bad_probe_is_refused_with_its_line(probe: str, more: str, expected: str) -> None:
@@ -77,7 +77,7 @@ def test_a_written_secret_is_refused_and_not_repeated(probe: str) -> None:
 def test_only_what_others_make_is_probed() -> None:
     with pytest.raises(EntityErrors) as raised:
         parse_entity(f"period: day\nprobe:\n  {FILES}\n", "clicks", file="clicks.yaml")
-    assert "clicks.yaml:2: only what others make is probed" in str(raised.value)
+    assert "clicks.yaml:2: only data of another system can be probed" in str(raised.value)
 
 
 def test_every_source_is_a_key() -> None:

@@ -135,9 +135,9 @@ def test_slices_up_to_an_instant_are_those_that_ended() -> None:
     ("slice_", "error", "says"),
     [
         (Slice("dwdd", "2024-01-01"), UnknownEntityError, "did you mean 'dwd'"),
-        (Slice("dwd", "2024-01"), ParseError, "no date"),
+        (Slice("dwd", "2024-01"), ParseError, "not a date"),
         (Slice("countries", "2024-01-01"), NoSuchSliceError, "countries@static"),
-        (Slice("dwd", "2024-01-01", (("region", "cn"),)), NoSuchSliceError, "no such sub-partition"),
+        (Slice("dwd", "2024-01-01", (("region", "cn"),)), NoSuchSliceError, "no sub-partition with this name"),
         (Slice("clicks", "2024-03-31T02"), NoSuchSliceError, "no such hour slice"),
     ],
 )

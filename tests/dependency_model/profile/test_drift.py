@@ -112,8 +112,8 @@ def test_without_anything_to_compare_there_is_none() -> None:
     ("column", "says"),
     [
         (ColumnProfile("y", NUMBER, 9), "x is not in the profile"),
-        (ColumnProfile("x", NUMBER, 9), "used up"),
-        (ColumnProfile("x", ColumnKind.OTHER, 9), "no number, time, text or flag"),
+        (ColumnProfile("x", NUMBER, 9), "the profile is full"),
+        (ColumnProfile("x", ColumnKind.OTHER, 9), "not a number, time, text or flag"),
         (of_texts([str(number) for number in range(900)]).profile.columns[0], "values, and 48 are counted"),
     ],
 )

@@ -27,8 +27,8 @@ THERE = {"run_state": RunState.COMPLETED, "states": frozenset({"completed"}), "q
             {"issues": frozenset(TENS), "tainted": True, "states": frozenset({"completed", "foreign"})},
             [
                 f"the rules of {TENS[0]}, {TENS[1]}, {TENS[2]} and 1 more are broken",
-                "it was computed from something that was found wrong",
-                "somebody else has changed its data in storage",
+                "it was computed from an input that was found wrong",
+                "another program has changed its data in storage",
             ],
         ),
     ],

@@ -127,7 +127,7 @@ def test_what_was_asked_for_and_not_launched_is_again_what_it_was() -> None:
     restored = apply(asked, Event.RESTORED, before=before)
     assert restored == replace(before, issues=frozenset({HERE}))
     for unknown in (None, asked):
-        with pytest.raises(TransitionError, match="has to be known"):
+        with pytest.raises(TransitionError, match="status is missing"):
             apply(asked, Event.RESTORED, before=unknown)
 
 

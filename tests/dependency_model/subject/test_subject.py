@@ -73,7 +73,7 @@ def test_a_task_is_one_entity() -> None:
     (problem,) = twice.problems()
     assert "task_id: another entity has it" in str(problem)
     assert "daily is this task" in str(problem)
-    with pytest.raises(TidemarkError, match="no such entity"):
+    with pytest.raises(TidemarkError, match="unknown entity"):
         resolve(DependencySubject.parse("job=1234&&bizDate=20240101"), WORLD)
 
 
@@ -121,15 +121,15 @@ def test_who_asked_is_part_of_the_identity() -> None:
         ("bizDate=20240101", "exactly one of project, taskId, job and table"),
         ("job=a&&table=b&&dt=20240101", "exactly one"),
         ("job=a,b&&bizDate=20240101", "one name"),
-        ("job=daily&&bizDate=20240101&&dt=20240101", "say the same"),
+        ("job=daily&&bizDate=20240101&&dt=20240101", "mean the same"),
         ("job=daily&&bizDate=20240101&&instance=manul", "did you mean 'manual'"),
         ("job=daily", "without a date"),
-        ("job=daily&&bizDate=2024013", "no date"),
-        ("job=daily&&bizDate=20240230", "no such date"),
-        ("job=daily&&bizDate=20240107..20240101", "empty range"),
+        ("job=daily&&bizDate=2024013", "not a date"),
+        ("job=daily&&bizDate=20240230", "this date does not exist"),
+        ("job=daily&&bizDate=20240107..20240101", "range of dates is empty"),
         ("job=dailly&&bizDate=20240101", "did you mean 'daily'"),
-        ("table=hourly&&dt=20240101&&hour=24", "no hour"),
-        ("table=hourly&&dt=20240101&&hour=5..3", "no range of hours"),
+        ("table=hourly&&dt=20240101&&hour=24", "not an hour"),
+        ("table=hourly&&dt=20240101&&hour=5..3", "not a range of hours"),
         ("table=dwd_order&&dt=20240101&&region=cnn", "did you mean 'cn'"),
         ("table=daily&&dt=20240101&&region=cn", "no condition 'region'"),
     ],
@@ -161,5 +161,5 @@ def test_all_subjects_of_a_request_share_its_allowance() -> None:
     assert len(slices_of("table=daily&&dt=20240101..20240131", WORLD, allowance)) == 31
     assert len(slices_of("daily@2024-02-01", WORLD, allowance)) == 1
     assert (allowance.slices, allowance.dates) == (1_000 - 32, 1_000 - 2)
-    with pytest.raises(ParseError, match="969 where 968 are left"):
+    with pytest.raises(ParseError, match="969, and 968 are left"):
         slices_of("table=daily&&dt=20240101..20260826", WORLD, allowance)

@@ -89,7 +89,7 @@ def test_the_hour_that_comes_twice_has_an_earliest_time_each() -> None:
         ("0 0 * foo *", "month"),
         ("0 0 * - *", "month"),
         ("0 0 * * 8", "day of week"),
-        ("0 0 30 feb *", "no date ever matches"),
+        ("0 0 30 feb *", "the expression never matches a date"),
         ("5-1 0 * * *", "minute"),
         ("*/0 0 * * *", "minute"),
         ("mon 0 * * *", "minute"),

@@ -72,15 +72,15 @@ def test_a_period_takes_those_that_it_has_units_of() -> None:
 @pytest.mark.parametrize(
     ("yaml", "message"),
     [
-        ("period: hour\npartition_columns: {ds: yyyyMMdd}", "do not tell one hour from another"),
-        ("period: day\npartition_columns: {pm: yyyyMM}", "do not tell one day from another"),
+        ("period: hour\npartition_columns: {ds: yyyyMMdd}", "do not distinguish each hour"),
+        ("period: day\npartition_columns: {pm: yyyyMM}", "do not distinguish each day"),
         ("period: day\npartition_columns: ds", "expected columns and their forms"),
-        ("period: day\npartition_columns: {ds: ddMM}", "does not rise with time"),
+        ("period: day\npartition_columns: {ds: ddMM}", "does not grow with time"),
         ("period: hour\ntime_zone: Europe/Paris\npartition_columns: {ds: date, hh: int HH}", "hh is a number"),
         ("period: 5min\ntime_zone: Europe/Paris\npartition_columns: {pt: yyyyMMddHHmm}", "repeats an hour"),
         (
             "period: day\nsub_partitions: {ds: [a]}\npartition_columns: {ds: date}",
-            "a sub-partition and a column of time",
+            "both a sub-partition and a column of time",
         ),
     ],
 )

@@ -72,5 +72,5 @@ def test_credentials_are_read_by_our_own_classes_and_no_setting_holds_any(tmp_pa
 def test_what_it_hangs_on_cannot_be_set_otherwise(name: str, value: str, tmp_path: Path) -> None:
     file = tmp_path / "spark.conf"
     file.write_text(f"{name} {value}")
-    with pytest.raises(SparkConfError, match=rf"{name} cannot be changed.*leave it out"):
+    with pytest.raises(SparkConfError, match=rf"{name} cannot be changed.*remove it"):
         spark_conf(Settings.at(tmp_path, warehouse=BY_TOKEN, spark_conf=str(file)), tmp_path)

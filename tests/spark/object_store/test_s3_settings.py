@@ -60,7 +60,7 @@ def test_a_lake_on_disk_has_none_of_it(jar: Path, tmp_path: Path) -> None:
 def test_what_it_hangs_on_cannot_be_set_otherwise(name: str, value: str, tmp_path: Path) -> None:
     file = tmp_path / "spark.conf"
     file.write_text(f"{name} {value}")
-    with pytest.raises(SparkConfError, match=rf"{name} cannot be changed.*leave it out"):
+    with pytest.raises(SparkConfError, match=rf"{name} cannot be changed.*remove it"):
         spark_conf(Settings.at(tmp_path, warehouse=LAKE, spark_conf=str(file)), tmp_path)
     assert spark_conf(Settings.at(tmp_path, spark_conf=str(file)), tmp_path).get(name) == value
 
@@ -72,5 +72,5 @@ def test_how_commits_are_written_to_a_disk_cannot_be_set_otherwise(
 ) -> None:
     file = tmp_path / "spark.conf"
     file.write_text(f"{name} org.example.Own")
-    with pytest.raises(SparkConfError, match=rf"{name} cannot be changed.*leave it out"):
+    with pytest.raises(SparkConfError, match=rf"{name} cannot be changed.*remove it"):
         spark_conf(Settings.at(tmp_path, warehouse=lake or tmp_path, spark_conf=str(file)), tmp_path)

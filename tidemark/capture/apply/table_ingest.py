@@ -275,7 +275,7 @@ class TableIngest:
             bad = changes.where("_bad").select("_shard", "_offset", "_row").distinct()
             DeadLetters(self._warehouse).keep_changes(scan, self._table, bad)
         return [
-            f"{stat.shard}: {stat.bad} changes with a value that fits no type, the first at "
+            f"{stat.shard}: {stat.bad} changes with a value that does not fit its column's type, the first at "
             f"{scan.place(_instance(stat.shard), stat.first_bad)}: kept in the dead-letter queue, see tidemark dlq list"
             for stat in stats
             if stat.first_bad is not None
@@ -291,7 +291,7 @@ class TableIngest:
         """One warning for each column that the lake newly leaves out."""
         new = [words for name, words in columns.quarantined.items() if name not in before.quarantined]
         return tuple(
-            f"{self._table.name}: the column {words} is quarantined, as the lake has no type for it; the others go on"
+            f"{self._table.name}: the column {words} is quarantined, because the lake lacks its type; others are merged"
             for words in new
         )
 
@@ -304,15 +304,15 @@ class TableIngest:
     def _late_warnings(self, scan: Scan, stats: Sequence[BatchStats]) -> list[str]:
         return [
             f"{stat.shard}: {stat.late} late change{'s' * (stat.late > 1)}, the first at "
-            f"{scan.place(_instance(stat.shard), stat.first_late)}: the snapshot of that time is tagged already"
-            f"{'' if self._table.restated or self._table.lateness else ', the change is in the next one'}"
+            f"{scan.place(_instance(stat.shard), stat.first_late)}: the snapshot of that time was tagged before"
+            f"{'' if self._table.restated or self._table.lateness else ', the next one has the change'}"
             for stat in stats
             if stat.first_late is not None
         ]
 
     def _restated_warnings(self, committed: Sequence[tuple[int, CommitState]]) -> list[str]:
         return [
-            f"{self._table.name}: late changes of commit {state.batch} are in snapshots that were restated or "
+            f"{self._table.name}: late changes of commit {state.batch} were added to snapshots that were restated or "
             f"waited for them: {len(state.restates)}, the first {state.restates[0].entity} {state.restates[0].slice}"
             for _, state in committed
             if state.restates

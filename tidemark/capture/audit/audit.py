@@ -130,7 +130,7 @@ class SourceAudit:
         """Read the rows or groups of a look at the source."""
         progress = self._sides[task.patch.table].progress(task.patch.instance)
         if progress is None:
-            self._give_up(run, task, "capture has not taken a step yet")
+            self._give_up(run, task, "capture has not run yet")
             return
         reader, begun = self._readers[task.patch.instance], time.monotonic()
         try:
@@ -180,7 +180,7 @@ class SourceAudit:
         for look in late:
             if id(look) not in done and now - look.asked > _PATIENCE_SECONDS:
                 run.pending.remove(look)
-                self._give_up(run, look.task, "capture does not come past it, see tidemark capture status")
+                self._give_up(run, look.task, "capture does not get past it, see tidemark capture status")
 
     def _judged(self, run: CycleRun, look: PendingLook, rows: RowLook) -> list[LookTask]:
         """The further looks that follow from a comparison of rows."""

@@ -31,7 +31,7 @@ class SlowRangeError(CaptureError):
     def of(cls, instance: str, seconds: int) -> Self:
         return cls(
             f"a range of instance {instance} takes too long to compare",
-            found=f"more than {seconds} seconds; ranges of the next cycle are half as big",
+            found=f"more than {seconds} seconds; the next cycle uses ranges of half the size",
         )
 
 
@@ -45,5 +45,5 @@ class NothingToAuditError(CaptureError):
             expected=f"an address of an instance of {tables}",
             found="none",
             where="TIDEMARK_DATABASES",
-            hint="a=mysql://user:password@host:3306/school, several with commas between",
+            hint="a=mysql://user:password@host:3306/school, several separated by commas",
         )

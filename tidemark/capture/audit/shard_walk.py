@@ -80,13 +80,13 @@ class ShardWalk:
         """A shard with its compared columns, or the reason why it cannot be compared."""
         last = last_commit(self._warehouse / source.name)
         if last is None:
-            return "nothing of its table is in the lake yet"
+            return "its table is not in the lake yet"
         if name in last.state.initial_load_pending:
             return "its rows are being loaded"
         instance, _, physical = name.partition(".")
         compared = ComparedShard.of(last.state.columns, source.key, self._readers[instance].columns(physical))
         if compared is None:
-            return f"its key {', '.join(source.key)} is not in both places in a form that can be compared"
+            return f"its key {', '.join(source.key)} has a type that cannot be compared"
         return AuditedShard(source, name, rows, last.state.columns, compared)
 
     def _ranges(self, shard: AuditedShard, start: AuditCursor) -> Iterator[RangeStep]:

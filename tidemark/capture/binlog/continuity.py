@@ -216,7 +216,7 @@ def _newer(progress: BinlogProgress, run: Run) -> _Verdict | tuple[FindingKind, 
         return _Verdict.NEXT_LOG
     at, came = _position_text(progress.base, progress.position), _position_text(run.base, run.first)
     which = f"{run.origin}:{newest + 1}" if newest is not None else f"one of {', '.join(sorted(progress.gtids))}"
-    detail = f"read was {at}, then came {came} with transaction {run.origin}:{run.first_sequence}, not {which}"
+    detail = f"after {at}, the next position is {came} with transaction {run.origin}:{run.first_sequence}, not {which}"
     return FindingKind.OTHER_LOG, detail
 
 
@@ -250,18 +250,18 @@ def _by_positions(progress: BinlogProgress, run: Run, policy: BinlogPolicy) -> _
     at = _position_text(progress.base, progress.position)
     came = _position_text(run.base, run.first)
     if run.base != progress.base:
-        return FindingKind.OTHER_LOG, f"read was {at}, then came {came}"
+        return FindingKind.OTHER_LOG, f"after {at}, the next position is {came}"
     if run.first <= progress.position:
         newest_again = run.newest_ms if run.last <= progress.position else run.first_ms
         if newest_again > progress.event_ms:
-            return FindingKind.REGRESSED, f"read was {at}, then came {came}, which the server wrote later"
+            return FindingKind.REGRESSED, f"after {at}, the next position is {came}, which the server wrote later"
         return _Verdict.GOES_ON
     if run.first.file > progress.position.file + 1 and not _is_next_transaction(progress, run):
         first, last = progress.position.file + 1, run.first.file - 1
-        return FindingKind.FILES_MISSING, f"nothing came of {_files(run.base, first, last)} between {at} and {came}"
+        return FindingKind.FILES_MISSING, f"{_files(run.base, first, last)} did not arrive between {at} and {came}"
     known = progress.newest_like(run.origin or "")
     if policy.dense_gtids and known is not None and run.first_sequence > known + 1:
-        detail = f"of {run.origin} came {known}, then {run.first_sequence}, between {at} and {came}"
+        detail = f"{run.origin} goes from {known} to {run.first_sequence} between {at} and {came}"
         return FindingKind.GTIDS_MISSING, detail
     return _Verdict.GOES_ON
 

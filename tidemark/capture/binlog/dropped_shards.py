@@ -32,7 +32,7 @@ def vanished_shards(
         is_known = first_changes.get(shard, drop.offset) < drop.offset
         if is_known and drop.offset not in accepted.get(drop.instance, ()):
             detail = (
-                "the table was dropped, and its rows are in the lake: accept it to delete them there as by a TRUNCATE "
+                "the table was dropped, and its rows are in the lake: accept it to delete them there, like a TRUNCATE "
                 "(earlier snapshots keep them)"
             )
             findings.setdefault(

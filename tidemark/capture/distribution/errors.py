@@ -26,8 +26,8 @@ class SharedTopicError(CaptureError):
     @classmethod
     def of(cls, topic: str, tables: tuple[str, str]) -> Self:
         return cls(
-            "two logical tables would be in one topic",
-            expected="a topic each",
+            "two logical tables would share one topic",
+            expected="a separate topic for each",
             found=" and ".join(tables),
             where=topic,
             hint="name topics by entities, `--topics 'tables.{entity}'`, on every member",
@@ -40,11 +40,11 @@ class TopicPatternError(CaptureError):
     @classmethod
     def of(cls, pattern: str, problem: str) -> Self:
         return cls(
-            "the pattern does not name topics",
-            expected="{table} or {entity}, besides it letters, digits, dots, _ and -",
+            "the pattern does not give names of topics",
+            expected="{table} or {entity}, and letters, digits, dots, _ and -",
             found=problem,
             where=pattern,
-            hint="correct --topics; tables.{table} is the usual one",
+            hint="correct --topics; the default is tables.{table}",
         )
 
 
@@ -54,10 +54,10 @@ class TopicNotMadeError(CaptureError):
     @classmethod
     def of(cls, topic: str, said: str) -> Self:
         return cls(
-            "a topic cannot be made",
+            "a topic cannot be created",
             found=said,
             where=topic,
-            hint="make it by hand, or give the right to",
+            hint="create it by hand, or grant the right to create topics",
         )
 
 
@@ -67,11 +67,11 @@ class PartitionsChangedError(CaptureError):
     @classmethod
     def of(cls, topic: str, before: int, now: int) -> Self:
         return cls(
-            "physical tables would move to other partitions, before what was sent of them already is read",
-            expected=f"{before} partitions, as when messages were sent there first",
+            "physical tables would move to other partitions, while their earlier messages are still unread",
+            expected=f"{before} partitions, as at the first message",
             found=str(now),
             where=topic,
-            hint="read the topic to its end, then delete it and start again: it is made anew with --partitions",
+            hint="read the topic to its end, then delete it and start again: it is created with --partitions",
         )
 
 
@@ -81,12 +81,12 @@ class PlaceLostError(CaptureError):
     @classmethod
     def of(cls, topic: str, group: str, notes: str) -> Self:
         return cls(
-            "how far the topic was sent on is not known any more",
+            "the position in the instance's topic is lost",
             expected=f"an offset of group {group}",
-            found="none, though messages were sent on: the broker forgets a group without members after a week",
+            found="no offset, although messages were sent on: a broker forgets a group without members after a week",
             where=topic,
             hint=f"set the offset with kafka-consumer-groups --reset-offsets, and offsets.retention.minutes higher; or "
-            f"delete the logical topics and {notes}: everything is sent again then",
+            f"delete the logical topics and {notes}: everything is then sent again",
         )
 
 
@@ -99,7 +99,7 @@ class MessagesLostError(CaptureError):
             "changes are missing: messages were dropped before they were sent on",
             found=said,
             where=topic,
-            hint="load the instance's tables anew, set the group's offset with kafka-consumer-groups --reset-offsets, "
+            hint="load the instance's tables again, set the group's offset with kafka-consumer-groups --reset-offsets, "
             "and keep messages longer",
         )
 
@@ -110,10 +110,10 @@ class NotTakenError(CaptureError):
     @classmethod
     def of(cls, topic: str, key: str, size: int, said: str) -> Self:
         return cls(
-            "a message cannot be sent on, and nothing may pass it",
+            "the broker refuses a message, and no later message may overtake it",
             found=f"{said}; {size} bytes of {key}",
             where=topic,
-            hint="raise its max.message.bytes to that of the instances' topics, or give the right to write it",
+            hint="raise its max.message.bytes to that of the instances' topics, or grant write access",
         )
 
 
@@ -122,7 +122,7 @@ class SessionLostError(TransientError):
 
     @classmethod
     def of(cls, said: str) -> Self:
-        return cls("the distribution begins again where its last transaction ended", found=said)
+        return cls("the distribution continues after its last transaction", found=said)
 
 
 class TopicsMissingError(TransientError):
@@ -131,7 +131,7 @@ class TopicsMissingError(TransientError):
     @classmethod
     def of(cls, servers: str, missing: Iterable[str]) -> Self:
         return cls(
-            "captured instances have no topics",
+            "captured instances have no topics yet",
             expected=", ".join(sorted(missing)),
             where=f"Kafka at {servers}",
             hint="start the instances' connectors, or correct `instances` in the entities' sources",

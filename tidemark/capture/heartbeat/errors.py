@@ -22,7 +22,7 @@ class DatabaseAddressError(CaptureError):
     def of(cls, instance: str, problem: str) -> Self:
         return cls(
             "a source database's address cannot be used",
-            expected="a=mysql://user:password@host:3306/school, several with commas between (%25 for %, %2C, %40)",
+            expected="a=mysql://user:password@host:3306/school, several separated by commas (%25 for %, %2C, %40)",
             found=f"{instance or 'an entry'}: {problem}",
             where=_VARIABLE,
             hint=f"correct the environment variable {_VARIABLE}",

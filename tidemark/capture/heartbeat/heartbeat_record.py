@@ -67,7 +67,7 @@ KNOWN: Final = (
         ("++++fg==", "\u00fb\u00ef\u00be~"),
         "binary.handling.mode=bytes",
     ),
-    KnownColumn("known_tiny", "TINYINT(1)", "2", ("2",), "no converter that makes booleans of TINYINT(1)"),
+    KnownColumn("known_tiny", "TINYINT(1)", "2", ("2",), "no converter of TINYINT(1) to BOOLEAN"),
 )
 """One column for each connector setting that silently changes values."""
 

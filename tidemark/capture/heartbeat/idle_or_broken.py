@@ -47,17 +47,17 @@ def diagnose(
     `change` is on the server's clock.
     """
     if beat is None:
-        return Diagnosis(instance, Health.UNKNOWN, None, f"no heartbeat of {instance} has arrived yet")
+        return Diagnosis(instance, Health.UNKNOWN, None, f"no heartbeat has arrived from {instance} yet")
     if now - beat > threshold.broken:
-        reason = f"the last heartbeat of {instance} is of {_at(beat)}, {_ago(now - beat)} ago: nothing arrives any more"
+        reason = f"the last heartbeat of {instance} is {_ago(now - beat)} old ({_at(beat)}): nothing arrives now"
         return Diagnosis(instance, Health.BROKEN, beat, reason)
     fresh = f"its heartbeat is {_ago(now - beat)} old"
     if change is None:
-        return Diagnosis(instance, Health.IDLE, None, f"no change has come of {instance} yet, {fresh}")
+        return Diagnosis(instance, Health.IDLE, None, f"no change has arrived from {instance} yet, {fresh}")
     if now - change > threshold.idle:
         reason = f"nothing has changed on {instance} for {_ago(now - change)}, {fresh}"
         return Diagnosis(instance, Health.IDLE, change, reason)
-    return Diagnosis(instance, Health.LIVE, change, f"the last change of {instance} is of {_at(change)}, {fresh}")
+    return Diagnosis(instance, Health.LIVE, change, f"the last change of {instance} was at {_at(change)}, {fresh}")
 
 
 def _at(moment: datetime) -> str:

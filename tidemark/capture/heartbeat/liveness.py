@@ -39,7 +39,7 @@ class Liveness:
         looked = self.looked.get(instance)
         if looked is not None and now - looked > STALLED:
             at = f"{looked:%Y-%m-%d %H:%M:%S}"
-            reason = f"the capture last looked for changes at {at}: it does not run, or cannot read"
+            reason = f"the capture last looked for changes at {at}: it is stopped, or cannot read"
             return Diagnosis(instance, Health.BROKEN, looked, reason)
         return diagnose(instance, self.beats.get(instance), change, looked or now, threshold)
 

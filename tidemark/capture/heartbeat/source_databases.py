@@ -41,7 +41,7 @@ class HeartbeatDatabase:
         instance, _, address = entry.strip().partition("=")
         # Without `=` the entry begins with the address, which must not be shown.
         if not _NAME.fullmatch(instance):
-            raise DatabaseAddressError.of("", "no instance before =")
+            raise DatabaseAddressError.of("", "no instance before the sign =")
         try:
             url = read_url(address, _SCHEMES)
         except ValueError as error:
@@ -83,12 +83,12 @@ def _problem(url: URL) -> str | None:
     if missing:
         return f"no {missing}"
     if not _DATABASE.fullmatch(url.database or "") or not _HOST.fullmatch(url.host or ""):
-        return "a host or a database with characters that none has; entries are told apart by commas"
+        return "a host or database with invalid characters; commas separate entries"
     unknown = sorted(set(url.query) - {_CA})
     if unknown:
         named = f" {unknown[0]!r}" if _OPTION.fullmatch(unknown[0]) else ""
-        return f"an option{named} where {_CA} is the only one"
-    return None if _ca(url) is None or Path(_ca(url) or "").is_file() else f"no file where {_CA} says"
+        return f"an option{named} besides {_CA}, the only one allowed"
+    return None if _ca(url) is None or Path(_ca(url) or "").is_file() else f"the file of {_CA} does not exist"
 
 
 def _ca(url: URL) -> str | None:

@@ -20,9 +20,9 @@ class NothingToLoadError(CaptureError):
     @classmethod
     def of(cls, wanted: str, database: str) -> Self:
         return cls(
-            "there is nothing to load",
+            "the table does not exist at the source",
             expected=f"a table {wanted}",
-            found="none that the user can see",
+            found="no table that the user can see",
             where=database,
             hint="correct `table` in the entity's source or the address in TIDEMARK_DATABASES, or GRANT SELECT",
         )
@@ -33,7 +33,7 @@ class KeyRangeError(CaptureError):
 
     @classmethod
     def of_text(cls, text: str) -> Self:
-        return cls("no range of keys", expected="LOW..HIGH, LOW.. or ..HIGH of whole numbers", found=text)
+        return cls("this is not a range of keys", expected="LOW..HIGH, LOW.. or ..HIGH of whole numbers", found=text)
 
     @classmethod
     def of_type(cls, shard: str, column: str, printed: str) -> Self:
@@ -52,12 +52,12 @@ class LoadUnderWayError(CaptureError):
     @classmethod
     def of(cls, shards: Collection[str], table: str) -> Self:
         return cls(
-            "a load is under way",
-            expected="none of these shards",
+            "a load is still running",
+            expected="no running load of these shards",
             found=", ".join(sorted(shards)),
             where=table,
-            hint="ask again when tidemark capture status says that all is there; where the connector has lost that "
-            "load (its offsets or its topic were deleted) it never ends: --again",
+            hint="try again when tidemark capture status shows that the load has ended; if the connector lost that "
+            "load (its offsets or its topic were deleted), it never ends: use --again",
         )
 
 
@@ -67,7 +67,7 @@ class NobodyToAskError(CaptureError):
     @classmethod
     def of(cls, table: str, missing: Collection[str]) -> Self:
         return cls(
-            "a table has a start of its own, and nobody can be asked for its columns and rows",
+            "a table is loaded from its source, and an instance has no address",
             expected=f"an address of {', '.join(sorted(missing))} in TIDEMARK_DATABASES",
             found="none",
             where=table,
@@ -81,7 +81,7 @@ class LoadRefusedError(CaptureError):
     @classmethod
     def of(cls, instance: str, database: str, said: str) -> Self:
         return cls(
-            f"no load can be asked for on instance {instance}",
+            f"a load cannot be requested on instance {instance}",
             found=said,
             where=database,
             hint="correct user and password in TIDEMARK_DATABASES, and let the user INSERT into (and once CREATE) the "

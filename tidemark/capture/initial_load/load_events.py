@@ -64,7 +64,7 @@ class FailedLoad(NamedTuple):
         """The warning: the failure, and what to do."""
         shard = f"{self.instance}.{self.physical}"
         return (
-            f"{shard}: the connector ended its load with {self.status} (offset {self.offset}): "
+            f"{shard}: its load in the connector ended with {self.status} (offset {self.offset}): "
             f"see its log, restart it, then tidemark capture reload {table} --shard {shard} --again"
         )
 

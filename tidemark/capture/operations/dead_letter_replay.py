@@ -92,7 +92,7 @@ class DeadLetterReplay:
         if problem is not None:
             return [Replayed(letter, str(problem)) for letter in waiting]
         if span.end <= span.start:
-            return [Replayed(letter, "no table of its instance is read so far") for letter in waiting]
+            return [Replayed(letter, "no table of its instance has been read so far") for letter in waiting]
         tables_now = [(tables[name], state) for name, state in states.items()]
         try:
             effective = self._read_again(instance, span, tables_now, waiting)

@@ -63,13 +63,13 @@ class IngestReport:
 
 def missed_warnings(missed: Iterable[SliceEnd]) -> list[str]:
     """Warnings about slices that were never tagged and cannot be any more, one for each entity."""
-    return [f"{slices}: never tagged, the changes of later times are merged" for slices in _by_entity(missed)]
+    return [f"{slices}: never tagged, because later changes are merged already" for slices in _by_entity(missed)]
 
 
 def untagged_warnings(untagged: Sequence[UntaggedSliceEnd]) -> list[str]:
     """Warnings about slices without a tag because rows of their tables were missing, one for each entity."""
     shards = ", ".join(dict.fromkeys(shard for slice_end in untagged for shard in slice_end.shards))
-    why = f"never tagged, rows of {shards} from before were not all there (tidemark capture load asks for them)"
+    why = f"never tagged, because earlier rows of {shards} were missing (tidemark capture load requests them)"
     return [f"{slices}: {why}" for slices in _by_entity(slice_end.slice_end for slice_end in untagged)]
 
 

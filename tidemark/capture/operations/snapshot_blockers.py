@@ -22,7 +22,7 @@ def blockers_of(status: TableStatus, end: datetime, zone: tzinfo) -> list[str]:
 
 
 def _sentences(status: TableStatus, name: str, stream: StreamStatus, zone: tzinfo) -> Iterator[str]:
-    read_to = "nothing of it is read" if stream.read_to is None else f"read to {_shown(stream.read_to, zone)}"
+    read_to = "nothing is read yet" if stream.read_to is None else f"read to {_shown(stream.read_to, zone)}"
     shards = [shard for shard in status.shards if shard.shard.startswith(f"{name}.")]
     newest = max(shards, key=lambda shard: shard.watermark, default=None)
     change = "" if newest is None else f", newest change {_shown(newest.watermark, zone)} on shard {newest.shard}"

@@ -137,7 +137,7 @@ def _diagnosis(
 ) -> Diagnosis:
     if beat is not None and not around.written and around.now - beat > RECORDED:
         at = beat.isoformat(sep=" ", timespec="seconds")
-        reason = f"the heartbeats of {instance} are a recording, the last one is of {at}"
+        reason = f"the heartbeats of {instance} are a recording, the last one was at {at}"
         return Diagnosis(instance, Health.UNKNOWN, beat, reason)
     changes = [ms for shard, ms in state.watermarks.items() if shard.startswith(f"{instance}.")]
     heard = Liveness(around.looked, {} if beat is None else {instance: beat})

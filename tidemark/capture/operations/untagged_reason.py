@@ -24,8 +24,8 @@ def untagged_reason(commits: Iterable[Commit], entity: str, slice_key: str, end_
     if not is_over:
         return None
     return (
-        "this snapshot can never be made: when its time ended, rows from before were not all there, or changes of "
-        f"later times were merged. Set `start:` of {entity} to a later slice, and nothing waits for this one"
+        "this snapshot can never be tagged: when its time ended, earlier rows were missing, or changes of "
+        f"later times were merged. Set `start:` of {entity} to a later slice, so that no slice waits for this one"
     )
 
 
@@ -33,6 +33,6 @@ def _held(holds: tuple[Hold, ...]) -> str:
     why = "; ".join(str(hold.finding) for hold in holds[:_SHOWN])
     ways = " ".join(f"tidemark capture accept {hold.instance} {hold.offset}" for hold in holds[:_SHOWN])
     return (
-        f"never tagged: the table was held when it ended ({why}), and a load since then made later slices right; "
-        f"{ways} tags it as it was then"
+        f"never tagged: the table was held when it ended ({why}), and a later load corrected the slices after it; "
+        f"{ways} tags the version of that time"
     )

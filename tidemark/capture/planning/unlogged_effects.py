@@ -141,7 +141,7 @@ def _altered(scan: Scan, state: CommitState, shards: Mapping[str, Sequence[str]]
         kind = FindingKind.NULLS_REPLACED if columns == {NULL.name} else FindingKind.VALUES_ALTERED
         settings = dict.fromkeys(known.setting for known in KNOWN if known.name in columns)
         detail = (
-            f"the heartbeat's {', '.join(sorted(columns))} came with another value than was written: set "
+            f"the heartbeat's {', '.join(sorted(columns))} arrived with other values than were written: set "
             f"{', '.join(settings)} for the connector, restart it, then reload the table (tidemark capture reload)"
         )
         held = {hold.shard for hold in state.holds.open if hold.kind is kind}

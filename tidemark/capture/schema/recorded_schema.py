@@ -64,7 +64,7 @@ class TableSchema:
         if self.problem is not None:
             raise DeclarationError.of(self.physical, self.problem)
         if not isinstance(self.listed, list) or not 0 < len(self.listed) <= _MAX_COLUMNS:
-            raise DeclarationError.of(self.physical, f"no list of 1 to {_MAX_COLUMNS} columns")
+            raise DeclarationError.of(self.physical, f"not a list of 1 to {_MAX_COLUMNS} columns")
         ordered = sorted((self._column_of(column) for column in self.listed), key=lambda column: column["position"])
         if len({column["name"] for column in ordered}) < len(ordered):
             raise DeclarationError.of(self.physical, "a column that is listed twice")
@@ -113,7 +113,7 @@ def parse_declarations(changes: str, physical: str | None = None) -> RecordDecla
     if isinstance(value, dict):
         return _printed_table(value, physical)
     if not isinstance(value, list):
-        return _without_table(f"a JSON {type(value).__name__} where a list of changed tables belongs", physical)
+        return _without_table(f"a JSON {type(value).__name__} in place of a list of changed tables", physical)
     return _listed_tables(value, physical)
 
 
@@ -124,7 +124,7 @@ def _without_table(problem: str, physical: str | None) -> RecordDeclarations:
 def _printed_table(value: Mapping[str, Any], physical: str | None) -> RecordDeclarations:
     name, types = value.get("physical"), value.get("types")
     if not isinstance(name, str) or not isinstance(types, str):
-        return _without_table("no table with the types of its columns", physical)
+        return _without_table("no table with types of columns", physical)
     try:
         columns = _printed_columns(parse_json(types))
         return RecordDeclarations(schemas=(TableSchema(name, columns, primary_key=_key(value, "key")),))

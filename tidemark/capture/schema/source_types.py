@@ -81,7 +81,7 @@ class SourceType:
     def parse(cls, name: object, length: object = None, scale: object = None) -> Self:
         """Parses a declared type. Raises SourceTypeError."""
         if not isinstance(name, str):
-            raise SourceTypeError(f"a type name that is no text: {_cut(name)}")
+            raise SourceTypeError(f"a type name that is not a text: {_cut(name)}")
         word, modifiers = known_name(name.upper().split())
         if word not in _WORDS or not _MODIFIERS.issuperset(modifiers):
             kind = UnknownWordError if _TYPE_WORDS.fullmatch(name) else SourceTypeError
@@ -123,11 +123,13 @@ class SourceType:
 
     def _check_sizes(self) -> None:
         if self.word in DECIMALS and not (1 <= self.digits <= _MAX_DIGITS and (self.scale or 0) <= self.digits):
-            raise SourceTypeError(f"{self}: a decimal has 1 to {_MAX_DIGITS} digits, and no more behind the point")
+            raise SourceTypeError(
+                f"{self}: a decimal has 1 to {_MAX_DIGITS} digits, and at most all of them after the point"
+            )
         if self.word in TIMES and (self.length or 0) > _MAX_SECOND_DIGITS:
-            raise SourceTypeError(f"{self}: a time has 0 to {_MAX_SECOND_DIGITS} digits behind the point")
+            raise SourceTypeError(f"{self}: a time has 0 to {_MAX_SECOND_DIGITS} digits after the point")
         if self.word == "BIT" and (self.length or 0) > _MAX_BITS:
-            raise SourceTypeError(f"{self}: no more than {_MAX_BITS} bits")
+            raise SourceTypeError(f"{self}: at most {_MAX_BITS} bits")
 
 
 def known_name(words: Sequence[str]) -> tuple[str, list[str]]:
@@ -143,7 +145,7 @@ def _size(given: object, what: str, highest: int) -> int | None:
     if given is None:
         return None
     if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given <= highest:
-        raise SourceTypeError(f"a {what} that is no whole number from 0 to {highest}: {_cut(given)}")
+        raise SourceTypeError(f"a {what} that is not a whole number from 0 to {highest}: {_cut(given)}")
     return given
 
 

@@ -102,7 +102,7 @@ def _problem(record: object, topic: str) -> str | None:
     written = source.get("ts_ms") if isinstance(source, dict) else None
     if not isinstance(written, int):
         return None if isinstance(value, dict) and value.get("aggregate_type") else "no value.source.ts_ms"
-    return None if 0 <= written < END_MS else f"value.source.ts_ms {written}, which no binlog has"
+    return None if 0 <= written < END_MS else f"value.source.ts_ms {written}, outside the range of a binlog"
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -75,7 +75,7 @@ class DeadLetters:
         raw = sf.to_json(sf.struct("op", "before", "after"))
         kept = changes.join(sf.broadcast(named), ["_shard", "offset", "row"], "left_semi")
         with _WRITING:
-            self._append(self._new(_letters(kept, sf.lit("a value fits no type of its column"), raw)))
+            self._append(self._new(_letters(kept, sf.lit("a value does not fit the type of its column"), raw)))
 
     def all(self) -> list[DeadLetter]:
         """All records, in order. The table is read without a JVM."""

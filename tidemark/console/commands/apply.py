@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 @click.command(cls=ActionCommand)
 @click.argument("entities", nargs=-1, metavar="[ENTITY]...", shell_complete=declared_names)
 @click.option(
-    "--slices", metavar="SLICES", help="Only these slices of each ENTITY, as in `tidemark impact`.  [default: all]"
+    "--slices",
+    metavar="SLICES",
+    help="Only these slices of each ENTITY, written as in `tidemark impact`.  [default: all]",
 )
 @click.option("--reason", default="its code changed", show_default=True, metavar="TEXT", help="Why.")
 @click.option("--author", default=account_name, show_default="you", help="Your name; stored with the backfill.")

@@ -10,9 +10,11 @@ from tidemark.console.output import json_option, print_json, print_table
 
 
 @click.command("audit-log")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1_000), help="How many entries.")
-@click.option("--before", type=click.IntRange(min=1), help="Only those before the entry of this number: the next page.")
-@click.option("--who", help="Only those of this identity, such as token:airflow.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1_000), help="The most entries.")
+@click.option(
+    "--before", type=click.IntRange(min=1), help="Only entries before the one with this number: the next page."
+)
+@click.option("--who", help="Only entries of this identity, such as token:airflow.")
 @json_option
 def audit_log(limit: int, before: int | None, who: str | None, *, as_json: bool) -> None:
     """Show who did what, from where, when and why, newest first: commands, requests to the center, Dagster's mutations.
@@ -34,7 +36,7 @@ def audit_log(limit: int, before: int | None, who: str | None, *, as_json: bool)
 
     settings = Settings.load()
     if not settings.state and not settings.state_db.exists():
-        raise NothingComputedError("nothing was computed here yet: nobody has done anything")
+        raise NothingComputedError("nothing was computed here yet, so the audit log is empty")
     with closing(Database.of(settings)) as database:
         rows = AuditLog(database).rows(limit, before, who)
     if as_json:

@@ -57,7 +57,7 @@ def baseline(entity: str | None, *, repair: str | None, as_json: bool) -> None:
     from tidemark.system.settings import Settings  # noqa: PLC0415
 
     if repair and entity is None:
-        raise click.UsageError("--repair needs the entity of the slice: tidemark baseline ENTITY --repair SLICE")
+        raise click.UsageError("--repair needs the slice's entity: tidemark baseline ENTITY --repair SLICE")
     now, settings = datetime.now(UTC), Settings.load()
     promises = project_baselines(settings, now, entity)
     told = promises.all()

@@ -39,7 +39,7 @@ _FLAWS: Final = ("invalid", "tainted", "foreign", "partial", "absent", "failed")
     "--limit", default=50, show_default=True, type=click.IntRange(1, 1_000), help="The largest number of slices."
 )
 @click.option("--before", default="", metavar="KEY", help="Only slices before this one.")
-@click.option("--markdown", is_flag=True, help="As Markdown, for a page or a ticket.")
+@click.option("--markdown", is_flag=True, help="Print Markdown, for a page or a ticket.")
 @click.option("--reconcile", is_flag=True, help="First compare the state store with all tables.")
 @click.option("--verify", is_flag=True, help="With --reconcile: also look for each file on disk.")
 @click.option(
@@ -99,7 +99,7 @@ def catalog(
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     if verify and not reconcile:
-        raise click.UsageError("--verify goes with --reconcile")
+        raise click.UsageError("--verify needs --reconcile")
     if as_of is not None and (reconcile or to_lake):
         raise click.UsageError("the past does not change: --as-of does not go with --reconcile or --to-lake")
     settings = Settings.load()
@@ -150,7 +150,7 @@ def _print(answer: dict[str, Any], report: StorageReport | None, *, as_json: boo
         print_json({**answer, **({"reconciled": report.as_data()} if report else {})})
     elif report:
         print_line(
-            f"{report.tables} tables looked at, {report.changed} changed: {report.absent} slices absent, "
+            f"{report.tables} tables checked, {report.changed} changed: {report.absent} slices absent, "
             f"{report.foreign} foreign, {report.recovered} recovered"
         )
         for table, trouble in report.troubles:

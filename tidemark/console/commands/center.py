@@ -29,7 +29,9 @@ _DEFAULT_PORT: Final = 3080
     help="The TCP port of the HTTP interface; 0 picks a free one.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; others need a token.")
-@click.option("--token", envvar="TIDEMARK_TOKEN", show_envvar=True, help="A token of 16 characters on, for everything.")
+@click.option(
+    "--token", envvar="TIDEMARK_TOKEN", show_envvar=True, help="A token of at least 16 characters, for all rights."
+)
 @click.option(
     "--allowed-host",
     "allowed_hosts",
@@ -43,7 +45,7 @@ _DEFAULT_PORT: Final = 3080
     type=click.FloatRange(min=0, min_open=True),
     envvar="TIDEMARK_WRITES_PER_SECOND",
     show_envvar=True,
-    help="The most write requests of one caller in a second (default 500). A burst may hold those of ten seconds.",
+    help="The most write requests of one caller in a second (default 500). A burst may have ten times as many.",
 )
 @click.option("--workers/--no-workers", "has_workers", default=True, help="Whether this machine executes runs.")
 @json_option

@@ -23,7 +23,7 @@ _STYLES: Final = {"ok": "", "warning": "yellow", "unreachable": "bold red", "pro
 
 @click.command(cls=ActionCommand, only_with="is_applied")
 @click.option("--after-restore", is_flag=True, help="Compare state store, Dagster and lake, and plan what to do.")
-@click.option("--apply", "is_applied", is_flag=True, help="With --after-restore: carry the plan out.")
+@click.option("--apply", "is_applied", is_flag=True, help="With --after-restore: carry out the plan.")
 @json_option
 def doctor(*, after_restore: bool, is_applied: bool, as_json: bool) -> None:
     """Check everything that the warehouse needs on this machine.
@@ -44,7 +44,7 @@ def doctor(*, after_restore: bool, is_applied: bool, as_json: bool) -> None:
                  [{"do", "why", "names", "slices"}], "applied", "backfill": NUMBER | null}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     if is_applied and not after_restore:
-        raise click.UsageError("--apply goes with --after-restore")
+        raise click.UsageError("--apply needs --after-restore")
     if after_restore:
         from tidemark.console.after_restore import bring_together  # noqa: PLC0415 - keeps --help fast
 

@@ -13,7 +13,7 @@ from tidemark.engines.engine_names import ENGINES, ICEBERG_ENGINES
 @entity_argument()
 @click.option("--for", "engine", type=click.Choice((*ENGINES, *ICEBERG_ENGINES)), required=True, help="The engine.")
 @click.option("--slice", "slice_key", metavar="SLICE", help="A slice; the newest complete one by default.")
-@click.option("--tag", metavar="TAG", help="A tag of the table instead: the whole version.")
+@click.option("--tag", metavar="TAG", help="A tag of the table, for a whole version.")
 @json_option
 def engines(entity: str, *, engine: str, slice_key: str | None, tag: str | None, as_json: bool) -> None:
     """Print how another engine reads a slice or a tag of a table: SQL, or Python for delta-rs and polars.
@@ -46,7 +46,7 @@ def engines(entity: str, *, engine: str, slice_key: str | None, tag: str | None,
     from tidemark.warehouse.warehouse import load_warehouse  # noqa: PLC0415
 
     if slice_key is not None and tag is not None:
-        raise click.UsageError("--slice and --tag do not go together: a tag is a whole version of the table")
+        raise click.UsageError("--slice and --tag exclude each other: a tag is a whole version of the table")
     runtime = Runtime(load_warehouse(Settings.load()))
     location = tag_location(runtime, entity, tag) if tag else slice_location(runtime, entity, slice_key)
     is_iceberg = engine in ICEBERG_ENGINES

@@ -152,7 +152,7 @@ def _statuses(stands: WarehouseStatus, slices: Sequence[Slice]) -> Mapping[Slice
 def _print_impact(causes: Sequence[Slice], impacts: Sequence[ImpactedSlice]) -> None:
     print_line(_ends(causes), "bold")
     if not impacts:
-        print_line("  nothing is computed from it")
+        print_line("  no slice is computed from it")
         return
     groups = [
         (need.value, name, list(group))

@@ -16,13 +16,13 @@ _SCHOOL_STEPS: Final[tuple[str, ...]] = ("tidemark demo", "tidemark check", "tid
 _TINY_STEPS: Final[tuple[str, ...]] = (
     "tidemark check",
     "tidemark up                                  copies two days of landing/orders, and computes two tables of them",
-    "tidemark status                              in a second terminal: what is computed, and what waits for what",
+    "tidemark status                              in a second terminal: what is computed, and what waits",
     "tidemark show dws_city_sales_1d {yesterday}   once it is there",
 )
 _OWN_STEPS: Final[tuple[str, ...]] = (
     "tidemark check",
-    "tidemark up          the Dagster UI; it stays empty until there is a table",
-    "With files that lie somewhere, a folder or a file for each day:",
+    "tidemark up          the Dagster UI; it is empty until a table exists",
+    "If you have files, with a folder or a file for each day:",
     "tidemark new ods_orders --files '/path/to/orders/{{key}}.csv'",
     "All kinds of sources: docs/sources.md. Three tables to look at: tidemark init --sample tiny another_folder",
 )

@@ -88,7 +88,7 @@ def _wanted(name: str, graph: ColumnGraph, known: Collection[str]) -> list[str]:
     """The requested columns. Raises UnknownEntityError."""
     entity, _, column = name.partition(".")
     if entity not in known:
-        raise UnknownEntityError("no such entity", found=quote_value(entity), hint=did_you_mean(entity, known))
+        raise UnknownEntityError("unknown entity", found=quote_value(entity), hint=did_you_mean(entity, known))
     columns = graph.columns(entity)
     if column and column not in columns:
         raise UnknownEntityError(

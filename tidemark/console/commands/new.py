@@ -62,7 +62,7 @@ class Draft:
         """Write both files, or none. Raises EntityError if one exists already."""
         for path in self.files:
             if path.exists():
-                raise EntityError("the file is there already", where=str(path), hint="choose another name")
+                raise EntityError("the file exists already", where=str(path), hint="choose another name")
         self.folder.mkdir(parents=True, exist_ok=True)
         for path, text in zip(self.files, filter(None, (self.sql, self.yaml)), strict=True):
             path.write_text(text, encoding="utf-8")
@@ -84,7 +84,7 @@ class Draft:
 @click.option(
     "--files",
     metavar="PATH",
-    help="In place of a query: a folder of files a slice, or a file, {key} for its key: 'exports/dt={key}'.",
+    help="In place of a query: a folder or a file for each slice, with {key} for its key: 'exports/dt={key}'.",
 )
 @click.option(
     "--period",
@@ -155,7 +155,9 @@ def new(
 
     if files is not None:
         if query or query_from or parameters or offsets or period:
-            raise click.UsageError("--files declares a table of files of others: it goes with --from and --layer alone")
+            raise click.UsageError(
+                "--files declares a table of files from another system: it only allows --from and --layer"
+            )
         _declare_files(_checked_name(entity), files, layer, start, as_json=as_json)
     folder = _layer_folder(Settings.load(), layer or entity.partition("_")[0])
     name, text = _checked_name(entity), query.read() if query else None
@@ -200,7 +202,7 @@ def _declare_files(name: str, path: str, layer: str | None, start: str | None, *
     else:
         print_line(f"wrote {draft.files[0]}")
         print_line(f"  columns  {', '.join(exports.columns)}")
-        print_line(f"  slices   {declared.period}s from {exports.keys[0]} on, {past['slices']} of them over by now")
+        print_line(f"  slices   {declared.period}s from {exports.keys[0]} on, {past['slices']} of them have ended")
         print_line(f"  look     tidemark probe {name} {exports.keys[0]}")
     raise SystemExit(ExitCode.OK)
 
@@ -256,10 +258,10 @@ def _past(entity: Entity) -> dict[str, int | str | None]:
 
 def _past_in_words(past: Mapping[str, int | str | None]) -> str:
     if not past["slices"]:
-        return "no slice is over yet: the first one is computed when its time comes"
+        return "no slice has ended yet: the first one is computed at its time"
     return (
         f"{past['slices']} past slices ({past['first']} .. {past['last']}) are computed once Dagster has loaded it: "
-        "`start:` in its YAML, or --from, leaves earlier ones out"
+        "`start:` in its YAML, or --from, excludes earlier ones"
     )
 
 
@@ -298,7 +300,7 @@ def _of_known_entities(offsets: list[tuple[str, str]]) -> list[tuple[str, str]]:
     known = read_project()[1].entities if offsets else {}
     for table, _ in offsets:
         if table not in known:
-            raise EntityError("no such entity", found=quote_value(table), hint=did_you_mean(table, known))
+            raise EntityError("unknown entity", found=quote_value(table), hint=did_you_mean(table, known))
     return offsets
 
 
@@ -306,7 +308,7 @@ def _layer_folder(settings: Settings, layer: str) -> Path:
     """The folder of a layer. Raises EntityError for an unknown layer, or a folder outside of the project."""
     if layer not in settings.layers:
         raise EntityError(
-            "no such layer",
+            "unknown layer",
             expected=f"one of {', '.join(settings.layers)}",
             found=quote_value(layer),
             hint=did_you_mean(layer, settings.layers)

@@ -82,5 +82,5 @@ def _print(root: Path, report: RestoreReport) -> None:
         print_line(f"moved aside: {before} is now {now}", "yellow")
     for file, why in report.manifest.left_out.items():
         print_line(f"was not in the backup: {file} ({why})", "yellow")
-    print_line(f"{root} is as it was at {report.manifest.made_at}", "bold")
+    print_line(f"{root} is restored to its state at {report.manifest.made_at}", "bold")
     print_line("next: tidemark doctor --after-restore")

@@ -33,7 +33,7 @@ def token() -> None:
     type=click.Choice([scope.value for scope in AccessScope]),
     help="What the caller may do; may be repeated.",
 )
-@click.option("--expires", type=click.DateTime(), help="It is refused from then on (UTC).  [default: never]")
+@click.option("--expires", type=click.DateTime(), help="The end of its validity (UTC).  [default: never]")
 @json_option
 def create(name: str, scopes: tuple[str, ...], expires: datetime | None, *, as_json: bool) -> None:
     """Create a token for the caller NAME, and print it: it is stored as a digest, and never shown again.
@@ -57,7 +57,7 @@ def create(name: str, scopes: tuple[str, ...], expires: datetime | None, *, as_j
     With --json: {"name", "scopes", "expires_at", "token"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     if expires is not None and expires.replace(tzinfo=UTC) <= datetime.now(UTC):
-        raise click.UsageError("--expires is in the past: the token would never be in force")
+        raise click.UsageError("--expires is in the past: the token would never be valid")
     chosen, until = frozenset(map(AccessScope, scopes)), expires.replace(tzinfo=UTC) if expires else None
     with _tokens() as tokens:
         made = tokens.create(name, chosen, this_account().who, until)
@@ -105,7 +105,7 @@ def revoke(which: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"revoked": revoked})
     else:
-        print_line(f"revoked: {', '.join(revoked) or 'none was in force'}")
+        print_line(f"revoked: {', '.join(revoked) or 'no valid token'}")
 
 
 @contextmanager

@@ -24,20 +24,20 @@ class DagsterStartError(TerminalError):
             expected="the UI to answer",
             found=f"its log ends with:\n{last_lines}",
             where=str(log),
-            hint="see the log; `tidemark doctor` looks at this machine, `tidemark check` at the declarations",
+            hint="see the log; `tidemark doctor` checks this machine, `tidemark check` the declarations",
         )
 
 
 class ForeignHomeError(TerminalError):
-    """Dagster's storage belongs to other data."""
+    """Dagster's storage belongs to another data folder."""
 
     @classmethod
     def of(cls, data: Path, home: Path) -> Self:
         return cls(
-            "Dagster's storage belongs to other data",
-            expected=f"the data of its events, in {data}",
+            "Dagster's storage belongs to another data folder",
+            expected=f"the data that its events describe, in {data}",
             found="new data, or data in another folder",
             where=str(home),
-            hint="bring the data back, set TIDEMARK_DATA to its folder, or start with an empty DAGSTER_HOME "
+            hint="restore the data, set TIDEMARK_DATA to its folder, or start with an empty DAGSTER_HOME "
             "(`make clean` empties both)",
         )

@@ -79,7 +79,9 @@ class QueryGuard:
             return None
         caller = caller_of(scope)
         if not caller.may(AccessScope.OPERATE):
-            return Refusal(403, f"{caller.who} may not do this", f"the scope {AccessScope.OPERATE.value}")
+            return Refusal(
+                403, f"{caller.who} does not have the right to do this", f"the scope {AccessScope.OPERATE.value}"
+            )
         subject = json_text({"query": request["query"], "variables": request.get("variables")}, ensure_ascii=False)
         return await self._record(
             AuditEntry(caller.who, caller.source, f"graphql {', '.join(sorted(mutations))}", subject)
@@ -111,11 +113,11 @@ class _Subscriptions:
             return None
         self._started += 1
         if self._started > MOST_SUBSCRIPTIONS:
-            return Refusal(429, "too many subscriptions", f"at most {MOST_SUBSCRIPTIONS} of a WebSocket")
+            return Refusal(429, "too many subscriptions", f"at most {MOST_SUBSCRIPTIONS} for each WebSocket")
         mutations = _mutations(said.get("payload"))
         if isinstance(mutations, Refusal):
             return mutations
-        return Refusal(405, "a WebSocket changes nothing", "POST with JSON") if mutations else None
+        return Refusal(405, "changes over a WebSocket are not allowed", "POST with JSON") if mutations else None
 
 
 def _json(text: str | bytes) -> Any:

@@ -85,7 +85,7 @@ class _Expansion:
             name = (field.alias or field.name).value
             self._pairs += counts[name]
             counts[name] += 1
-            _check(self._pairs, MOST_PAIRS, "pairs of fields of one name at one place")
+            _check(self._pairs, MOST_PAIRS, "pairs of fields with the same name at one place")
             if field.selection_set is not None:
                 below[name].append(field.selection_set)
         for selection_sets in below.values():

@@ -63,7 +63,9 @@ class ServedStore:
         try:
             await asyncio.to_thread(lambda: self._audit.add(entry))
         except TidemarkError as error:
-            return Refusal(503, "it cannot be written down who does this", "an answer of the store", error.message)
+            return Refusal(
+                503, "this action cannot be recorded in the audit log", "an answer of the state store", error.message
+            )
         return None
 
     def _tokens(self) -> Sequence[StoredToken]:

@@ -28,7 +28,7 @@ class PartnerError(TerminalError):
     def of(cls, code: int | None) -> Self:
         return cls(
             "the partner's program does not answer",
-            expected="a line for each line that it gets",
+            expected="one line for each input line",
             found="nothing" if code is None else f"its end with {code}",
             hint="see its output above",
         )
@@ -40,7 +40,7 @@ class DemoRunningError(TransientError):
     @classmethod
     def of(cls, data: Path) -> Self:
         return cls(
-            "a demo is running on this data already",
+            "another demo is using this data folder",
             where=str(data),
             hint="wait until it ends, or use another folder with TIDEMARK_DATA",
         )

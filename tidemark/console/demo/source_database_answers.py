@@ -143,11 +143,11 @@ def compare_metrics(
             result.equal += len(names) if hit else 0
             if not hit:
                 result.differences.append(
-                    f"{expected.entity}@{expected.slice}: no row {dict(zip(names, values, strict=True))}"
+                    f"{expected.entity}@{expected.slice}: missing row {dict(zip(names, values, strict=True))}"
                 )
         surplus = sum(rows_left.values())
         if surplus or not expected.rows:
-            result.add(f"{expected.entity}@{expected.slice}: rows beside those expected", 0, surplus)
+            result.add(f"{expected.entity}@{expected.slice}: unexpected rows", 0, surplus)
     return result
 
 

@@ -119,5 +119,5 @@ def memory(available_bytes: int | None = None) -> Finding:
         "Memory",
         "warning",
         memory_text,
-        "close programs (3 GiB is enough), or give Spark less with TIDEMARK_SPARK_MEMORY=1g",
+        "close programs (3 GiB is enough), or give Spark less memory with TIDEMARK_SPARK_MEMORY=1g",
     )

@@ -91,7 +91,7 @@ def _in_words(counted: CountedWindow) -> str:
 def counted_window(source: CountsProbe, probed: ProbedSlice, counts: CountedRecords) -> CountedWindow:
     """All slots that overlap the slice. Raises ProbeError for a slice without a window."""
     if probed.window is None:
-        raise ProbeError("counts are of windows", found=str(probed.slice))
+        raise ProbeError("records are counted by time windows", found=str(probed.slice))
     grid = SlotGrid(source.slot_minutes, source.phase)
     first = grid.slot(seconds_of(probed.window.start) // _MINUTE)
     last = grid.slot(seconds_of(probed.window.end) // _MINUTE - 1)

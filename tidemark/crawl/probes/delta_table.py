@@ -44,7 +44,7 @@ def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
     try:
         table = DeltaTable(place, storage_options=options)
     except TableNotFoundError:
-        return Sight(is_there=False, why="there is no such table yet")
+        return Sight(is_there=False, why="the table does not exist yet")
     published = None
     if source.replica_of is not None:
         slice_ = str(probed.slice._replace(entity=source.replica_of))
@@ -56,7 +56,7 @@ def look(source: DeltaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
     mine = _in_partition(files, probed.texts(source.partition))
     if not mine and published is None and source.at_least:
         version = table.version()
-        return Sight(is_there=False, why=f"no file of that partition in version {version}", version=str(version))
+        return Sight(is_there=False, why=f"the partition has no files in version {version}", version=str(version))
     seen = _sight(table.version(), mine, hidden_rows(table, source.table))
     if published is not None:
         generation = f"generation {published.generation}"

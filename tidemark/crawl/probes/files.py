@@ -74,7 +74,7 @@ def _lacking(source: FilesProbe, folder: Folder, files: list[FileInfo], data: li
     if source.marker is not None and source.marker not in names:
         return f"{len(data)} files, no {source.marker}"
     if folder.is_being_written(files):
-        return "somebody still writes: there is a folder _temporary"
+        return "the files are still being written: there is a folder _temporary"
     if len(data) < source.at_least:
         return f"{len(data)} files of at least {source.at_least}"
     if source.manifest is None:
@@ -102,5 +102,5 @@ def _listed(folder: Folder, manifest: str, size: int) -> dict[str, int | None]:
         name, _, last = line.rpartition(" ")
         listed[name.strip() if name and last.isdecimal() else line] = int(last) if name and last.isdecimal() else None
     if not listed:
-        raise ProbeError("the manifest names no file", found=manifest)
+        raise ProbeError("the manifest lists no files", found=manifest)
     return listed

@@ -24,11 +24,11 @@ def look(source: PartitionsProbe, probed: ProbedSlice, context: ProbeContext) ->
     partition = probed.texts(source.partition)
     folder = partition_folder(Folder.at(context.secrets.place(source.path)), partition)
     if folder is None:
-        return Sight(is_there=False, why=f"no folder {'/'.join(map('='.join, partition.items()))}")
+        return Sight(is_there=False, why=f"there is no folder {'/'.join(map('='.join, partition.items()))}")
     files = folder.files()
     data = folder.data(files)
     if not data or folder.is_being_written(files):
-        return Sight(is_there=False, why=f"{len(data)} files; somebody may still write")
+        return Sight(is_there=False, why=f"{len(data)} files; more may be written")
     why = f"{len(data)} files in {folder.path.rpartition('/')[2]}"
     seen = Sight(is_there=True, why=why, content=content_of(traits(folder, files)), rows=folder.rows(data))
     return with_rules(seen, folder, data, probed, context)

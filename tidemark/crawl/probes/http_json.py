@@ -32,7 +32,11 @@ def look(source: HttpProbe, probed: ProbedSlice, context: ProbeContext) -> Sight
         raise ProbeSettingError("the probe's url must start with http:// or https://")
     headers = {name: context.secrets.fill(value) for name, value in source.headers.items()}
     body = _fetch(Request(url, headers={"Accept": "application/json", **headers}), context)  # noqa: S310 - looked at above
-    return Sight(is_there=False, why="404: nothing there yet") if body is None else _sight(source, _json(body))
+    return (
+        Sight(is_there=False, why="404: the resource does not exist yet")
+        if body is None
+        else _sight(source, _json(body))
+    )
 
 
 def _sight(source: HttpProbe, document: Any) -> Sight:
@@ -54,7 +58,7 @@ def _rows(document: Any, field: str | None) -> int | None:
         return None
     rows = _at(document, field)
     if not isinstance(rows, int) or isinstance(rows, bool) or rows < 0:
-        raise ProbeError("the answer counts no rows", expected=f"a number in {field}", found=str(rows)[:100])
+        raise ProbeError("the answer has no number of rows", expected=f"a number in {field}", found=str(rows)[:100])
     return rows
 
 
@@ -75,7 +79,7 @@ def _fetch(request: Request, context: ProbeContext) -> bytes | None:
         with error:
             if error.code == _NOT_FOUND:
                 return None
-        raise ProbeError("the server refused", found=f"status {error.code}") from None
+        raise ProbeError("the server refused the request", found=f"status {error.code}") from None
     except (URLError, OSError, http.client.HTTPException, ValueError) as error:
         raise ProbeError("the server did not answer", found=context.secrets.mask(str(error))[:300]) from None
 
@@ -88,10 +92,10 @@ def _read(answer: http.client.HTTPResponse, until: float) -> bytes:
         if len(body) > _MOST_BYTES:
             raise ProbeError("the answer is too long", expected=f"at most {_MOST_BYTES} bytes")
         if time.monotonic() > until:
-            raise ProbeError("the answer takes too long", found=f"{len(body)} bytes")
+            raise ProbeError("the answer took too long", found=f"{len(body)} bytes")
     if answer.length:  # fewer bytes than announced
         raise ProbeError(
-            "the answer breaks off", expected=f"{len(body) + answer.length} bytes", found=f"{len(body)} bytes"
+            "the answer was cut off", expected=f"{len(body) + answer.length} bytes", found=f"{len(body)} bytes"
         )
     return body
 
@@ -100,4 +104,4 @@ def _json(body: bytes) -> Any:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        raise ProbeError("the answer is no JSON", found=f"{len(body)} bytes") from None
+        raise ProbeError("the answer is not JSON", found=f"{len(body)} bytes") from None

@@ -24,7 +24,7 @@ def look(source: KafkaProbe, probed: ProbedSlice, context: ProbeContext) -> Sigh
     """See KafkaProbe. A record more than five minutes ahead of our clock does not end a window."""
     window = probed.window
     if window is None:
-        raise ProbeError("a topic is looked at by windows", found=str(probed.slice))
+        raise ProbeError("a topic can only be probed by time windows", found=str(probed.slice))
     consumer = Consumer({**librdkafka(context.secrets.fill(source.servers)), **SETTINGS})
     try:
         topic = TopicOffsets(consumer, source.topic, context.timeout_seconds)
@@ -68,7 +68,7 @@ class TopicOffsets:
         self._consumer, self._name, self._seconds = consumer, name, float(seconds)
         metadata = consumer.list_topics(name, timeout=self._seconds).topics[name]
         if metadata.error is not None or not metadata.partitions:
-            raise ProbeError("no such topic", found=name)
+            raise ProbeError("the topic does not exist", found=name)
         self.numbers = sorted(metadata.partitions)
 
     def offsets(self, when: datetime) -> list[int]:

@@ -29,7 +29,7 @@ def look(source: OwnProbe, probed: ProbedSlice, context: ProbeContext) -> Sight:
     if not points:
         names = ", ".join(installed()) or "none"
         raise ProbeSettingError(
-            "no such probe", expected=f"an entry point of {GROUP}: {names}", found=source.entry_point
+            "the probe does not exist", expected=f"an entry point of {GROUP}: {names}", found=source.entry_point
         )
     settings = {name: context.secrets.fill(value) for name, value in source.settings.items()}
     sight = points[0].load()(settings, probed, context)

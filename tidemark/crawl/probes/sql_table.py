@@ -105,9 +105,9 @@ def database_url(given: str) -> URL:
     try:
         url = make_url(given)
     except (ArgumentError, ValueError):
-        raise ProbeSettingError("a text that is no URL of a database", expected="postgresql://user@host/db") from None
+        raise ProbeSettingError("the text is not a URL of a database", expected="postgresql://user@host/db") from None
     if url.get_backend_name() not in ("postgresql", "mysql", "mariadb", "sqlite"):
-        raise ProbeSettingError("no probe reads that database", expected="postgresql, mysql, mariadb or sqlite")
+        raise ProbeSettingError("probes cannot read this database", expected="postgresql, mysql, mariadb or sqlite")
     return url.set(drivername=_DRIVERS.get(url.get_backend_name(), url.drivername))
 
 

@@ -36,15 +36,19 @@ _SMALL_FILES: Final = 8
 class ClusterConfig(PlainConfig):
     """The launchpad's fields. The defaults are those of the schedule."""
 
-    entities: list[str] = Field(default=[], description="These tables; all that declare cluster_by when empty.")
-    partitions: list[str] = Field(default=[], description="Only these, as Dagster names them; of one table.")
+    entities: list[str] = Field(
+        default=[], description="The tables to cluster. Empty: all tables that declare cluster_by."
+    )
+    partitions: list[str] = Field(
+        default=[], description="Only these partitions of one table, with the names that Dagster shows."
+    )
     small_files: int = Field(
         default=0,
         ge=0,
-        description="Earlier partitions with so many small files, too; 0 for none. Late files are small.",
+        description="Also earlier partitions with at least this many small files; 0 for none. Late files are small.",
     )
-    only: Literal["all", "new"] = Field(default="new", description="Files that were not clustered yet, or all.")
-    target_mb: int = Field(default=128, gt=0, description="How large files are to be.")
+    only: Literal["all", "new"] = Field(default="new", description="Files that were not clustered yet, or all files.")
+    target_mb: int = Field(default=128, gt=0, description="The target size of a file.")
 
 
 def clustered_columns(warehouse: Warehouse) -> dict[str, tuple[str, ...]]:
@@ -57,7 +61,7 @@ def cluster_job(warehouse: Warehouse) -> dg.JobDefinition:
     runtimes = Runtimes(warehouse)
 
     @dg.op(
-        description="Write files of tables anew, each with a narrow range of the columns that filters use.",
+        description="Rewrite the files of tables, so that each has a narrow range of the columns that filters use.",
         config_schema=schema_of(ClusterConfig),
     )
     def cluster_tables(context: dg.OpExecutionContext, spark: SparkResource, lake: LakeResource) -> None:

@@ -34,11 +34,13 @@ class RepairConfig(PlainConfig):
     """The launchpad's fields."""
 
     entity: str = Field(description="The table, such as dws_course_orders_1d.")
-    partition: str = Field(description="A slice, such as 2026-03-23; of a captured table column=value.")
-    from_version: int | None = Field(default=None, description="The version of the table to take it from.")
-    from_tag: str | None = Field(default=None, description="The tag of such a version, such as 2026-03-29.")
-    recompute: bool = Field(default=False, description="Compute it again instead.")
-    dry_run: bool = Field(default=True, description="Say what would change, and change nothing.")
+    partition: str = Field(description="A slice, such as 2026-03-23; for a captured table, column=value.")
+    from_version: int | None = Field(default=None, description="The version of the table with the right partition.")
+    from_tag: str | None = Field(
+        default=None, description="The tag of the version with the right partition, such as 2026-03-29."
+    )
+    recompute: bool = Field(default=False, description="Compute it again from its inputs instead.")
+    dry_run: bool = Field(default=True, description="Show the changes without making them.")
 
     def request(self) -> RepairRequest:
         """The request without Dagster."""
@@ -50,7 +52,7 @@ def repair_job(warehouse: Warehouse) -> dg.JobDefinition:
     runtimes = Runtimes(warehouse)
 
     @dg.op(
-        description="Repair one historical partition; everything else stays as it is. A dry run unless told otherwise.",
+        description="Repair one historical partition; all other partitions stay unchanged. A dry run by default.",
         config_schema=schema_of(RepairConfig),
     )
     def repair_partition(

@@ -20,10 +20,10 @@ from tidemark.warehouse.warehouse import Warehouse
 class VacuumConfig(PlainConfig):
     """The launchpad's fields."""
 
-    entities: list[str] = Field(default=[], description="These tables; all when empty.")
-    keep_versions: int = Field(default=10, gt=0, description="The last so many versions stay.")
-    keep_days: int = Field(default=7, ge=0, description="What was readable in the last so many days stays.")
-    dry_run: bool = Field(default=True, description="Say what would be deleted and what is kept, and delete nothing.")
+    entities: list[str] = Field(default=[], description="The tables to vacuum. Empty: all tables.")
+    keep_versions: int = Field(default=10, gt=0, description="How many of the last versions to keep.")
+    keep_days: int = Field(default=7, ge=0, description="Keep what was readable within this number of days.")
+    dry_run: bool = Field(default=True, description="Show what would be deleted and kept, without deleting.")
 
     def retention(self) -> Retention:
         """The retention without Dagster."""
@@ -35,7 +35,7 @@ def vacuum_job(warehouse: Warehouse) -> dg.JobDefinition:
     runtimes = Runtimes(warehouse)
 
     @dg.op(
-        description="Delete the files of versions that nothing needs any more. A dry run unless told otherwise.",
+        description="Delete the files of versions that are no longer needed. A dry run by default.",
         config_schema=schema_of(VacuumConfig),
     )
     def vacuum_tables(context: dg.OpExecutionContext, lake: LakeResource, state_store: StateStoreResource) -> None:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 def rule_in_words(rule: QualityRule) -> str:
     """The sentence of a rule about a slice's rows. Raises TypeError for a rule without a sentence."""
-    where = f" Of rows where {rule.where}." if rule.where else ""
-    only_told = " A warning: it keeps nothing back." if rule.severity == "warn" else ""
+    where = f" Only rows where {rule.where}." if rule.where else ""
+    only_told = " A warning: it does not block." if rule.severity == "warn" else ""
     return f"{_sentence(rule)}.{where}{only_told}"
 
 
@@ -40,7 +40,7 @@ def _sentence(rule: QualityRule) -> str:
             near = f", {tolerance:.4%} more or less" if tolerance else ""
             return f"{value} of a slice equals `{equals}`{near}"
         case NoRows(no_rows=query):
-            return f"`{query}` gives no row"
+            return f"`{query}` returns no rows"
         case Freshness(column=column, within=within):
             return f"The newest {column} of a slice is at most {within} before its end"
         case Drift(column=column, at_most=most):

@@ -36,7 +36,9 @@ class LakeResource(FixedResource):
     Snapshots are read at their tagged version and computed tables by partition, without Spark.
     """
 
-    tables: str = Field(description="The folder with a Delta table an entity, on disk, in an object store or in HDFS.")
+    tables: str = Field(
+        description="The folder with one Delta table for each entity, on disk, in an object store or in HDFS."
+    )
     data: str = Field(description="The folder of locks, caches and recorded filters.")
     declarations: str = Field(description="The folder of the entities' declarations.")
     state_store: StateStoreResource

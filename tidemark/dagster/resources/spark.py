@@ -22,10 +22,13 @@ class SparkResource(FixedResource, LazyPySparkResource):
     master: str = Field(description="Spark's master, such as local[*] or spark://host:7077.")
     memory: str = Field(description="Memory of the driver's JVM, such as 2g.")
     tuning: Literal["latency", "throughput"] = Field(
-        default="latency", description="A local JVM for runs of seconds, or for a process that works for days."
+        default="latency",
+        description="Whether a local JVM is for runs of seconds, or for a process that runs for days.",
     )
     data: str = Field(description="The folder for temporary files.")
-    spark_config: dict[str, Any] = Field(default={}, description="Further settings of Spark by name; they win.")
+    spark_config: dict[str, Any] = Field(
+        default={}, description="More Spark settings by name; they override the others."
+    )
 
     @classmethod
     def of(cls, settings: Settings) -> Self:

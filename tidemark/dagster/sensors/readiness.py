@@ -32,7 +32,7 @@ def readiness_sensor(warehouse: Warehouse) -> dg.SensorDefinition:
 
     @dg.sensor(
         name=NAME,
-        description="Starts each slice when its last input is complete - once, never early.",
+        description="Starts each slice once, when its last input is complete.",
         asset_selection=dg.AssetSelection.all(),
         minimum_interval_seconds=_SECONDS,
         default_status=dg.DefaultSensorStatus.RUNNING,

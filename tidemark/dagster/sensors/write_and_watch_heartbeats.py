@@ -82,7 +82,7 @@ def _alert(context: dg.SensorEvaluationContext, changed: Mapping[str, Broken], r
         if broken:
             context.log.error("%s is held back: %s", entity, describe_broken(broken))
         elif reported.get(entity):
-            context.log.info("%s goes on: %s is live again", entity, ", ".join(reported[entity]))
+            context.log.info("%s continues: %s is live again", entity, ", ".join(reported[entity]))
 
 
 def _evaluations(changed: Mapping[str, Broken]) -> Iterator[dg.AssetCheckEvaluation]:

@@ -34,7 +34,7 @@ def advice_for(usage: Counter[frozenset[str]], layout: Layout) -> Advice:
     if not weights:
         return Advice("none", {}, f"none of {scans} scans filters by a column that has bounds")
     if layout.files < _LEAST_FILES:
-        return Advice("keep", weights, f"{layout.files} files: there is next to nothing to skip")
+        return Advice("keep", weights, f"{layout.files} files: filters can hardly skip any")
     ideal = layout.files ** (1 - 1 / len(weights))
     worst = max(weights, key=lambda name: weights[name] * bounded[name].depth)
     if bounded[worst].depth < _WORTH * max(1.0, ideal):

@@ -114,9 +114,9 @@ def _statistics_properties(properties: Mapping[str, str]) -> str:
 
 
 _REFUSED = {
-    "delta.enableRowTracking": ("row tracking", "OPTIMIZE keeps the rows' ids"),
-    "delta.enableIcebergCompatV1": ("Iceberg compatibility", "OPTIMIZE writes the files that it needs"),
-    "delta.enableIcebergCompatV2": ("Iceberg compatibility", "OPTIMIZE writes the files that it needs"),
+    "delta.enableRowTracking": ("row tracking", "OPTIMIZE keeps row ids"),
+    "delta.enableIcebergCompatV1": ("Iceberg compatibility", "OPTIMIZE writes the required files"),
+    "delta.enableIcebergCompatV2": ("Iceberg compatibility", "OPTIMIZE writes the required files"),
 }
 
 
@@ -126,5 +126,5 @@ def require_clusterable(path: TableLocation, properties: Mapping[str, str], feat
         if properties.get(name) == "true":
             raise ClusterTableError.with_feature(path, feature, hint)
     if "clustering" in features:
-        hint = "OPTIMIZE clusters it by the columns of its own; ALTER TABLE ... CLUSTER BY NONE leaves it to this one"
+        hint = "OPTIMIZE clusters it by its own columns; ALTER TABLE ... CLUSTER BY NONE switches that off"
         raise ClusterTableError.with_feature(path, "liquid clustering", hint)

@@ -20,7 +20,7 @@ class ClusterColumnError(TerminalError):
     @classmethod
     def unknown(cls, path: TableLocation, name: str, there: Sequence[str]) -> Self:
         return cls(
-            "no such column, or none that filters can skip files by",
+            "unknown column, or filters cannot skip files by it",
             expected=f"one of {', '.join(there)}",
             found=name,
             where=str(path),
@@ -31,7 +31,7 @@ class ClusterColumnError(TerminalError):
     def of_type(cls, path: TableLocation, name: str, kind: str) -> Self:
         return cls(
             "rows cannot be clustered by a column of this type",
-            expected="a number, a date, a timestamp or a string in binary order: the log has bounds of these alone",
+            expected="a number, a date, a timestamp or a string in binary order: the log has bounds only of these",
             found=f"{name} {kind}",
             where=str(path),
         )
@@ -42,13 +42,13 @@ class ClusterColumnError(TerminalError):
             "the table is partitioned by this column",
             found=name,
             where=str(path),
-            hint="a file holds one value of it already: cluster by other columns, or only a partition with `where`",
+            hint="each file has one value of it: cluster by other columns, or only a partition with `where`",
         )
 
     @classmethod
     def without_bounds(cls, path: TableLocation, name: str, properties: str) -> Self:
         return cls(
-            "the log keeps no bounds of this column, so that no filter on it would skip a file",
+            "the log has no bounds of this column, so filters on it could not skip files",
             found=f"{name}, and {properties}",
             where=str(path),
             hint="set delta.dataSkippingStatsColumns to the columns that filters use",
@@ -68,7 +68,7 @@ class ClusterTableError(TerminalError):
 
     @classmethod
     def with_feature(cls, path: TableLocation, feature: str, hint: str) -> Self:
-        return cls("this table is not clustered here", found=feature, where=str(path), hint=hint)
+        return cls("this table cannot be clustered with this command", found=feature, where=str(path), hint=hint)
 
 
 class ContentChangedError(TerminalError):
@@ -77,7 +77,7 @@ class ContentChangedError(TerminalError):
     @classmethod
     def of(cls, path: TableLocation, read: object, written: object) -> Self:
         return cls(
-            "the written rows are not the rows that were read; nothing was committed",
+            "the written rows differ from the rows that were read; nothing was committed",
             expected=str(read),
             found=str(written),
             where=str(path),

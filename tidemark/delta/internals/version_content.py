@@ -84,7 +84,7 @@ def file_steps(path: TableLocation, after: int, until: int) -> Iterator[FileStep
     for version in range(after + 1, until + 1):
         actions = commit_actions(path, version)
         if actions is None:
-            raise VersionGoneError.log(path, version, "its commit is not there")
+            raise VersionGoneError.log(path, version, "its commit is missing")
         yield _step(actions)
 
 
@@ -105,7 +105,7 @@ def _read(path: TableLocation, log: LogFiles, version: int) -> VersionContent:
             raise VersionGoneError.log(path, version, f"no commit {following}")
         state.take(actions)
     if not state.metadata or not state.protocol:
-        raise UnreadableLogError.of(path, f"version {version} says nothing of its schema")
+        raise UnreadableLogError.of(path, f"version {version} has no schema")
     require_known(path, [state.protocol], _OPERATION)
     return VersionContent(version, state.files, state.metadata, state.protocol)
 

@@ -138,7 +138,7 @@ def _rebuilt(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> Back
 def _flaw(status: SliceStatus) -> str:
     if status.quality is Quality.FAILED:
         return "its rules failed"
-    return "something that it reads is tainted" if status.tainted else "a slice of its series is invalid"
+    return "an input is tainted" if status.tainted else "a slice of its series is invalid"
 
 
 def _turns(backfill: Backfill, known: BackfillEvidence, room: int) -> Iterator[BackfillStep]:
@@ -158,7 +158,7 @@ def _turn(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> Backfil
     status = known.status(slice_)
     member = backfill.plan.members[slice_]
     if member.is_given:
-        return BackfillStep(slice_, Act.NOTHING, SliceProgress.GIVEN, "it is as another system made it")
+        return BackfillStep(slice_, Act.NOTHING, SliceProgress.GIVEN, "another system made it")
     if member.after is not None:
         return _of_others(backfill, slice_, status, known) if status.generation > member.after else None
     if status.run_state in _UNDER_WAY or known.holder(slice_) is not None:
@@ -167,7 +167,7 @@ def _turn(backfill: Backfill, slice_: Slice, known: BackfillEvidence) -> Backfil
     if verdict is TurnVerdict.BLOCK:
         return BackfillStep(slice_, Act.NOTHING, SliceProgress.BLOCKED, "a slice that it needs failed")
     if verdict is TurnVerdict.KEEP:
-        return BackfillStep(slice_, Act.KEEP, SliceProgress.KEPT, "nothing that it goes by has changed")
+        return BackfillStep(slice_, Act.KEEP, SliceProgress.KEPT, "none of its inputs has changed")
     return _rebuilding(backfill, slice_, status, known, asks=verdict is TurnVerdict.ASK)
 
 
@@ -200,7 +200,7 @@ def _rebuilding(
     """
     member = backfill.plan.members[slice_]
     if status.run_state in _ASKED_FOR and not _is_first(status):
-        return BackfillStep(slice_, Act.NOTHING, SliceProgress.REQUESTED, "it is asked for already")
+        return BackfillStep(slice_, Act.NOTHING, SliceProgress.REQUESTED, "it is already requested")
     is_told = not member.is_root and not any(backfill.plan.members[used].is_given for used in member.inputs)
     if is_told and status.run_state is RunState.COMPLETED and known.has_read(slice_, member.inputs):
         return _rebuilt(backfill, slice_, known)

@@ -89,7 +89,9 @@ class RollUp:
         if slot is None:
             slot = self._slots[start] = self._grid.slot(minute)
         if slot.source + source < 0 or slot.lake + lake < 0:
-            raise ParseError("fewer records than none", found=f"{slot.source + source} and {slot.lake + lake}")
+            raise ParseError(
+                "the number of records is negative", found=f"{slot.source + source} and {slot.lake + lake}"
+            )
         slot.source += source
         slot.lake += lake
         return list(self._judge(slot))

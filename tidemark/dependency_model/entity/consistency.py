@@ -75,7 +75,7 @@ def _view(entity: Entity) -> Broken:
     for key in _OF_TABLES:
         if getattr(entity, key) != getattr(plain, key):
             hint = "a view is read at the business time of the query that names it"
-            yield key, EntityError("a View has no slices and is no table", expected=f"no {key}", hint=hint)
+            yield key, EntityError("a View has no slices and is not a table", expected=f"no {key}", hint=hint)
     if any(state.depends_on for state in entity.states) or len(entity.states) > 1:
         yield "depends_on", EntityError("a View depends on what its query reads", expected="no dependencies")
 
@@ -89,7 +89,7 @@ def _columns(entity: Entity) -> Broken:
 
 def _promise(entity: Entity) -> Broken:
     if entity.alert_margin and entity.ready_by is None:
-        yield "alert_margin", EntityError("nothing is promised of the entity", expected="ready_by beside alert_margin")
+        yield "alert_margin", EntityError("the entity has no promise", expected="ready_by together with alert_margin")
 
 
 def _granularity(entity: Entity) -> Broken:
@@ -133,7 +133,10 @@ def _states(entity: Entity) -> Broken:
         twice = next(name for name in names if names.count(name) > 1)
         yield "states", EntityError(f"the state '{twice}' is declared twice")
     for name in {UNANNOUNCED, ASKED}.intersection(names):
-        yield "states", EntityError(f"'{name}' is no name for a state", hint="the state store has its own use for it")
+        yield (
+            "states",
+            EntityError(f"'{name}' cannot be the name of a state", hint="the state store uses this name itself"),
+        )
 
 
 def _sub_partitions(entity: Entity) -> Broken:
@@ -151,7 +154,7 @@ def _parts(entity: Entity) -> Broken:
         others = {value for name, known in entity.sub_partitions.items() if name != dimension for value in known}
         for value, declared in values.items():
             if declared.within is not None and declared.within not in others:
-                message = f"'{value}' lies within no value of another dimension"
+                message = f"'{value}' is not within a value of another dimension"
                 around, expected = declared.within, ", ".join(sorted(others)) or "a second dimension"
                 problem = EntityError(message, expected=expected, found=around, hint=did_you_mean(around, others))
                 yield f"sub_partitions.{dimension}.{value}.within", problem
@@ -161,7 +164,7 @@ def _parts(entity: Entity) -> Broken:
                 problem = EntityError(error.message, expected=error.expected, found=error.found, hint=error.hint)
                 yield f"sub_partitions.{dimension}.{value}.start", problem
     if entity.sub_partitions and not any(combinations(entity.sub_partitions)):
-        yield "sub_partitions", EntityError("no value of one dimension lies within those of the others")
+        yield "sub_partitions", EntityError("the dimensions have no combination of values")
 
 
 def _quorum(entity: Entity) -> Broken:
@@ -169,9 +172,13 @@ def _quorum(entity: Entity) -> Broken:
         return
     parts = sum(1 for _ in combinations(entity.sub_partitions))
     if not entity.sub_partitions:
-        yield "quorum", EntityError("a quorum is of sub-partitions", expected="sub_partitions beside quorum")
+        yield "quorum", EntityError("a quorum needs sub-partitions", expected="sub_partitions together with quorum")
     elif (entity.quorum.count or 0) > parts:
-        problem = EntityError("more than there are", expected=f"at most {parts}", found=str(entity.quorum))
+        problem = EntityError(
+            "the quorum is larger than the number of sub-partitions",
+            expected=f"at most {parts}",
+            found=str(entity.quorum),
+        )
         yield "quorum", problem
 
 
@@ -180,22 +187,25 @@ def _probe(entity: Entity) -> Broken:
     if entity.probe is None:
         return
     if entity.kind is not EntityKind.VIRTUAL:
-        yield "probe", EntityError("only what others make is probed", expected="kind: Virtual", found=entity.kind.value)
+        yield (
+            "probe",
+            EntityError("only data of another system can be probed", expected="kind: Virtual", found=entity.kind.value),
+        )
     named = entity.probe.named()
     times = [column.name for column in entity.times]
     unknown = sorted(named - {"window", KEY, *TIMES, *times, *entity.sub_partitions})
     if unknown:
         names = (KEY, *sorted(TIMES), *times, *entity.sub_partitions)
         hint = f"write {', '.join(f'{{{name}}}' for name in dict.fromkeys(names))}"
-        yield "probe", EntityError("the slice has no such part", found=", ".join(unknown), hint=hint)
+        yield "probe", EntityError("the slice has no part with this name", found=", ".join(unknown), hint=hint)
     if entity.period is not None and not named & {"window", KEY, *TIMES} and not named.issuperset(times):
         hint = (
             f"name the slice, as {''.join(f'{{{name}}}' for name in times)} or {{start:%Y-%m-%d}}, or give time_column"
         )
-        yield "probe", EntityError("it would look at the same data for every slice", hint=hint)
+        yield "probe", EntityError("the probe would check the same data for every slice", hint=hint)
     if not set(entity.sub_partitions) <= named and entity.probe.own is None:
         missing = ", ".join(f"{{{name}}}" for name in sorted(set(entity.sub_partitions) - named))
-        yield "probe", EntityError("it would look at the same data for every part", expected=missing)
+        yield "probe", EntityError("the probe would check the same data for every part", expected=missing)
     yield from uncountable_rules(entity, entity.probe)
 
 
@@ -207,8 +217,8 @@ def _partition_columns(entity: Entity) -> Broken:
     missing = [unit for unit in units_of(entity.period) if unit not in units]
     if missing:
         problem = EntityError(
-            f"partition columns that do not tell one {entity.period} from another",
-            expected=f"also one with {', '.join(missing)}",
+            f"the partition columns do not distinguish each {entity.period}",
+            expected=f"also a column with {', '.join(missing)}",
             found=", ".join(f"{column.name}: {column.declared}" for column in entity.partition_columns),
         )
         yield "partition_columns", problem
@@ -217,21 +227,21 @@ def _partition_columns(entity: Entity) -> Broken:
         yield (
             "partition_columns",
             EntityError(
-                f"{number.name} is a number, which does not tell the hour that {entity.time_zone} repeats in autumn",
+                f"{number.name} is a number, and cannot distinguish the hour that {entity.time_zone} repeats in autumn",
                 expected=f"a text: {number.pattern}",
                 found=number.declared,
             ),
         )
     joined = next((column for column in entity.times if {"HH", "mm"} <= {*column.units}), None)
     if joined is not None and _changes_clock(entity.time_zone):
-        hint = f"{joined.pattern.partition('mm')[0]} and a column of its own with mm"
+        hint = f"{joined.pattern.partition('mm')[0]} and a separate column with mm"
         yield (
             "partition_columns",
-            EntityError(f"{joined.name} does not rise with time where {entity.time_zone} repeats an hour", hint=hint),
+            EntityError(f"{joined.name} does not grow with time when {entity.time_zone} repeats an hour", hint=hint),
         )
     taken = next((column.name for column in entity.times if column.name in entity.sub_partitions), None)
     if taken is not None:
-        yield "partition_columns", EntityError(f"'{taken}' is a sub-partition and a column of time")
+        yield "partition_columns", EntityError(f"'{taken}' is both a sub-partition and a column of time")
 
 
 def _completeness(entity: Entity) -> Broken:
@@ -239,38 +249,46 @@ def _completeness(entity: Entity) -> Broken:
         return
     if entity.snapshot_of or entity.kind in (EntityKind.VIRTUAL, EntityKind.PROJECT):
         kind = "snapshot_of" if entity.snapshot_of else entity.kind.value
-        yield "completeness", EntityError("only a table of the lake is counted", expected="a table", found=kind)
+        yield "completeness", EntityError("completeness needs a table of the lake", expected="a table", found=kind)
     if entity.start is None:
-        yield "completeness", EntityError("nobody says from when on records are counted", expected="start")
+        yield "completeness", EntityError("the start of the counts is not declared", expected="start")
     if entity.completeness.capture and entity.source is None:
         yield (
             "completeness",
-            EntityError("no capture counts its records", expected="source: {table: ...}, or sql, kafka"),
+            EntityError("the source of the counts is not declared", expected="source: {table: ...}, or sql, kafka"),
         )
     if entity.completeness.capture and entity.source is not None and entity.source.start != "earliest":
-        problem = "the capture counts changes, and knows of no row from before them"
+        problem = "capture counts only changes, not the rows before them"
         yield "completeness", EntityError(problem, expected="start: earliest in source, or sql", hint="count by sql")
 
 
 def _replicate(entity: Entity) -> Broken:
     if entity.replicate and entity.kind in (EntityKind.VIRTUAL, EntityKind.PROJECT):
-        yield "replicate", EntityError("only a table of the lake is replicated", found=entity.kind.value)
+        yield "replicate", EntityError("only a table of the lake can be replicated", found=entity.kind.value)
 
 
 def _refresh(entity: Entity) -> Broken:
     """Refreshed objects must be named by the slice, or by a longer period that contains the whole slice."""
     if entity.refresh and entity.kind is EntityKind.PROJECT:
-        yield "refresh", EntityError("nothing is made of a project", hint="refresh by the table that it computes")
+        yield (
+            "refresh",
+            EntityError(
+                "a project's start or end has no rows to refresh", hint="declare refresh at a table of the project"
+            ),
+        )
     known = [KEY, *(sorted(TIMES) if entity.period else ()), *_levels(entity), *entity.sub_partitions]
     is_partition = entity.source is None and entity.snapshot_of is None and entity.kind is not EntityKind.VIRTUAL
     for at, told in enumerate(entity.refresh):
         unknown = sorted(told.named() - {*known})
         if unknown:
             hint = f"write {', '.join(f'{{{name}}}' for name in known)}"
-            yield ("refresh", at), EntityError("the slice has no such part", found=", ".join(unknown), hint=hint)
+            yield (
+                ("refresh", at),
+                EntityError("the slice has no part with this name", found=", ".join(unknown), hint=hint),
+            )
         if told.table is not None and not is_partition:
-            problem = "its slices are no partitions that a table could hold"
-            yield ("refresh", at), EntityError(problem, hint="refresh the table by what is computed of it")
+            problem = "its slices are not partitions of a table"
+            yield ("refresh", at), EntityError(problem, hint="declare refresh at a table that is computed from it")
 
 
 def _levels(entity: Entity) -> list[str]:
@@ -287,16 +305,16 @@ def _changes_clock(time_zone: str) -> bool:
 
 def _snapshot(entity: Entity) -> Broken:
     if entity.snapshot_of and entity.kind is not EntityKind.SNAPSHOT:
-        yield "snapshot_of", EntityError("only a Snapshot names versions of another entity", found=entity.kind.value)
+        yield "snapshot_of", EntityError("only a Snapshot can tag versions of another entity", found=entity.kind.value)
     if entity.snapshot_of and entity.source:
-        yield "source", EntityError("a snapshot of another entity has no source of its own")
+        yield "source", EntityError("a snapshot of another entity cannot have a source")
     if entity.source or entity.snapshot_of:
         return
     of_captured = {
-        "late_events": (entity.late_events is LateEvents.RESTATE, "only snapshots of a captured table are restated"),
-        "allowed_lateness": (entity.allowed_lateness, "only snapshots of a captured table wait for late events"),
-        "keep_snapshots": (entity.keep_snapshots is not None, "only snapshots of a captured table have names"),
+        "late_events": (entity.late_events is LateEvents.RESTATE, "only snapshots of a captured table can be restated"),
+        "allowed_lateness": (entity.allowed_lateness, "only snapshots of a captured table can wait for late events"),
+        "keep_snapshots": (entity.keep_snapshots is not None, "only snapshots of a captured table are kept by tags"),
     }
     for field, (is_set, message) in of_captured.items():
         if is_set:
-            yield field, EntityError(message, hint="it goes with source or snapshot_of")
+            yield field, EntityError(message, hint="it needs source or snapshot_of")

@@ -103,7 +103,7 @@ def _words(value: object) -> object:
         return {"entity": value}
     if isinstance(value, dict) and "dates" in value:
         if "offset" in value:
-            raise ValueError("'dates' and 'offset' say the same: give one of them")
+            raise ValueError("'dates' and 'offset' mean the same: give only one")
         return {("offset" if name == "dates" else name): given for name, given in value.items()}
     return value
 

@@ -21,7 +21,7 @@ class Entities(Mapping[str, Entity]):
             return self._entities[name]
         except KeyError:
             raise UnknownEntityError(
-                "no such entity", found=quote_value(name), hint=did_you_mean(name, self._entities)
+                "unknown entity", found=quote_value(name), hint=did_you_mean(name, self._entities)
             ) from None
 
     def get(self, name: str, default: Any = None) -> Any:

@@ -32,7 +32,7 @@ def _with_placeholders(text: str) -> str:
 
 def _with_last_pattern(path: str) -> str:
     if _WILD.intersection(path.rstrip("/").rpartition("/")[0]):
-        raise ValueError("only the last part of a path is a pattern: landing/{dt}/*.csv")
+        raise ValueError("only the last part of a path can be a pattern: landing/{dt}/*.csv")
     return path
 
 
@@ -176,7 +176,7 @@ class DagsterProbe:
     @model_validator(mode="after")
     def _names_each(self) -> "DagsterProbe":
         if self.each is not None and self.partition is None:
-            raise ValueError("each needs partition: what the asset's partitions are called")
+            raise ValueError("each needs partition, the names of the asset's partitions")
         return self
 
 
@@ -227,7 +227,7 @@ class Probe:
     @model_validator(mode="after")
     def _checks_again(self) -> "Probe":
         if self.counts is not None and self.recheck_for:
-            raise ValueError("counts that come late are noticed by themselves: say late in counts, without recheck_for")
+            raise ValueError("late counts are noticed without recheck_for: declare late in counts")
         return self
 
     @property

@@ -47,9 +47,9 @@ class QualityRule:
     @model_validator(mode="after")
     def _check_common_keys(self) -> "QualityRule":
         if self.quarantine and not self.OF_ROWS:
-            raise ValueError(f"{self.NAME} is not about single rows: it has none to quarantine")
+            raise ValueError(f"{self.NAME} does not check single rows, so it cannot quarantine rows")
         if self.where is not None and not self.HAS_WHERE:
-            raise ValueError(f"{self.NAME} takes no where: write the condition into its SQL")
+            raise ValueError(f"{self.NAME} has no where: write the condition into its SQL")
         return self
 
 
@@ -95,7 +95,7 @@ class RowCount(QualityRule):
         if self.max is not None and self.max < self.min:
             raise ValueError(f"min {self.min} is above max {self.max}")
         if self.looks_back and self.where is not None:
-            raise ValueError("row_count compares whole slices: growth and same_weekday take no where")
+            raise ValueError("row_count compares whole slices: growth and same_weekday cannot have where")
         return self
 
 
@@ -150,7 +150,7 @@ class Pattern(QualityRule):
             re.compile(self.matches)
         except re.error as error:
             if _NO_PATTERN.search(error.msg):
-                raise ValueError(f"{self.matches!r} is no regular expression: {error}") from error
+                raise ValueError(f"{self.matches!r} is not a regular expression: {error}") from error
         return self
 
 

@@ -39,7 +39,7 @@ def _of_times(entity: Entity) -> Broken:
     for at, rule in enumerate(entity.quality):
         place = ("quality", at)
         if isinstance(rule, Freshness) and entity.period is None:
-            yield place, EntityError("freshness is before a slice's end", expected="an entity with a period")
+            yield place, EntityError("freshness needs the end of a slice", expected="an entity with a period")
         if not isinstance(rule, RowCount):
             continue
         if rule.looks_back and entity.period is None:
@@ -65,11 +65,11 @@ def _drift(entity: Entity) -> Broken:
         elif key != "quality":
             yield (
                 (key, at),
-                EntityError("drift looks at nothing that an anomaly did not", hint="write it below quality"),
+                EntityError("drift finds the same as the search for anomalies", hint="write it below quality"),
             )
         elif profiled is None or not profiled.of((rule.column,)):
             hint = f"profile: {{columns: [{rule.column}]}}"
-            yield (key, at), EntityError(f"no profile of {rule.column} is measured to compare with", hint=hint)
+            yield (key, at), EntityError(f"{rule.column} has no profile to compare with", hint=hint)
 
 
 def _no_other_slices() -> EntityError:
@@ -79,8 +79,8 @@ def _no_other_slices() -> EntityError:
 def _anomalies(entity: Entity) -> Broken:
     is_compared = entity.profiled is not None and entity.anomalies is not Anomalies.OFF and entity.period is not None
     if entity.quality_on_anomaly and not is_compared:
-        hint = "let its profile be measured and compared, or write the rules below quality"
-        yield "quality_on_anomaly", EntityError("no anomaly is ever looked for, so these rules never run", hint=hint)
+        hint = "switch on its profile, or write the rules below quality"
+        yield "quality_on_anomaly", EntityError("anomalies are never searched for, so these rules never run", hint=hint)
 
 
 _COUNTING_SOURCES: Final = frozenset({"sql", "delta", "files", "partitions"})
@@ -95,12 +95,17 @@ def uncountable_rules(entity: Entity, probe: Probe) -> Broken:
     counted = _COUNTED_BY_SOURCE if probe.kind in _COUNTING_SOURCES else (RowCount.NAME,)
     others = sorted({_in_short(rule) for rule in entity.quality} - set(counted))
     if others:
-        problem = f"what the probe {probe.kind} cannot count"
+        problem = f"the probe {probe.kind} cannot count this"
         yield "quality", EntityError(problem, expected=", ".join(counted), found=", ".join(others))
     if entity.period is None and any(isinstance(rule, Freshness) for rule in entity.quality):
-        yield "quality", EntityError("freshness is about a slice's end", hint="give the entity a period")
+        yield "quality", EntityError("freshness needs the end of a slice", hint="give the entity a period")
     if entity.quality and not probe.counts_rows:
-        yield "quality", EntityError("the probe counts no rows", hint="give http the field that does: rows: data.count")
+        yield (
+            "quality",
+            EntityError(
+                "the probe does not count rows", hint="give http the field with their number: rows: data.count"
+            ),
+        )
 
 
 def _in_short(rule: QualityRule) -> str:

@@ -48,7 +48,7 @@ class Document:
 def read_document(text: str, file: str) -> Document:
     """The only document of a text. Raises EntityError with file and line."""
     if len(text) > SIZE_LIMIT:
-        raise EntityError("file too long", expected=f"at most {SIZE_LIMIT} characters", where=file)
+        raise EntityError("the file is too long", expected=f"at most {SIZE_LIMIT} characters", where=file)
     lines: dict[Path, int] = {}
     try:
         events = _content(yaml.parse(text, Loader=_LOADER), file)
@@ -80,9 +80,9 @@ def _content(events: Iterator[yaml.Event], file: str) -> Iterator[yaml.Event]:
         tagged = getattr(event, "tag", None) is not None or getattr(event, "anchor", None) is not None
         if documents > 1 or tagged:
             what = "a second document" if documents > 1 else "anchors, aliases and tags"
-            raise EntityError(f"{what}: not in a declaration", where=_place(file, event.start_mark))
+            raise EntityError(f"{what}: not allowed in a declaration", where=_place(file, event.start_mark))
         if depth > DEPTH_LIMIT or count > VALUE_LIMIT:
-            raise EntityError("nested too deep or too much in one file", where=_place(file, event.start_mark))
+            raise EntityError("too much nesting, or too many values in one file", where=_place(file, event.start_mark))
         if isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent, yaml.CollectionEndEvent)):
             yield event
 
@@ -119,9 +119,9 @@ class _Builder:
 
     def _key(self, event: yaml.Event, values: dict[Any, Any]) -> str:
         if not isinstance(event, yaml.ScalarEvent):
-            raise EntityError("a key has to be a plain word", where=_place(self.file, event.start_mark))
+            raise EntityError("a key must be a plain word", where=_place(self.file, event.start_mark))
         if event.value in values:
-            raise EntityError(f"the key '{event.value}' stands twice", where=_place(self.file, event.start_mark))
+            raise EntityError(f"the key '{event.value}' appears twice", where=_place(self.file, event.start_mark))
         return str(event.value)
 
 
@@ -136,4 +136,4 @@ def _place(file: str, mark: Any) -> str:
 def _unreadable(error: Exception, file: str) -> EntityError:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return EntityError(f"this is no YAML: {problem}", where=_place(file, mark))
+    return EntityError(f"this is not YAML: {problem}", where=_place(file, mark))

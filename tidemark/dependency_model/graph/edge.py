@@ -197,10 +197,10 @@ def _resolve(dependency: Dependency, down: Entity, up: Entity) -> Dependency:
         offset = Offset(OffsetKind.TO_DATE, (), down.granularity)
     if (offset == STATIC) != up.is_static:
         what = "static" if up.is_static else "by period"
-        raise EntityError(f"{up.name} is {what}: the offset '{offset}' names none of its slices", expected=str(natural))
+        raise EntityError(f"{up.name} is {what}: the offset '{offset}' means none of its slices", expected=str(natural))
     if offset == SINCE_START and up.start is None:
         raise EntityError(
-            f"'since start' names nothing of {up.name}: it has no start",
+            f"'since start' is not possible with {up.name}: it has no start",
             hint="declare its start: 2024-01-01, or write the day: since 2024-01-01",
         )
     if down.is_static and not up.is_static:

@@ -222,7 +222,7 @@ class DependencyGraph:
     def _node(self, name: str) -> Node:
         node = self._nodes.get(name)
         if node is None:
-            raise UnknownEntityError("no such entity", found=quote_value(name), hint=did_you_mean(name, self._nodes))
+            raise UnknownEntityError("unknown entity", found=quote_value(name), hint=did_you_mean(name, self._nodes))
         return node
 
 

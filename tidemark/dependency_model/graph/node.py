@@ -68,7 +68,9 @@ class Node:
         if slice_.sub and slice_.sub not in self.subs:
             declared = "; ".join(",".join(f"{d}={v}" for d, v in sub) for sub in self.subs[:8])
             raise NoSuchSliceError(
-                f"{self.name} has no such sub-partition", expected=declared or "none", found=quote_value(str(slice_))
+                f"{self.name} has no sub-partition with this name",
+                expected=declared or "none",
+                found=quote_value(str(slice_)),
             )
         grid = self.grid_of(slice_.sub)
         if grid is not None:

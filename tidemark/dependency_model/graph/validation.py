@@ -51,7 +51,7 @@ def _of_tasks(edges: DeclaredEdges) -> Iterator[EntityError]:
     for name, node in edges.nodes.items():
         task = node.entity.task_id
         if task is not None and first.setdefault(task, name) != name:
-            problem = EntityError("task_id: another entity has it", expected="an id of its own", found=task)
+            problem = EntityError("task_id: another entity has it", expected="a unique id", found=task)
             problem.hint = f"{first[task]} is this task"
             yield with_place(problem, node.entity, task)
 
@@ -62,7 +62,7 @@ def _of_states(node: Node, up: Node, states: Iterable[str]) -> Iterator[EntityEr
         if state not in known:
             hint = did_you_mean(state, known)
             expected = " or ".join(known)
-            problem = EntityError(f"{up.name} has no such state", expected=expected, found=state, hint=hint)
+            problem = EntityError(f"{up.name} has no state with this name", expected=expected, found=state, hint=hint)
             yield with_place(problem, node.entity, state)
 
 
@@ -73,8 +73,8 @@ def _of_sub_partitions(node: Node, up: Node, chosen: dict[str, tuple[str, ...]])
         for value in values:
             if value not in known:
                 problem = EntityError(
-                    f"{up.name} has no such sub-partition",
-                    expected=", ".join(known) or "no sub-partitions by that name",
+                    f"{up.name} has no sub-partition with this name",
+                    expected=", ".join(known) or "no sub-partitions with that name",
                     found=f"{dimension}={value}",
                     hint=did_you_mean(value, known),
                 )

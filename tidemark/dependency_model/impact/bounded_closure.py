@@ -26,6 +26,6 @@ def bounded_closure(
             "too many slices downstream for one answer",
             expected=f"at most {most:,}",
             found=f"{len(reached):,} of {len(reached.reached):,} entities",
-            hint="ask for fewer slices, or with an earlier until; the command line has no such limit",
+            hint="ask for fewer slices, or use an earlier until; the command line has no such limit",
         )
     return reached

@@ -65,4 +65,4 @@ def _need(entity: Entity, status: SliceStatus) -> tuple[Need, str]:
         return Need.CLEAR, state.value
     if state in _ENDED:
         return Need.START, state.value
-    return Need.NOTHING, f"{state.value}: takes them as they are then"
+    return Need.NOTHING, f"{state.value}: reads them in their state at that time"

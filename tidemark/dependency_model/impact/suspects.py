@@ -36,7 +36,7 @@ class Ground(Enum):
     PARTIAL = "computed without some of its inputs"
     LATE = "late changes came after it was read"
     CODE = "computed by another version of its code"
-    NOT_THERE = "not there any more"
+    NOT_THERE = "its data was deleted"
 
 
 _STRENGTH: Final = {reason: place for place, reason in enumerate(Ground)}

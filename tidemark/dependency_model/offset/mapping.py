@@ -48,13 +48,17 @@ def mapping_between(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> 
         case OffsetKind.LAST_AVAILABLE:
             return Latest(grid, up)
         case OffsetKind.STATIC:
-            raise ParseError("only an upstream of kind Static has a static slice", found=f"an upstream by {up.period}")
+            raise ParseError(
+                "only an upstream of the kind Static has a static slice", found=f"an upstream by {up.period}"
+            )
     return _workday(offset, down, up) if offset.kind in _WORKDAY_KINDS else _by_window(offset, down, up)
 
 
 def _once(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> Mapping:
     if not isinstance(up, ClockGrid):
-        raise ParseError("no clock shows a slice of this length twice", found=f"{offset} of an upstream by {up.period}")
+        raise ParseError(
+            "a clock never repeats a slice of this length", found=f"{offset} of an upstream by {up.period}"
+        )
     return Once(mapping_between(replace(offset, once=False), down, up), up)
 
 
@@ -79,9 +83,9 @@ def _workday(offset: Offset, down: tuple[Calendar, Period], up: Grid) -> Mapping
     calendar, period = down
     if not calendar.holidays:
         raise ParseError(
-            "the entity names no calendar of holidays, which tells workdays",
+            "workdays need a calendar of holidays, which the entity does not declare",
             found=str(offset),
-            hint="add holidays: weekdays (Monday to Friday), or a country's: FR, to the entity or to tidemark.yaml",
+            hint="add holidays: weekdays (Monday to Friday), or a country (FR), to the entity or to tidemark.yaml",
         )
     known, grid, days = workdays(calendar.holidays), calendar.grid(period), calendar.grid(Period.DAY)
     if not isinstance(days, DayGrid):
@@ -106,7 +110,9 @@ def _enclosing(offset: Offset, period: Period) -> Period | None:
     if offset.within is None and offset.kind is OffsetKind.TO_DATE:
         raise ParseError("to_date needs an enclosing period", hint="write 'to_date month', or declare a granularity")
     if offset.within and offset.within.is_finer_than(period):
-        raise ParseError(f"a {offset.within} encloses no {period}", expected=f"{period} or longer", found=str(offset))
+        raise ParseError(
+            f"a {offset.within} does not contain a {period}", expected=f"{period} or longer", found=str(offset)
+        )
     return offset.within
 
 

@@ -168,9 +168,9 @@ def runs_of(counts: Iterable[int]) -> Runs:
 def checked_runs(runs: Runs, limit: int) -> Runs:
     """The same runs. Raises ParseError if they are empty or count too far."""
     if not runs or any(first > last for first, last in runs):
-        raise ParseError("this offset names no slice", hint="a range goes from the lower count to the higher one")
+        raise ParseError("this offset has no slices", hint="a range goes from the lower count to the higher one")
     if max(-runs[0][0], runs[-1][1]) > limit:
-        raise ParseError("this offset counts too far", expected=f"counts of at most {limit}")
+        raise ParseError("this offset is too large", expected=f"counts of at most {limit}")
     return runs
 
 
@@ -234,7 +234,7 @@ _ALLOWED = (
 @lru_cache(maxsize=8192)
 def _parse(text: str) -> Offset:
     if not isinstance(text, str) or len(text) > _LIMIT:
-        raise _unreadable(text, "this is no offset")
+        raise _unreadable(text, "this is not an offset")
     plain = " ".join(text.translate(_DASHES).split())
     named = _NAMED.get(plain)
     if named is not None:
@@ -246,13 +246,13 @@ def _parse(text: str) -> Offset:
         offset = read(match, text) if match else None
         if offset is not None:
             return offset
-    raise _unreadable(text, "this is no offset", did_you_mean(plain, [*_NAMED, "Set", "Range"]))
+    raise _unreadable(text, "this is not an offset", did_you_mean(plain, [*_NAMED, "Set", "Range"]))
 
 
 def _once(plain: str, text: str) -> Offset:
     offset = _parse(plain)
     if offset.kind is not OffsetKind.COUNTED or offset.once:
-        raise _unreadable(text, "'once' stands behind a Set or a Range", "write Set 2 once, or Set 2 of day -1 once")
+        raise _unreadable(text, "'once' must follow a Set or a Range", "write Set 2 once, or Set 2 of day -1 once")
     return replace(offset, once=True)
 
 
@@ -269,7 +269,9 @@ def _of_period(match: re.Match[str], text: str) -> Offset | None:
     counted = _COUNTED.fullmatch(what)
     inner = SAME if what == "first" else LAST if what == "last" else ALL if what in _ALL_OF else None
     if inner is None and counted is None:
-        raise _unreadable(text, f"{quote_value(what)} is no part of a {within}", "write all, first, last, Set or Range")
+        raise _unreadable(
+            text, f"{quote_value(what)} is not a part of a {within}", "write all, first, last, Set or Range"
+        )
     offset = inner or _counted(counted, text)  # type: ignore[arg-type]
     return offset.of_periods(within, _runs(match[4], text) if match[4] else _OWN)
 
@@ -278,7 +280,7 @@ def _date(match: re.Match[str], text: str) -> Offset:
     unit = _unit(match[2], _DATE_UNITS)
     if unit is None:
         raise _unreadable(
-            text, f"no date is shifted by {quote_value(match[2])}", "write day, week, month, quarter or year"
+            text, f"a date cannot be shifted by {quote_value(match[2])}", "write day, week, month, quarter or year"
         )
     return Offset(OffsetKind.DATE, checked_runs(_runs(match[1], text), PERIODS_LIMIT), unit)
 
@@ -297,7 +299,7 @@ def _since(match: re.Match[str], text: str) -> Offset:
     try:
         date.fromisoformat(match[1])
     except ValueError as error:
-        raise _unreadable(text, f"no such date: {match[1]}") from error
+        raise _unreadable(text, f"this date does not exist: {match[1]}") from error
     return Offset(OffsetKind.SINCE, since=match[1])
 
 
@@ -327,7 +329,7 @@ def _set(rest: str, text: str) -> Offset:
 def _range(rest: str, text: str) -> Offset:
     match = _RANGE.fullmatch(rest)
     if not match:
-        raise _unreadable(text, f"the Range has no two ends in {quote_value(rest)}", "write Range 0..23 or Range 0-23")
+        raise _unreadable(text, f"the Range needs two ends, not {quote_value(rest)}", "write Range 0..23 or Range 0-23")
     return Offset.range(int(match[1]), int(match[2]))
 
 

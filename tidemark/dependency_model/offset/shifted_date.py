@@ -44,9 +44,9 @@ def shifted_date(runs: Runs, unit: Period, down: Grid, up: Grid) -> Mapping:
         raise TypeError(f"no dates of {down!r}")
     if isinstance(up, ClockGrid) and up.zone is not down.zone:
         raise ParseError(
-            "an offset by date compares hours of one time zone",
+            "an offset by date needs hours of the same time zone",
             expected=f"an upstream in {down.zone.name}",
-            found=f"one in {up.zone.name}",
+            found=f"an upstream in {up.zone.name}",
             hint="count its slices: Set -24",
         )
     return ShiftedClock(runs, unit, down, up)

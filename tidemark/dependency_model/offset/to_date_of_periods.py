@@ -32,9 +32,9 @@ def to_date_of_periods(runs: Runs, within: Period, down: tuple[Calendar, Period]
     grid, enclosing = calendar.grid(period), calendar.grid(within)
     if not isinstance(grid, DateGrid) or not isinstance(enclosing, DateGrid):
         raise ParseError(
-            "to_date of other periods goes by dates",
-            expected="a downstream by day or longer",
-            found=f"one by {period}",
+            "to_date of other periods needs dates",
+            expected="a downstream with the period day or longer",
+            found=f"the period {period}",
             hint=f"count its slices, or name whole periods: all {within} -1",
         )
     return ToDateOfPeriods(runs, grid, up, enclosing)

@@ -85,10 +85,10 @@ def _told_column(name: str, profile: SliceProfile) -> ColumnProfile:
 
 def _why_not_told(column: ColumnProfile) -> str:
     if column.kind is ColumnKind.OTHER:
-        return "it is no number, time, text or flag"
+        return "it is not a number, time, text or flag"
     sketch = column.frequent if column.kind is ColumnKind.TEXT else column.quantiles
     if sketch is None or column.distinct is None:
-        return "the columns before it have used up what a profile may hold"
+        return "the profile is full with the columns before it"
     number = distinct_values(column.distinct)
     if column.kind is ColumnKind.TEXT and number > TRACKED_VALUES:
         return f"about {number:.0f} values, and {TRACKED_VALUES} are counted"

@@ -34,7 +34,7 @@ class Reason(Enum):
     ANY_OF = "any of them suffices"
     AT_LEAST = "enough of them are there"
     TIMEOUT = "waited long enough"
-    FORCED = "somebody launched it without them"
+    FORCED = "a person launched it without them"
     WAITING = "waiting"
 
 

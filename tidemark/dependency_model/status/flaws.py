@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 VALIDITY_CHECK: Final = "valid"
 """The name of the check by which Dagster shows whether a slice is valid."""
-VALID: Final = "nothing is known against it"
+VALID: Final = "no fault is known"
 _SHOWN: Final = 3
 
 
@@ -22,8 +22,8 @@ def flaws(slice_: Slice, status: SliceStatus) -> list[str]:
     told = {
         "its rules are broken": slice_ in status.issues,
         f"the rules of {_listed(status.issues - {slice_})} are broken": bool(status.issues - {slice_}),
-        "it was computed from something that was found wrong": status.tainted,
-        "somebody else has changed its data in storage": FOREIGN in status.states,
+        "it was computed from an input that was found wrong": status.tainted,
+        "another program has changed its data in storage": FOREIGN in status.states,
         "its rules have not been checked": is_unchecked,
     }
     return [words for words, holds in told.items() if holds]

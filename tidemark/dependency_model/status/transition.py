@@ -348,7 +348,7 @@ def apply(
             f"a {status.run_state.value} slice cannot be {event.value}", expected=f"one of {allowed}", found=event.value
         )
     if cause is None and (row.adds_issue or row.removes_issue):
-        raise TransitionError(f"{event.value} needs the slice whose quality it is about", found="no cause")
+        raise TransitionError(f"{event.value} needs the slice that raised it", found="no cause")
     if row.restores:
         return _restored(status, before)
     after = _apply_row(status, row, frozenset() if cause is None else frozenset({cause}), state)
@@ -360,7 +360,7 @@ def apply(
 def _restored(status: SliceStatus, before: SliceStatus | None) -> SliceStatus:
     """The status from before the request, with the present flags and taint."""
     if before is None or before.generation >= status.generation:
-        raise TransitionError("what is restored has to be known", expected="a status of an earlier generation")
+        raise TransitionError("the restored status is missing", expected="a status of an earlier generation")
     return replace(
         status,
         run_state=before.run_state,

@@ -30,7 +30,7 @@ A slice is *valid* if it is completed, without issues and without a taint. Its r
 pass. If they never passed, the rows of the next generation count as changed, even if they are the same.
 """
 _MIDDLE = """
-## What may happen
+## Possible events
 
 Other events are refused in a run state. The error names the allowed events.
 
@@ -61,7 +61,7 @@ quality and has already read this generation.
 - With `ask`, the taint stays until a person decides by `kept` or a backfill, even if the input is computed again with
   the same rows.
 
-| reprocess | what becomes of the downstream slice | input changed | input unchanged |
+| reprocess | the effect on the downstream slice | input changed | input unchanged |
 | --- | --- | --- | --- |
 """
 
@@ -104,7 +104,7 @@ def _changes(row: TransitionRule) -> Iterator[str]:
     if row.restores:
         yield "states, quality, generation: as before"
     if row.brings_rows:
-        yield "unannounced: yes, where its rows changed"
+        yield "unannounced: yes, if its rows changed"
     if row.announces:
         yield "unannounced: no"
     if row.new_generation:

@@ -38,7 +38,7 @@ def stretches(text: str, calendar: Calendar) -> tuple[Stretch, ...]:
     match = _COMPACT.fullmatch(text)
     if match is None:
         raise ParseError(
-            "this is no date", expected="a date such as 20220101, or an hour as 2022010103", found=quote_value(text)
+            "this is not a date", expected="a date such as 20220101, or an hour as 2022010103", found=quote_value(text)
         )
     year, month, day, hour, minute = match.groups()
     if month is None:
@@ -55,7 +55,7 @@ def stretches(text: str, calendar: Calendar) -> tuple[Stretch, ...]:
 def hours_of(day: str, hour: str, calendar: Calendar) -> tuple[Stretch, ...]:
     """The ranges of a day that the local clock shows as this hour. Raises ParseError."""
     if not re.fullmatch(r"[01]\d|2[0-3]", hour, re.ASCII):
-        raise ParseError("this is no hour", expected="00 to 23", found=quote_value(hour))
+        raise ParseError("this is not an hour", expected="00 to 23", found=quote_value(hour))
     days, hours = calendar.grid(Period.DAY), calendar.grid(Period.HOUR)
     numbers = mapping_between(Offset.of_counts([int(hour)]), (calendar, Period.DAY), hours).expand(days.ordinal(day))
     return tuple((hours.start(number), hours.start(number + 1)) for number in numbers)

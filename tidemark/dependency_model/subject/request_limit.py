@@ -38,7 +38,7 @@ class Allowance:
 def _too_many(what: str, count: int, left: int, most: int) -> ParseError:
     return ParseError(
         f"too many {what} in one request",
-        expected=f"at most {most:,} in all",
-        found=f"{count:,} where {left:,} are left",
-        hint="ask in several requests",
+        expected=f"at most {most:,} in total",
+        found=f"{count:,}, and {left:,} are left",
+        hint="split it into several requests",
     )

@@ -81,7 +81,9 @@ def no_slice_then(graph: DependencyGraph, entity: str, named: str) -> NoSuchSlic
     """The error for a time at which an entity has no slice. Raises UnknownEntityError."""
     declared = graph.entity(entity)
     ends = f", ends at {declared.end}" if declared.end else ""
-    return NoSuchSliceError(f"{entity} has no slice then", expected=f"it starts at {declared.start}{ends}", found=named)
+    return NoSuchSliceError(
+        f"{entity} has no slice at this time", expected=f"it starts at {declared.start}{ends}", found=named
+    )
 
 
 def _existing_within(node: Node, sub: Sub, window: Stretch) -> range:
@@ -99,7 +101,7 @@ def _check_partitions(subject: DependencySubject, declared: Mapping[str, list[st
         for value in values.values:
             if value not in known:
                 raise NoSuchSliceError(
-                    "no such partition",
+                    "the entity has no such partition",
                     expected=", ".join(known) or f"no condition '{dimension}'",
                     found=f"{dimension}={value}",
                     hint=did_you_mean(value, known),
@@ -113,7 +115,7 @@ def _is_named(subject: DependencySubject, sub: Sub) -> bool:
 
 def _stretches(subject: DependencySubject, calendar: Calendar, allowance: Allowance) -> Iterator[Stretch]:
     if subject.dates is None:
-        raise ParseError("a subject without a date stands for no slices", found=quote_value(str(subject.id)))
+        raise ParseError("a subject without a date has no slices", found=quote_value(str(subject.id)))
     allowance.take_dates(len(subject.dates.values))
     if subject.hours is not None:
         yield from _hours_of_days(subject.dates, subject.hours, calendar, allowance)
@@ -142,7 +144,7 @@ def _hours_of_days(
 def _from_to(dates: ConditionValues, calendar: Calendar) -> Stretch:
     first, last = (stretches(text, calendar) for text in dates.values)
     if not first or not last or first[0][0] >= last[-1][1]:
-        raise ParseError("an empty range of dates", found=quote_value(str(dates)))
+        raise ParseError("the range of dates is empty", found=quote_value(str(dates)))
     return first[0][0], last[-1][1]
 
 
@@ -151,5 +153,5 @@ def _hours(hours: ConditionValues) -> tuple[str, ...]:
         return hours.values
     first, last = hours.values
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last) <= 23):
-        raise ParseError("this is no range of hours", expected="00..23", found=quote_value(str(hours)))
+        raise ParseError("this is not a range of hours", expected="00..23", found=quote_value(str(hours)))
     return tuple(f"{hour:02}" for hour in range(int(first), int(last) + 1))

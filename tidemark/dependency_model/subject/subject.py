@@ -55,7 +55,7 @@ class DependencySubject:
         if len(kinds) != 1:
             raise _wrong(subject_id, "a subject has exactly one of project, taskId, job and table")
         if "bizDate" in values and "dt" in values:
-            raise _wrong(subject_id, "bizDate and dt say the same: one of them")
+            raise _wrong(subject_id, "bizDate and dt mean the same: give only one")
         return cls(
             kinds[0],
             _single(values[kinds[0].value], subject_id),
@@ -95,7 +95,7 @@ class DependencySubject:
 
 def _single(values: ConditionValues, subject_id: DependencySubjectId) -> str:
     if values.is_range or len(values.values) != 1:
-        raise _wrong(subject_id, "a subject has one name")
+        raise _wrong(subject_id, "a subject must have one name")
     return values.values[0]
 
 

@@ -69,10 +69,10 @@ class DependencySubjectId:
     def parse(cls, text: str) -> DependencySubjectId:
         """Parses an id; conditions may be in any order. Raises ParseError."""
         if not isinstance(text, str) or not text or len(text) > TEXT_LIMIT:
-            raise _unreadable(text, "this is no subject id")
+            raise _unreadable(text, "this is not a subject id")
         conditions = list(_conditions(text))
         if len({name for name, _ in conditions}) < len(conditions):
-            raise _unreadable(text, "a condition stands twice")
+            raise _unreadable(text, "a condition appears twice")
         return cls(tuple(sorted(conditions)))
 
     def get(self, name: str) -> ConditionValues | None:
@@ -106,7 +106,7 @@ def _decode(value: str, text: str, position: int) -> str:
         is_canonical = False
     if not is_canonical:
         raise _unreadable(
-            text, f"the value {quote_value(value)} of condition {position} is not written in its one form"
+            text, f"the value {quote_value(value)} of condition {position} is not written in its standard form"
         )
     return decoded
 

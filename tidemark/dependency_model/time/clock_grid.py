@@ -138,7 +138,7 @@ class ClockGrid(Grid):
         match = (_HOUR_KEY if self.step == 3600 else _MINUTE_KEY).fullmatch(key)
         if not match:
             example = "2026-03-29T03" if self.step == 3600 else "2026-03-29T03:10"
-            raise ParseError(f"this is no key of a {self.period} slice", expected=example, found=quote_value(key))
+            raise ParseError(f"this is not the key of a {self.period} slice", expected=example, found=quote_value(key))
         minute = int(match[3]) if self.step != 3600 else 0
         local = day_of(match[1]) * DAY_SECONDS + int(match[2]) * 3600 + minute * 60
         ordinal = self.at(self.zone.earliest(local)) if match[match.lastindex or 0][0] not in "+-" else self._named(key)
@@ -146,7 +146,7 @@ class ClockGrid(Grid):
             raise NoSuchSliceError(
                 f"{self.zone.name} has no such {self.period} slice",
                 found=quote_value(key),
-                hint="the local clock skips it, or it is not written in its one form",
+                hint="the local clock skips it, or it is not written in its standard form",
             )
         return ordinal
 

@@ -41,7 +41,7 @@ class Cron:
 
     @classmethod
     def parse(cls, text: str) -> Cron:
-        """Parses a cron text. Raises ParseError, also if no date ever matches."""
+        """Parses a cron text. Raises ParseError, also if the expression never matches a date."""
         return _parse(text)
 
     def next(self, instant: int, zone: Zone) -> int:
@@ -74,7 +74,9 @@ class Cron:
 def _parse(text: str) -> Cron:
     fields = text.lower().split() if isinstance(text, str) and len(text) <= _LIMIT else []
     if len(fields) != len(_FIELDS):
-        raise ParseError("this is no cron text", expected="five fields, as '30 0 * * *'", found=quote_value(text))
+        raise ParseError(
+            "this is not a cron expression", expected="five fields, as '30 0 * * *'", found=quote_value(text)
+        )
     minutes, hours, days, months, weekdays = (
         _field(field, *bounds) for field, bounds in zip(fields, _FIELDS, strict=True)
     )
@@ -121,10 +123,10 @@ def _number(text: str, name: str) -> int:
 
 
 def _never(text: str) -> ParseError:
-    return ParseError("no date ever matches", found=quote_value(text))
+    return ParseError("the expression never matches a date", found=quote_value(text))
 
 
 def _wrong(text: str, name: str, low: int, high: int) -> ParseError:
     return ParseError(
-        f"the {name} of the cron text cannot be read", expected=f"{low} to {high}", found=quote_value(text)
+        f"the {name} of the cron expression cannot be read", expected=f"{low} to {high}", found=quote_value(text)
     )

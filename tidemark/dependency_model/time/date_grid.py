@@ -127,7 +127,9 @@ class MonthsGrid(DateGrid):
         match = self._pattern.fullmatch(key)
         if not match:
             raise ParseError(
-                f"this is no key of a {self.period} slice", expected=self._form.format(2026, 3), found=quote_value(key)
+                f"this is not the key of a {self.period} slice",
+                expected=self._form.format(2026, 3),
+                found=quote_value(key),
             )
         groups = [int(group) for group in match.groups()]
         return ((groups[0] - FIRST_YEAR) * 12) // self._months + (groups[1] - 1 if len(groups) > 1 else 0)
@@ -143,11 +145,11 @@ _GROUPS = {
 def day_of(key: str) -> int:
     """Days since 1970-01-01 of a date in ISO form. Raises ParseError."""
     if not _DATE.fullmatch(key):
-        raise ParseError("this is no date", expected="a date such as 2026-03-29", found=quote_value(key))
+        raise ParseError("this is not a date", expected="a date such as 2026-03-29", found=quote_value(key))
     try:
         as_date = date.fromisoformat(key)
     except ValueError as error:
-        raise NoSuchSliceError("no such date", found=quote_value(key)) from error
+        raise NoSuchSliceError("this date does not exist", found=quote_value(key)) from error
     if not FIRST_YEAR <= as_date.year <= LAST_YEAR:
-        raise ParseError(f"dates are known from {FIRST_YEAR} to {LAST_YEAR}", found=quote_value(key))
+        raise ParseError(f"dates must be from {FIRST_YEAR} to {LAST_YEAR}", found=quote_value(key))
     return as_date.toordinal() - EPOCH_ORDINAL

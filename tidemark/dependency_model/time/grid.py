@@ -94,8 +94,8 @@ class Grid(ABC):
 
     def _check(self, key: str) -> int:
         if len(key) > _KEY_LIMIT:
-            raise ParseError(f"this is no key of a {self.period} slice", found=quote_value(key))
+            raise ParseError(f"this is not the key of a {self.period} slice", found=quote_value(key))
         ordinal = self._parse(key)
         if not self.first <= ordinal <= self.last:
-            raise ParseError("slices are known from 1970 to 2199", found=quote_value(key))
+            raise ParseError("slices must be from 1970 to 2199", found=quote_value(key))
         return ordinal

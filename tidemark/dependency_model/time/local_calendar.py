@@ -60,7 +60,7 @@ class Calendar:
         grid = self.grid(period)
         shifted = self._ordinal(period, slice_time) + count
         if not grid.first <= shifted <= grid.last:
-            raise CalendarError("calendars know 1970 to 2199", found=f"{count} {period}s from {slice_time}")
+            raise CalendarError("dates must be from 1970 to 2199", found=f"{count} {period}s from {slice_time}")
         return grid.key(shifted)
 
     def windows(self, period: Period, start: datetime, end: datetime) -> Iterator[tuple[str, Window]]:
@@ -82,7 +82,7 @@ def checked_seconds(instant: datetime) -> int:
         raise CalendarError("an instant needs a time zone", expected="an aware datetime", found=quote_value(instant))
     seconds = seconds_of(instant)
     if not 0 <= seconds < LAST_DAY * 86_400:
-        raise CalendarError("calendars know 1970 to 2199", found=str(instant))
+        raise CalendarError("dates must be from 1970 to 2199", found=str(instant))
     return seconds
 
 

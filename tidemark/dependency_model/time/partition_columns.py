@@ -33,7 +33,7 @@ _DECLARED: Final = re.compile(r"(?:(int) +)?((?:yyyy|MM|dd|HH|mm|[-_.: ])+)", re
 _UNIT: Final = re.compile("|".join(UNITS))
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,127}", re.ASCII)
 _DIGITS: Final = 8
-_FORMS: Final = "date, yyyyMMdd, yyyy-MM-dd, int yyyyMMdd, HH, and the like of yyyy, MM, dd, HH and mm"
+_FORMS: Final = "date, yyyyMMdd, yyyy-MM-dd, int yyyyMMdd, HH, and other combinations of yyyy, MM, dd, HH and mm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ class PartitionColumn:
     def parse(cls, name: str, declared: str) -> PartitionColumn:
         """`ds` with `yyyyMMdd`, `int yyyyMMdd` or `date`. Raises ParseError."""
         if not _NAME.fullmatch(name):
-            raise ParseError("no name of a partition column", expected="small letters, digits and _", found=name)
+            raise ParseError("invalid name of a partition column", expected="small letters, digits and _", found=name)
         if declared == "date":
             return cls(name, "date")
         match = _DECLARED.fullmatch(declared)
         if match is None:
-            raise ParseError(f"no form of the partition column {name}", expected=_FORMS, found=declared)
+            raise ParseError(f"unknown form of the partition column {name}", expected=_FORMS, found=declared)
         column = cls(name, match[1] or "string", match[2])
         column._require_order(declared)
         return column
@@ -63,16 +63,16 @@ class PartitionColumn:
         places = [UNITS.index(unit) for unit in self.units]
         if not places or places != list(range(places[0], places[-1] + 1)):
             raise ParseError(
-                f"the partition column {self.name} does not rise with time",
-                expected="units in a row, the longest first: yyyyMMdd",
+                f"the partition column {self.name} does not grow with time",
+                expected="units in order, the longest first: yyyyMMdd",
                 found=declared,
             )
         if self.type == "int" and (_UNIT.sub("", self.pattern) or len(self.pattern) > _DIGITS):
             raise ParseError(
-                f"the partition column {self.name} is no int",
-                expected=f"at most {_DIGITS} digits and no sign between them",
+                f"the partition column {self.name} cannot be an int",
+                expected=f"at most {_DIGITS} digits without other characters between them",
                 found=declared,
-                hint=f"as a text it can be declared: {self.pattern}",
+                hint=f"declare it as a text: {self.pattern}",
             )
 
     @property

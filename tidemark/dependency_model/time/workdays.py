@@ -97,8 +97,8 @@ def known_workdays(calendar: str) -> str:
     if country in countries:
         names = [f"{country}-{subdivision}" for subdivision in countries[country]]
     raise CalendarError(
-        "there is no such calendar of holidays",
-        expected="a country's code (FR), with a region (FR-57), a market's (XNYS), or weekdays",
+        "unknown calendar of holidays",
+        expected="the code of a country (FR), a region (FR-57) or a market (XNYS), or weekdays",
         found=quote_value(calendar),
         hint=did_you_mean(calendar, [*names]),
     )

@@ -132,7 +132,7 @@ def _name_of_offset(match: re.Match[str]) -> str:
     name = WITHOUT_WHOLE_HOURS.get((hours, minutes)) if minutes else f"Etc/GMT{-hours:+d}" if hours else "UTC"
     if name not in zone_names():
         raise CalendarError(
-            "no time zone of the database always has this offset",
+            "no time zone has this offset all year",
             expected=f"UTC-12 to UTC+14, or one of {', '.join(_text(*offset) for offset in WITHOUT_WHOLE_HOURS)}",
             found=quote_value(match[0]),
             hint="write an IANA name such as Asia/Kathmandu",

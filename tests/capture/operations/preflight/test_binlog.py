@@ -16,7 +16,7 @@ def test_whole_rows_that_nobody_removes_are_good() -> None:
     assert (finding_of.subject, finding_of.verdict, finding_of.found) == (
         "database a: binlog",
         "ok",
-        "whole rows, never removed by the server",
+        "full rows, never removed by the server",
     )
 
 

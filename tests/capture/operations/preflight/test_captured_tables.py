@@ -64,7 +64,7 @@ def test_a_column_that_an_initial_load_reads_otherwise_is_a_warning() -> None:
     ]
     findings = captured_tables("a", SOUND._replace(loaded_otherwise=columns), SOURCES)
     assert [(finding.verdict, finding.found.split(",")[0]) for finding in findings] == [
-        ("warning", "begins: an initial load reads its fractions wrong (00:00:00.050 as 00:00:00.500)"),
+        ("warning", "begins: an initial load reads wrong fractions (00:00:00.500 for 00:00:00.050)"),
         ("warning", "no is invisible"),
     ]
 

@@ -110,7 +110,7 @@ def test_a_setting_that_changes_values_is_a_problem(name: str, value: str | None
 
 def test_an_instance_without_a_connector_is_named() -> None:
     ((subject, verdict, what),) = found(listed(RIGHT, RUNNING), "b")
-    assert (subject, verdict, what) == ("connector of b", "warning", "none has topic.prefix=cdc.b")
+    assert (subject, verdict, what) == ("connector of b", "warning", "no connector has topic.prefix=cdc.b")
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[" * 100_000, b'{"shop": 3, "other": {"status": 4, "info": []}}', b"7"])

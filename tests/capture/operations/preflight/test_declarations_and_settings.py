@@ -64,7 +64,7 @@ def test_two_instances_that_are_one_database_are_a_problem() -> None:
     given = databases("a=mysql://t:secret@db/school,b=mysql://u:secret@db:3306/school")
     (findings,) = declarations_and_settings.addresses(given, [ORDERS])
     assert (findings.subject, findings.verdict) == ("database b", "problem")
-    assert findings.found == "db:3306/school is instance a, too: its tables would be there twice"
+    assert findings.found == "db:3306/school is also instance a: its tables would be captured twice"
 
 
 def test_an_address_that_is_none_is_a_finding_and_shows_no_password(tmp_path: Path) -> None:
@@ -84,6 +84,8 @@ def test_what_is_wrong_is_refused_and_what_does_not_answer_is_not(tmp_path: Path
     settings = Settings.at(tmp_path, databases=down)
     assert set(verdicts(examine(settings, [ORDERS])).values()) == {"ok", "unreachable"}
     require_sound(settings, [ORDERS])
-    with pytest.raises(PreflightError, match=r"nothing can be captured so.*ods_orders and ods_sold") as refused:
+    with pytest.raises(
+        PreflightError, match=r"nothing can be captured until this is correct.*ods_orders and ods_sold"
+    ) as refused:
         require_sound(settings, [ORDERS, SourceTable("ods_sold", "school.orders_1", ("a",), ("id",), None, ())])
     assert "secret" not in str(refused.value)

@@ -111,7 +111,7 @@ class Ground:
             if time.monotonic() > beaten + _BEAT_SECONDS:  # the story rests, and a slice may wait for its end
                 beaten = time.monotonic()
                 self.writer.between(lambda _, __: self.move())
-            if self.said_since(mark, "ended its load with"):
+            if self.said_since(mark, "its load in the connector ended with"):
                 self.world.restart_connectors()
                 mark, request = self.steps(), self.order(table, shard)
             state = self.state(table)

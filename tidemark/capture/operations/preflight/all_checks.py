@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tidemark.capture.source_table import SourceTable
     from tidemark.system.settings import Settings
 
-REFUSED = "nothing can be captured so"
+REFUSED = "nothing can be captured until this is correct"
 
 
 def examine(settings: Settings, sources: Sequence[SourceTable]) -> list[Finding]:

@@ -22,13 +22,13 @@ SETTINGS: Final = (
 SHORTEST: Final = timedelta(days=3)
 
 _WANTED: Final = {
-    "log_bin": ("ON", "nothing that happens is written down", "start the server with log_bin"),
-    "binlog_format": ("ROW", "statements name no rows", "SET GLOBAL binlog_format = ROW"),
-    "binlog_row_image": ("FULL", "a row that moves is needed as it was", "SET GLOBAL binlog_row_image = FULL"),
+    "log_bin": ("ON", "changes are not recorded", "start the server with log_bin"),
+    "binlog_format": ("ROW", "statements do not contain rows", "SET GLOBAL binlog_format = ROW"),
+    "binlog_row_image": ("FULL", "the full row before a change is needed", "SET GLOBAL binlog_row_image = FULL"),
     # A setting of MySQL only.
-    "binlog_row_value_options": ("", "JSON values come in parts", "SET GLOBAL binlog_row_value_options = ''"),
+    "binlog_row_value_options": ("", "JSON values arrive in parts", "SET GLOBAL binlog_row_value_options = ''"),
 }
-_KEEP: Final = "and in the server's configuration, then connect anew what writes"
+_KEEP: Final = "also in the server's configuration, then reconnect all writers"
 
 
 def binlog(instance: str, settings: Mapping[str, str]) -> list[Finding]:
@@ -57,9 +57,9 @@ def _wrong(subject: str, problem: str, wanted: str, why: str, to_do: str) -> Fin
 
 def _retention_finding(subject: str, kept: timedelta | None) -> Finding:
     if kept is None:
-        return Finding(subject, "ok", "whole rows, never removed by the server")
+        return Finding(subject, "ok", "full rows, never removed by the server")
     if kept >= SHORTEST:
-        return Finding(subject, "ok", f"whole rows, kept for {kept}")
-    problem = f"kept for {kept}: changes are lost when the connector stands still for longer"
+        return Finding(subject, "ok", f"full rows, kept for {kept}")
+    problem = f"kept for {kept}: changes are lost if the connector is stopped for longer"
     days = f"{SHORTEST.days} days"
     return Finding(subject, "warning", problem, f"keep it for {days} or more (binlog_expire_logs_seconds)")

@@ -54,16 +54,16 @@ def topic(name: str, partitions: int | None, settings: Mapping[str, str]) -> lis
     subject = f"topic {name}"
     if partitions is None:
         to_do = (
-            f"start the instance's connector and make the topic with one partition, or correct {_VARIABLE} or "
+            f"start the instance's connector and create the topic with one partition, or correct {_VARIABLE} or "
             "`instances` in the entities' sources"
         )
         return [Finding(subject, "problem", "no such topic", to_do)]
     if partitions != 1:
-        to_do = "make it anew with one partition, and let the connector send everything again"
+        to_do = "create it again with one partition, and let the connector send everything again"
         return [Finding(subject, "problem", f"{partitions} partitions keep no order between them", to_do)]
     if "compact" in settings.get("cleanup.policy", ""):
-        to_do = "set cleanup.policy=delete, and load the instance's tables anew"
-        return [Finding(subject, "problem", "compacted: of each row only the last change stays", to_do)]
+        to_do = "set cleanup.policy=delete, and load the instance's tables again"
+        return [Finding(subject, "problem", "compacted: only the last change of each row stays", to_do)]
     return [_retention_finding(subject, int(settings.get("retention.ms", -1)))]
 
 
@@ -73,5 +73,5 @@ def _retention_finding(subject: str, retention_ms: int) -> Finding:
     kept = timedelta(milliseconds=retention_ms)
     if kept >= SHORTEST:
         return Finding(subject, "ok", f"one partition, messages are kept for {kept}")
-    problem = f"messages are kept for {kept}: changes are lost when nothing reads them for longer"
+    problem = f"messages are kept for {kept}: changes are lost if they are not read for longer"
     return Finding(subject, "warning", problem, f"set retention.ms to {SHORTEST.days} days or more, or to -1")

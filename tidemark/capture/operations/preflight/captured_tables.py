@@ -111,21 +111,21 @@ def _key(instance: str, physical: str, source: SourceTable, there: Sequence[str]
     if {name.lower() for name in there} == {name.lower() for name in source.key}:
         return []
     key = f"the primary key is [{', '.join(there)}]" if there else "there is no primary key"
-    problem = f"{key}, and {source.name} declares [{', '.join(source.key)}]: rows would be lost or doubled"
+    problem = f"{key}, and {source.name} declares [{', '.join(source.key)}]: rows would be lost or duplicated"
     return [Finding(f"table {instance}.{physical}", "problem", problem, "correct `key` in the entity's YAML")]
 
 
 def _cascades(instance: str, cascades: Iterable[Cascade], captured: set[str]) -> list[Finding]:
     to_do = (
-        "make it RESTRICT and change the child's rows in statements of their own, as the binlog has no rows for what "
-        "the parent changes; or do not capture the table"
+        "make it RESTRICT and change the child's rows in separate statements, because the binlog has no rows that "
+        "a parent changes; or do not capture the table"
     )
     return [
         Finding(
             f"table {instance}.{cascade.physical}",
             "problem",
             f"foreign key {cascade.name} to {cascade.parent}: ON DELETE {cascade.on_delete}, "
-            f"ON UPDATE {cascade.on_update} change rows that nobody tells of",
+            f"ON UPDATE {cascade.on_update} change rows without row events",
             to_do,
         )
         for cascade in cascades
@@ -148,14 +148,12 @@ def _zero_dates(instance: str, dates: Iterable[tuple[str, str]], captured: set[s
 
 def _loaded_otherwise(instance: str, columns: Iterable[tuple[str, str, bool]], captured: set[str]) -> list[Finding]:
     """Columns that only an initial load and a reload misread; their changes are right."""
-    fraction = (
-        "an initial load reads its fractions wrong (00:00:00.050 as 00:00:00.500), by an error of MariaDB's driver"
-    )
+    fraction = "an initial load reads wrong fractions (00:00:00.500 for 00:00:00.050), a bug in MariaDB's driver"
     return [
         Finding(
             f"table {instance}.{physical}",
             "warning",
-            f"{column} is invisible, and an initial load leaves it NULL" if is_invisible else f"{column}: {fraction}",
+            f"{column} is invisible, so an initial load leaves it NULL" if is_invisible else f"{column}: {fraction}",
             "make it visible, or exclude it (`columns`)"
             if is_invisible
             else "make it TIME(6), or exclude it (`columns`)",
@@ -171,7 +169,7 @@ def _unreadable(instance: str, tables: Iterable[tuple[str, str]]) -> list[Findin
         Finding(
             f"table {instance}.{physical}",
             "problem",
-            f"it {why}, and Debezium 3.5 fails at its first change: nothing of the instance goes on, captured or not",
+            f"it {why}, and Debezium 3.5 fails at its first change: then no table of the instance is captured any more",
             f"name it in the connector's table.exclude.list ({physical}), or alter the table",
         )
         for physical, why in tables
@@ -187,8 +185,8 @@ def _strangers(
         Finding(
             f"table {instance}.{name}",
             "warning",
-            f"named like a shard of {source.name} ({source.table}), and is none: it is not captured",
-            "nothing, where it is a copy; else say its number in `table` of the entity's source",
+            f"it is named like a shard of {source.name} ({source.table}), but is not one: it is not captured",
+            "nothing if it is a copy; otherwise add its number to `table` of the entity's source",
         )
         for name in tables
         if name not in captured

@@ -53,7 +53,9 @@ def connectors(address: str, instances: Sequence[str]) -> list[Finding]:
         if not own:
             to_do = f"create it (docs/capture.md), or name the worker that has it in {_VARIABLE}"
             findings.append(
-                Finding(f"connector of {instance}", "warning", f"none has topic.prefix={topic_of(instance)}", to_do)
+                Finding(
+                    f"connector of {instance}", "warning", f"no connector has topic.prefix={topic_of(instance)}", to_do
+                )
             )
         for name, entry in own.items():
             findings += _state(f"connector {name}", entry)
@@ -101,11 +103,9 @@ def _state(subject: str, entry: Mapping[str, Any]) -> Iterator[Finding]:
             # The instance is down at this moment, but the other instances go on.
             yield Finding(subject, "unreachable", f"{what} failed: {cause}", to_do)
         else:
-            yield Finding(subject, "warning", f"{what} is {state}", "resume it: nothing of its instance is captured")
+            yield Finding(subject, "warning", f"{what} is {state}", "resume it: its instance is not captured")
     if not tasks and not failed:
-        yield Finding(
-            subject, "warning", "has no task", "look into the worker's log: nothing of its instance is captured"
-        )
+        yield Finding(subject, "warning", "has no task", "look into the worker's log: its instance is not captured")
     elif not failed:
         yield Finding(subject, "ok", "runs")
 
@@ -125,6 +125,6 @@ def _settings(subject: str, config: Mapping[str, str]) -> Iterator[Finding]:
             yield Finding(
                 subject,
                 "problem",
-                f"{name} is {shown}, which changes values or leaves changes out",
-                f"set {name}={allowed[-1]}; what was captured before is read again by tidemark capture reload",
+                f"{name} is {shown}, which changes values or omits changes",
+                f"set {name}={allowed[-1]}; then reload the captured tables: tidemark capture reload",
             )

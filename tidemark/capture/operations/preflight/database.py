@@ -98,7 +98,7 @@ def _grants(address: HeartbeatDatabase, cursor: Cursor) -> list[Finding]:
 
 def _without_columns(address: HeartbeatDatabase, missing: Sequence[KnownColumn]) -> Finding:
     names = ", ".join(known.name for known in missing)
-    problem = f"{TABLE} lacks {names}: a connector whose settings change values is not noticed"
+    problem = f"{TABLE} lacks {names}: wrong settings of a connector, which change values, are not detected"
     added = ", ".join(f"ADD COLUMN {known.name} {known.declaration}" for known in missing)
     to_do = f"ALTER TABLE {quote(address.name)}.{TABLE} {added}"
     return Finding(f"database {address.instance}: heartbeats", "warning", problem, to_do)

@@ -47,7 +47,7 @@ def addresses(databases: Sequence[HeartbeatDatabase], sources: Sequence[SourceTa
 
 def _no_heartbeats(instance: str) -> Finding:
     to_do = f"add {instance}=mysql://user:password@host:3306/database to TIDEMARK_DATABASES"
-    problem = "no address: nobody here writes its heartbeats, which tell an idle instance from a broken one"
+    problem = "no address, so no heartbeats are written: an idle instance cannot be distinguished from a broken one"
     return Finding(f"database {instance}", "warning", problem, to_do)
 
 
@@ -64,6 +64,6 @@ def _same_server(databases: Sequence[HeartbeatDatabase]) -> list[Finding]:
         other = first.setdefault((database.host, database.port, database.name), database.instance)
         if other != database.instance:
             place = f"{database.host}:{database.port}/{database.name}"
-            said = f"{place} is instance {other}, too: its tables would be there twice"
+            said = f"{place} is also instance {other}: its tables would be captured twice"
             findings.append(Finding(f"database {database.instance}", "problem", said, "correct TIDEMARK_DATABASES"))
     return findings

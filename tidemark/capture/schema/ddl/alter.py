@@ -70,7 +70,7 @@ class _Alteration:
         there = {name for name in self._added if name.lower() in (self._before or {})}
         for name in there.difference(self._missing):
             if name.lower() not in {dropped.lower() for dropped in self._dropped}:
-                raise UnknownDefinitionError(f"a column {name} that is there already")
+                raise UnknownDefinitionError(f"the column {name}, which exists already")
         added = {name: value for name, value in self._added.items() if name not in there & self._missing}
         set_ = {name: value for name, value in added.items() if value is not None}
         names = {name.lower() for name in set_}
@@ -96,7 +96,7 @@ class _Alteration:
         old = (self._before or {}).get(column.name.lower())
         new = self._after.get(column.name.lower())
         if old is None or new is None:
-            raise UnknownDefinitionError(f"how {column.name} was declared before, or is now")
+            raise UnknownDefinitionError(f"the declaration of {column.name} before or after the statement")
         if not keeps_values(old, _as_said(new, column)):
             raise UnknownDefinitionError(f"values of {column.name} may change, from {old} to {new}")
 
@@ -134,7 +134,7 @@ def alter_effects(words: Cursor, database: str, before: FormOf, after: FormOf) -
     words.take("IF", "EXISTS")
     table = words.table(database)
     if table is None:
-        raise UnknownDefinitionError("an ALTER without its table")
+        raise UnknownDefinitionError("an ALTER without a table")
     if words.take("WAIT"):
         words.next()
     words.take("NOWAIT")

@@ -61,12 +61,12 @@ class ColumnDefinition:
     def value(self) -> str | None:
         """The value that existing rows get in an added column, as the server prints it; None is NULL."""
         if self.counts_up:
-            raise UnknownDefinitionError("numbers that the server counts up")
+            raise UnknownDefinitionError("AUTO_INCREMENT values of existing rows")
         if self._default is not None and not self._default.is_("NULL"):
             return self._default_value(self._default)
         if self.may_be_null is not False:
             if self.kind.word == "TIMESTAMP" and self.may_be_null is None:
-                raise UnknownDefinitionError("a TIMESTAMP that is not said to be NULL may be the time of the ALTER")
+                raise UnknownDefinitionError("a TIMESTAMP without NULL may have the time of the ALTER")
             return None
         if self.kind.word not in _IMPLICIT:
             raise UnknownDefinitionError(f"the implicit value of a {self.kind.word} that may not be NULL")
@@ -76,7 +76,7 @@ class ColumnDefinition:
         text = self._sign + _boolean(word)
         is_value = word.kind in {"text", "number", "bits"} or _boolean(word) != word.text
         if not is_value or not self._is_kept(text, word.kind):
-            raise UnknownDefinitionError(f"a default of a {self.kind.word} that is not known: {text[:80]}")
+            raise UnknownDefinitionError(f"an unknown default of a {self.kind.word}: {text[:80]}")
         return text
 
     def _is_kept(self, text: str, written: str) -> bool:
@@ -112,7 +112,7 @@ class ColumnDefinition:
         following = [word.text.upper() for word in words.rest[:2] if word.kind == "word"]
         name, behind = known_name(following)
         if name not in _WORDS:
-            raise UnknownDefinitionError(f"no known type: {words.peek().text[:80]}")
+            raise UnknownDefinitionError(f"an unknown type: {words.peek().text[:80]}")
         for _ in range(max(1, len(following) - len(behind))):
             words.next()
         inside = words.parentheses() or ()
@@ -140,7 +140,7 @@ class ColumnDefinition:
         elif words.take("AUTO_INCREMENT"):
             self.counts_up = True
         elif not (self._is_of_text(words) or _is_indifferent(words)):
-            raise UnknownDefinitionError(f"what is not known of a column: {words.peek().text[:80]}")
+            raise UnknownDefinitionError(f"an unknown part of a column: {words.peek().text[:80]}")
 
     def _is_of_text(self, words: Cursor) -> bool:
         """Whether the attribute is a character set or a collation."""

@@ -64,7 +64,7 @@ def statement_effects(
     if all(other == first for other in others):
         return first
     named = dict.fromkeys(table for words in readings for table in mentioned_tables(words, database))
-    return [Unproven(table, "the statement may be read in more than one way") for table in named]
+    return [Unproven(table, "the statement is ambiguous") for table in named]
 
 
 def _effects(words: Sequence[Word], database: str, before: FormOf, after: FormOf) -> list[StatementEffect]:
@@ -74,7 +74,7 @@ def _effects(words: Sequence[Word], database: str, before: FormOf, after: FormOf
         known = None
     if known is not None:
         return known
-    return [Unproven(table, "the statement is not known") for table in mentioned_tables(words, database)]
+    return [Unproven(table, "the statement is not supported") for table in mentioned_tables(words, database)]
 
 
 def _known(words: Cursor, database: str, before: FormOf, after: FormOf) -> list[StatementEffect] | None:

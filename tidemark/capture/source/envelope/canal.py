@@ -154,7 +154,7 @@ def _problem() -> Column:
     unreadable = sf.col("v._corrupt").isNotNull() | sf.col("v.type").isNull() | sf.col("v.es").isNull()
     empty = sf.col("v.type").isin(*_KINDS) & ~_is_ddl() & sf.col("data").isNull()
     return (
-        sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "no flat message of Canal's")
+        sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "not a flat message of Canal")
         .when(empty, "no rows in data")
-        .when(~is_event_time(sf.col("v.es")), "an es that no binlog has")
+        .when(~is_event_time(sf.col("v.es")), "an es outside the range of a binlog")
     )

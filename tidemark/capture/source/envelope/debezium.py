@@ -80,9 +80,9 @@ def _records(parsed: DataFrame, unreadable: Column) -> DataFrame:
         sf.col("r.value.tableChanges").alias("changes"),
         _statement().alias("ddl"),
         sf.coalesce("r.value.databaseName", "r.value.source.db").alias("ddl_database"),
-        sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "no record of Debezium's")
+        sf.when(sf.coalesce(unreadable, sf.lit(col=True)), "not a record of Debezium")
         .when(timeless, "no source.ts_ms")
-        .when(~is_event_time(written), "a source.ts_ms that no binlog has")
+        .when(~is_event_time(written), "a source.ts_ms outside the range of a binlog")
         .when(_is_load_end() & ~_says_how_load_ended(), "the end of a load without a table or a status")
         .alias("problem"),
         _binlog_file().alias("binlog_file"),

@@ -40,7 +40,7 @@ class TopicPartitionsError(CaptureError):
             expected="one partition",
             found=f"{partitions} partitions",
             where=topic,
-            hint="make the topic anew with one partition and let the connector send everything again",
+            hint="create the topic again with one partition, and let the connector send everything again",
         )
 
 
@@ -50,11 +50,11 @@ class TopicReplacedError(CaptureError):
     @classmethod
     def of(cls, topic: str, expected: str, topic_id: str) -> Self:
         return cls(
-            f"{topic} was made anew: its offsets are not those that were read",
+            f"{topic} was created again: its offsets changed",
             expected=f"the topic with the id {expected}",
             found=topic_id,
             where=topic,
-            hint="nothing of it was taken in; tidemark capture reload TABLE begins with the new topic",
+            hint="it was not read; tidemark capture reload TABLE begins with the new topic",
         )
 
 
@@ -68,9 +68,9 @@ class OffsetsLostError(CaptureError):
         error = cls(
             f"changes are missing in {topic}",
             expected=f"offset {expected}",
-            found=f"{low} as the first one: Kafka's retention dropped {low - expected} records before they were read",
+            found=f"{low} as the first offset: {low - expected} records expired in Kafka before they were read",
             where=topic,
-            hint="no snapshot that needs them is tagged; tidemark capture reload TABLE, and keep records longer",
+            hint="snapshots that need them are not tagged; run tidemark capture reload TABLE, and keep records longer",
         )
         error.low = low
         return error
@@ -86,9 +86,9 @@ class TopicShrunkError(CaptureError):
         error = cls(
             f"{topic} is not the topic that was read before",
             expected=f"records up to offset {expected}, which are merged already",
-            found=f"{high} as its end: it was made anew, or restored from an older state",
+            found=f"{high} as its end: it was created again, or restored from an older state",
             where=topic,
-            hint="nothing of it was taken in; tidemark capture reload TABLE begins with the new topic",
+            hint="it was not read; tidemark capture reload TABLE begins with the new topic",
         )
         error.high = high
         return error
@@ -103,5 +103,5 @@ class BrokerDownError(TransientError):
             "Kafka does not answer",
             found=said,
             where=servers,
-            hint="start it, or correct TIDEMARK_KAFKA; nothing was read, the next step goes on where this one began",
+            hint="start it, or correct TIDEMARK_KAFKA; nothing was read, and the next step starts at the same place",
         )

@@ -13,7 +13,11 @@ from tidemark.console.output import json_option, print_json, print_line
 @click.argument("number", type=click.IntRange(min=1))
 @click.option("--rebuild/--keep", "rebuild", default=None, help="Compute the slices again, or keep them.")
 @click.option(
-    "--slice", "texts", multiple=True, metavar="SLICE", help="Only this slice (ads_gmv@2026-03-29); may be repeated."
+    "--slice",
+    "texts",
+    multiple=True,
+    metavar="SLICE",
+    help="Only this slice, such as ads_gmv@2026-03-29; may be repeated.",
 )
 @json_option
 def decide(number: int, *, rebuild: bool | None, texts: tuple[str, ...], as_json: bool) -> None:
@@ -28,7 +32,7 @@ def decide(number: int, *, rebuild: bool | None, texts: tuple[str, ...], as_json
     from tidemark.dependency_model.slice import Slice  # noqa: PLC0415
 
     if rebuild is None:
-        raise click.UsageError("say --rebuild or --keep")
+        raise click.UsageError("give --rebuild or --keep")
     slices = {Slice.parse(text) for text in texts} if texts else None
     with stored_backfills() as stored:
         decided = stored.answer(number, slices, rebuild=rebuild)

@@ -67,10 +67,10 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
     settings = Settings.load()
     if not settings.kafka:
         raise TerminalError(
-            "no Kafka to read from",
+            "Kafka is not configured",
             expected="bootstrap servers",
             where="TIDEMARK_KAFKA",
-            hint="set it to host:9092, several with commas between",
+            hint="set it to host:9092, several separated by commas",
         )
     what = Distribution(
         settings.kafka,

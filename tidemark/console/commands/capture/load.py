@@ -71,6 +71,6 @@ def addresses_of(settings: Settings, source: SourceTable, only: str | None) -> l
             expected=", ".join(source.instances),
             found=f"none of {', '.join(missing) or only}",
             where="TIDEMARK_DATABASES",
-            hint="a=mysql://user:password@host:3306/school, several with commas between",
+            hint="a=mysql://user:password@host:3306/school, several separated by commas",
         )
     return [known[name] for name in wanted]

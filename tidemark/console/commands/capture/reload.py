@@ -45,7 +45,7 @@ def reload(table: str, shard: str | None, key_range: str | None, *, again: bool,
     database = Database.of(settings)
     source = captured_source(load_warehouse(settings).source_tables(), table)
     if shard is not None and not source.holds(shard.partition(".")[0], shard.partition(".")[2]):
-        raise TerminalError("no shard of the table", expected=f"instance.{source.table}", found=shard)
+        raise TerminalError("this is not a shard of the table", expected=f"instance.{source.table}", found=shard)
     keys = None if key_range is None else KeyRange.parse(key_range, source.key[0])
     addresses = addresses_of(settings, source, shard.partition(".")[0] if shard else None)
     if not again:

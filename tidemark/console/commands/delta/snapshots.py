@@ -33,7 +33,7 @@ def snapshots(entity: str, *, tag: str | None, version: int | None, drop: str | 
     version, a snapshot with a late_until (event time, epoch ms) waits for more.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     if version is not None and tag is None:
-        raise click.UsageError("--version goes with --tag")
+        raise click.UsageError("--version needs --tag")
     from tidemark.compute.runtime import Runtime  # noqa: PLC0415
     from tidemark.compute.table_version_tags import BY_HAND, tag_version, tags_of  # noqa: PLC0415
     from tidemark.delta.file_statistics import require_table  # noqa: PLC0415 - keeps --help fast
