@@ -3,8 +3,8 @@
 import os
 import sys
 
-# Slices, Dagster's partitions and shown times go by one set of rules: the `tzdata` package's, in this process and in
-# those that it starts. The system's files change on another day on each machine.
+# Slices, Dagster's partitions and displayed times follow one set of rules: those of the `tzdata` package, in this
+# process and its child processes. The system's files change on a different day on each machine.
 os.environ["PYTHONTZPATH"] = ""
 if "zoneinfo" in sys.modules:
     sys.modules["zoneinfo"].reset_tzpath(to=())

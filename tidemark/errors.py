@@ -71,7 +71,7 @@ class TerminalError(TidemarkError):
 
 
 class ParseError(TerminalError):
-    """A text that does not say what it should."""
+    """A text that cannot be read as a period, key, slice, offset or subject."""
 
 
 class NoSuchSliceError(ParseError):
@@ -97,7 +97,7 @@ class QueryError(EntityError):
 
 
 class EntityErrors(TerminalError):  # noqa: N818 - it is many of them
-    """Everything that is wrong, at once."""
+    """All errors of a folder of declarations together."""
 
     def __init__(self, problems: Sequence[EntityError]) -> None:
         lines = "\n".join(f"  {problem}" for problem in problems)

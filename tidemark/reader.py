@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
 
 def snapshot(entity: str, slice_key: str, *, as_of: datetime | None = None) -> DataFrame:
-    """A slice: of a captured table all of it as it was at the slice's end, late changes of a restated one included.
+    """Read a slice.
 
-    With `as_of` (aware) the slice as it stood at that time: what a dashboard read then.
+    A slice of a captured table is the whole table at its end; a restated one includes late changes.
 
-    Raises SnapshotMissingError, InputMissingError where nothing was computed yet; with `as_of` NothingThereThenError
-    where there was nothing by then, VersionGoneError where that version is not kept any more, and ValueError for a time
-    without a zone.
+    With `as_of` (aware), the result is the slice at that time, as a dashboard would have read it then.
+
+    Raises SnapshotMissingError, and InputMissingError if nothing was computed yet. With `as_of`, raises
+    NothingThereThenError if the slice did not exist then, VersionGoneError if that version is no longer kept, and
+    ValueError for a time without a zone.
     """
     if as_of is None:
         return _snapshots().read(entity, slice_key)
@@ -33,7 +35,7 @@ def snapshot(entity: str, slice_key: str, *, as_of: datetime | None = None) -> D
 
 
 def sql(text: str) -> DataFrame:
-    """A query in which `snapshot('ods_orders', '2026-03-29')` stands for a table. Raises SnapshotMissingError."""
+    """Run a query in which `snapshot('ods_orders', '2026-03-29')` is a table. Raises SnapshotMissingError."""
     return _snapshots().sql(text)
 
 
@@ -47,5 +49,5 @@ def quality_results(entity: str | None = None, most: int = 1_000_000) -> DataFra
 
 @functools.cache
 def _snapshots() -> Snapshots:
-    """Of the project that the process works in, with the process's Spark."""
+    """The snapshots of the current project, with the process's Spark session."""
     return Snapshots.of(Runtime(load_warehouse(Settings.load())))

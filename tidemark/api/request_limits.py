@@ -68,7 +68,7 @@ class HeaderLimit:
 
 
 class WriteLimit:
-    """An ASGI application behind the guard that passes at most the allowed writes of a caller to another one."""
+    """An ASGI application behind the guard, which limits the writes of each caller to another application."""
 
     def __init__(self, app: AsgiApp, buckets: TokenBuckets) -> None:
         self._app, self._buckets = app, buckets

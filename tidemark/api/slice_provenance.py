@@ -92,7 +92,7 @@ class TaintRecord:
 
 
 def taint_record(store: StateStore, slice_: Slice) -> TaintRecord | None:
-    """For a tainted slice; otherwise None."""
+    """The record of a tainted slice; None for other slices."""
     current = store.read.current(slice_)
     if current is None or not current.status.tainted:
         return None

@@ -127,7 +127,7 @@ class WarehouseStatus:
         return {stored.slice: words(stored.anomalies) for stored in told}
 
     def waits_for(self, entry: EntityOverview) -> tuple[Slice, list[str]] | None:
-        """For the first waiting slice, the slice furthest upstream that it waits for, and why that is not there."""
+        """The furthest upstream slice that the first waiting slice waits for, and why it is missing."""
         if not entry.waiting:
             return None
         cause = self.cause_of(entry.waiting[0])

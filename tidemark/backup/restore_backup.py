@@ -178,7 +178,7 @@ def _require_same_databases(manifest: BackupManifest, target: RestoreTarget) -> 
 
 
 def _require_nobody(target: RestoreTarget) -> None:
-    """Raise RestoreBlockedError if a process is active: it would go on writing files that were moved away."""
+    """Raise RestoreBlockedError if a process is active: it would write to files that were moved away."""
     settings = target.settings
     file = settings.state_db
     if not settings.state and not (file.is_file() and file.stat().st_size):

@@ -40,7 +40,7 @@ _CHUNK: Final = 500
 TO_COME: Final = ("waiting", "ready", "launched")
 """Run states of slices that have no data yet and had none before."""
 _FAR: Final = "~"
-"""Sorts behind every key."""
+"""A key that sorts after every other key."""
 
 
 @dataclass(frozen=True)

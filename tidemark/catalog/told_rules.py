@@ -1,4 +1,4 @@
-"""The last results of the rules for slices, from the state store: the failed rule and what was expected."""
+"""The newest results of the rules of slices, from the state store: the failed rule, and what it expected."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ class QualityError(TerminalError):
 
 
 class ZoneRulesError(TerminalError):
-    """In the time of a slice, Java's rules of a time zone differ from the rules that slices follow."""
+    """Java's rules of a time zone differ from the rules of slices in the time of a slice."""
 
     @classmethod
     def of(cls, slice_: Slice, zone: str) -> Self:

@@ -54,7 +54,7 @@ def analyzed_plans(session: SparkSession, warehouse: Warehouse, name: str, ordin
 
 
 def empty_input(session: SparkSession, name: str, schema: StructType) -> DataFrame:
-    """An empty frame whose columns can be recognized in the plan of everything that is computed from it."""
+    """An empty frame. Its columns can be recognized in the plan of any result that is computed from it."""
     marked = session.createDataFrame([], schema).toDF(*(f"{name}{MARK}{field.name}" for field in schema.fields))
     return marked.toDF(*schema.names)
 

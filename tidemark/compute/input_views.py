@@ -157,7 +157,7 @@ class Inputs:
         return self._session.sql(runs, args=dict(sql_parameters(self._warehouse.graph, slice_)))
 
     def _view(self, reader: Slice, name: str, used: Sequence[UsedSlice]) -> DataFrame:
-        """A view without rows only if no slices are to be read; a missing table is an error."""
+        """A view, without rows only if no slices are read; a missing table is an error."""
         slices = [input_.slice for input_ in used]
         if not slices:
             return empty(self._session, self._warehouse, name)

@@ -173,7 +173,7 @@ def _profiles_of(
 
 
 def _of_whole(figures: Mapping[str, Any], rules: Mapping[str, QualityRule], narrowed: ChangedRows) -> Mapping[str, Any]:
-    """The figures of a whole version from those of its changed partitions: the others still pass."""
+    """The figures of a whole version, from the figures of its changed partitions: the other partitions still pass."""
     counts = {name: narrowed.whole_rows for name, rule in rules.items() if isinstance(rule, RowCount)}
     twice = {name: figures.get(name, 0) + more for name, more in narrowed.elsewhere.items()}
     return {**figures, **counts, **twice, _ROWS: narrowed.whole_rows}

@@ -43,7 +43,7 @@ class Snapshots:
 
     @classmethod
     def of(cls, runtime: Runtime) -> Self:
-        """With the process's Spark session."""
+        """The reader with the process's Spark session."""
         return cls(runtime.spark, runtime)
 
     def read(self, entity: str, slice_key: str) -> DataFrame:

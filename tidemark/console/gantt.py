@@ -59,7 +59,7 @@ class _Scale:
         )
 
     def bar(self, mark: str, first: datetime, last: datetime) -> str:
-        """At least one mark, if any of it is on the line; the promise is marked on every bar."""
+        """A bar with at least one mark if a part of it is on the line; the promise is marked on every bar."""
         cells = [" "] * (_WIDTH + 1)
         if last >= self.begin:
             start = self.place(first)
@@ -69,7 +69,7 @@ class _Scale:
         return "".join(cells)
 
     def place(self, instant: datetime) -> int:
-        """From 0 to the width; instants outside are moved to the ends."""
+        """The position from 0 to the width; instants outside are moved to the ends."""
         whole = (self.end - self.begin).total_seconds()
         passed = (instant - self.begin).total_seconds()
         return round(_WIDTH * min(max(passed, 0.0), whole) / whole) if whole else 0

@@ -54,7 +54,7 @@ COMMANDS: Final = (
     CommandEntry("backup", _SERVICES, "Copy the project's state and its tables' positions, while all runs."),
     CommandEntry("restore", _SERVICES, "Restore a backup, here or into another folder."),
 )
-"""In the order of `--help`, with the commands of a section together."""
+"""The commands in the order of `--help`, section by section."""
 
 _AUTHORING: Final = frozenset({"init", "new"})
 """These commands write source files, with the author's default file rights."""
@@ -80,7 +80,7 @@ Settings are in the project's tidemark.yaml. Environment variables override them
   DAGSTER_HOME            Dagster's own storage (default: dagster_home/ in the project)
 
 \b
-Exit codes: 0 all is well, 1 it failed or found problems, 2 it was called wrongly, 3 `plan` found outdated slices,
+Exit codes: 0 all is well, 1 it failed or found problems, 2 wrong usage, 3 `plan` found outdated slices,
 75 something is busy: try again, 130 interrupted.
 """
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def print_open_backfills(backfills: Sequence[OpenBackfillModel]) -> None:
-    """A line each, and what a person has to do."""
+    """Print one line for each backfill, and what a person has to do."""
     for told in backfills:
         print_line(f"backfill {told.number} is {told.phase}: {told.asked}, {told.open:,} slices to go")
         if told.asking:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def print_as_of(told: SliceAsOf) -> None:
-    """Print its state and its inputs; instants in UTC."""
+    """Print the slice's state and its inputs; instants are in UTC."""
     when = told.when.isoformat(sep=" ", timespec="seconds")
     if told.status is None:
         print_line(f"{told.slice}: it had no events until {when}", "bold")

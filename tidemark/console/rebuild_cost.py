@@ -27,7 +27,7 @@ _THERE = SliceStatus(RunState.COMPLETED)
 def rebuild_cost(
     warehouse: Warehouse, database: Database, slices: Sequence[Slice], now: datetime, of_new_code: Collection[str] = ()
 ) -> RepairTime:
-    """For slices whose other inputs exist, without other work; some by code that has never run.
+    """The cost for slices whose other inputs exist, without other work. `of_new_code` slices have code that never ran.
 
     Raises StateStoreDownError.
     """

@@ -28,9 +28,9 @@ _Name = Annotated[str, Field(min_length=1, max_length=256)]
 
 
 class _Count(BaseModel):
-    """`part` is what is counted: a partition of a topic, a commit, a file. A repeated count replaces the earlier one.
+    """`part` is the counted object: a topic's partition, a commit, a file. A repeated count replaces the earlier one.
 
-    The number is `records`, or the difference of a Kafka partition's `offsets`: [first, the one after the last].
+    The number is `records`, or the difference of a Kafka partition's `offsets`: [first, last + 1].
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, title="Count")

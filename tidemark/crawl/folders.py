@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_FILES: Final = 100_000
 MOST_COUNTED: Final = 2_000
-"""With more Parquet files rows are not counted, because that reads the footer of each file."""
+"""If there are more Parquet files, rows are not counted, because that reads the footer of each file."""
 _PATTERN: Final = re.compile(r"([\[\]{}*?\\])")
 _WILD: Final = {"*": ".*", "?": "."}
 _UNDER_WAY: Final = "_temporary"

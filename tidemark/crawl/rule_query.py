@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _OF_MYSQL = frozenset({"mysql", "mariadb"})
 _IS_TEXT: Final = "COERCIBILITY({}) <> 5"
-"""For MariaDB: whether a column has letters or bytes, not numbers or times."""
+"""A condition of MariaDB: whether a column has text or bytes, not numbers or times."""
 _NUMBER: Final = "^[-+]?[0-9]+([.][0-9]*)?([eE][-+]?[0-9]+)?$"
 
 

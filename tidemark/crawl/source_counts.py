@@ -88,7 +88,7 @@ def _bound(instant: int, dialect: str, zone: Zone | None) -> object:
 
 
 def _minute(text: str, zone: Zone | None) -> int:
-    """In an hour that a clock shows twice, the first one, as in the lake."""
+    """The minute of a time. If a clock repeats an hour, it is the first of both, as in the lake."""
     reading = seconds_of(datetime.strptime(text, "%Y-%m-%d %H:%M").replace(tzinfo=UTC))
     return (reading if zone is None else zone.earliest(reading)) // _MINUTE
 

@@ -27,7 +27,7 @@ _PATIENCE: Final = 6
 _AT_ONCE: Final = 10_000
 
 Offsets = dict[int, tuple[int, int]]
-"""By partition, `[first, end)`."""
+"""For each partition, `[first, end)`."""
 
 
 def offsets_text(offsets: Mapping[int, tuple[int, int]]) -> str:

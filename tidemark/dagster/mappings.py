@@ -51,7 +51,7 @@ class BuiltInMapping:
 
 
 def partition_mapping(upstream: Entity, downstream: Entity) -> BuiltInMapping:
-    """Dagster's mapping for everything that `downstream` reads of `upstream`."""
+    """Dagster's mapping for all slices that `downstream` reads of `upstream`."""
     if upstream.period is None:
         return BuiltInMapping(None, exact=True, explanation="its only slice")
     is_its_own = upstream.name == downstream.name

@@ -1,4 +1,4 @@
-"""Empties a table in one commit, which is made once. Every older version stays."""
+"""Empties a table in one commit, exactly once. Every older version stays."""
 
 from collections.abc import Mapping
 

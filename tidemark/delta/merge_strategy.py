@@ -70,7 +70,7 @@ def decide(touched: TouchedPartition, *, has_deletion_vectors: bool) -> MergeDec
 
 
 def is_small(size_bytes: int) -> bool:
-    """Whether a file of that size is better rewritten than kept beside others."""
+    """Whether a file of that size should be rewritten rather than kept."""
     return size_bytes < SMALL_BYTES
 
 

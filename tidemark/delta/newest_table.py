@@ -50,9 +50,10 @@ class NewestTable:
         return written_rows_of(self._opened.files if files is None else files)
 
     def rows(self, partitions: Sequence[Partition] | None = None) -> DataFrame:
-        """At least the rows of these partitions, all if None. A caller that needs no others filters them.
+        """The rows of these partitions (all if None), and possibly other rows: a caller filters them if needed.
 
-        With few files it is a frame of this version, else Spark's own, which looks for the newest version when it runs.
+        With few files it is a frame of this version, otherwise Spark's own, which finds the newest version when it
+        runs.
         """
         few = self._opened.rows(partitions) if isinstance(self._opened, ListedTable) else None
         return read_table(self._spark, self._path) if few is None else few

@@ -35,7 +35,7 @@ Release = Callable[[WrittenRows], Sequence[bool]]
 
 
 def always_allowed() -> None:
-    """For an overwrite that no other writer can take over."""
+    """The permission of an overwrite that other writers cannot take over."""
 
 
 def release_all(partitions: Sequence[Partition]) -> Release:

@@ -26,7 +26,7 @@ from tidemark.system.crash_points import crash_point
 
 @dataclass(frozen=True)
 class RepairReport:
-    """`version` is the commit's, or the table's if nothing was to do; `rows` are those of the partition."""
+    """`version` is the version of the commit, or of the unchanged table; `rows` counts the partition's rows."""
 
     plan: RepairPlan
     version: int

@@ -27,9 +27,9 @@ class IdentifierError(TerminalError):
 def quote(name: str, dialect: Dialect) -> str:
     """`name` as a quoted identifier.
 
-    SQLite reads a name in double quotes as a text where there is no such column, so that it gets backticks.
+    SQLite names get backticks: if a column does not exist, SQLite reads a name in double quotes as a text.
 
-    Raises IdentifierError for a name that the store cannot hold: empty, with a NUL, or longer than its limit.
+    Raises IdentifierError for a name that the store cannot have: empty, with a NUL, or longer than its limit.
     """
     limit = _MAX_BYTES[dialect]
     if not name or "\0" in name or len(name.encode()) > limit:

@@ -55,7 +55,7 @@ _LOGGER: Final = logging.getLogger("tidemark.replication")
 
 
 class Damage(Enum):
-    """How a replica differs from what was published."""
+    """A difference between a replica and what was published."""
 
     MISSING = "missing"
     OTHER_SIZE = "other size"
@@ -107,7 +107,7 @@ class _ListedFile:
 
 
 class Mender:
-    """Checks the tables of one place; `bandwidth` limits what is read there."""
+    """Checks the tables of one place; `bandwidth` limits reads there."""
 
     def __init__(
         self,

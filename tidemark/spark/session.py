@@ -178,7 +178,7 @@ _REQUIRED = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     # Spark 4.2 replaces parameters while it parses, but Delta's parser does not: every `:name` would stay unbound.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
-    # A name or value from a database may be `${env:HOME}`; in SQL text it has to stay as it is.
+    # A name or value from a database may be `${env:HOME}`; in SQL text it must not be substituted.
     "spark.sql.variable.substitute": "false",
     # A JSON object may have a key twice: the last value counts. Spark's default would end the job.
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",

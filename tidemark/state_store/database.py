@@ -155,7 +155,7 @@ def _refuse_network_disk(url: URL) -> None:
 
 
 def _restrict_to_owner(url: URL) -> None:
-    """Only the owner may read a new SQLite file, and the files that SQLite makes beside it."""
+    """Let only the owner read a new SQLite file, and the other files that SQLite creates for it."""
     file = sqlite_file(url)
     if file is not None:
         with suppress(OSError, sqlite3.Error):  # SQLite itself reports a file that cannot be opened

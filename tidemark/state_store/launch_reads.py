@@ -67,7 +67,7 @@ def _reads(details: str | None) -> list[Read] | None:
 
 
 def _of_rows(rows: Sequence[Sequence[Any]]) -> Iterator[Read]:
-    """In the format of `SliceManifest.to_json`: entity (encoded), sub-partition, generation, version, keys."""
+    """Reads the format of `SliceManifest.to_json`: entity (encoded), sub-partition, generation, version, keys."""
     for entity, sub, generation, _version, keys, *_state in rows:
         name, parts = Slice.parse(f"{entity}@0").entity if "%" in entity else entity, sub_of(sub)
         yield from ((Slice(name, key, parts), generation) for key in keys)

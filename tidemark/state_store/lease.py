@@ -60,7 +60,7 @@ class Lease:
             return self.hold_in(connection)
 
     def hold_in(self, connection: Connection) -> LeaseState:
-        """The same in a writer's transaction; the lease is held after the commit."""
+        """As `hold`, in a writer's transaction; the lease is held after the commit."""
         now = database_now(connection, self.clock)
         row = connection.execute(select(LEASES).where(LEASES.c.name == self.name)).one_or_none()
         if row is None:

@@ -107,7 +107,7 @@ class RuleResults:
 
 
 def _text(instant: datetime) -> str:
-    """In UTC, so that texts sort as times do."""
+    """The instant as text in UTC, so that texts sort like times."""
     return instant.astimezone(UTC).isoformat(timespec="microseconds")
 
 

@@ -34,7 +34,7 @@ _BEFORE: Final = {
         CROSS JOIN LATERAL (SELECT * FROM slices WHERE slices.entity = wanted.entity AND slices.sub = wanted.sub
             AND slices.key < %s ORDER BY slices.key DESC LIMIT %s) AS slices""",
 }
-"""The table's columns are those of `CURRENT`, in the same order."""
+"""Queries with the columns of `CURRENT`, in the same order."""
 ARRIVALS: Final = ("completed", "backfilled", "observed", "reached")
 """Events that bring rows: one without a version makes the version before it outdated."""
 _VERSIONS: Final = {

@@ -17,7 +17,7 @@ _PAGE: Final = 400
 
 
 class StoredSlices:
-    """For single questions by users; a process with many questions uses an index."""
+    """Answers single questions of users; a process with many questions uses an index."""
 
     def __init__(self, graph: DependencyGraph, read: StateReader) -> None:
         self._graph, self._read = graph, read

@@ -34,7 +34,7 @@ class ChecksumError(TerminalError):
 
 
 def require_checksums(folder: Path, listing: Path, parts: Sequence[str] = (".",)) -> None:
-    """Raise ChecksumError unless the jars below these parts of `folder` are exactly those of the list."""
+    """Raise ChecksumError unless the jars in these parts of `folder` are exactly those of the list."""
     wanted, actual = _parse_listing(listing), checksums(folder, parts)
     missing = [f"{name} is missing" for name in sorted(wanted.keys() - actual.keys())]
     unknown = [f"{name} is not in the list" for name in sorted(actual.keys() - wanted.keys())]

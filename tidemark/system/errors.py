@@ -195,7 +195,7 @@ class SchemaChangedError(TerminalError):
 
 
 class CaptureError(TerminalError):
-    """Incoming records that cannot be taken in."""
+    """Incoming records that cannot be merged."""
 
 
 class AlreadyRunningError(TransientError):

@@ -29,6 +29,6 @@ def freeze_live_objects() -> None:
     Objects that are no longer needed are still freed, unless they are in a cycle.
     """
     gc.freeze()
-    # At the end of the process everything has to be freed: C libraries report what was not.
+    # At the end of the process, all objects must be freed: C libraries report objects that were not.
     atexit.unregister(gc.unfreeze)
     atexit.register(gc.unfreeze)

@@ -52,7 +52,7 @@ class _RemoteFolder:
         return self._at(above)
 
     def with_name(self, name: str) -> Self:
-        """The folder of that name beside this one."""
+        """The folder with that name in the same parent folder."""
         return self._at("/".join((*self.key.split("/")[:-1], name)))
 
     def _at(self, key: str) -> Self:

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class ChangeKind(Enum):
-    """From a change without effect on rows to one that breaks readers. `UNKNOWN`: the older code was not stored."""
+    """From a change without effect on rows to a change that breaks readers.
+
+    `UNKNOWN`: the older code was not stored.
+    """
 
     NONE = "none"
     RULES = "rules"
@@ -44,7 +47,7 @@ class CodeChange:
     words: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     outdates: bool = False
-    """Whether slices of the older code differ from what the code would compute now."""
+    """Whether slices of the older code may differ from results of the present code."""
 
 
 NO_CHANGE: Final = CodeChange(ChangeKind.NONE)

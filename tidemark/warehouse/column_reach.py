@@ -49,7 +49,7 @@ def columns_reached(graph: DependencyGraph, columns: ColumnGraph, entity: str, o
 
 
 def _changed_columns(columns: ColumnGraph, up: str, changed: frozenset[str], down: str) -> frozenset[str]:
-    """The columns of a downstream entity that change with those of its upstream."""
+    """The columns of a downstream entity that depend on the changed columns of its upstream."""
     if columns.same.get(down) == up or down == up:
         return changed
     of_down = columns.entities.get(down)

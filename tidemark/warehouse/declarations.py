@@ -180,7 +180,7 @@ class _ReadSoFar:
         self.unread |= {name} if reads is None else set()
 
     def declarations(self, rules: RuleTexts) -> Declarations:
-        """Everything that was read, with the problems of rules."""
+        """All entities and problems, with the problems of rules."""
         written = {
             name: tuple(dict.fromkeys(path for path in (self.files.get(name), self.root / entity.file) if path))
             for name, entity in self.agreed.items()

@@ -46,7 +46,7 @@ class KindRule:
     may_have_parts: bool = True
 
     def problems(self, entity: Entity, *, has_body: bool) -> Iterator[Problem]:
-        """(key, problem) of everything that stops an entity of this kind from running."""
+        """(key, problem) for each reason why an entity of this kind cannot run."""
         is_captured = bool(entity.source or entity.snapshot_of)
         if is_captured and not self.may_be_captured:
             yield "kind", EntityError("only a Snapshot is captured", found=entity.kind.value)
@@ -79,7 +79,7 @@ KIND_RULES: Final = {
 
 
 def unrunnable(read: Declarations, root: Path) -> Iterator[EntityError]:
-    """Everything that stops declared entities from running, with lines."""
+    """The errors of entities that cannot run, with lines."""
     for name, entity in read.entities.items():
         has_query = name in read.queries
         rule = KIND_RULES[entity.kind].problems(entity, has_body=has_query or name in read.functions)

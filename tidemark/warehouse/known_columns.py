@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tidemark.system.table_location import TableLocation
 
 Names = tuple[str, ...]
-"""In lower case, without the columns of business time."""
+"""Names in lower case, without the columns of business time."""
 
 
 def declared_columns(entity: Entity, entities: Mapping[str, Entity]) -> Names | None:

@@ -34,7 +34,10 @@ def reads_as_json(reads: Mapping[str, Read]) -> list[dict[str, Any]]:
 
 
 def reads_from_json(told: Sequence[Mapping[str, Any]]) -> dict[str, Read]:
-    """Inputs by table. Raises ParseError, KeyError, TypeError and ValueError for an invalid value."""
+    """The inputs of a stored value, by table.
+
+    Raises ParseError, KeyError, TypeError and ValueError for an invalid value.
+    """
     return {str(read["table"]): _from_json(read) for read in told}
 
 

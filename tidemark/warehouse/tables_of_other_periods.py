@@ -27,7 +27,7 @@ _HINT: Final = "an entity whose period changed needs a new table: move this fold
 def tables_of_other_periods(
     settings: Settings, root: Path, entities: Iterable[Entity], computed: Collection[str]
 ) -> dict[str, EntityError]:
-    """By entity that is computed here, the reason why its table does not have its slices."""
+    """For each entity that is computed here, the reason why its table does not have its slices."""
     path = cache_path("partitions", root, settings)
     old, new = read_cache(path), dict[str, Any]()
     problems: dict[str, EntityError] = {}

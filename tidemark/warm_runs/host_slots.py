@@ -63,7 +63,7 @@ class SharedCapacities(Mapping[str, int]):
 
 
 def capacities_of(own: Mapping[str, int], hosts: Sequence[WorkerHost]) -> dict[str, int]:
-    """By pool, the slots of all hosts; for a pool that no host has, the slots set here."""
+    """For each pool, the slots of all hosts; if no host has the pool, the slots of the setting here."""
     total: Counter[str] = Counter()
     for host in hosts:
         total.update(pool_capacities(host.pool.pools))

@@ -63,7 +63,7 @@ def main(control_number: int, life_number: int, home: Path, given: Mapping[str, 
             # A signal between two runs was meant for the last run. To stop this one, it would be marked first.
             pop_captured_interrupt()
             _say(control, {"done": run_id, "ended": execution.run(run_id)})
-    # Python's normal exit takes apart everything that Dagster has loaded, which may take longer than all runs did.
+    # Python's normal exit frees all that Dagster has loaded, which may take longer than all runs did.
     atexit._run_exitfuncs()  # noqa: SLF001
     os._exit(0)
 

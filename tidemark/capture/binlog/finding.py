@@ -41,9 +41,9 @@ _OF_TAGS: Final = {
 
 @dataclass(frozen=True, order=True)
 class BinlogFinding:
-    """`offset` is the first record that is not taken in; `detail` says what was expected and what came.
+    """`offset` is the first record that is not merged; `detail` says what was expected and what arrived.
 
-    With a `shard` (`a.school.orders_3`) only its table is affected, else every table of the instance.
+    With a `shard` (`a.school.orders_3`) only its table is affected, otherwise every table of the instance.
     """
 
     instance: str

@@ -1,4 +1,4 @@
-"""Merges change records into Delta tables and tags snapshots. One step takes in everything that is there.
+"""Merges change records into Delta tables and tags snapshots. One step reads all available records.
 
 Each table keeps its own offsets in its own commits. After a crash between two tables, or between a commit and its tags,
 the next step reconciles the state (B1, B2, B4).
@@ -66,7 +66,7 @@ THREADS = 2
 
 
 class Ingestion:
-    """The capture of a set of tables. A lease lets one process take in the changes of each of their instances.
+    """The capture of a set of tables. Leases ensure that one process at a time merges the changes of an instance.
 
     Records come from `intake`, by default from landed change files.
     """

@@ -1,4 +1,4 @@
-"""Leases of instances: one process takes in an instance's changes at a time, on any host."""
+"""Leases of instances: one process at a time merges an instance's changes, on any host."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class DistinctSketch:
                 self._few = self._few if len(self._few) <= _MOST_FEW else None
 
     def serialized(self) -> bytes:
-        """In the format of `merge_distinct`."""
+        """The sketch in the format of `merge_distinct`."""
         if self._few is not None:
             return distinct_of_few(self._few)
         ranks = self._ranks()
@@ -58,7 +58,7 @@ class DistinctSketch:
         return merge_distinct([head + ranks.astype(np.uint8).tobytes()])
 
     def _ranks(self) -> NDArray[np.int64]:
-        """By register, one more than the leading zeros of its least hash; 0 without a hash."""
+        """For each register, the number of leading zeros of its smallest hash plus one; 0 without a hash."""
         lengths = [int(least).bit_length() for least in self._least]
         ranks = np.minimum(_BITS - np.array(lengths, np.int64), _BITS - 2) + 1
         return np.where(self._least == _EMPTY, 0, ranks)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _BATCH_ROWS: Final = 65_536
 _BUFFER_BYTES: Final = 1 << 20
-"""For each column. Without it Arrow holds a whole row group of several hundred megabytes."""
+"""The buffer for each column. Without it, Arrow holds a whole row group of several hundred megabytes."""
 
 
 def profile_of_files(files: Sequence[Path], fields: Sequence[types.StructField]) -> SliceProfile:

@@ -39,8 +39,9 @@ def alerts(channel: str | None, limit: int, *, as_json: bool) -> None:
     """List open alerts and the newest finished alerts, with the delivery to each channel.
 
     An alert is one cause: a promise that is at risk or missed (`tidemark baseline` explains it), a rule that slices of
-    an entity broke, or unusual rows of an entity and of the tables below it (`tidemark profile`). One message is sent
-    when it begins and one when it is over, to the channels in `notify` of the affected entities: `log`, or a name whose
+    an entity broke, or unusual rows of an entity and of the tables below it (`tidemark profile`). One message is
+    sent when it begins and one when it ends, to the channels in `notify` of the affected entities: `log`, or a name
+    whose
     address is the variable TIDEMARK_CHANNEL_<NAME> of the center and of Dagster's code location. `told` shows the
     delivery to each channel, and why one failed.
 
@@ -48,7 +49,7 @@ def alerts(channel: str | None, limit: int, *, as_json: bool) -> None:
       TIDEMARK_CHANNEL_ONCALL=ntfy://alerts tidemark alerts --test oncall
 
     \b
-    Exit codes: 0 nothing is open, or the test was taken; 1 something is open; 2 called wrongly;
+    Exit codes: 0 no alert is open, or the test was accepted; 1 an alert is open; 2 wrong usage;
                 75 the state store, or the channel, does not answer.
     With --json: {"alerts": [{"number", "kind", "state", "cause", "message", "slices": [...], "raised_at",
                   "recovered_at", "told": [{"channel", "event", "state", "attempts", "problem"}]}]};

@@ -57,9 +57,9 @@ def apply(
       tidemark apply --dry-run
       tidemark apply dws_course_attendance_1d --slices 2026-03-01..2026-03-31 --approve
     \b
-    Exit codes: 0 planned, or no slice is outdated; 1 no such entity or slice, or a query is broken; 2 called wrongly;
+    Exit codes: 0 planned, or no slice is outdated; 1 unknown entity or slice, or a query is broken; 2 wrong usage;
                 75 the state store does not answer.
-    With --json what `tidemark backfill --json` says; {"number": null, "slices": []} where no slice is outdated.
+    With --json what `tidemark backfill --json` says; {"number": null, "slices": []} if no slice is outdated.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.catalog.code_plan import CodePlan  # noqa: PLC0415 - keeps --help fast
     from tidemark.state_store.store import StateStore  # noqa: PLC0415

@@ -19,13 +19,13 @@ from tidemark.console.output import json_option, print_json, print_table
 def audit_log(limit: int, before: int | None, who: str | None, *, as_json: bool) -> None:
     """Show who did what, from where, when and why, newest first: commands, requests to the center, Dagster's mutations.
 
-    Who it was is proved: account:NAME@HOST is an account of the operating system, token:NAME a token, proxy:NAME a
-    person whom the configured proxy has logged in, anonymous a caller of a server that asks for no name. An entry is
-    written before the action is done. Entries are deleted by their age alone (`audit_days`).
+    Each name is verified: account:NAME@HOST is an account of the operating system, token:NAME a token, proxy:NAME a
+    person whom the configured proxy has logged in, anonymous a caller of a server that needs no name. An entry is
+    written before the action is done. Entries are deleted only by their age (`audit_days`).
 
     \b
-    Exit codes: 0 told, 1 there is no state store yet, 75 the state store does not answer.
-    With --json what GET /v1/audit-log answers: {"entries": [{"number", "at", "who", "source", "action", "subject",
+    Exit codes: 0 shown, 1 there is no state store yet, 75 the state store does not answer.
+    With --json the answer of GET /v1/audit-log: {"entries": [{"number", "at", "who", "source", "action", "subject",
                   "why"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.api.audit_models import audit_log_model  # noqa: PLC0415 - keeps --help fast

@@ -58,7 +58,7 @@ def backfill(
       tidemark backfill entity_3 2026-03-29T05..2026-03-29T14 --reason "the feed repeated itself"
       tidemark backfills approve 1
     \b
-    Exit codes: 0 planned; 1 no such entity or slice, or nothing was ever computed; 2 called wrongly;
+    Exit codes: 0 planned; 1 unknown entity or slice, or nothing was ever computed; 2 wrong usage;
                 75 the state store does not answer.
     With --json: {"number", "phase", "dry_run", "waves", "runs", "slices": [{"slice", "wave", "policy", "root",
                   "given"}], "estimate": {"slices", "p50_seconds", "p90_seconds", "p99_seconds", "work_seconds"},

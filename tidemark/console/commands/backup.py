@@ -37,8 +37,8 @@ def backup(to: Path, *, with_lake: bool, as_json: bool) -> None:
       tidemark backup ~/backups/2026-03-29
       tidemark backup ~/backups/2026-03-29 --with-lake
     \b
-    Exit codes: 0 made; 1 not made, or made of a lake with a table that cannot be read; 2 called wrongly;
-                75 files went away while they were copied: try again.
+    Exit codes: 0 made; 1 not made, or a table of the lake cannot be read; 2 wrong usage;
+                75 files disappeared while they were copied: try again.
     With --json: {"backup", "made_at", "files", "bytes", "with_lake", "tables": {NAME: {"version", "sha256", "table_id",
                   "trouble"}}, "left_out": {FILE: why}}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph

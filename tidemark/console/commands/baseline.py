@@ -45,7 +45,7 @@ def baseline(entity: str | None, *, repair: str | None, as_json: bool) -> None:
     GET /v1/baseline and GET /v1/baseline/ENTITY of `tidemark center` give the same answer.
 
     \b
-    Exit codes: 0 every promise is safe; 1 one is at risk or over; 2 called wrongly;
+    Exit codes: 0 every promise is safe; 1 one is at risk or over; 2 wrong usage;
                 75 the state store does not answer.
     With --json: {"now", "kept", "baselines": [{"slice", "owner", "priority",
                   "ready_by", "state", "p50", "p90", "p99", "margin_seconds", "late", "why_late": [...],

@@ -82,13 +82,13 @@ def catalog(
       tidemark catalog dws_course_orders_1d --as-of "2026-03-24 10:00:00"
 
     \b
-    Exit codes: 0 shown; 1 no such entity, or with --reconcile a table whose log cannot be read; 2 called wrongly;
+    Exit codes: 0 shown; 1 unknown entity, or with --reconcile a table whose log cannot be read; 2 wrong usage;
                 75 the state store does not answer, or with --reconcile a center is active, which does it.
-    With --json: {"entities": [...]}, or of one {"entity": {...}, "schemas": [...], "slices": [{..., "rules",
+    With --json: {"entities": [...]}, or for one entity {"entity": {...}, "schemas": [...], "slices": [{..., "rules",
                   "untagged", "issues": [...], "profile": {"measured_at", "rows", "columns", "history", "anomalies",
                   "is_published"} | null, "completeness": {"source", "lake", "slots", "open_slots", "is_complete"} |
-                  null}]}, as GET /v1/catalog and GET /v1/catalog/ENTITY answer; with --reconcile beside it
-                  "reconciled": {"tables", "changed", "commits", "judged", "absent", "foreign", "recovered", "is_whole",
+                  null}]}, as GET /v1/catalog and GET /v1/catalog/ENTITY answer; with --reconcile also "reconciled":
+                  {"tables", "changed", "commits", "judged", "absent", "foreign", "recovered", "is_whole",
                   "troubles"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.api.catalog_models import catalog_model, page_model  # noqa: PLC0415 - keeps --help fast

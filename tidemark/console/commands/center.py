@@ -71,9 +71,9 @@ def center(
 
     With --no-workers it only launches runs; hosts with `tidemark workers` execute them.
 
-    It listens on this machine only, unless callers have names: by `tidemark token create`, by a proxy (the setting
-    `proxy`), or by the one token of TIDEMARK_TOKEN, with which a caller may do everything. Give that in the
-    environment: other users of the machine see the words of a command. Ctrl-C stops it, with runs that are under way.
+    It listens only on this machine, unless callers have names: by `tidemark token create`, by a proxy (the setting
+    `proxy`), or by the one token of TIDEMARK_TOKEN, which has all rights. Set it in the environment, because other
+    users of the machine can see the options of a command. Ctrl-C stops the center and its active runs.
 
     With --json it prints one line with its address when it is ready.
     """

@@ -39,10 +39,10 @@ def check(*, as_json: bool) -> None:
     \b
     Exit codes: 0 no problem, 1 there are problems.
     With --json: {"entities", "dependencies", "problems": [{"where", "message", "expected", "found", "hint"}],
-                  "notices": [{"where", "message"}], "outdated": {entity: [slice, ...]}, "not_analysed"}; notices say
-                  what of a file is ignored, and where a slice waits for the end of a longer period; outdated slices
-                  are older than their query: both are not problems;
-                  not_analysed says why Spark has not looked at the queries, null where it has.
+                  "notices": [{"where", "message"}], "outdated": {entity: [slice, ...]}, "not_analysed"}; notices are
+                  ignored parts of a file, and slices that wait for the end of a longer period; outdated slices are
+                  older than their query; neither is a problem; not_analysed is the reason why Spark did not analyse
+                  the queries, null if it did.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
 

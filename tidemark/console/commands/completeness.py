@@ -39,7 +39,7 @@ def completeness(entity: str, slice_key: str, *, parts: Sequence[str], as_json: 
       tidemark completeness clicks_landed 2026-03-29T15
 
     \b
-    Exit codes: 0 complete; 1 not complete, or there is no such slice or probe; 2 called wrongly.
+    Exit codes: 0 complete; 1 not complete, or the slice or probe does not exist; 2 wrong usage.
     With --json: {"slice", "is_complete", "source", "lake", "ratio", "final_until", "complete_windows": {period: n},
                   "open_slots": [{"start", "end", "source", "lake", "missing"}],
                   "parts": [{"side", "part", "records"}]}.

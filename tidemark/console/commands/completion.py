@@ -37,7 +37,7 @@ def completion(context: click.Context, shell: str | None, *, only_print: bool) -
     The default is the shell of $SHELL.
 
     \b
-    Exit codes: 0 written or printed, 2 called wrongly.
+    Exit codes: 0 written or printed, 2 wrong usage.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     chosen = shell or Path(os.environ.get("SHELL", "")).name
     if chosen not in _PLACES:

@@ -29,7 +29,7 @@ def counts(file: TextIO, *, as_json: bool) -> None:
       {"of": "clicks", "final_until": "2026-03-29T16:08:00Z"}
 
     \b
-    Exit codes: 0 accepted, 1 a line is invalid, or the state store does not answer; 2 called wrongly.
+    Exit codes: 0 accepted, 1 a line is invalid, or the state store does not answer; 2 wrong usage.
     With --json: {"counts", "final": {name: "2026-03-29T16:08:00Z"}}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from datetime import UTC, datetime  # noqa: PLC0415 - keeps --help fast

@@ -33,8 +33,8 @@ def engines(entity: str, *, engine: str, slice_key: str | None, tag: str | None,
     A slice that late changes restated has more than one version: only Spark reads it, by `tidemark.reader`.
 
     \b
-    Exit codes: 0 printed; 1 no such table, slice or tag, its version is gone, or the engine cannot read it;
-                2 called wrongly; 75 the slice is not complete yet.
+    Exit codes: 0 printed; 1 unknown table, slice or tag, its version is gone, or the engine cannot read it;
+                2 wrong usage; 75 the slice is not complete yet.
     With --json: {"entity", "name", "engine", "language": "sql" | "python", "is_tested", "table", "version",
                   "partition": {column: value}, "text"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph

@@ -44,8 +44,8 @@ def explain(
     their generations and versions.
 
     \b
-    Exit codes: 0 explained, 1 no such entity or slice, or it is before the entity's start or after its end;
-                2 called wrongly.
+    Exit codes: 0 explained, 1 unknown entity or slice, or it is before the entity's start or after its end;
+                2 wrong usage.
     With --json what GET /v1/explanation answers: {"slice", "exists", "window", "not_before", "ready_by",
                   "status", "may_start", "waits_for", "upstream": [{"entity", "offset", "states", "strength",
                   "or_older", "met", "reason", "due", "missing", "slices": [{"slice", "status"}]}],
@@ -58,8 +58,8 @@ def explain(
                   "measured", "judged_at"}], "life": [{"seq", "at", "event", "run_state", "generation", "valid",
                   "tainted", "who", "why", "run_id"}], "replicas": [...] as `tidemark replicate --status --json` has
                   them, "refreshed": [...] as `tidemark refresh --status --json` has them, "runs_url"};
-                  what is not known is null.
-    With --as-of what GET /v1/slices?as_of= answers of a slice: {"slice", "as_of", "run_state", "states", "valid",
+                  unknown values are null.
+    With --as-of what GET /v1/slices?as_of= answers for a slice: {"slice", "as_of", "run_state", "states", "valid",
                   "tainted", "generation", "completed_at", "who", "run_id", "version", "read": [{"slice", "generation",
                   "version"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
@@ -83,7 +83,7 @@ def explain(
 
 
 def _tell_as_of(stands: WarehouseStatus, slice_: Slice, when: datetime, *, as_json: bool) -> NoReturn:
-    """Print only the past: what the slice waits for now is another question."""
+    """Print only the past, not what the slice waits for now."""
     from tidemark.api.past_slices import past_slice_model  # noqa: PLC0415 - keeps --help fast
     from tidemark.catalog.slice_as_of import SliceAsOf, slice_as_of  # noqa: PLC0415
     from tidemark.console.past_slice import print_as_of  # noqa: PLC0415

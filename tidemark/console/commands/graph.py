@@ -45,11 +45,11 @@ def graph(
     Formats: text with one line for each entity, in the order of computation, with its upstream entities and offsets; a
     mermaid flow chart for documents; JSON for programs.
 
-    --as-of shows what the code read that had computed each table by then. Entities that were neither computed nor read
-    by then are left out.
+    --as-of shows what each table read at that time, by the code that had computed it. Entities that were neither
+    computed nor read until then are left out.
 
     \b
-    Exit codes: 0 shown, 1 no such entity or a declaration cannot be read, 2 called wrongly.
+    Exit codes: 0 shown, 1 unknown entity or a declaration cannot be read, 2 wrong usage.
     With --json: {"entities": [{"name", "layer", "kind", "period", "tags"}],
                   "dependencies": [{"up", "down", "offset", "state", "strength"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph

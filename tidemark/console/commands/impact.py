@@ -81,7 +81,7 @@ def impact(
       tidemark impact ods_orders 2026-03-29 --column amount
       tidemark impact ads_gmv_course 2026-03-29 --suspects
     \b
-    Exit codes: 0 shown, 1 no such entity, slice, column or run; 2 called wrongly; 75 the state store does not answer.
+    Exit codes: 0 shown, 1 unknown entity, slice, column or run; 2 wrong usage; 75 the state store does not answer.
     With --json what GET /v1/impact answers: {"causes": [...], "until", "downstream": [{"slice", "need", "because",
                   "run_state", "valid", "tainted"}]}; with --suspects {"slices": [...], "suspects": [{"of", "slice",
                   "steps", "reasons": [...], "read": {"generation", "version"}, "generation", "version"}]}.

@@ -42,7 +42,7 @@ def init(folder: Path, *, empty: bool, sample: str | None, time_zone: str | None
     """Create a project in FOLDER: settings, Dagster's files, folders for tables, and a test.
 
     \b
-    Exit codes: 0 written, 1 the folder holds files already (nothing is written), 2 called wrongly.
+    Exit codes: 0 written, 1 the folder has files already (nothing is written), 2 wrong usage.
     With --json: {"root", "files": [...]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     if empty and sample:

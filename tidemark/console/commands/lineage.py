@@ -27,7 +27,7 @@ _LIMIT = 1_000
 
 @dataclass(frozen=True)
 class TreeSize:
-    """Limits of a tree: the number of levels, and of columns in all."""
+    """Limits of a tree: the number of levels, and of columns in total."""
 
     depth: int
     limit: int
@@ -37,7 +37,7 @@ class TreeSize:
 @click.argument("name", metavar="ENTITY[.COLUMN]")
 @click.option("--up", "directions", flag_value="up", multiple=True, help="Upstream (the default).")
 @click.option("--down", "directions", flag_value="down", multiple=True, help="Downstream.")
-@click.option("--depth", type=click.IntRange(1, 500), default=_DEPTH, show_default=True, help="So many levels.")
+@click.option("--depth", type=click.IntRange(1, 500), default=_DEPTH, show_default=True, help="The number of levels.")
 @click.option("--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, help="The most columns in a tree.")
 @click.option(
     "--as-of", type=click.DateTime(), help="With the queries that had computed the tables by this time (UTC)."
@@ -54,10 +54,10 @@ def lineage(
     --as-of shows the lineage of the queries that had computed the tables by then.
 
     \b
-    Exit codes: 0 shown, 1 no such entity or column, or a declaration cannot be read; 2 called wrongly.
+    Exit codes: 0 shown, 1 unknown entity or column, or a declaration cannot be read; 2 wrong usage.
     With --json: {"columns": [{"column", "up"|"down": [{"column", "of": [...]}], "left_out"}],
-                  "indirect": {entity: [...]}}; a node has "again": true where it was followed above, "cut": true where
-                  more lies below the depth; left_out counts the columns beyond the limit.
+                  "indirect": {entity: [...]}}; a node has "again": true if it was followed above, "cut": true if the
+                  tree goes on below the depth; left_out counts the columns beyond the limit.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.dependency_model.graph import DependencyGraph  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.garbage_collection import pause_collection  # noqa: PLC0415

@@ -134,22 +134,23 @@ def new(
     first one for which all inputs exist, or the project's start if an input has no start. --from, or `start:` in the
     YAML, changes that.
 
-    With --files it declares a table that is copied from files of others (docs/sources.md): with their columns, from
-    the first slice that lies there. A CSV file has texts alone: give a number's column its type under `columns:`.
+    With --files it declares a table that is copied from files of another system (docs/sources.md), with the columns
+    of these files, from their first slice. Columns of a CSV file are texts: declare the types of other columns under
+    `columns:`.
 
     The query is checked as by `tidemark check`. If it cannot be parsed, or the slices that it reads are unclear,
     nothing is written. Without --query a stub is written.
 
     With --query-from, placeholders of the other system become parameters of the slice (${bizdate} is :biz_date), and
-    each change is printed. If something is left to do, nothing is written: the query is printed with a comment at each
-    such place. No template is rendered, and no code is run.
+    each change is printed. If something is left to do, nothing is written: the query is printed with a comment at
+    each of these places. No template is rendered, and no code is run.
 
     \b
-    Exit codes: 0 written, 1 the query or the name will not do, 2 called wrongly.
+    Exit codes: 0 written, 1 the query or the name is not valid, 2 wrong usage.
     With --json: {"files": [...], "depends_on": [{"entity", "offset"}],
                   "rewrites": [{"line", "was", "becomes", "to_do"}],
-                  "past": {"slices", "first", "last"}}; first and last are null where there are none. With rewrites that
-                  are left to do: {"query", "rewrites"}; of these becomes is null.
+                  "past": {"slices", "first", "last"}}; first and last are null if there are no past slices. If
+                  rewrites are left to do: {"query", "rewrites"}, in which becomes is null.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
 

@@ -80,7 +80,7 @@ def plan(entities: tuple[str, ...], *, as_json: bool) -> None:
       tidemark plan
       tidemark plan dws_course_attendance_1d --json
     \b
-    Exit codes: 0 nothing changes; 1 no such entity, or the declarations are wrong; 2 called wrongly;
+    Exit codes: 0 nothing changes; 1 unknown entity, or the declarations are wrong; 2 wrong usage;
                 3 entities come, go or move, slices are outdated or need more, or a change is breaking;
                 75 the state store does not answer.
     With --json: {"entities": [{"entity", "change", "columns": [...], "because": [...], "null_until_computed": [...],

@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 def probe(entity: str, slice_key: str, *, parts: Sequence[str], as_json: bool) -> None:
     """Look at one slice of an external table now, as the center does, and show what is there.
 
-    Nothing is stored or started: this is how a new `probe:` of a declaration is tried out, and a new `source:`. The
-    center believes what it saw twice, unchanged for `settle_for`.
+    Nothing is stored or started, so you can use it to test a new `probe:` or `source:`. The center accepts a result
+    that it has seen twice, unchanged for `settle_for`.
 
     \b
       tidemark probe partner_clicks 2026-03-29
       tidemark probe partner_clicks 2026-03-29T03 --part region=cn
 
     \b
-    Exit codes: 0 it is there and its rules passed; 1 it is not there, a rule failed, or there is no such slice or
-                probe; 2 called wrongly; 75 the source did not answer.
+    Exit codes: 0 it is there and its rules passed; 1 it is not there, a rule failed, or the slice or probe does not
+    exist; 2 wrong usage; 75 the source did not answer.
     With --json: {"slice", "is_there", "why", "rows", "version", "watermark", "rules": [{"name", "passed", "reason"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.center.detectors.slice_rules import judge  # noqa: PLC0415 - keeps --help fast

@@ -1,4 +1,4 @@
-"""`tidemark profile`: the profile of a slice beside the usual figures."""
+"""`tidemark profile`: the profile of a slice, with the usual figures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def profile(entity: str, slice_key: str, *, as_json: bool) -> None:
     """Show the profile of a slice: nulls, distinct values, ends, quantiles and frequent values by column.
 
     Each run measures the slices that it checks, in the query of the rules (`profile: off` in the declaration turns this
-    off). Each figure is shown beside the usual one: the median of the same weekday (and time of day) of the weeks
+    off). Each figure is shown with the usual one: the median of the same weekday (and time of day) of the weeks
     before. Sketches give distinct values within 5 %, and quantiles within 2 % of the rows.
 
     SLICE may also be a longer period, such as a day of an hourly table: the profiles of its slices are merged.
@@ -42,7 +42,7 @@ def profile(entity: str, slice_key: str, *, as_json: bool) -> None:
       tidemark profile ods_clicks_1h 2026-03-29 --json
 
     \b
-    Exit codes: 0 shown; 1 there is no profile of it, or it has anomalies; 2 called wrongly;
+    Exit codes: 0 shown; 1 it has no profile, or it has anomalies; 2 wrong usage;
                 75 the state store does not answer.
     With --json: {"slice", "merged_from": [...], "measured_at", "rows", "usual_rows", "history", "anomalies":
                   [{"measure", "actual", "expected", "score"}], "columns": [{"column", "kind", "nulls", "distinct",

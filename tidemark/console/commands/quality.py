@@ -31,7 +31,8 @@ def quality(
 ) -> None:
     """Show the results of quality rules, newest first: of all entities, of ENTITY, or of its SLICE.
 
-    A slice that was checked several times has a line for each. Results are stored as long as transitions, in the table
+    A slice that was checked several times has one line for each check. Results are stored as long as transitions, in
+    the table
     quality_results of the state store, which any SQL client can read. --to-lake copies them to the Delta table of this
     name for Spark and DuckDB. In a notebook: `from tidemark.reader import quality_results`.
 
@@ -41,11 +42,11 @@ def quality(
       tidemark quality --to-lake --limit 1000000
 
     \b
-    Exit codes: 0 shown; 1 no such entity, or an entity has the table's name; 2 called wrongly;
+    Exit codes: 0 shown; 1 unknown entity, or an entity has the table's name; 2 wrong usage;
                 75 the state store does not answer.
     With --json: {"results": [{"entity", "slice", "part", "rule", "severity", "outcome": "passed" | "broken" |
                   "unknown", "expected", "reason", "measured": {..}, "rows", "version", "judged_at"}]}; rows is null
-                  if they were not counted, version where it was never published; with --to-lake beside it "table".
+                  if they were not counted, version if it was never published; with --to-lake also "table".
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.compute.results_table import write_results_table  # noqa: PLC0415 - keeps --help fast
     from tidemark.errors import EntityError  # noqa: PLC0415

@@ -63,7 +63,7 @@ def refresh(target: str | None, *, follow: bool, status: bool, limit: int, as_js
       tidemark refresh --status
 
     \b
-    Exit codes: 0 all is refreshed (with --follow: stopped); 1 a slice could not be; 2 called wrongly;
+    Exit codes: 0 all is refreshed (with --follow: stopped); 1 a slice could not be; 2 wrong usage;
                 75 the state store does not answer, or another process refreshes the target.
     With --json: {"targets": [{"target", "delivered", "troubles": [{"slice", "why"}]}]};
                   with --status {"open", "deliveries": [{"target", "slice", "state", "action", "generation", "version",

@@ -72,7 +72,7 @@ def replicate(place: str | None, *, follow: bool, repair: bool, status: bool, li
       tidemark replicate --status
 
     \b
-    Exit codes: 0 all is there (with --follow: stopped); 1 a slice could not be copied; 2 called wrongly;
+    Exit codes: 0 all is there (with --follow: stopped); 1 a slice could not be copied; 2 wrong usage;
                 75 a place or the state store does not answer, or another process copies there.
     With --json: {"replicas": [{"replica", "published", "sent_bytes", "troubles": [{"slice", "why"}],
                   "repaired": {"files", "read_bytes", "findings": [{"table", "what", "damage", "done"}],

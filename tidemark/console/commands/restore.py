@@ -38,8 +38,8 @@ def restore(backup: Path, into: Path | None, *, replace: bool, as_json: bool) ->
       tidemark restore ~/backups/2026-03-29 --into ~/restored
       tidemark restore ~/backups/2026-03-29 --replace
     \b
-    Exit codes: 0 restored; 1 no backup, a changed one, one of a later version, or something is in the way;
-                2 called wrongly.
+    Exit codes: 0 restored; 1 the backup is missing, changed or of a later version, or its place is not empty;
+                2 wrong usage.
     With --json: {"backup", "made_at", "root", "files", "bytes", "with_lake", "replaced": {BEFORE: NOW},
                   "left_out": {FILE: why}}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph

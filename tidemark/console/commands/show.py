@@ -24,8 +24,8 @@ def show(entity: str, slice_key: str, *, where: str | None, limit: int, as_json:
     The condition is Spark SQL in the entity's time zone, as in queries and rules. It starts Spark.
 
     \b
-    Exit codes: 0 shown, also without rows; 1 no such table, slice or snapshot, or the condition cannot
-                be evaluated; 2 called wrongly.
+    Exit codes: 0 shown, also without rows; 1 unknown table, slice or snapshot, or the condition cannot
+                be evaluated; 2 wrong usage.
     With --json: {"slice", "columns": [...], "rows": [{column: value}]}; times and decimals are texts.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.compute.read_slice_rows import slice_rows  # noqa: PLC0415

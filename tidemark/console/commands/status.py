@@ -76,8 +76,8 @@ def status(
     only the last state of each slice is known.
 
     \b
-    Exit codes: 0 nothing is late, failed, invalid, tainted, foreign or absent; 1 something is, or a table cannot be
-                read, with --watch when it was stopped; 2 called wrongly; 75 the state store or Kafka does not answer.
+    Exit codes: 0 nothing is late, failed, invalid, tainted, foreign or absent; 1 a slice is, or a table cannot be
+    read (with --watch: at the stop); 2 wrong usage; 75 the state store or Kafka does not answer.
     With --json what GET /v1/status answers: {"now", "pressing": [{"kind", "slice", "slices", "entities", "owner",
                   "why", "since", "promises", "command"}], worst first,
                   "entities": [{"entity", "layer", "owner", "completed", "newest", "late": [...],
@@ -89,10 +89,10 @@ def status(
                   "without_center": a warning that no center runs, or empty,
                   "backfills": [{"number", "phase", "asked", "open", "asking"}],
                   "unreadable": {entity: why its table cannot be read},
-                  "not_in_iceberg": {entity: why its metadata was not written}}, and "lost_store" where the state
-                  store is missing and the lake has tables; slices are keys, outdated ones were
-                  computed by another version of the query; open and asking are how many slices.
-                  With --watch such a line for each change.
+                  "not_in_iceberg": {entity: why its metadata was not written}}, and "lost_store" if the state store
+                  is missing and the lake has tables; slices are keys, outdated ones were
+                  computed by another version of the query; open and asking are numbers of slices. With --watch one
+                  line for each change.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     if as_of is not None and watch:
         raise click.UsageError("--watch and --as-of exclude each other: the past does not change")

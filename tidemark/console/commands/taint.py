@@ -43,8 +43,8 @@ def taint(entity: str, slices: str, *, reason: str, author: str, dry_run: bool, 
     \b
       tidemark taint entity_3 2026-03-29T05..2026-03-29T14 --reason "the feed repeated itself" --dry-run
     \b
-    Exit codes: 0 marked, or there was nothing to mark; 1 no such entity or slice, or nothing was ever computed;
-                2 called wrongly; 75 the state store does not answer, or others write to it all the time.
+    Exit codes: 0 marked, or there was nothing to mark; 1 unknown entity or slice, or nothing was ever computed;
+                2 wrong usage; 75 the state store does not answer, or other processes write to it all the time.
     With --json: {"dry_run", "author", "reason", "marked": [{"slice", "because"}], "tainted_before": [...],
                   "not_there": [...], "left_alone": [...]}; because is the slice that it read.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def token() -> None:
-    """Create, list and revoke tokens. A caller names one: Authorization: Bearer TOKEN."""
+    """Create, list and revoke tokens. A caller sends one: Authorization: Bearer TOKEN."""
 
 
 @token.command(cls=ActionCommand, makes_store=True)
@@ -45,14 +45,14 @@ def create(name: str, scopes: tuple[str, ...], expires: datetime | None, *, as_j
     operate   backfills and Dagster's mutations, and read
     admin     everything, and the audit log
 
-    A name has at most two tokens in force: give out the next one, then revoke the last one. Once a token was created,
-    the center answers nobody without one but on /health. Servers know of it within 5 seconds.
+    A name has at most two valid tokens: distribute the new one, then revoke the old one. After the first token
+    was created, the center answers without a token only on /health. Servers know a new token within 5 seconds.
 
     \b
       tidemark token create prometheus --scope metrics
       tidemark token create airflow --scope report --expires 2027-01-01
     \b
-    Exit codes: 0 created, 1 the name has two already, or cannot be one; 2 called wrongly;
+    Exit codes: 0 created, 1 the name has two tokens already, or is not valid; 2 wrong usage;
                 75 the state store does not answer.
     With --json: {"name", "scopes", "expires_at", "token"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
@@ -73,7 +73,7 @@ def list_(*, as_json: bool) -> None:
     """List the tokens without their secrets, revoked and expired ones as well.
 
     \b
-    Exit codes: 0 told; 75 the state store does not answer.
+    Exit codes: 0 listed; 75 the state store does not answer.
     With --json: {"tokens": [{"id", "name", "scopes", "created_by", "created_at", "expires_at", "revoked_at",
                   "in_force"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
@@ -94,10 +94,10 @@ def list_(*, as_json: bool) -> None:
 @click.argument("which", metavar="NAME|ID")
 @json_option
 def revoke(which: str, *, as_json: bool) -> None:
-    """Revoke all tokens of a name, or the one of an id. Servers refuse them within 5 seconds.
+    """Revoke all tokens of a name, or the token with an id. Servers refuse them within 5 seconds.
 
     \b
-    Exit codes: 0 revoked, also before; 1 no such token; 75 the state store does not answer.
+    Exit codes: 0 revoked, also before; 1 unknown token; 75 the state store does not answer.
     With --json: {"revoked": [ID]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     with _tokens() as tokens:

@@ -38,7 +38,7 @@ def workers(*, is_list: bool, as_json: bool) -> None:
     Ctrl-C stops it. Active runs fail, and their slices are launched again on other hosts.
 
     \b
-    Exit codes: 0 stopped, or --list has answered; 1 the settings cannot be shared with other hosts;
+    Exit codes: 0 stopped, or listed; 1 the settings cannot be shared with other hosts;
                 75 the state store does not answer, or the name is taken.
     With --json: {"host", "pid", "log"} once it has started; with --list {"hosts": [{"host", "is_there", "slots",
                  "running", "pools", "seen_seconds", "code"}]}

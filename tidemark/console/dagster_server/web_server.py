@@ -87,7 +87,7 @@ def main() -> None:
 def configuration(
     app: Callable[..., Any], host: str, port: int, connections: Connections | None = None
 ) -> uvicorn.Config:
-    """With h11, which limits headers; open subscriptions do not delay the end."""
+    """The server's configuration. It uses h11, which limits headers; open subscriptions do not delay the end."""
     limits = connections or Connections(deadlines={**DEADLINES, Phase.ANSWER: _ANSWER_SECONDS})
     return uvicorn.Config(
         app,

@@ -187,7 +187,7 @@ def _completed(host: InProcessHost) -> int:
 
 
 def _all_of(arrived: Queue[Future[int]]) -> list[Future[int]]:
-    """Everything that has arrived; waits for at least one."""
+    """All items that have arrived; waits for at least one."""
     futures = [arrived.get()]
     with suppress(Empty):
         while True:

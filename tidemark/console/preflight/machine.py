@@ -110,7 +110,7 @@ def disk_space(folder: Path) -> Finding:
 
 
 def memory(available_bytes: int | None = None) -> Finding:
-    """Whether there is memory for a JVM beside Python."""
+    """Whether there is memory for a JVM in addition to Python."""
     available = psutil.virtual_memory().available if available_bytes is None else available_bytes
     memory_text = f"{available / _GIB:.1f} GiB available"
     if available >= _MEMORY_BYTES:

@@ -60,7 +60,7 @@ def is_current(marker: Path, pom: Path) -> bool:
 
 
 def fingerprint(pom: Path) -> str:
-    """A hash of the pom and of the list of checksums beside it."""
+    """A hash of the pom and of its list of checksums."""
     return hashlib.sha256(pom.read_bytes() + _checksums(pom).read_bytes()).hexdigest()
 
 

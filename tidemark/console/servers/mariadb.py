@@ -38,7 +38,7 @@ CAPTURED: Final = (
     "--binlog-row-image=FULL",
     "--skip-binlog-annotate-row-events",
 )
-"""Options of a captured server, beside --log-bin and its id."""
+"""Options of a captured server, in addition to --log-bin and its id."""
 _START_TIMEOUT_SECONDS = 60.0
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 INHERITED: Final = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "JAVA_HOME", "LD_LIBRARY_PATH"}
 )
-"""Variables that every server inherits, beside the locale (`LC_*`)."""
+"""Variables that every server inherits, in addition to the locale (`LC_*`)."""
 _LOG_TAIL_LINES = 25
 _POLL_SECONDS = 0.1
 

@@ -69,7 +69,7 @@ def _fitting(title: str, most: int, drawn: Callable[[int], str]) -> str:
 
 
 def _words(text: str) -> str:
-    """At most 60 characters without markup."""
+    """The first 60 characters, without markup."""
     return text.replace("&", "+").replace("<", "").replace(">", "")[:60]
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class LakeResource(FixedResource):
-    """Where the Delta tables are, and what a plain asset reads slices of them with.
+    """The place of the Delta tables, from which a plain asset reads slices.
 
     Snapshots are read at their tagged version and computed tables by partition, without Spark.
     """

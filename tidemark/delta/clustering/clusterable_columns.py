@@ -121,7 +121,7 @@ _REFUSED = {
 
 
 def require_clusterable(path: TableLocation, properties: Mapping[str, str], features: frozenset[str]) -> None:
-    """Raise ClusterTableError if a rewrite would lose what the table keeps about its rows or files."""
+    """Raise ClusterTableError if a rewrite would lose metadata of the table's rows or files."""
     for name, (feature, hint) in _REFUSED.items():
         if properties.get(name) == "true":
             raise ClusterTableError.with_feature(path, feature, hint)

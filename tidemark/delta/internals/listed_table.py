@@ -58,7 +58,7 @@ class ListedTable:
         return cls(int(snapshot.version()), files, spark, log, snapshot)
 
     def files_of(self, partitions: Sequence[Mapping[str, PartitionValue]] | None) -> list[LiveFile] | None:
-        """At least the files of these partitions, by some or all partition columns; all files if None.
+        """The files of these partitions (by some or all partition columns), and possibly others; all files if None.
 
         The result is None if a name is not a partition column, or files have another name for it.
         """

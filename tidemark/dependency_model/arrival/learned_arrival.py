@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 KEPT: Final = 30
 """The most recent arrivals that are kept for each hour and weekday."""
 ENOUGH: Final = 4
-"""With fewer arrivals, all arrivals of the hour are used, then all arrivals of the entity."""
+"""If there are fewer arrivals, all arrivals of the hour are used, then all arrivals of the entity."""
 
 _USUAL: Final = 0.85
 _Bucket = tuple[int, int]
@@ -59,7 +59,7 @@ def _buckets(end: datetime) -> tuple[_Bucket, ...]:
 
 
 def _expected(delays: deque[float] | tuple[float, ...]) -> ExpectedArrival:
-    """From the shortest delay to the 85th percentile. Later slices are probed at growing intervals."""
+    """The range from the shortest delay to the 85th percentile. Later slices are probed at growing intervals."""
     ordered: list[float] = []
     for delay in delays:
         insort(ordered, delay)

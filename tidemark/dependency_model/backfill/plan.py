@@ -159,9 +159,9 @@ def _older(
     older: Mapping[tuple[str, object], Sequence[Slice]],
     told: Sequence[tuple[Slice, int]] | None,
 ) -> list[Slice]:
-    """The older slices that the run read, out of all that it could have read.
+    """The older slices that the run read.
 
-    All of them if its inputs were not recorded.
+    If its inputs were not recorded: all older slices that it could have read.
     """
     was_read = None if told is None else {read for read, _ in told}
 

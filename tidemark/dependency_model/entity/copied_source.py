@@ -1,7 +1,7 @@
 """`source:`, a copy of another system's rows: one declaration makes two entities.
 
-The entity itself is a table of the lake. It reads a second entity, the external data, which a probe looks at. The
-defaults are those of a copy: `settle_for` is short, because a later change is copied again.
+The entity itself is a table of the lake. It reads a second entity: the external data, which has a probe. The defaults
+suit a copy: `settle_for` is short, because a later change is copied again.
 """
 
 from __future__ import annotations

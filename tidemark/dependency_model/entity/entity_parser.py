@@ -55,7 +55,7 @@ def parse_entity(
 def parse_table(
     text: str, name: str, *, layer: str = "", file: str = "", defaults: Mapping[str, Any] | None = None
 ) -> DeclaredTable:
-    """All that one YAML text declares. Raises EntityErrors."""
+    """The declarations in one YAML text. Raises EntityErrors."""
     try:
         return _read(text, {**(defaults or {}), "name": name, "layer": layer, "file": file or f"{name}.yaml"})
     except EntityError as error:

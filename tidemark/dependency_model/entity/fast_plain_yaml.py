@@ -36,7 +36,7 @@ class _NotPlainError(Exception):
 
 
 def read_plain(text: str) -> dict[str, Any] | None:
-    """The values of a plain declaration; None where it is not one."""
+    """The values of a plain declaration; None if it is not plain."""
     if len(text) > _LENGTH_LIMIT or not _PRINTABLE.fullmatch(text):
         return None
     try:

@@ -110,7 +110,7 @@ class DeclaredEdges:
         self.adjacency.connect(node.name, [edge for edge in drawn if edge])
 
     def _dependencies(self, node: Node) -> Iterator[tuple[str, Dependency]]:
-        """The state and dependency of everything that an entity needs, by its declaration and by its project."""
+        """The state and dependency of all inputs of an entity, from its declaration and its project."""
         entity = node.entity
         if entity.is_project:
             if node.name in self.declared:

@@ -41,6 +41,6 @@ class EdgeStretches:
         return places, begins
 
     def stretch(self, first: int, stop: int) -> tuple[slice, Numbers]:
-        """As `places`, for the numbers `first:stop`, whose edges are adjacent."""
+        """The same as `places` for the numbers `first:stop`, whose edges are adjacent."""
         bounds = self.bounds[first : stop + 1]
         return slice(bounds[0], bounds[-1]), bounds[:-1] - bounds[0]

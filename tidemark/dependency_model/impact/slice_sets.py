@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.graph.edge_stretches import Numbers
 
     SliceSet = tuple[tuple[Sub, Stretches], ...]
-    """By sub-partition, in order, the whole after its parts. Sub-partitions without slices are left out."""
+    """Slices by sub-partition, in order, the whole after its parts. Sub-partitions without slices are omitted."""
 
 EMPTY: Final = 0
 _BITS: Final = 32

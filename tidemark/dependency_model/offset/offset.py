@@ -257,7 +257,7 @@ def _once(plain: str, text: str) -> Offset:
 
 
 def _of_period(match: re.Match[str], text: str) -> Offset | None:
-    """`first of month -1`, `all day -6..0`; None if there is no period."""
+    """Parses `first of month -1` or `all day -6..0`; None if there is no period."""
     within = _unit(match[3], _ENCLOSING)
     if within is None:
         return None
@@ -286,7 +286,7 @@ def _date(match: re.Match[str], text: str) -> Offset:
 
 
 def _of_other_periods(match: re.Match[str], text: str) -> Offset | None:
-    """`to_date month -1`; None if there is no period."""
+    """Parses `to_date month -1`; None if there is no period."""
     within = _unit(match[1], _DATE_UNITS)
     return TO_DATE.of_periods(within, _runs(match[2], text)) if within else None
 

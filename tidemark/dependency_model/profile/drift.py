@@ -52,7 +52,7 @@ class DriftDistance(NamedTuple):
 
 
 def drift(column: str, now: Dated, past: Sequence[Dated]) -> DriftDistance | None:
-    """None if there are no values now, or no past slice with values.
+    """The distance; None if there are no values now, or no past slice with values.
 
     Raises EntityError for a column without a known distribution.
     """

@@ -65,7 +65,7 @@ def _column_figures(column: ColumnProfile) -> ColumnFigures:
 
 
 def figures_as_data(figures: SliceFigures) -> dict[str, Any]:
-    """The figures as values for JSON, without what was not measured."""
+    """The figures as values for JSON; figures that were not measured are omitted."""
     columns = {
         name: {key: value for key, value in asdict(column).items() if value not in (None, ())}
         | {"kind": column.kind.value}

@@ -102,7 +102,7 @@ def _of_values(name: str, column: ColumnFigures, window: Window | None) -> Itera
 
 
 def _key_density(name: str, column: ColumnFigures) -> Iterator[tuple[ProfileMeasure, Measured]]:
-    """For a key of whole numbers: values per number between the least and the greatest. A gap lowers it."""
+    """The density of a key of whole numbers: distinct values divided by the range. A gap lowers it."""
     if column.kind is not ColumnKind.NUMBER or (column.distinct or 0) < _OF_A_KEY * column.values:
         return
     low, high = column.minimum or "", column.maximum or ""

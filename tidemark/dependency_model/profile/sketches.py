@@ -84,7 +84,7 @@ class QuantileSketch:
         self._sketch.update(numbers)
 
     def serialized(self) -> bytes:
-        """In the format of `merge_quantiles`."""
+        """The sketch in the format of `merge_quantiles`."""
         return bytes(self._sketch.serialize())
 
 
@@ -100,7 +100,7 @@ class FrequentSketch:
             self._sketch.update(text, rows)
 
     def serialized(self) -> bytes:
-        """In the format of `merge_frequent`."""
+        """The sketch in the format of `merge_frequent`."""
         return bytes(self._sketch.serialize())
 
 

@@ -99,7 +99,7 @@ class Schedule:
         heapq.heapify(self._heap)
 
     def text_of(self, entity: str) -> str:
-        """A text of everything that an entity's schedule depends on; empty without a schedule."""
+        """A text of all parts of an entity's schedule; empty without a schedule."""
         if entity not in self._graph:
             return ""
         node = self._graph.node(entity)

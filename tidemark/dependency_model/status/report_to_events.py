@@ -40,7 +40,7 @@ _SAYS_NOTHING: Final[dict[Event, frozenset[RunState]]] = {
     Event.TAINTED: frozenset(RunState) - {RunState.COMPLETED},
     Event.OBSERVED: frozenset({RunState.COMPLETED}),
 }
-"""Reports that in these run states are late, or repeat what is known."""
+"""Reports that are late in these run states, or repeat known facts."""
 
 _IN_VAIN: Final = frozenset({Event.FAILED, Event.CANCELLED, Event.INTERRUPTED, Event.LOST})
 _WITHOUT_ROWS: Final = _IN_VAIN | {Event.STARTED}

@@ -1,4 +1,4 @@
-"""The table of everything that may happen to a slice, as data, and the function that reads it.
+"""The table of all possible events of a slice, as data, and the function that reads it.
 
 docs/transitions.md is written from this table. Sources: seed capabilities C1 (order of waiting), C9 (failed quality and
 backfill), D2 and D5 (states, taint), D8 (data deleted from storage).

@@ -1,4 +1,4 @@
-"""From a subject or its text to its slices."""
+"""Resolves a subject, or its text, to slices."""
 
 from __future__ import annotations
 

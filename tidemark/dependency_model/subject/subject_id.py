@@ -26,7 +26,7 @@ TEXT_LIMIT = 16_384
 _SAFE = ":+"
 _NAME_LIMIT = 64
 _DOTS = re.compile(r"^\.|\.$|\.(?=\.)|(?<=\.)\.")
-"""Dots that could be read as those of a range."""
+"""Dots that could be confused with those of a range."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -82,7 +82,7 @@ class PartitionColumn:
 
     @property
     def declared(self) -> str:
-        """The form as it is declared."""
+        """The form as it is written in a declaration."""
         return " ".join(part for part in (self.type if self.type != "string" else "", self.pattern) if part)
 
     def value(self, day: date, hour: str = "", minute: str = "") -> PartitionValue:

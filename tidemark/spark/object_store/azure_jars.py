@@ -14,7 +14,7 @@ from tidemark.spark.log_store_jar import OWN_JAR, sources, write_log_store_jar
 
 CHECKSUMS: Final = Path(__file__).with_name("azure_jars.sha256")
 FILE_SYSTEM: Final = "org.apache.hadoop:hadoop-azure:3.5.0"
-"""For the Hadoop version that Spark ships."""
+"""The version for the Hadoop that Spark ships."""
 _OLD_SDK: Final = ("com.microsoft.azure:azure-storage", "com.microsoft.azure:azure-keyvault-core")
 """Libraries for `wasb://`, which Hadoop no longer supports."""
 SOURCES: Final = sources(Path(__file__).parent, "AbfsLogStore", "AzureKey", "AzureToken")

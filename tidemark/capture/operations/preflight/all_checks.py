@@ -48,7 +48,7 @@ def declaration_findings(settings: Settings, sources: Sequence[SourceTable]) -> 
 def require_sound(settings: Settings, sources: Sequence[SourceTable]) -> None:
     """Raise PreflightError for a setting that would make changes wrong or missing.
 
-    A server that does not answer is not such a problem: changes of the others are taken in, and its own wait.
+    A server that does not answer is not an error: only its changes wait, the others are merged.
     """
     require_no_problem((finding for finding in examine(settings, sources) if finding.verdict == "problem"), REFUSED)
 

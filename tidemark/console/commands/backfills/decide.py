@@ -24,9 +24,9 @@ def decide(number: int, *, rebuild: bool | None, texts: tuple[str, ...], as_json
     """Decide about slices of a backfill with `reprocess: ask` whose input has changed.
 
     \b
-    Exit codes: 0 decided, also where none asks; 1 no such backfill; 2 called wrongly;
+    Exit codes: 0 decided, also if no slice asks; 1 the backfill does not exist; 2 wrong usage;
                 75 the state store does not answer.
-    With --json: {"number", "decided", "rebuild"}; decided is how many slices it was.
+    With --json: {"number", "decided", "rebuild"}; decided is the number of slices.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.console.commands.backfills.stored_backfills import stored_backfills  # noqa: PLC0415 - keeps --help fast
     from tidemark.dependency_model.slice import Slice  # noqa: PLC0415

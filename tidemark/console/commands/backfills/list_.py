@@ -22,7 +22,7 @@ def list_(*, as_json: bool) -> None:
     """List the newest hundred backfills, with the number of slices in each state of progress.
 
     \b
-    Exit codes: 0 listed, 1 nothing was ever computed, 2 called wrongly, 75 the state store does not answer.
+    Exit codes: 0 listed, 1 nothing was ever computed, 2 wrong usage, 75 the state store does not answer.
     With --json what GET /v1/backfills answers: {"backfills": [{"number", "phase", "asked", "who", "why", "origin",
                   "planned_at", "changed_at", "slices": {PROGRESS: HOW_MANY}}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph

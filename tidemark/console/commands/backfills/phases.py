@@ -19,7 +19,7 @@ def approve(number: int, *, as_json: bool) -> None:
     """Start a planned backfill: the center carries it out, in `tidemark up` or `tidemark center`.
 
     \b
-    Exit codes: 0 done, 1 it is not planned, or there is no such backfill; 75 the state store does not answer.
+    Exit codes: 0 done, 1 it is not planned, or the backfill does not exist; 75 the state store does not answer.
     With --json: {"number", "phase"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     _act(number, BackfillAction.APPROVE, as_json=as_json)
@@ -45,7 +45,7 @@ def resume(number: int, *, as_json: bool) -> None:
     """Continue a paused backfill.
 
     \b
-    Exit codes: 0 done, 1 it is not paused, or there is no such backfill; 75 the state store does not answer.
+    Exit codes: 0 done, 1 it is not paused, or the backfill does not exist; 75 the state store does not answer.
     With --json: {"number", "phase"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     _act(number, BackfillAction.RESUME, as_json=as_json)
@@ -60,7 +60,7 @@ def cancel(number: int, *, as_json: bool) -> None:
     Rebuilt slices stay rebuilt. Slices that were built from their old rows, and not rebuilt, do not change.
 
     \b
-    Exit codes: 0 done, 1 it has ended, or there is no such backfill; 75 the state store does not answer.
+    Exit codes: 0 done, 1 it has ended, or the backfill does not exist; 75 the state store does not answer.
     With --json: {"number", "phase"}; `cancelling` until the center is done.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     _act(number, BackfillAction.CANCEL, as_json=as_json)

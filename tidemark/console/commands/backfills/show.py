@@ -40,7 +40,7 @@ def show(number: int, *, as_json: bool) -> None:
     failed     its run or its rules failed; blocked: a slice that it needs did
 
     \b
-    Exit codes: 0 shown; 1 slices failed or are blocked, or there is no such backfill; 2 called wrongly;
+    Exit codes: 0 shown; 1 slices failed or are blocked, or the backfill does not exist; 2 wrong usage;
                 75 the state store does not answer.
     With --json what GET /v1/backfills/NUMBER answers: the backfill as in `list`, and "progress": [{"slice", "wave",
                   "progress", "why", "after"}]; after is the earlier backfill that has the slice, or null.

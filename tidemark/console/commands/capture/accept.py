@@ -22,7 +22,7 @@ def accept(instance: str, offset: int, *, because: str) -> None:
     Changes before and after the gap are merged as if there were no gap. The answer is stored.
 
     \b
-    Exit codes: 0 the next step continues, 1 no capture is halted at this place, 2 called wrongly.
+    Exit codes: 0 the next step continues, 1 no capture is halted at this place, 2 wrong usage.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.binlog.accepted_findings import AcceptedFindings  # noqa: PLC0415 - keeps --help fast
     from tidemark.capture.binlog.halted_sources import HaltedSources  # noqa: PLC0415

@@ -42,19 +42,22 @@ _TOLD_EVERY: Final = 60.0
 def audit(tables: tuple[str, ...], share: float, per_minute: float | None, *, once: bool, as_json: bool) -> None:
     """Compare rows of captured TABLEs (default: all) with their source databases, in endless cycles.
 
-    It runs beside `tidemark capture run` and waits for it: a range is read at the source in one snapshot, and compared
+    It runs in parallel with `tidemark capture run` and waits for it: a range is read at the source in one snapshot,
+    and compared
     when capture has merged all changes of that snapshot. Counts and checksums are compared first, then the rows that
     differ. Rows that change in the meantime are compared later. It only reads. It needs the addresses of
     TIDEMARK_DATABASES and the right SELECT on the tables.
 
     A row that stays different is a finding. The tags of its table are held until the rows are reloaded (the finding
-    names the command) or accepted; `tidemark capture status` shows them. When the rows equal the source again, the next
-    cycle says so. FLOAT and DOUBLE keys are not compared (docs/capture.md). A stopped cycle continues at its position.
+    names the command) or accepted; `tidemark capture status` shows them. When the rows equal the source again, the
+    next cycle reports it. FLOAT and DOUBLE keys are not compared (docs/capture.md). A stopped cycle continues at its
+    position.
 
     \b
     Exit codes: 0 stopped, 1 it cannot work with these settings; with --once 0 nothing differs, 1 rows differ, 75 some
     ranges could not be compared, or a database does not answer.
-    With --json a line a cycle: {"ranges", "rows", "looks", "found": [{"table", "shard", "rows": {key: kind}, "count",
+    With --json one line for each cycle: {"ranges", "rows", "looks", "found": [{"table", "shard", "rows": {key:
+    kind}, "count",
     "columns", "reload", ...}], "resolved": [...], "open": [...], "passed_over": {range: why}, "seconds",
     "source_seconds"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph

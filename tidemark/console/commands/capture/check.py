@@ -24,7 +24,7 @@ def check(*, as_json: bool) -> None:
     `tidemark up`, `center`, `capture run` and `doctor` make the same check.
 
     \b
-    Exit codes: 0 nothing is in the way, 1 there is a problem, or a server does not answer. Warnings do not count.
+    Exit codes: 0 no problem, 1 there is a problem, or a server does not answer. Warnings do not count.
     With --json: {"sound": true, "findings": [{"subject", "verdict", "found", "to_do"}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.operations.preflight.all_checks import examine  # noqa: PLC0415 - keeps --help fast

@@ -41,8 +41,8 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
 
     tables.school.orders gets the changes of the shards school.orders_0, orders_1, ... of all instances. Each physical
     table is in one partition, in order. Readers of committed messages (isolation.level read_committed) see each change
-    once. Keys are the physical tables: a.school.orders_0 for instance a. Heartbeats go to every partition. Tables that
-    no entity declares are left out; records that cannot be read go to tidemark.distribution.unreadable.
+    once. Keys are the physical tables: a.school.orders_0 for instance a. Heartbeats go to every partition.
+    Undeclared tables are not copied; records that cannot be read go to tidemark.distribution.unreadable.
 
     You may start any number of these processes, on any host: they share the instances. If one dies, the others continue
     after its last transaction. Ctrl-C stops it between two transactions, or after 8 seconds if the broker does not
@@ -53,7 +53,8 @@ def distribute(partitions: int, topics: str, *, as_json: bool) -> None:
     partition would lose its order.
 
     \b
-    Exit codes: 0 stopped, 1 it cannot work so, 75 no broker at the start or at the end, or topics are not there yet.
+    Exit codes: 0 stopped, 1 it cannot work with these settings, 75 no broker at the start or at the end, or topics
+    are not there yet.
     With --json: {"messages", "unrouted", "unreadable", "sessions_lost", "lost_because", "lag", "sources", "seconds"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.distribution.group_members import ConsumerGroup  # noqa: PLC0415

@@ -23,10 +23,12 @@ def reload(table: str, shard: str | None, key_range: str | None, *, again: bool,
     that the lake's cannot hold, a shard was dropped, or a table was added after its topic's retention had passed. Older
     versions and tags stay. No snapshot is tagged until every row has arrived. Other tables continue.
 
-    With --range, only rows whose first key column is from LOW to HIGH (integers; one of them may be left out) are read
+    With --range, only rows whose first key column is from LOW to HIGH (integers; one of the two may be omitted) are
+    read
     again, and deleted if the source no longer has them. Other rows and a hold stay.
 
-    It is refused during another load of the same rows, because the end of one could be taken for the end of the other.
+    It is refused during another load of the same rows, because the end of one load could be mistaken for the end of
+    the other.
     If the connector has lost that load, it never ends; then use --again.
 
     It needs the same settings as `tidemark capture load`: the instances' addresses, and connectors that take signals.

@@ -34,7 +34,8 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
 
     Changes come from the topics of TIDEMARK_KAFKA, or from files in data/landing. When a slice ends, it looks every ten
     seconds until the slice is tagged. An error in one table does not stop other tables; it is printed, and the table is
-    tried again in the next pass. So is a broker that does not answer. Ctrl-C stops it after the current pass. After a
+    tried again in the next pass. A broker that does not answer is tried again, too. Ctrl-C stops it after the
+    current pass. After a
     kill, it continues after its last commit.
 
     You may run several, on one host or more, with one state store: they share the source instances. When one ends, the
@@ -42,9 +43,9 @@ def run(every_seconds: float, *, once: bool, as_json: bool) -> None:
 
     \b
     Exit codes: 0 stopped, 1 it cannot work with these settings (see `tidemark capture check`), 75 Spark ended and the
-    service has to be started again; with --once also what
-    the pass said: 1 something has to be changed, 75 try again.
-    With --json a line a pass: {"changes", "commits", "closed", "waiting", "warnings", "halted", "seconds"}.
+    service has to be started again; with --once also the result of the pass: 1 something must be changed, 75 try
+    again.
+    With --json one line for each pass: {"changes", "commits", "closed", "waiting", "warnings", "halted", "seconds"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.capture.operations.preflight.all_checks import REFUSED, examine  # noqa: PLC0415 - keeps --help fast
     from tidemark.capture.operations.shared_capture import SharedCapture  # noqa: PLC0415

@@ -21,7 +21,7 @@ def advise(table: str, *, as_json: bool) -> None:
     row is read.
 
     \b
-    Exit codes: 0 shown, 1 no such table, 2 called wrongly.
+    Exit codes: 0 shown, 1 unknown table, 2 wrong usage.
     With --json: {"action": "cluster"|"keep"|"none", "weights": {column: share of scans}, "reason"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.console.commands.delta.table_path import table_path  # noqa: PLC0415 - keeps --help fast

@@ -39,9 +39,9 @@ def history(table: str, *, limit: int, as_json: bool) -> None:
     or young enough: `tidemark delta vacuum --dry-run` shows which versions are kept.
 
     \b
-    Exit codes: 0 listed, 1 no such table, 2 called wrongly.
-    With --json: {"table", "versions": [{"version", "time", "operation", "rows", "tags": [...]}]}; rows are all that
-                  the commit wrote, null where it does not say; time is in UTC.
+    Exit codes: 0 listed, 1 unknown table, 2 wrong usage.
+    With --json: {"table", "versions": [{"version", "time", "operation", "rows", "tags": [...]}]}; rows is the number
+    of rows that the commit wrote, null if unknown; time is in UTC.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.delta.open_table import open_table  # noqa: PLC0415 - keeps --help fast
     from tidemark.system.settings import Settings  # noqa: PLC0415

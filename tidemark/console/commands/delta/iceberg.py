@@ -22,7 +22,7 @@ def iceberg(entity: str | None, *, as_json: bool) -> None:
     of the Delta table and copies no rows. It may run at any time, also beside the center.
 
     \b
-    Exit codes: 0 written, 1 the table does not declare it or the metadata was not written, 2 called wrongly.
+    Exit codes: 0 written, 1 the table does not declare it or the metadata was not written, 2 wrong usage.
     With --json: {"tables": [{"entity", "location", "tags": number, null without a table, "why": why it was not
                   written, or empty}]}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph

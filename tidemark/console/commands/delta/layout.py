@@ -38,9 +38,9 @@ def layout(table: str, *, columns: Sequence[str], filters: Sequence[str], as_jso
       tidemark delta layout ods_orders --where user_id=17 --where amount=10..20
 
     \b
-    Exit codes: 0 shown, 1 no such table or column, 2 called wrongly.
+    Exit codes: 0 shown, 1 unknown table or column, 2 wrong usage.
     With --json: {"version", "files", "size_bytes", "columns": [{"column", "depth", "deepest", "bounded"}],
-                  "read": {"files", "size_bytes"}}; "read" with --where only.
+                  "read": {"files", "size_bytes"}}; "read" only with --where.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.console.commands.delta.table_path import table_path  # noqa: PLC0415 - keeps --help fast
     from tidemark.delta.clustering.layout import files_read, layout_of  # noqa: PLC0415

@@ -54,8 +54,8 @@ def repair(
       tidemark delta repair ods_orders order_date=2026-03-23 --from-tag 2026-03-28
 
     \b
-    Exit codes: 0 done, or nothing to do; 1 no such table, slice, version or name, its files are gone, or the slice
-                still breaks a rule; 2 called wrongly; 75 another writer or repair is at the partition, try again.
+    Exit codes: 0 done, or nothing to do; 1 unknown table, slice, version or name, its files are gone, or the slice
+                still breaks a rule; 2 wrong usage; 75 another writer or repair works on the partition: try again.
     With --json: {"entity", "partition", "way", "reason", "from_version", "version", "dry_run", "rows_before",
                   "rows_after", "files_removed", "bytes_removed", "files_restored", "bytes_restored", "files_written",
                   "bytes_written", "downstream_count", "downstream"}.

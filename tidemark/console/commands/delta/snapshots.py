@@ -27,10 +27,10 @@ def snapshots(entity: str, *, tag: str | None, version: int | None, drop: str | 
       tidemark delta snapshots dws_course_orders_1d --drop before-the-migration
 
     \b
-    Exit codes: 0 done, 1 no such table or version, or the tag stands for another version; 2 called wrongly.
+    Exit codes: 0 done, 1 unknown table or version, or the tag belongs to another version; 2 wrong usage.
     With --json: {"entity", "snapshots": [{"entity", "period", "slice", "version", "rows", "tagged_at", "generation",
-                  "late_batch", "restatement", "late_until"}]}; one with a late_batch has late changes on top of its
-    version, a snapshot with a late_until (event time, epoch ms) waits for more.
+                  "late_batch", "restatement", "late_until"}]}; a snapshot with late_batch has late changes in
+                  addition to its version; with late_until (event time, epoch ms), it waits for more.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     if version is not None and tag is None:
         raise click.UsageError("--version needs --tag")

@@ -46,12 +46,13 @@ class _Age(click.ParamType[timedelta]):
 def vacuum(entity: str, *, keep_versions: int, keep_age: timedelta, dry_run: bool, as_json: bool) -> None:
     """Delete the files of versions that are no longer needed.
 
-    Kept are the last versions, the versions that were readable within the given time, and, at any age, versions that
-    are tagged, being read, or not replicated yet. A dry run shows why each version is kept, and how many bytes only
+    It keeps the last versions, and versions that were readable within the given time. At any age, it keeps versions
+    that are tagged, being read, or not replicated yet. A dry run shows why each version is kept, and how many bytes
+    only
     this version uses.
 
     \b
-    Exit codes: 0 done, 1 no such table, 2 called wrongly, 75 the table is being repaired or vacuumed, try again.
+    Exit codes: 0 done, 1 unknown table, 2 wrong usage, 75 the table is being repaired or vacuumed, try again.
     With --json: {"entity", "version", "dry_run", "kept": [{"version", "reasons", "only_bytes"}], "files_deleted",
                   "bytes_deleted", "live_bytes", "history_bytes"}.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
