@@ -190,7 +190,7 @@ class PartitionContents:
 
     @property
     def is_suspect(self) -> bool:
-        """Whether our own commits alone do not prove it sound."""
+        """Whether our own commits alone do not prove that the data is sound."""
         own = self._sound(None)
         return bool(self.missing) or own is None or own.number != self.contents[-1].number
 
@@ -200,7 +200,7 @@ class PartitionContents:
         self.contents[-1] = last._replace(own=True)
 
     def to_json(self) -> str:
-        """Text for `of_json`."""
+        """The contents as JSON text, for `of_json`."""
         return json_text([self.files, self.contents, self.missing, self.is_other_table], separators=(",", ":"))
 
     @classmethod

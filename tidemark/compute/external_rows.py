@@ -123,7 +123,7 @@ class ExternalRows:
         return self._read(folder.data(folder.files()), folder, used)
 
     def _read(self, files: Sequence[FileInfo], folder: Folder, used: UsedSlice) -> DataFrame:
-        """The rows of files of one form."""
+        """The rows of files of one format."""
         if not files:
             raise ExternalRowsError.gone(used.slice, "it has no files")
         try:

@@ -104,7 +104,7 @@ class Runtime:
         return UsageRecorder(ScanCounts(self.database))
 
     def computer(self) -> Computer:
-        """A computer with its own session."""
+        """A new slice computer with its own session."""
         return Computer(self.spark, self.warehouse, self.registry, self.usage, self.profiles, self.results)
 
 

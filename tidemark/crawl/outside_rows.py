@@ -41,7 +41,7 @@ _ENDS: Final[dict[str, FileForm]] = {
 
 
 class OutsideRows:
-    """Rows of data files of one form, known by the ends of their names. Raises ProbeError for other files."""
+    """Rows of data files of one format, which the ends of their names show. Raises ProbeError for other files."""
 
     def __init__(self, folder: Folder, files: Sequence[FileInfo]) -> None:
         self.form = _form_of(files)
@@ -50,7 +50,7 @@ class OutsideRows:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns of all files together; empty without any. Raises ProbeError for two columns of one name."""
+        """The columns of all files together; empty without files. Raises ProbeError if two columns have one name."""
         return _with_own_names(self.arrow.schema) if self.paths else pa.schema([])
 
     @cached_property

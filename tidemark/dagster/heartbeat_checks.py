@@ -47,7 +47,7 @@ def describe_broken(broken: Sequence[Diagnosis]) -> str:
 
 
 def metadata(broken: Sequence[Diagnosis]) -> Mapping[str, str]:
-    """The same with one entry for each instance."""
+    """The broken instances as metadata, one entry for each."""
     return {f"{diagnosis.instance} broken since": _since(diagnosis) for diagnosis in broken}
 
 

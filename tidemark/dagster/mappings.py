@@ -113,7 +113,7 @@ def _enclosing(offsets: tuple[Offset, ...], downstream: _Side, upstream: _Side) 
 
 
 def _wider_by_a_week(down: _Side, first: int, last: int) -> tuple[int, int]:
-    """Windows for other years, in which workdays and weeks lie differently at the turn of a month or year."""
+    """More windows, for other years: at the turn of a month or year, their workdays and weeks differ."""
     grid = down.calendar.grid(down.period)
     week = grid.at(grid.zone.midnight(_SOME_DAY + _WEEK)) - grid.at(grid.zone.midnight(_SOME_DAY))
     return first - (week if first < 0 else 0), last + (week if last > 0 else 0)

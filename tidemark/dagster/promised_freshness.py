@@ -16,7 +16,7 @@ _SHORTEST: Final = timedelta(minutes=1)
 
 
 def promised_freshness(entity: Entity) -> dg.FreshnessPolicy | None:
-    """The day's slice has to be there by the promised time, and after the day's end.
+    """The policy that the day's slice is there by the promised time, after the day's end.
 
     Only days have a policy, because their promise is a time of each day. Other periods only have the check of the
     promise. An ended entity has no slice of today.

@@ -28,7 +28,7 @@ def class_archive(base: Path | None = None) -> Path:
 
 
 def sharing_options(archive: Path) -> tuple[str, ...]:
-    """JVM options to use the archive; empty without one, or if its path has a space."""
+    """JVM options to use the archive; empty if there is no archive, or if its path has a space."""
     if " " in str(archive) or not archive.is_file():
         return ()
     return (f"-XX:SharedArchiveFile={archive}", *QUIET)

@@ -40,8 +40,8 @@ class _KnownMethods(JavaClass):  # type: ignore[misc]
 class _KnownClasses(JVMView):  # type: ignore[misc]
     """The names of a JVM, each looked up once.
 
-    PySpark looks up the class and the method for every call, some thousands of times for a merge. Each look-up is a
-    call that searches all jars for a short name. Together they take a fifth of a small job's CPU time.
+    PySpark looks up the class and the method for every call, thousands of times for a merge. Each look-up is a call
+    that searches all jars for a short name. Together they take a fifth of a small job's CPU time.
     """
 
     def __getattr__(self, name: str) -> Any:

@@ -130,9 +130,9 @@ def _run_ivy(ivy: Path, wanted: Sequence[str], excluded: Sequence[str], ivy_sett
 
 
 def _not_in_spark(jars: Sequence[Path]) -> list[Path]:
-    """Leave out jars that pyspark ships, in any version: with two of a kind, the used one would be arbitrary."""
+    """Leave out jars that pyspark ships, in any version: with two versions, Spark would use an arbitrary one."""
     shipped = {_artifact(jar.name) for jar in (Path(pyspark.__file__).parent / "jars").glob("*.jar")}
-    # Amazon's jars are different ones despite their names: `annotations` is JetBrains' in Spark.
+    # Keep all jars of Amazon's SDK. Its `annotations` has the name of another jar in Spark, which is from JetBrains.
     return [jar for jar in jars if jar.name.startswith(_AMAZON) or _artifact(jar.name.split("_", 1)[1]) not in shipped]
 
 

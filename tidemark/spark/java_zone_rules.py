@@ -116,7 +116,7 @@ def differences(name: str, command: str) -> tuple[tuple[int, int], ...]:
 
 
 def _changes(rules: bytes) -> tuple[list[int], list[int]]:
-    """The times at which the UTC offset changes, and the offsets: one more, with the one before the first change."""
+    """The times at which the UTC offset changes, and the offsets, beginning with the offset before the first change."""
     reader = _JavaNumbers(rules)
     if reader.number("b") != _RULES:
         raise ValueError("no rules for a time zone")

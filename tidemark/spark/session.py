@@ -86,7 +86,7 @@ def java_options(settings: Settings) -> list[str]:
 
 
 def runs_here(settings: Settings) -> bool:
-    """Whether one JVM is all of Spark. `local-cluster` starts executors of its own."""
+    """Whether a single JVM runs all of Spark. `local-cluster` starts separate executors."""
     return settings.spark_master.startswith("local[") or settings.spark_master == "local"
 
 
@@ -116,7 +116,7 @@ def _start(settings: Settings, further: Mapping[str, str]) -> None:
 
 
 def _require_folders(lake: ObjectLocation) -> None:
-    """Check Azure's account by the new session, which is stopped if commits would not be safe."""
+    """Check Azure's account with the new session, which is stopped if commits would not be safe."""
     from tidemark.spark.object_store.hierarchical_namespace import require_hierarchical_namespace  # noqa: PLC0415
 
     spark = SparkSession.builder.getOrCreate()

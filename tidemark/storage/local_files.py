@@ -98,7 +98,7 @@ class LocalFiles:
         return True
 
     def delete(self, names: Iterable[str]) -> None:
-        """Delete files, with the checksum that Hadoop's local file system keeps beside each."""
+        """Delete files, each with the checksum file that Hadoop's local file system keeps for it."""
         for path in (self._root / name for name in names):
             path.unlink(missing_ok=True)
             path.with_name(f".{path.name}.crc").unlink(missing_ok=True)

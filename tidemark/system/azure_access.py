@@ -41,9 +41,9 @@ _OF_DELTA_RS: Final = (
     "AZURE_USE_AZURE_CLI",
     "AZURE_USE_FABRIC_ENDPOINT",
 )
-"""Variables that Spark does not read. It would be another user, or in another store."""
+"""Variables that Spark does not read, so it would be another user, or use another store."""
 _TOKENS: Final = ("AZURE_CLIENT_SECRET", "AZURE_FEDERATED_TOKEN_FILE")
-"""The version of delta-rs's library decides which of the two has precedence."""
+"""Two variables for tokens; the version of delta-rs's library decides which one has precedence."""
 _CREDENTIALS: Final = (
     "AZURE_STORAGE_ACCOUNT_KEY, or AZURE_CLIENT_ID and AZURE_TENANT_ID with AZURE_CLIENT_SECRET or "
     "AZURE_FEDERATED_TOKEN_FILE"

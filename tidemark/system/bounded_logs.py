@@ -8,9 +8,9 @@ MOST_BYTES: Final = 20_000_000
 
 
 def bound_log(log: Path, most_bytes: int = MOST_BYTES) -> bool:
-    """Empty a log that has grown too big, and keep its last half beside it (`workers.log.1`). Returns whether it did.
+    """Empty a log that has grown too big; keep its last half in `workers.log.1`. Returns whether it did so.
 
-    Processes that append (O_APPEND) go on at the new end. Text that is written in the same moment may be lost.
+    Processes that append (O_APPEND) continue at the new end. Text that is written at the same moment may be lost.
     """
     if not log.exists() or log.stat().st_size <= most_bytes:
         return False

@@ -14,7 +14,7 @@ _passed: Counter[str] = Counter()
 
 
 def crash_point(name: str) -> None:
-    """Die here by SIGKILL, without cleanup or flush, if the environment says so."""
+    """Kill this process with SIGKILL, without cleanup or flush, if the environment requests it at this point."""
     wanted = os.environ.get(ENV_NAME)
     if not wanted:
         return

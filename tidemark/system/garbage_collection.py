@@ -1,4 +1,4 @@
-"""Keeps very many small values that stay out of the garbage collector's repeated scans."""
+"""Keeps large numbers of small values out of the garbage collector's repeated scans."""
 
 from __future__ import annotations
 

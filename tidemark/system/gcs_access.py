@@ -24,7 +24,7 @@ _OF_DELTA_RS: Final = (
     "GOOGLE_BEARER_TOKEN",
     "GOOGLE_SKIP_SIGNATURE",
 )
-"""Variables that Spark does not read. It would be another user, or in another store."""
+"""Variables that Spark does not read, so it would be another user, or use another store."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A process with a lasting identity. A process number alone is used again for later processes."""
+"""The lasting identity of a process. A process number alone is used again for later processes."""
 
 from __future__ import annotations
 

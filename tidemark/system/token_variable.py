@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TOKEN_VARIABLE: Final = "TIDEMARK_TOKEN"  # noqa: S105 - its name
-"""The token that callers of a web server must send. Only the server gets it, because entities' code runs beside it."""
+"""The token that callers of a web server must send. Only the server gets it, not the processes that run entities' code.
+"""
 
 
 def without_token(env: Mapping[str, str]) -> dict[str, str]:

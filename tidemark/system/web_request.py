@@ -35,7 +35,7 @@ class WebAnswer(NamedTuple):
 
 
 class NoRedirects(HTTPRedirectHandler):
-    """A redirect is a failure, and the request goes only to the given server."""
+    """Treats a redirect as a failure: the request goes only to the given server."""
 
     def redirect_request(self, *_arguments: object) -> None:
         return None

@@ -101,7 +101,7 @@ def _predicate(warehouse: Warehouse, name: str, path: TableLocation, config: Clu
     if config.small_files:
         crowded = partitions_with_small_files(path, config.small_files, config.target_mb * MEGABYTE / 2)
         last = max(warehouse.graph.window(slice_).end for slice_ in slices)
-        # Windows that are not over then are left out: their files still arrive.
+        # Leave out windows that are not over yet, because their files still arrive.
         earlier = (slice_values(entity, slice_) for slice_ in warehouse.graph.slices(name, last) if crowded)
         chosen |= {key: values for values in earlier if (key := partition_key(values)) in crowded}
     return any_partition_predicate(chosen.values())

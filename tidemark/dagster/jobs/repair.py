@@ -119,7 +119,7 @@ def materialization(
 
 
 def _is_untold(runtime: Runtime, planned: PlannedRepair, slice_: Slice) -> bool:
-    """Whether an earlier process repaired it and died before its report.
+    """Whether an earlier process repaired the slice and died before it reported it.
 
     Then downstream slices are not requested yet.
     """

@@ -87,7 +87,7 @@ class SliceDrawings:
         return {"plot": dg.MarkdownMetadataValue(lines(title, first, drawn)), **values}
 
     def _stretch(self, table: DeltaTable, partitions: Sequence[Mapping[str, object]]) -> list[object]:
-        """The values of the first column, with its type, for the slices and those before them."""
+        """The values of the first column, with its type, for these slices and the slices before them."""
         first, last = min(map(_spelled, partitions)), max(map(_spelled, partitions))
         stored = sorted({tuple(values[name] for name in self._columns) for values in table.partitions()})
         before = [time for time in stored if time < first][-HISTORY_SLICES:]

@@ -110,5 +110,5 @@ class LakeResource(FixedResource):
 
 @functools.lru_cache(maxsize=4)
 def _warehouse_at(settings: Settings, declarations: Path) -> Warehouse:
-    """Loaded once in a process, because a process ends when its sources change."""
+    """Load the warehouse once in a process, because a process ends when its sources change."""
     return load_warehouse(settings, declarations)
