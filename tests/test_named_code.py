@@ -50,7 +50,7 @@ def test_files_that_are_named_are_there() -> None:
     assert _missing(_FOLDERS, _PAGES, _FILE, files.__contains__) == []
 
 
-def test_modules_and_what_they_define_are_there() -> None:
+def test_named_modules_and_names_exist() -> None:
     assert _missing(_FOLDERS, _PAGES, _DOTTED, _is_there) == []
 
 

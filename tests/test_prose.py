@@ -138,7 +138,7 @@ def expression_of(phrase: str) -> re.Pattern[str]:
 
 
 @pytest.mark.parametrize("phrase", forbidden_phrases())
-def test_nobody_says_it(phrase: str) -> None:
+def test_no_text_uses_a_forbidden_phrase(phrase: str) -> None:
     said = expression_of(phrase)
     places = [f"{place}: {line}" for place, line in lines() if said.search(line)]
     assert not places, "docs/glossary.md says what to say instead:\n" + "\n".join(places)
@@ -158,7 +158,7 @@ def bindings(path: Path) -> Iterator[tuple[str, int]]:
             yield node.arg, node.lineno
 
 
-def test_names_say_what_they_hold() -> None:
+def test_names_describe_their_values() -> None:
     places = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path in sources()

@@ -29,7 +29,7 @@ def _no_number(text: str) -> NoReturn:
 
 
 @given(_VALUES)
-def test_what_is_written_is_json(value: object) -> None:
+def test_written_text_is_json(value: object) -> None:
     json.loads(json_text(value), parse_constant=_no_number)
 
 
@@ -45,7 +45,7 @@ def test_numbers_that_json_lacks_are_texts_that_python_reads_back(number: float,
     assert str(float(text)) == str(number)
 
 
-def test_nobody_else_writes_json() -> None:
+def test_only_this_module_writes_json() -> None:
     calls = [
         f"{path.relative_to(CHECKOUT)}:{node.lineno}"
         for path in (CHECKOUT / "tidemark").rglob("*.py")

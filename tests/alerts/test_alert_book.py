@@ -53,7 +53,7 @@ def test_a_cause_is_raised_once_kept_up_to_date_and_recovers_once(database: Data
     assert [alert.number for alert in book.open()] == [2]
 
 
-def test_who_comes_in_later_is_told_too_and_all_of_them_of_the_end(database: Database) -> None:
+def test_later_receivers_get_the_alert_and_all_get_its_end(database: Database) -> None:
     book = AlertBook(database)
     book.reconcile(AlertKind.RULE, [trouble("broken", "a@1", channels=["trade"])], NOW)
     book.reconcile(AlertKind.RULE, [trouble("broken", "a@1", "b@1", channels=["trade", "growth"])], NOW)
@@ -71,7 +71,7 @@ def test_kinds_do_not_take_each_others_alerts_back(database: Database) -> None:
     assert [(alert.kind, alert.slices) for alert in book.open()] == [(AlertKind.RULE, ("a@1",))]
 
 
-def test_who_lost_the_lease_raises_nothing(database: Database) -> None:
+def test_a_center_without_the_lease_raises_no_alert(database: Database) -> None:
     clock = [0.0]
     first, second = (Lease(database, holder, 10.0, clock=lambda: clock[0]) for holder in ("first", "second"))
     first.hold()
@@ -85,7 +85,7 @@ def test_who_lost_the_lease_raises_nothing(database: Database) -> None:
     assert book.cursor("cursor") == "7"
 
 
-def test_what_was_over_long_ago_is_forgotten(database: Database) -> None:
+def test_old_recovered_alerts_are_deleted(database: Database) -> None:
     book = AlertBook(database)
     book.reconcile(AlertKind.RULE, [trouble("old", "a@1")], NOW)
     book.reconcile(AlertKind.RULE, [trouble("new", "a@1")], NOW)
@@ -100,7 +100,7 @@ CAUSES = st.sets(st.sampled_from("abc"))
 
 @settings(max_examples=25, deadline=None)
 @given(history=st.lists(st.tuples(CAUSES, st.booleans()), max_size=12))
-def test_each_stretch_of_a_cause_is_told_of_once_each_way_whatever_dies(history: list[tuple[set[str], bool]]) -> None:
+def test_one_message_at_the_start_and_end_of_each_cause_despite_crashes(history: list[tuple[set[str], bool]]) -> None:
     """The reference: a stretch of looks at which a cause is there. `True`: the process died after that look."""
     database = Database("sqlite://")
     book, before, expected = AlertBook(database), set[str](), Counter[tuple[str, str]]()

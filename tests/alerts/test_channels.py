@@ -51,7 +51,7 @@ def test_a_webhook_gets_json() -> None:
 
 
 @pytest.mark.parametrize("status", [302, 404, 503])
-def test_what_a_webhook_refuses_was_not_taken(status: int) -> None:
+def test_a_message_that_a_webhook_refuses_is_not_delivered(status: int) -> None:
     with receiving() as receiver:
         receiver.status = status
         with pytest.raises(ChannelError, match=f"it answered {status}"):
@@ -132,7 +132,7 @@ def test_text_of_others_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture)
     assert message.isprintable()
 
 
-def test_text_of_others_calls_nobody_and_is_no_link() -> None:
+def test_foreign_text_has_no_mentions_and_no_links() -> None:
     told = quiet(HOSTILE)
     assert not any(part in told for part in ("<", "@here", "://", "\x1b"))
     assert quiet("ods@2026-03-29 is late (3 < 4)\nsee the page") == "ods@2026-03-29 is late (3 \u2039 4)\nsee the page"

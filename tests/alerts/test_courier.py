@@ -91,7 +91,7 @@ def post(database: Database) -> Post:
     return Post(database)
 
 
-def test_what_was_sent_is_not_sent_again(post: Post) -> None:
+def test_a_sent_message_is_not_sent_again(post: Post) -> None:
     post.wants("x", "y")
     assert post.send() == [("a", "1-raised"), ("a", "2-raised")]
     assert post.send(timedelta(days=1)) == []

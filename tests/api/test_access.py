@@ -104,7 +104,7 @@ def test_the_endpoints_are_those_that_the_description_lists(client: Client) -> N
 
 
 @given(st.sampled_from(["PUT", "DELETE", "PATCH", "TRACE", "POST", "get", "X"]), st.text(max_size=30))
-def test_what_nobody_declared_needs_more_than_reading(method: str, path: str) -> None:
+def test_an_undeclared_endpoint_needs_more_than_read_access(method: str, path: str) -> None:
     needed = needed_scope({"method": method, "path": f"/{path}"})
     assert needed in (AccessScope.OPERATE, AccessScope.REPORT)
 
@@ -136,7 +136,7 @@ def test_no_other_text_is_the_token(client: Client, change: str) -> None:
     assert client.ask("GET", "/v1/catalog", token=token)[0] == 200
 
 
-def test_who_acted_is_who_was_authenticated_and_not_what_the_body_says(client: Client) -> None:
+def test_the_recorded_actor_is_the_authenticated_caller_and_not_from_the_body(client: Client) -> None:
     admin = create(client, "root", AccessScope.ADMIN)
     operator, reporter = create(client, "dora", AccessScope.OPERATE), create(client, "airflow", AccessScope.REPORT)
     report = {**GOOD, "who": "token:root", "why": "import 4711"}
@@ -172,7 +172,7 @@ def test_the_audit_log_has_pages(client: Client) -> None:
         assert client.ask("GET", f"/v1/audit-log?{wrong}", token=admin)[0] == 400
 
 
-def test_what_cannot_be_recorded_is_not_done(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_action_without_an_audit_entry_is_not_done(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def down(_log: object, _entry: object) -> None:
         raise TransientError("the store does not answer")
 
@@ -184,7 +184,7 @@ def test_what_cannot_be_recorded_is_not_done(client: Client, monkeypatch: pytest
     assert client.ask("GET", "/v1/backfills", token=None)[1] == {"backfills": []}
 
 
-def test_one_identity_is_limited_and_another_one_of_the_same_address_is_not(tmp_path: Path) -> None:
+def test_limits_count_by_identity_not_by_address(tmp_path: Path) -> None:
     with serving(tmp_path, ApiOptions(token=TOKEN, writes_per_second=0.2)) as client:
         other = create(client, "airflow", AccessScope.REPORT)
         assert [client.report(GOOD)[0] for _ in range(3)] == [200, 200, 429]
@@ -240,9 +240,7 @@ def test_a_configured_proxy_names_the_caller(client: str) -> None:
         ({"x-user": "token:root"}, "10.0.0.5", 403),
     ],
 )
-def test_a_header_that_proves_nothing_names_nobody(
-    headers: dict[str, str | list[str]], client: str, status: int
-) -> None:
+def test_an_unverified_header_gives_no_identity(headers: dict[str, str | list[str]], client: str, status: int) -> None:
     refusal = admitted(headers, client, "/v1/audit-log")
     assert isinstance(refusal, Refusal)
     assert refusal.status == status

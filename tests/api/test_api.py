@@ -42,7 +42,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
         yield opened
 
 
-def test_a_report_releases_what_waited_for_it(client: Client) -> None:
+def test_a_report_releases_the_waiting_slice(client: Client) -> None:
     assert client.report(GOOD) == (200, {"new": 1, "known": 0})
     assert client.report(GOOD) == (200, {"new": 0, "known": 1})
     assert client.world.ready() == ["dwd@2024-06-02"]
@@ -193,14 +193,14 @@ def test_the_page_of_it_cannot_ask_this_server_whatever_its_scripts_do(client: C
         ([GOOD, {**GOOD, "event_id": "2", "subject": "x@1"}], 404, "unknown entity"),
     ],
 )
-def test_bad_input_is_told_and_changes_nothing(client: Client, body: Any, status: int, says: str) -> None:
+def test_bad_input_is_an_error_and_changes_nothing(client: Client, body: Any, status: int, says: str) -> None:
     code, answer = client.report(body)
     assert (code, says in json.dumps(answer)) == (status, True), answer
     assert (client.world.store.read.last(), client.world.ready()) == (0, [])
     assert client.report(GOOD)[0] == 200
 
 
-def test_what_is_no_request_is_refused(client: Client) -> None:
+def test_an_invalid_request_is_refused(client: Client) -> None:
     assert client.ask("POST", "/v1/reports", raw=b"{")[0] == 400
     assert client.ask("POST", "/v1/reports", raw=b"[" * 100_000)[0] == 400
     assert client.ask("POST", "/v1/reports", raw=b" " * (8 * 1024 * 1024 + 1))[0] == 413
@@ -213,7 +213,7 @@ def test_what_is_no_request_is_refused(client: Client) -> None:
 
 
 @pytest.mark.parametrize("token", [None, "", "wrong", TOKEN + "x"])
-def test_without_the_token_nothing_is_told_or_taken(client: Client, token: str | None) -> None:
+def test_without_the_token_nothing_is_answered_or_accepted(client: Client, token: str | None) -> None:
     assert client.ask("POST", "/v1/reports", GOOD, token=token)[0] == 401
     assert client.ask("GET", "/v1/slices?subject=ods@2024-06-02", token=token)[0] == 401
     assert client.world.center.status(Slice("ods", "2024-06-02")).run_state is RunState.WAITING
@@ -246,7 +246,7 @@ def test_whatever_comes_is_refused_in_words(body: bytes) -> None:
     assert caught.value.message
 
 
-def test_what_another_center_wrote_is_told_and_a_report_goes_on_from_there(client: Client) -> None:
+def test_after_another_centers_write_a_report_is_answered_and_continues_from_it(client: Client) -> None:
     client.report(GOOD)
     other = client.world.open_center()
     other.launch([Slice("dwd", "2024-06-02")], "r1", "default")
@@ -256,7 +256,7 @@ def test_what_another_center_wrote_is_told_and_a_report_goes_on_from_there(clien
     assert client.world.ready() == ["dwd@2024-06-01"]
 
 
-def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+def test_a_used_port_is_an_error(tmp_path: Path) -> None:
     world = CenterWorld(tmp_path, **CHAIN)
     center, forecast = world.center, world.forecast()
     with serve_in_thread(center, forecast, ApiOptions()) as url:

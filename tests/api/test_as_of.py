@@ -45,7 +45,7 @@ def past(client: Client, subject: str, when: datetime) -> dict[str, Any]:
     return dict(told)
 
 
-def test_the_page_of_each_instant_is_what_was_answered_then(client: Client) -> None:
+def test_a_past_page_equals_the_answer_of_that_time(client: Client) -> None:
     world, answers = client.world, list[tuple[datetime, list[Any]]]()
 
     def look() -> None:
@@ -68,7 +68,7 @@ def test_the_page_of_each_instant_is_what_was_answered_then(client: Client) -> N
         assert [page(client, entity, when) for entity in ("ods", "dwd")] == answer
 
 
-def test_a_slice_of_the_past_is_told_with_what_it_had_read(client: Client) -> None:
+def test_a_past_slice_is_shown_with_its_inputs(client: Client) -> None:
     world, begin = client.world, client.world.now
     world.tell(ODS, "observed", data=Facts(snapshot_id="7"))
     world.run(DWD, "run 1")
@@ -100,7 +100,7 @@ def test_a_slice_of_the_past_is_told_with_what_it_had_read(client: Client) -> No
     ],
 )
 @pytest.mark.parametrize("path", ["/v1/catalog/ods?", f"/v1/slices?subject={ODS}&"])
-def test_what_is_no_time_is_400(unchanged: Client, path: str, when: str, says: str) -> None:
+def test_an_invalid_time_is_400(unchanged: Client, path: str, when: str, says: str) -> None:
     status, answer = unchanged.ask("GET", f"{path}as_of={when}")
     assert (status, says in answer["error"]["message"]) == (400, True), answer
     assert answer["error"]["where"] == "query.as_of"
@@ -119,6 +119,6 @@ def test_what_is_no_time_is_400(unchanged: Client, path: str, when: str, says: s
         ("/v1/impact?subject=ods@2024-06-02&until=9999-12-31T23:59:59-14:00", 400),
     ],
 )
-def test_what_there_is_not_is_refused(unchanged: Client, path: str, status: int) -> None:
+def test_an_unknown_slice_is_refused(unchanged: Client, path: str, status: int) -> None:
     assert unchanged.ask("GET", path)[0] == status
     assert unchanged.ask("GET", path, token=None)[0] == 401

@@ -31,7 +31,7 @@ def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5", "%00", "99999999999999999999999999", "2147483648"])
-def test_what_is_no_number_is_400_or_404(unchanged: Client, number: str) -> None:
+def test_an_invalid_number_is_400_or_404(unchanged: Client, number: str) -> None:
     assert unchanged.ask("GET", f"/v1/backfills/{number}")[0] in (400, 404)
     assert act(unchanged, number, "approve")[0] in (400, 404)
 
@@ -87,7 +87,7 @@ def test_a_number_that_there_is_not_is_404_with_words(unchanged: Client) -> None
         ({"why": [[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]}, 400, "nested too deeply"),
     ],
 )
-def test_a_bad_order_is_told_and_keeps_nothing(
+def test_a_bad_order_is_an_error_and_stores_nothing(
     unchanged: Client, change: dict[str, Any], status: int, says: str
 ) -> None:
     code, answer = unchanged.ask("POST", "/v1/backfills", {**ORDER, **change})
@@ -105,7 +105,7 @@ _JSON = st.recursive(
 
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(st.binary(max_size=60), _JSON.map(lambda value: json.dumps(value).encode())))
-def test_whatever_comes_is_refused_in_words_or_is_what_was_said(body: bytes) -> None:
+def test_any_input_is_refused_with_a_message_or_executed_as_given(body: bytes) -> None:
     refused, order = "", None
     try:
         order = order_of(body)
@@ -119,5 +119,5 @@ def test_whatever_comes_is_refused_in_words_or_is_what_was_said(body: bytes) -> 
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"7", b"null", b"[" * 60_000, b'{"subject": NaN}', b"\xff\xfe"])
-def test_what_is_no_order_is_400(unchanged: Client, body: bytes) -> None:
+def test_an_invalid_order_is_400(unchanged: Client, body: bytes) -> None:
     assert unchanged.ask("POST", "/v1/backfills", raw=body)[0] == 400

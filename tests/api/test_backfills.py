@@ -101,13 +101,13 @@ def test_a_plan_is_kept_with_who_and_why_and_goes_from_phase_to_phase(client: Cl
     assert plan(client, dry_run=True)["also_in"] == {"1": 4, "2": 4}
 
 
-def test_what_is_downstream_and_begins_later_is_left_out(client: Client) -> None:
+def test_downstream_slices_that_begin_later_are_omitted(client: Client) -> None:
     assert len(plan(client, until="2024-06-02T00:00:00Z", dry_run=True)["slices"]) == len(MEMBERS)
     assert len(plan(client, until="2024-06-01T00:00:00Z", dry_run=True)["slices"]) == 1
     assert len(plan(client, subject=f"a@{DAY}", dry_run=True)["slices"]) == 2
 
 
-def test_progress_is_told_with_why(client: Client) -> None:
+def test_progress_is_shown_with_its_reason(client: Client) -> None:
     plan(client, approve=True)
     Backfills(client.world.store.database).note(1, [(2, SliceProgress.ASKING, "its policy is to ask a person")])
     _, page = client.ask("GET", "/v1/backfills/1?limit=1&skip=2")
@@ -128,7 +128,7 @@ def test_progress_is_told_with_why(client: Client) -> None:
         (BackfillPhase.DONE, set()),
     ],
 )
-def test_what_does_not_follow_is_409_and_changes_nothing(
+def test_a_phase_that_cannot_follow_is_409_and_changes_nothing(
     client: Client, phase: BackfillPhase, allowed: set[str]
 ) -> None:
     stored = Backfills(client.world.store.database)
@@ -143,7 +143,7 @@ def test_what_does_not_follow_is_409_and_changes_nothing(
             assert (stored.row(number).phase, stored.row(number).revision) == (phase, 1)
 
 
-def test_of_many_approvals_at_once_a_single_one_is_taken(client: Client) -> None:
+def test_one_of_many_simultaneous_approvals_is_accepted(client: Client) -> None:
     plan(client)
     with ThreadPoolExecutor(8) as pool:
         statuses = list(pool.map(lambda _: act(client, 1, "approve")[0], range(8)))
@@ -151,7 +151,7 @@ def test_of_many_approvals_at_once_a_single_one_is_taken(client: Client) -> None
     assert Backfills(client.world.store.database).row(1).revision == 2
 
 
-def test_the_same_event_id_again_plans_nothing_anew(client: Client) -> None:
+def test_a_repeated_event_id_makes_no_new_plan(client: Client) -> None:
     first = plan(client, event_id="import-4711", approve=True)
     with ThreadPoolExecutor(4) as pool:
         again = list(pool.map(lambda _: plan(client, event_id="import-4711"), range(4)))
@@ -215,7 +215,7 @@ def test_without_the_token_or_for_another_page_nothing_is_done(client: Client, p
     assert client.ask("GET", "/v1/backfills/1")[1]["phase"] == "planned"
 
 
-def test_who_acts_too_often_is_told_to_wait(tmp_path: Path) -> None:
+def test_too_many_writes_are_answered_with_429(tmp_path: Path) -> None:
     with serving(tmp_path, ApiOptions(token=TOKEN, writes_per_second=0.2)) as client:
         assert [act(client, 1, "cancel")[0] for _ in range(4)] == [404, 404, 429, 429]
         assert client.ask("POST", "/v1/backfills", ORDER)[0] == 429
@@ -228,7 +228,7 @@ def test_one_that_stands_by_plans_and_approves_for_the_active_one(client: Client
     assert act(client, 1, "approve")[0] == 200
 
 
-def test_the_center_carries_out_what_is_approved_and_rests_while_it_is_paused(tmp_path: Path) -> None:
+def test_the_center_executes_an_approved_backfill_and_stops_while_it_is_paused(tmp_path: Path) -> None:
     launcher = MemoryLauncher()
     world = BackfillWorld(tmp_path, launcher)
     world.fill()

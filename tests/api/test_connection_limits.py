@@ -56,7 +56,7 @@ def answer_to_trickle(opened: socket.socket) -> bytes:
     [(b"", b""), (b"GET /health HTTP/1.1\r\nX: ", b""), (HALF_SENT, b"HTTP/1.1 408 ")],
     ids=["nothing", "half of the headers", "half of the body"],
 )
-def test_what_trickles_in_ends_by_the_deadline(tmp_path: Path, sent: bytes, answer: bytes) -> None:
+def test_a_slow_request_ends_at_the_deadline(tmp_path: Path, sent: bytes, answer: bytes) -> None:
     with serving(tmp_path, connections=Connections(deadlines=QUICK)) as client, client.open() as opened:
         opened.sendall(sent)
         assert answer_to_trickle(opened)[: len(answer)] == answer
@@ -78,7 +78,7 @@ def test_a_second_request_on_a_connection_has_its_own_deadline(tmp_path: Path) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"", b"GET /health HTTP/1.1\r\nX: ", HALF_SENT], ids=["idle", "slow", "half-sent"])
-def test_what_sends_nothing_more_gives_way(tmp_path: Path, sent: bytes) -> None:
+def test_an_idle_connection_is_closed_for_a_new_one(tmp_path: Path, sent: bytes) -> None:
     connections = Connections(limit=20, deadlines=PATIENT)
     with serving(tmp_path, connections=connections) as client, ExitStack() as opened:
         for _ in range(100):

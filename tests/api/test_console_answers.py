@@ -48,7 +48,7 @@ def printed(*arguments: str) -> Any:
 
 
 @pytest.mark.parametrize("name", [WAITING, BROKEN, FAILED, "ods_orders@2026-03-29", "ods_courses@2026-03-28"])
-def test_a_page_is_told_what_explain_prints(lake: ConsoleWorld, name: str) -> None:
+def test_a_page_gets_the_same_data_as_explain(lake: ConsoleWorld, name: str) -> None:
     entity, _, key = name.partition("@")
     assert asked(lake, f"/v1/explanation?slice={quote(name)}") == printed("explain", entity, key)
 
@@ -57,14 +57,14 @@ def test_a_page_is_told_what_explain_prints(lake: ConsoleWorld, name: str) -> No
     ("text", "status"),
     [("no_entity@2026-03-29", 404), ("ods_orders", 400), ("ods_orders@then", 400), ("x" * 9_000, 400)],
 )
-def test_what_is_no_slice_is_refused(lake: ConsoleWorld, text: str, status: int) -> None:
+def test_an_invalid_slice_is_refused(lake: ConsoleWorld, text: str, status: int) -> None:
     with pytest.raises(HTTPError) as refused:
         asked(lake, f"/v1/explanation?slice={text}")
     assert refused.value.code == status
     refused.value.close()
 
 
-def test_today_is_told_what_status_prints(lake: ConsoleWorld) -> None:
+def test_the_today_page_gets_the_same_data_as_status(lake: ConsoleWorld) -> None:
     told, command = asked(lake, "/v1/status"), printed("status")
     assert {**told, "now": ""} == {**command, "now": ""}
     assert {entry["entity"] for entry in told["entities"]} >= {"ods_orders", "ads_gmv_course"}
@@ -76,7 +76,7 @@ def test_many_pages_that_ask_at_the_same_moment_are_all_answered(lake: ConsoleWo
     assert told == told[:1] * 50
 
 
-def test_what_is_pressing_is_one_line_a_cause_worst_first(lake: ConsoleWorld) -> None:
+def test_problems_have_one_line_for_each_cause_worst_first(lake: ConsoleWorld) -> None:
     lines = asked(lake, "/v1/status")["pressing"]
     kinds = [line["kind"] for line in lines]
     assert kinds == sorted(kinds, key=["late", "failed", "invalid", "foreign", "absent", "tainted"].index)

@@ -81,7 +81,7 @@ def test_a_wrong_token_begins_no_session(browser: Browser, authorization: str) -
 
 
 @pytest.mark.parametrize("cookie", ["", "x", f"{COOKIE}=", f"{COOKIE}=forged", f"{COOKIE}=\x01; a=b", "=;=;,"])
-def test_what_is_no_session_lets_nobody_in(browser: Browser, cookie: str) -> None:
+def test_an_invalid_session_gives_no_access(browser: Browser, cookie: str) -> None:
     browser.cookie = cookie
     assert browser.ask("GET", "/v1/catalog")[0] == 401
 
@@ -105,14 +105,14 @@ def test_a_page_of_another_origin_uses_no_session(
     assert browser.ask("GET", "/v1/catalog")[0] == 200
 
 
-def test_what_writes_names_the_sessions_word(browser: Browser) -> None:
+def test_writes_need_the_csrf_token_of_the_session(browser: Browser) -> None:
     browser.log_in()
     for word in ({}, {"X-CSRF-Token": ""}, {"X-CSRF-Token": "another"}):
         assert browser.ask("POST", "/v1/backfills/1/approve", {**OWN, **word})[0] == 403
     assert browser.ask("POST", "/v1/backfills/1/approve", {**OWN, "X-CSRF-Token": browser.csrf})[0] == 404
 
 
-def test_who_logs_out_is_out(browser: Browser) -> None:
+def test_a_logged_out_session_has_no_access(browser: Browser) -> None:
     browser.log_in()
     status, _, headers = browser.ask("DELETE", "/v1/session", {**OWN, "X-CSRF-Token": browser.csrf})
     assert (status, "Max-Age=0" in headers["Set-Cookie"]) == (200, True)
@@ -137,7 +137,7 @@ def test_sessions_end_by_time_and_each_login_begins_another() -> None:
     assert sessions.find(secret) is None
 
 
-def test_of_very_many_sessions_the_oldest_ends() -> None:
+def test_at_the_limit_the_oldest_session_ends() -> None:
     sessions = Sessions(lambda: 0.0)
     secrets = [sessions.begin(b"Bearer x")[0] for _ in range(1_001)]
     assert [sessions.find(secret) is not None for secret in (secrets[0], secrets[1], secrets[-1])] == [

@@ -19,7 +19,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
         yield opened
 
 
-def test_the_slices_downstream_of_a_subject_are_told_with_what_they_need(client: Client) -> None:
+def test_downstream_slices_of_a_subject_are_listed_with_their_needs(client: Client) -> None:
     client.report(GOOD)
     status, body = client.ask("GET", "/v1/impact?subject=ods@2024-06-02&until=2024-06-04T00:00:00Z")
     assert (status, body["causes"]) == (200, ["ods@2024-06-02"])
@@ -55,5 +55,5 @@ def test_slices_of_a_task_are_filtered_by_who_asked_for_them(tmp_path: Path) -> 
         ("subject=table=ods%26%26dt=20240101..20501231", 400),
     ],
 )
-def test_what_there_is_not_is_refused(client: Client, query: str, status: int) -> None:
+def test_an_unknown_subject_is_refused(client: Client, query: str, status: int) -> None:
     assert client.ask("GET", f"/v1/impact?{query}")[0] == status

@@ -55,7 +55,7 @@ def _message(lines: Iterator[bytes]) -> dict[str, str]:
     return dict(line.decode().strip().split(": ", 1) for line in lines if b": " in line)
 
 
-def test_what_happens_is_sent_and_one_who_was_away_misses_nothing(client: Client) -> None:
+def test_changes_are_sent_and_a_returning_client_misses_none(client: Client) -> None:
     stream = Stream(client)
     begun, _ = stream.next("here")
     assert (begun, stream.status) == (0, 200)
@@ -75,7 +75,7 @@ def test_what_happens_is_sent_and_one_who_was_away_misses_nothing(client: Client
     assert {change["slice"] for change in told["changes"]} == {"ods@2024-06-01", "dwd@2024-06-01"}
 
 
-def test_of_more_than_a_page_follows_it_is_told_to_ask_again(client: Client) -> None:
+def test_a_client_far_behind_is_asked_to_reload(client: Client) -> None:
     days = {**GOOD, "event_id": "3", "subject": "table=ods&&bizDate=20240101..20240531"}
     for year in range(2025, 2030):
         client.report({**days, "event_id": f"{year}", "subject": f"table=ods&&bizDate={year}0101..{year}0601"})
@@ -98,7 +98,7 @@ def test_a_server_that_ends_waits_for_no_page(tmp_path: Path) -> None:
     stream.close()
 
 
-def test_who_has_not_listened_for_long_is_sent_no_gap(tmp_path: Path) -> None:
+def test_a_client_that_was_away_for_long_gets_no_gap(tmp_path: Path) -> None:
     """The store is looked at while somebody listens; what happened in between comes out of the store."""
     world = CenterWorld(tmp_path, **CHAIN)
 

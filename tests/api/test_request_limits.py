@@ -61,7 +61,7 @@ def test_a_body_in_chunks_is_411_and_not_read(tmp_path: Path) -> None:
             send_chunks(attacker)
 
 
-def test_what_is_no_body_is_no_error_of_the_servers(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_body_is_not_a_server_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Each such request wrote a traceback of two kilobytes into the log."""
     with serving(tmp_path) as client:
         assert b"HTTP/1.1 400 " in raw_answer(client, f"{POST}Transfer-Encoding: chunked\r\n\r\n-1\r\n{{".encode())
@@ -75,7 +75,7 @@ def send_chunks(attacker: socket.socket) -> None:
         time.sleep(0.01)
 
 
-def test_of_two_requests_in_one_none_is_taken(tmp_path: Path) -> None:
+def test_two_requests_in_one_are_both_refused(tmp_path: Path) -> None:
     """Where a proxy goes by the length and we would go by the chunks, the second one would be ours alone."""
     second = json.dumps({**GOOD, "event_id": "smuggled"})
     hidden = f"{POST}Content-Length: {len(second)}\r\n\r\n{second}"
@@ -97,7 +97,7 @@ def test_an_event_has_a_size_and_a_request_a_number_of_events(tmp_path: Path) ->
         assert client.world.store.read.last() == 0
 
 
-def test_who_writes_too_often_is_told_to_wait(tmp_path: Path) -> None:
+def test_too_many_writes_are_answered_with_429(tmp_path: Path) -> None:
     with serving(tmp_path, ApiOptions(token=TOKEN, writes_per_second=0.2)) as client:
         statuses = [client.report(GOOD)[0] for _ in range(4)]
         assert statuses == [200, 200, 429, 429]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def test_a_flood_of_plans_is_refused_and_keeps_nobody_else_waiting() -> None:
+def test_a_flood_of_plans_is_refused_and_other_callers_do_not_wait() -> None:
     asyncio.run(_flood())
 
 
@@ -29,7 +29,7 @@ async def _flood() -> None:
     await asyncio.sleep(0)
     refused = [plan for plan in plans if plan.done()]
     assert len(refused) == 45
-    with pytest.raises(BusyError, match="too many plans wait already"):
+    with pytest.raises(BusyError, match="too many plans are waiting"):
         refused[0].result()
     for pool in (threads.queries, threads.reports, threads.watching):
         assert await run_in(pool, lambda: 1) == 1
@@ -52,7 +52,7 @@ class Asking:
         return {"type": "http.disconnect"}
 
 
-def test_a_plan_ends_when_its_caller_hangs_up_and_those_that_waited_never_begin() -> None:
+def test_a_plan_ends_when_its_caller_leaves_and_waiting_plans_never_begin() -> None:
     asyncio.run(_hang_up())
 
 
@@ -121,7 +121,7 @@ def test_a_caller_whose_plans_took_seconds_waits_and_others_do_not() -> None:
         budget.require("ann")
 
 
-def test_what_a_plan_takes_is_its_callers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_of_a_plan_counts_for_its_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     async def ask() -> None:
         threads = Threads()
         spent = list[float]()

@@ -71,7 +71,7 @@ def test_latencies_are_histograms(tmp_path: Path) -> None:
     assert "tidemark_center_decision_to_launch_seconds_count 1.0" in text
 
 
-def test_what_was_released_is_launched_once() -> None:
+def test_a_released_slice_is_launched_once() -> None:
     now = [0.0]
     latency = Latency(lambda: now[0])
     latency.note_release(Slice("ods", "2024-06-02"))

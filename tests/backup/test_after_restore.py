@@ -32,11 +32,11 @@ def steps(answer: dict[str, Any]) -> dict[str, list[str]]:
     return {step["do"]: [*step["names"], *step["slices"]] for step in answer["plan"]}
 
 
-def test_nothing_is_behind_where_nothing_was_lost(depot: Depot) -> None:
+def test_without_a_loss_nothing_is_behind(depot: Depot) -> None:
     assert plan(depot, exit_code=0) == {"plan": [], "applied": False, "backfill": None}
 
 
-def test_a_store_of_yesterday_takes_in_what_dagster_and_the_lake_have(depot: Depot, tmp_path: Path) -> None:
+def test_an_older_store_is_completed_from_dagster_and_the_lake(depot: Depot, tmp_path: Path) -> None:
     """The backup without its lake, where both others went on."""
     shutil.copy(depot.settings.state_db, tmp_path / "yesterday")
     depot.compute(LATER, [7])
@@ -68,7 +68,7 @@ def test_a_lake_of_yesterday_loses_slices_and_they_are_computed_again(depot: Dep
     assert depot.figures() == [*FIGURES, (LATER, 7)]
 
 
-def test_rows_of_somebody_else_are_computed_again(depot: Depot) -> None:
+def test_foreign_rows_are_computed_again(depot: Depot) -> None:
     depot.write_table("2026-03-01", [8], is_own=False)
     told = plan(depot)
     assert steps(told) == {"compute again": [f"{TABLE}@2026-03-01"]}
@@ -79,7 +79,7 @@ def test_rows_of_somebody_else_are_computed_again(depot: Depot) -> None:
     assert FOREIGN in status.states
 
 
-def test_a_log_of_dagster_that_begins_anew_is_read_again(depot: Depot) -> None:
+def test_a_new_dagster_log_is_read_from_its_beginning(depot: Depot) -> None:
     store = StateStore.of(depot.settings)
     note_position(store, CURSOR, "1000")  # a center writes it some seconds after the events
     store.close()
@@ -125,7 +125,7 @@ def test_a_center_at_work_does_it_itself(depot: Depot) -> None:
 
 
 @pytest.mark.parametrize("how", ["missing", "empty"])
-def test_a_lost_store_is_told_and_built_again_from_dagsters_log(how: str, depot: Depot) -> None:
+def test_a_lost_store_is_reported_and_rebuilt_from_dagsters_log(how: str, depot: Depot) -> None:
     file = depot.settings.state_db
     for name in (file, file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm")):
         name.unlink(missing_ok=True)

@@ -115,7 +115,7 @@ def test_a_backup_that_breaks_off_leaves_nothing(depot: Depot, tmp_path: Path) -
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_what_cannot_be_made_is_refused_before_anything_is_written(
+def test_an_impossible_backup_is_refused_before_anything_is_written(
     depot: Depot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "taken").mkdir()
@@ -170,7 +170,7 @@ def test_secrets_data_and_earlier_backups_stay_out(depot: Depot) -> None:
     assert not any(b"hunter2" in file.read_bytes() for file in folder.rglob("*") if file.is_file())
 
 
-def test_a_table_that_cannot_be_read_is_told_and_keeps_nobody_up(depot: Depot, tmp_path: Path) -> None:
+def test_an_unreadable_table_is_reported_and_does_not_stop_the_backup(depot: Depot, tmp_path: Path) -> None:
     (depot.table / "_delta_log" / f"{0:020d}.json").write_text('{"metaData": {"id"')
     source = BackupSource(depot.settings, depot.home, depot.home)
     manifest = make_backup(source, tmp_path / "backup", NOW, lambda _: None, with_lake=False)

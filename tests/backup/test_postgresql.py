@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.components, pytest.mark.slow]
 
 
-def test_a_server_that_was_lost_comes_back_as_it_was(
+def test_a_lost_server_is_restored_to_its_state(
     postgres_server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state, dagster = (empty_database(postgres_server.url, tmp_path) for _ in range(2))
@@ -52,7 +52,7 @@ def test_a_server_that_was_lost_comes_back_as_it_was(
     assert "of another database" in found("restore", tmp_path / "backup", "--into", tmp_path / "other")
 
 
-def test_what_was_moved_aside_is_kept_and_in_no_later_dump(postgres_server: Postgres, tmp_path: Path) -> None:
+def test_tables_moved_aside_are_kept_and_not_in_later_dumps(postgres_server: Postgres, tmp_path: Path) -> None:
     url = empty_database(postgres_server.url, tmp_path)
     database = PostgresqlDatabase(url.replace("postgresql+psycopg2", "postgresql"))
     for content in ("first", "second"):
@@ -71,7 +71,7 @@ def test_what_was_moved_aside_is_kept_and_in_no_later_dump(postgres_server: Post
     store.close()
 
 
-def test_a_program_that_is_missing_or_fails_is_told(
+def test_a_missing_or_failing_program_is_an_error(
     postgres_server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = PostgresqlDatabase(empty_database(postgres_server.url, tmp_path).replace("tidemark@", "tidemark:hush@"))

@@ -66,7 +66,7 @@ def test_files_count_as_changed_when_the_originals_were(depot: Depot, tmp_path: 
     assert times[0] == times[1]
 
 
-def test_what_is_in_the_way_is_named_and_moved_aside_when_told_to(depot: Depot, backup: Path) -> None:
+def test_existing_files_are_named_and_moved_aside_with_replace(depot: Depot, backup: Path) -> None:
     depot.compute("2026-03-01", [5])
     before = dict(files_below(depot.root))
     assert str(depot.settings.state_db) in (words := found("restore", backup, root=depot.root))
@@ -191,7 +191,7 @@ UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("kind", UNUSABLE)
-def test_what_is_not_what_was_written_is_refused_in_words(kind: str, backup: Path, tmp_path: Path) -> None:
+def test_a_changed_backup_is_refused_with_a_message(kind: str, backup: Path, tmp_path: Path) -> None:
     spoil, words = UNUSABLE[kind]
     spoil(backup)
     assert words in found("restore", backup, "--into", tmp_path / "restored")

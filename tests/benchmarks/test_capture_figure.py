@@ -28,7 +28,7 @@ def test_every_message_of_the_distribution_is_counted() -> None:
 @pytest.mark.components
 @pytest.mark.spark
 @pytest.mark.long
-def test_what_is_taken_in_is_compared_and_measured() -> None:
+def test_merged_rows_are_compared_and_measured() -> None:
     options = [
         "--json",
         "--parts",

@@ -10,7 +10,7 @@ from benchmarks import catalog
 
 
 @pytest.mark.long
-def test_what_did_not_change_is_not_read_again() -> None:
+def test_unchanged_tables_are_not_read_again() -> None:
     figure = catalog.measure(Namespace(scale=0.001))
     assert (figure["slices"], figure["second_commits"]) == (100, 0)
     assert (figure["changed_commits"], figure["absent"]) == (20, 20)

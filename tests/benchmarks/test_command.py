@@ -33,7 +33,7 @@ def test_all_says_of_each_figure_whether_it_could_be_measured(
     assert capsys.readouterr().out.startswith("catalog ")
 
 
-def test_a_child_that_ended_is_told_with_its_last_lines(tmp_path: Path) -> None:
+def test_the_error_of_an_ended_child_has_its_last_lines(tmp_path: Path) -> None:
     log = tmp_path / "center.log"
     with log.open("wb") as output:
         process = subprocess.Popen([sys.executable, "-c", "raise SystemExit('refused')"], stderr=output)

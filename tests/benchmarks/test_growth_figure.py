@@ -10,7 +10,7 @@ from benchmarks import growth
 
 
 @pytest.mark.long
-def test_a_store_stays_as_big_as_what_is_kept() -> None:
+def test_the_size_of_a_store_depends_on_the_kept_rows() -> None:
     figure = growth.measure(argparse.Namespace(entities=5, days=60, history_days=10, keep_snapshots=10))
     assert figure["exhausted"] == 15
     # Of what is older than ten days each slice's last transition is left, and the failures of what is not there.

@@ -55,7 +55,7 @@ def test_a_plan_with_a_slice_too_many_or_too_few_is_noticed(monkeypatch: pytest.
     assert (none["needless_rebuilds"], none["missed_rebuilds"]) == (0, more["rebuilds"] - 3)
 
 
-def test_what_the_reference_touches_is_what_one_names_by_hand() -> None:
+def test_the_reference_equals_a_list_made_by_hand() -> None:
     days = ["2024-06-28", "2024-06-29", "2024-06-30", "2024-07-01"]
     assert Touched(WORLD, UNTIL).by([("a", HOUR)]) == {
         ("b", "2024-06-28"),

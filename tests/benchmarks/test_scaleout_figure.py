@@ -76,9 +76,7 @@ def test_the_other_figures_are_measured() -> None:
         ("DELETE", "/lake/t/a", {}, "DELETE", "t/a"),
     ],
 )
-def test_a_request_is_told_as_what_it_is(
-    method: str, target: str, headers: dict[str, str], kind: str, key: str
-) -> None:
+def test_each_request_is_classified(method: str, target: str, headers: dict[str, str], kind: str, key: str) -> None:
     assert kind_of(method, target, headers) == (kind, key)
 
 

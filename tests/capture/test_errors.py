@@ -15,7 +15,7 @@ Caused by: org.apache.hadoop.fs.s3a.auth.NoAuthWithAWSException: No AWS Credenti
 """
 
 
-def test_what_lies_beneath_a_failed_job_is_told() -> None:
+def test_the_cause_of_a_failed_job_is_shown() -> None:
     """Executors without credentials: the call's name alone would say nothing of them."""
     error = UnexpectedTableError.of("ods_orders", RuntimeError(FROM_JAVA))
     assert error.found == (

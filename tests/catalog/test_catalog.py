@@ -69,7 +69,7 @@ def test_a_page_has_the_newest_slices_and_goes_on_before_a_key(lake: Lake) -> No
         lake.catalog.page("sale")
 
 
-def test_each_schema_is_told_from_its_version_on(lake: Lake) -> None:
+def test_each_schema_has_its_first_version(lake: Lake) -> None:
     import pyarrow as pa
     from deltalake import write_deltalake
 
@@ -155,7 +155,7 @@ def test_the_command_reconciles_where_no_center_does(settings: Settings) -> None
     assert (result.exit_code, "another center is active" in result.output) == (75, True)
 
 
-def test_a_report_of_a_reader_that_is_no_run_is_no_reader(lake: Lake) -> None:
+def test_a_report_without_a_run_is_not_a_reader(lake: Lake) -> None:
     before = lake.catalog.page("sales").entry.last_reader
     fact = Fact("kept", Slice("reports", SECOND), Event.COMPLETED, NOW, "test", data=Facts())
     lake.center.report([fact])

@@ -47,7 +47,7 @@ def plan_of(root: Path, *names: str) -> CodePlan:
         (", amount * 2 AS twice", "", ChangeKind.BREAKING, {"twices"}),
     ],
 )
-def test_only_what_uses_a_changed_column_is_touched(
+def test_only_entities_that_use_a_changed_column_are_touched(
     root: Path, old: str, new: str, kind: ChangeKind, touched: set[str]
 ) -> None:
     compute(root)
@@ -64,7 +64,7 @@ def test_only_what_uses_a_changed_column_is_touched(
 
 
 @pytest.mark.parametrize(("old", "new"), [("WHERE", "-- of the day\n  where"), ("SELECT", "select /* all */")])
-def test_layout_is_no_change(root: Path, old: str, new: str) -> None:
+def test_layout_is_not_a_change(root: Path, old: str, new: str) -> None:
     compute(root)
     rewrite(root, old, new)
     assert plan_of(root) == CodePlan((), {})

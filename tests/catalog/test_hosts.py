@@ -54,7 +54,7 @@ def test_both_databases_hold_the_notes_and_answer(tmp_path: Path, server: str, r
     lake.store.close()
 
 
-def test_the_interface_answers_with_what_the_command_shows(tmp_path: Path) -> None:
+def test_the_http_answer_equals_the_command(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     lake.write(FIRST, [1, 2])
     lake.poll()

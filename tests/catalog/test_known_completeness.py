@@ -43,7 +43,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(acts, max_size=4), max_size=8))
-def test_it_is_what_would_be_counted_now(database: Database, turns: list[list[Any]]) -> None:
+def test_the_cached_result_equals_a_new_count(database: Database, turns: list[list[Any]]) -> None:
     """A report that is not seen, a number that is used twice, or a span that is too short would break it."""
     name = uuid.uuid4().hex
     world = graph(
@@ -66,7 +66,7 @@ def test_it_is_what_would_be_counted_now(database: Database, turns: list[list[An
         assert known.of(asked) == slice_completeness(world, database, asked)
 
 
-def test_what_was_counted_is_not_counted_again(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counted_slices_are_not_counted_again(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     world = graph(clicks="{kind: Virtual, period: hour, probe: {counts: {of: clicks}}}")
     known, records, counted = KnownCompleteness(world, database), RecordCounts(database), list[int]()
 
@@ -84,7 +84,7 @@ def test_what_was_counted_is_not_counted_again(database: Database, monkeypatch: 
     assert counted == [10, 1]
 
 
-def test_what_is_not_counted_has_none(database: Database) -> None:
+def test_entities_without_counts_have_no_completeness(database: Database) -> None:
     world = graph(clicks="{kind: Virtual, period: hour, probe: {counts: {of: clicks}}}", other="period: day")
     known = KnownCompleteness(world, database)
     for _ in range(2):

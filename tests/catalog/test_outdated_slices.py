@@ -59,7 +59,7 @@ def test_a_changed_query_leaves_its_slices_outdated_until_they_are_computed_agai
     store.close()
 
 
-def test_of_a_slice_that_somebody_else_computed_since_the_code_is_not_known(tmp_path: Path) -> None:
+def test_the_code_of_a_foreign_computation_is_unknown(tmp_path: Path) -> None:
     warehouse = small_warehouse(tmp_path)
     store = StateStore.of(warehouse.settings)
     registry = CodeRegistry(store.database)
@@ -73,7 +73,7 @@ def test_of_a_slice_that_somebody_else_computed_since_the_code_is_not_known(tmp_
     store.close()
 
 
-def test_what_a_code_is_is_kept_once_however_late_it_is_told(tmp_path: Path) -> None:
+def test_each_code_is_stored_once_even_if_reported_late(tmp_path: Path) -> None:
     warehouse = small_warehouse(tmp_path)
     store = StateStore.of(warehouse.settings)
     registry, code = CodeRegistry(store.database), entity_code(warehouse, warehouse.entities["totals"])
@@ -85,7 +85,7 @@ def test_what_a_code_is_is_kept_once_however_late_it_is_told(tmp_path: Path) -> 
     store.close()
 
 
-def test_a_description_and_a_rule_are_no_code_of_rows(tmp_path: Path) -> None:
+def test_descriptions_and_rules_are_not_part_of_the_code(tmp_path: Path) -> None:
     described = small_warehouse(tmp_path / "a", {"totals": (f"description: The totals.\n{YAML}", SQL)})
     plain = small_warehouse(tmp_path / "b")
     unchecked = small_warehouse(tmp_path / "c", {"totals": (YAML.replace("  - unique: [region]\n", ""), SQL)})

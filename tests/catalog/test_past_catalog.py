@@ -42,7 +42,7 @@ def told(catalog: Catalog | PastCatalog) -> Any:
     return entries, pages
 
 
-def test_each_instant_has_what_the_catalog_answered_then(tmp_path: Path) -> None:
+def test_the_past_catalog_equals_the_answers_of_that_time(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     tag = TaggedSnapshot("sales", "day", FIRST, 1, 3, NOW + 3 * AN_HOUR)
     answers: list[tuple[datetime, Any]] = []
@@ -110,7 +110,7 @@ def test_a_page_goes_by_the_index_to_its_own_entity_and_its_readers(tmp_path: Pa
     assert [step for step in steps if step.startswith("SCAN") and "CONSTANT" not in step] == []
 
 
-def test_parts_of_a_time_are_told_in_the_order_of_the_catalog_of_now(tmp_path: Path) -> None:
+def test_parts_are_in_the_order_of_the_present_catalog(tmp_path: Path) -> None:
     world = CenterWorld(tmp_path, ods="{period: day, kind: Virtual, sub_partitions: {region: [cn, eu, us]}}")
     for day in ("2024-06-01", "2024-06-02"):
         for region in ("us", "cn", "eu"):

@@ -52,9 +52,7 @@ def test_deleted_data_is_absent_and_who_waits_for_it_waits(lake: Lake, is_noted:
 
 @pytest.mark.parametrize("is_noted", [True, False])
 @pytest.mark.parametrize("marked", [True, False])
-def test_what_a_stranger_overwrote_is_foreign_and_taints_what_was_made_of_it(
-    tmp_path: Path, is_noted: bool, marked: bool
-) -> None:
+def test_overwritten_data_is_foreign_and_taints_downstream_slices(tmp_path: Path, is_noted: bool, marked: bool) -> None:
     lake = Lake(tmp_path)
     lake.write(FIRST, [1], marked=marked)
     lake.write(SECOND, [2], marked=marked)
@@ -70,14 +68,14 @@ def test_what_a_stranger_overwrote_is_foreign_and_taints_what_was_made_of_it(
     assert lake.poll().foreign == 0, "told once"
 
 
-def test_what_a_stranger_added_to_a_day_is_foreign(lake: Lake) -> None:
+def test_added_rows_of_another_program_are_foreign(lake: Lake) -> None:
     lake.poll()
     lake.append(SECOND, [77])
     assert lake.poll().foreign == 1
     assert lake.shown(f"sales@{SECOND}") == "foreign"
 
 
-def test_a_rollback_is_told_for_what_was_written_since_and_taken_back(lake: Lake) -> None:
+def test_a_rollback_is_reported_for_the_slices_that_it_undid(lake: Lake) -> None:
     lake.poll()
     lake.write(FIRST, [100])
     lake.write("2026-03-26", [4])
@@ -105,7 +103,7 @@ def test_a_new_run_makes_a_foreign_slice_good(lake: Lake) -> None:
     assert lake.center.status(Slice("sales", FIRST)).valid
 
 
-def test_of_a_slice_that_is_being_computed_nothing_is_told_until_its_run_has_ended(lake: Lake) -> None:
+def test_a_running_slice_is_not_judged_until_its_run_has_ended(lake: Lake) -> None:
     lake.poll()
     lake.center.report([_started(FIRST)], strict=True)
     lake.commit(FIRST, [9])
@@ -147,7 +145,7 @@ def test_a_table_that_is_deleted_before_the_look_at_its_newest_write(lake: Lake,
 
 
 @pytest.mark.parametrize("is_noted", [True, False])
-def test_a_lake_of_yesterday_is_not_what_was_computed_today(lake: Lake, tmp_path: Path, is_noted: bool) -> None:
+def test_an_older_lake_lacks_the_slices_of_today(lake: Lake, tmp_path: Path, is_noted: bool) -> None:
     lake.poll()
     shutil.copytree(lake_folder(lake.path), tmp_path / "backup")
     lake.write(FIRST, [1000])
@@ -227,7 +225,7 @@ def test_a_table_that_was_gone_before_the_first_pass(lake: Lake) -> None:
     assert lake.poll().absent == 3
 
 
-def test_a_table_that_a_stranger_made_anew(lake: Lake) -> None:
+def test_a_table_recreated_by_another_program(lake: Lake) -> None:
     lake.poll()
     shutil.rmtree(lake_folder(lake.path))
     lake.commit(FIRST, [1])
@@ -244,7 +242,7 @@ def test_files_that_are_gone_without_a_commit_are_found_when_they_are_looked_for
     assert lake.poll(verify=True).absent == 0
 
 
-def test_a_vacuum_that_takes_what_is_not_live_any_more_changes_nothing(lake: Lake) -> None:
+def test_a_vacuum_of_unused_files_changes_nothing(lake: Lake) -> None:
     lake.write(FIRST, [5])
     lake.poll()
     DeltaTable(str(lake.path)).vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
@@ -258,7 +256,7 @@ def test_an_empty_slice_is_not_absent(lake: Lake) -> None:
     assert lake.poll().absent == 0
 
 
-def test_what_dagster_was_made_to_forget_stays_forgotten(lake: Lake) -> None:
+def test_wiped_slices_stay_wiped(lake: Lake) -> None:
     lake.poll()
     lake.center.report([_wiped(FIRST)])
     assert lake.poll().recovered == 0
@@ -307,13 +305,13 @@ def test_files_of_a_captured_table_that_go_without_a_word_in_the_log_are_missed(
     assert captured.poll(verify=True).recovered == 1
 
 
-def test_a_foreign_write_to_a_captured_table_leaves_its_tagged_versions_what_they_are(captured: Lake) -> None:
+def test_a_foreign_write_to_a_captured_table_leaves_tagged_versions_unchanged(captured: Lake) -> None:
     write_deltalake(lake_folder(captured.warehouse.table_path("orders")), pa.table({"id": [9]}), mode="overwrite")
     report = captured.poll()
     assert (report.foreign, report.absent) == (0, 0)
 
 
-def test_what_did_not_change_is_not_read_again(lake: Lake) -> None:
+def test_unchanged_tables_are_not_read_again(lake: Lake) -> None:
     assert lake.poll().commits == 3
     again = lake.poll()
     assert (again.changed, again.commits) == (0, 0)

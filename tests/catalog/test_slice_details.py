@@ -75,7 +75,7 @@ def test_a_slice_says_which_rule_failed_and_which_slices_reach_it(lake: Lake) ->
     assert [state_in_words(reports[day]) for day in DAYS[:2]] == ["completed", "completed, invalid"]
 
 
-def test_the_run_of_a_slice_is_no_word_of_its_rules(lake: Lake) -> None:
+def test_a_slices_run_is_not_a_result_of_its_rules(lake: Lake) -> None:
     judge(lake, f"reports@{FIRST}", Event.QUALITY_PASSED, "its checks passed")
     told = shown(lake, "reports")[FIRST]
     for run, rules in ((None, "run "), ("17", "run 17")):
@@ -84,7 +84,7 @@ def test_the_run_of_a_slice_is_no_word_of_its_rules(lake: Lake) -> None:
         assert state_in_words(of_run) == "completed, invalid, tainted"
 
 
-def test_what_was_told_of_an_earlier_quality_is_told_no_more(lake: Lake) -> None:
+def test_results_of_an_earlier_quality_are_not_shown(lake: Lake) -> None:
     judge(lake, f"reports@{FIRST}", Event.QUALITY_FAILED, "not_null: 2 rows lack a value of n")
     then, lake.now = lake.now, lake.now + timedelta(hours=1)
     judge(lake, f"reports@{FIRST}", Event.QUALITY_IGNORED, "these two will do")
@@ -104,7 +104,7 @@ def put(lake: Lake, day: str, version: int, *anomalies: Anomaly) -> None:
     SliceProfiles(lake.store.database).put([(stored, profile)])
 
 
-def test_a_profile_is_told_where_one_is_kept(lake: Lake) -> None:
+def test_a_stored_profile_is_shown(lake: Lake) -> None:
     put(lake, FIRST, 0)
     put(lake, SECOND, NOT_PUBLISHED, Anomaly("rows", "7", "70", 9.0))
     reports = shown(lake, "reports")
@@ -115,7 +115,7 @@ def test_a_profile_is_told_where_one_is_kept(lake: Lake) -> None:
     ]
 
 
-def test_completeness_is_told_where_records_are_counted(lake: Lake) -> None:
+def test_completeness_is_shown_if_records_are_counted(lake: Lake) -> None:
     at = int((datetime.fromisoformat(f"{SECOND}T00:30:00+01:00") - EPOCH) / timedelta(minutes=1))
     counts = [RecordCount("reports", at, "source", "shop", 40), RecordCount("reports", at, "lake", "commit", 39)]
     RecordCounts(lake.store.database).report(counts, {"reports": at + 1440})
@@ -139,7 +139,7 @@ def test_completeness_is_told_where_records_are_counted(lake: Lake) -> None:
     grid=st.tuples(st.sampled_from([1, 5, 10, 7, 60]), st.integers(0, 70)),
     period=st.sampled_from(["hour", "day", "10min"]),
 )
-def test_a_page_says_of_each_slice_what_is_said_of_it_alone(
+def test_details_of_a_page_equal_those_of_each_slice_alone(
     database: Database, counts: dict[Any, int], final: int, grid: tuple[int, int], period: str
 ) -> None:
     """The slow reference is what `tidemark completeness` asks, slice by slice; a day on which clocks are changed."""

@@ -45,7 +45,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StateStore
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(told=TOLD, wanted=st.sets(st.sampled_from(SLICES)), until=st.none() | st.integers(-1, 30))
-def test_it_is_what_the_last_of_all_transitions_says(
+def test_the_data_is_from_the_last_transition(
     store: StateStore, told: list[tuple[Slice, str | None, int | None]], wanted: set[Slice], until: int | None
 ) -> None:
     first = store.read.last()

@@ -14,7 +14,7 @@ from tidemark.dependency_model.time.spark_time_zone import SPARK_TIME_ZONE, spar
 from tidemark.spark.temporary_settings import settings
 
 
-def test_the_repeated_hour_is_a_partition_of_its_own() -> None:
+def test_the_repeated_hour_is_a_separate_partition() -> None:
     first = partition_values("hour", "2026-10-25T02")
     second = partition_values("hour", "2026-10-25T02+01:00")
     assert first == {"dt": date(2026, 10, 25), "hour": "02"}

@@ -187,7 +187,7 @@ def test_only_partitions_that_changed_are_read(spark: SparkSession, tmp_path: Pa
         'quality: [{row_count: {min: 1, where: "amount > 0"}}]\n',
     ],
 )
-def test_what_another_moment_or_the_whole_table_decides_is_not_narrowed(tmp_path: Path, rules: str) -> None:
+def test_rules_that_depend_on_time_or_the_whole_table_are_not_narrowed(tmp_path: Path, rules: str) -> None:
     warehouse = small_warehouse(tmp_path, {"sales": (CAPTURED + rules, "")})
     assert not can_be_narrowed(warehouse.entities["sales"])
 

@@ -63,7 +63,7 @@ def _analyze(spark: SparkSession, warehouse: Warehouse) -> dict[str, DataFrame]:
     return inputs
 
 
-def test_lineage_of_every_query_is_what_spark_says(spark: SparkSession, tmp_path: Path) -> None:
+def test_lineage_of_every_query_equals_sparks(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = load_warehouse(Settings.at(tmp_path / "data"))
     frames = _analyze(spark, warehouse)
     assert len(frames) == 23

@@ -70,7 +70,7 @@ def test_files_are_copied_by_one_line(
     assert table.rows({"dt": DAY}) == ROWS
 
 
-def test_what_is_not_cast_stays_as_it_is(spark: SparkSession, tmp_path: Path) -> None:
+def test_columns_without_a_cast_stay_unchanged(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / KEY).mkdir()
     csv(tmp_path / KEY / "a.csv")
     table = CopiedTable(tmp_path, f"period: day\nsource: {tmp_path}/{{dt}}\n")
@@ -92,7 +92,7 @@ def test_a_marker_completes_a_slice_and_other_rows_are_another_content(tmp_path:
     assert table.look(KEY).content != before.content
 
 
-def test_a_rule_holds_back_what_was_copied(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_broken_rule_holds_the_copied_slice(spark: SparkSession, tmp_path: Path) -> None:
     csv(tmp_path / f"{KEY}.csv")
     rules = "quality: [{accepted_values: {column: city, values: [Paris]}}]\n"
     table = CopiedTable(tmp_path, f"period: day\nsource: {tmp_path}/{{dt}}.csv\n{TYPED}{rules}")
@@ -171,7 +171,7 @@ def test_a_delta_table_of_others_is_cut_by_its_column_of_time(spark: SparkSessio
         ("source: 'l/{dt}'\nkind: Static\n", "a Static entity has no period"),
     ],
 )
-def test_what_cannot_be_copied_is_refused_with_its_line(tmp_path: Path, yaml: str, expected: str) -> None:
+def test_an_invalid_copy_is_refused_with_its_line(tmp_path: Path, yaml: str, expected: str) -> None:
     with pytest.raises(EntityErrors) as raised:
         CopiedTable(tmp_path, f"period: day\n{yaml}")
     told = "\n".join(map(str, raised.value.problems))
@@ -179,7 +179,7 @@ def test_what_cannot_be_copied_is_refused_with_its_line(tmp_path: Path, yaml: st
     assert told.count(expected) == 1
 
 
-def test_a_query_beside_it_reads_the_source_itself(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_query_may_read_the_source_directly(spark: SparkSession, tmp_path: Path) -> None:
     csv(tmp_path / f"{KEY}.csv")
     query = "SELECT upper(city) AS city FROM ods_orders_source WHERE dt = :biz_date AND id = '1'\n"
     table = CopiedTable(tmp_path, f"period: day\nsource: {tmp_path}/{{dt}}.csv\n", query)

@@ -89,7 +89,9 @@ def compute(spark: SparkSession, warehouse: Warehouse, version: str = "") -> lis
     [delta, files("parquet"), files("csv"), files("json"), partitions, sql],
     ids=["delta", "parquet", "csv", "json", "partitions", "sql"],
 )
-def test_a_query_reads_what_the_probe_saw(spark: SparkSession, tmp_path: Path, write: Callable[[Path], str]) -> None:
+def test_a_query_reads_the_rows_that_the_probe_saw(
+    spark: SparkSession, tmp_path: Path, write: Callable[[Path], str]
+) -> None:
     assert compute(spark, warehouse_of(tmp_path, write(tmp_path))) == [("cn", 11), ("eu", 12)]
 
 
@@ -101,12 +103,12 @@ def test_a_delta_table_is_read_at_the_version_that_was_seen(spark: SparkSession,
 
 
 @pytest.mark.parametrize("probe", ["", "dagster: {asset: a, partition: '{key}'}", "counts: {of: spend}"])
-def test_what_has_no_rows_anywhere_is_refused(spark: SparkSession, tmp_path: Path, probe: str) -> None:
+def test_external_data_without_rows_is_refused(spark: SparkSession, tmp_path: Path, probe: str) -> None:
     with pytest.raises(ExternalRowsError, match="the place of the rows of spend is not known"):
         compute(spark, warehouse_of(tmp_path, probe))
 
 
-def test_what_is_gone_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_missing_external_data_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = warehouse_of(tmp_path, files("parquet")(tmp_path))
     for file in (tmp_path / "spend" / f"dt={KEY}").iterdir():
         file.unlink()

@@ -111,7 +111,7 @@ def test_a_function_is_analysed_again_when_it_changed_and_not_before(
         ('"region", "left")', '"region").limit(1 + sales.count())', "", "it reads rows (collect, count, toPandas"),
     ],
 )
-def test_what_differs_and_what_is_open_is_told(
+def test_different_and_unknown_reads_are_reported(
     spark: SparkSession, root: Path, old: str, new: str, yaml: str, says: str
 ) -> None:
     _write(root, FUNCTION.replace(old, new), f"period: day\n{yaml}\n")
@@ -121,7 +121,7 @@ def test_what_differs_and_what_is_open_is_told(
 
 
 @pytest.mark.usefixtures("few")
-def test_yaml_states_what_the_plan_leaves_open(spark: SparkSession, root: Path) -> None:
+def test_yaml_states_reads_that_the_plan_does_not_show(spark: SparkSession, root: Path) -> None:
     text = FUNCTION.replace('F.col("dt") == biz_date - timedelta(1)', 'F.col("amount") > 1')
     _write(root, text, "period: day\ndepends_on: [{entity: sales, offset: Set -1}]\n")
     declarations = read_with_dry_runs(root, _settings(root))

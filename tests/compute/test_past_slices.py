@@ -50,7 +50,9 @@ def told(warehouse: Warehouse, slice_: Slice, events: str, version: int) -> date
 
 
 @pytest.mark.spark
-def test_it_is_what_was_there_then(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_past_slice_has_the_rows_of_that_time(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     warehouse = small_warehouse(tmp_path, {"ods_orders": (CAPTURED, "")})
     path, orders = warehouse.table_path("totals"), Slice("ods_orders", str(DAY))
     instants, vacuumed = [], list[str]()

@@ -87,11 +87,11 @@ UNDECIDED: dict[str, Compute] = {
 
 
 @pytest.mark.parametrize("what", UNDECIDED)
-def test_what_the_plan_leaves_open_is_said(inputs: dict[str, DataFrame], what: str) -> None:
+def test_reads_that_the_plan_does_not_show_are_reported(inputs: dict[str, DataFrame], what: str) -> None:
     assert reads(UNDECIDED[what], inputs, TIMES[:9])["d_orders"].undecidable, what
 
 
-def test_reads_beside_the_rows_count(inputs: dict[str, DataFrame]) -> None:
+def test_reads_outside_of_the_result_count(inputs: dict[str, DataFrame]) -> None:
     """Queries inside expressions, and SQL with CTEs over the inputs."""
     session = inputs["d_orders"].sparkSession
     for name, frame in inputs.items():

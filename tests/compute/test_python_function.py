@@ -60,13 +60,13 @@ def test_the_parameters_are_the_inputs_and_yaml_states_other_offsets(tmp_path: P
         ("def compute(sales)\n", "ads/best.py:1:19: this is not Python"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, says: str) -> None:
+def test_errors_have_a_line(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(EntityErrors) as caught:
         with_function(tmp_path, text)
     assert says in str(caught.value)
 
 
-def test_a_run_is_refused_while_nobody_knows_what_its_function_reads(tmp_path: Path) -> None:
+def test_a_run_with_an_unanalysed_function_is_refused(tmp_path: Path) -> None:
     warehouse = with_function(tmp_path)
     with pytest.raises(UnreadFunctionError, match="none for totals"):
         refuse_unread(warehouse, warehouse.entities["best"])

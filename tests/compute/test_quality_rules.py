@@ -166,7 +166,7 @@ def judged(
     return audit(rules, frame, slices, cast("Surroundings", Around(spark, before)))
 
 
-def test_every_rule_is_what_it_is_in_plain_words(spark: SparkSession) -> None:
+def test_every_rule_agrees_with_its_plain_reference(spark: SparkSession) -> None:
     chance = random.Random(2)
     contents = {day: random_rows(chance, day) for day in DAYS}
     before = {day.isoformat(): chance.randrange(1, 7) for day in DAYS[::2]}
@@ -196,7 +196,7 @@ def test_every_rule_is_what_it_is_in_plain_words(spark: SparkSession) -> None:
         (NoRows("SELECT * FROM nowhere"), "TABLE_OR_VIEW_NOT_FOUND"),
     ],
 )
-def test_a_rule_that_crashes_is_unknown_and_the_others_are_told(
+def test_a_crashed_rule_is_unknown_and_the_others_have_results(
     spark: SparkSession, rule: QualityRule, says: str
 ) -> None:
     row = {"id": 1, "kind": "a", "amount": 7.0, "code": "A1", "at": end_of(DAYS[0]), "dt": DAYS[0]}

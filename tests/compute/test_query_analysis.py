@@ -83,7 +83,7 @@ def test_before_the_first_capture_nothing_is_known_and_no_spark_starts(project: 
 
 
 @pytest.mark.spark
-def test_what_spark_finds_is_told_at_its_line_and_kept(project: Project, spark: SparkSession) -> None:
+def test_sparks_errors_have_a_line_and_are_cached(project: Project, spark: SparkSession) -> None:
     project.capture(COLUMNS)
     assert project.problems(spark) == []
     assert project.problems(None) == []
@@ -102,7 +102,7 @@ def test_what_spark_finds_is_told_at_its_line_and_kept(project: Project, spark: 
 
 
 @pytest.mark.spark
-def test_a_column_that_goes_is_missed_by_those_that_read_it(project: Project, spark: SparkSession) -> None:
+def test_a_removed_column_is_an_error_in_its_readers(project: Project, spark: SparkSession) -> None:
     project.capture(COLUMNS)
     assert project.problems(spark) == []
     project.capture({name: column for name, column in COLUMNS.items() if name != "city"})
@@ -117,7 +117,7 @@ def test_a_cache_that_cannot_be_read_is_none(project: Project) -> None:
 
 
 @pytest.mark.spark
-def test_a_rule_over_a_column_that_is_not_there_is_told_at_its_line(project: Project, spark: SparkSession) -> None:
+def test_a_rule_over_a_missing_column_is_an_error_with_its_line(project: Project, spark: SparkSession) -> None:
     project.capture(COLUMNS)
     project.write_rules("not_null: [city]", "range: {column: gmw, min: 0}")
     ((where, message),) = project.problems(spark)
@@ -179,10 +179,10 @@ def test_queries_that_go_by_the_clock(project: Project, spark: SparkSession) -> 
         ("paid - paid AS days", "types that Delta does not store: days interval day"),
         ("array() AS nothing", "types that Delta does not store: nothing array<void>"),
         ("NULL AS nothing", "no column is left to write"),
-        ("named_struct('a b', city) AS s", "names that a table cannot have: s.a b"),
+        ("named_struct('a b', city) AS s", "columns with invalid names: s.a b"),
     ],
 )
-def test_a_list_that_delta_cannot_store_is_told(project: Project, spark: SparkSession, columns: str, why: str) -> None:
+def test_an_unsupported_column_list_is_an_error(project: Project, spark: SparkSession, columns: str, why: str) -> None:
     project.capture(COLUMNS)
     query = f"SELECT {columns} FROM ods_orders WHERE dt = :biz_date"  # noqa: S608 - a query of the test's own
     project.write(gmv=query, above="SELECT 1 AS x FROM ods_orders WHERE dt = :biz_date")

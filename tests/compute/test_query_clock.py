@@ -82,7 +82,7 @@ RULES = """quality:
 """
 
 
-def test_rules_mean_what_spark_means(spark: SparkSession, tmp_path: Path) -> None:
+def test_rules_have_sparks_meaning(spark: SparkSession, tmp_path: Path) -> None:
     _, done = computed(spark, tmp_path, "SELECT * EXCEPT (dt) FROM sales WHERE dt = :biz_date", RULES)
     assert [check.name for check in done.audit.checks if not check.passed] == ["freshness_2", "reconcile_5", "unique_2"]
 

@@ -24,7 +24,7 @@ CAPTURED = "kind: Snapshot\nperiod: day\nsource: {table: school.users, instances
 
 
 @pytest.mark.parametrize("where", [None, "id > 0"])
-def test_a_tag_beyond_the_end_of_the_log_is_told_in_words(tmp_path: Path, where: str | None) -> None:
+def test_a_tag_beyond_the_end_of_the_log_is_a_clear_error(tmp_path: Path, where: str | None) -> None:
     """A lake of yesterday under a state store of today."""
     warehouse = small_warehouse(tmp_path, {"users": (CAPTURED, "")})
     write_deltalake(lake_folder(warehouse.table_path("users")), pa.table({"id": [1]}))

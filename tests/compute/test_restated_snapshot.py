@@ -76,7 +76,7 @@ def restate(runtime: Runtime, late_batch: int) -> None:
     runtime.registry.restate([("sales", "day", DAY.key)], late_batch)
 
 
-def test_what_waits_for_late_events_is_not_read(spark: SparkSession, runtime: Runtime) -> None:
+def test_a_snapshot_that_waits_for_late_events_is_not_read(spark: SparkSession, runtime: Runtime) -> None:
     (captured,) = runtime.warehouse.source_tables()
     assert (captured.restated, captured.lateness) == (frozenset({"sales"}), {"sales": 600_000})
     assert captured.kept == {"sales": 3}

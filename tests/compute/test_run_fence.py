@@ -27,7 +27,7 @@ DAY = "2026-03-25"
 TOTALS = Slice("totals", DAY)
 
 
-def test_where_the_store_is_a_file_nothing_is_asked(tmp_path: Path) -> None:
+def test_with_a_store_in_a_file_no_fence_is_checked(tmp_path: Path) -> None:
     assert RunFences(Settings.at(tmp_path)).of("a run") is pass_always
     assert not (tmp_path / "state.db").exists()
 
@@ -54,7 +54,7 @@ def amounts(warehouse: Warehouse) -> list[int]:
 
 
 @pytest.mark.spark
-def test_a_late_run_leaves_what_the_one_after_it_published(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_late_run_does_not_replace_the_result_of_its_successor(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = small_warehouse(tmp_path)
     path, fence = warehouse.table_path("totals"), GivenUp()
     sold(spark, warehouse, 7)
@@ -69,7 +69,7 @@ def test_a_late_run_leaves_what_the_one_after_it_published(spark: SparkSession, 
 
 
 @pytest.mark.spark
-def test_of_a_first_commit_as_well(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_late_run_does_not_replace_a_first_commit(spark: SparkSession, tmp_path: Path) -> None:
     warehouse, fence = small_warehouse(tmp_path), GivenUp()
     sold(spark, warehouse, 7)
     fence.is_lost = True

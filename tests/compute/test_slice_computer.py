@@ -100,7 +100,7 @@ def test_a_query_sees_only_the_slices_that_it_declares(spark: SparkSession, ware
     assert rows(warehouse, "running", TUESDAY) == [(4,)]
 
 
-def test_what_a_query_filters_by_is_noted_for_each_slice(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_filters_of_a_query_are_recorded_for_each_slice(spark: SparkSession, tmp_path: Path) -> None:
     chinese = "SELECT region, sum(amount) AS amount FROM sales WHERE dt = :biz_date AND region = 'cn' GROUP BY region\n"
     warehouse = small_warehouse(tmp_path, {"totals": (DECLARED["totals"][0], chinese)})
     fill(spark, warehouse, SALES)
@@ -124,7 +124,7 @@ FROM `ads`.sales AS s WHERE s.dt = :biz_date AND region <> 'ads.sales;' GROUP BY
     assert rows(warehouse, "totals", MONDAY) == [("cn", 11), ("eu", 5)]
 
 
-def test_a_broken_rule_says_what_was_found(tmp_path: Path, spark: SparkSession) -> None:
+def test_a_broken_rule_shows_the_found_value(tmp_path: Path, spark: SparkSession) -> None:
     unknown, foreign, doubled, none = (date(2026, 3, day) for day in (23, 24, 25, 26))
     query = """
         SELECT region, sum(amount) AS amount FROM sales WHERE dt = :biz_date AND amount < 100 GROUP BY region
@@ -148,7 +148,7 @@ def test_a_broken_rule_says_what_was_found(tmp_path: Path, spark: SparkSession) 
     ]
 
 
-def test_a_slice_that_breaks_a_rule_leaves_its_table_as_it_was(tmp_path: Path, spark: SparkSession) -> None:
+def test_a_slice_that_breaks_a_rule_leaves_its_table_unchanged(tmp_path: Path, spark: SparkSession) -> None:
     warehouse, days = small_warehouse(tmp_path), [Slice("totals", f"2026-03-{day}") for day in (23, 24)]
     fill(spark, warehouse, {MONDAY: [(1, 10, "us")], TUESDAY: SALES[TUESDAY]})
     refused, published = computer(spark, warehouse).compute(days)
@@ -162,9 +162,7 @@ def test_a_slice_that_breaks_a_rule_leaves_its_table_as_it_was(tmp_path: Path, s
     assert rows(warehouse, "totals", TUESDAY) == [("eu", 7)]
 
 
-def test_of_slices_that_read_each_other_those_after_a_refused_one_are_not_computed(
-    tmp_path: Path, spark: SparkSession
-) -> None:
+def test_slices_that_read_a_refused_slice_are_not_computed(tmp_path: Path, spark: SparkSession) -> None:
     chained = """
 period: day
 depends_on: [{entity: sales, offset: Set 0}, {entity: chained, offset: Set -1}]
@@ -248,7 +246,7 @@ class TestInDagster:
         assert verdicts[VALIDITY_CHECK] is False
 
     @pytest.mark.long
-    def test_of_a_range_only_the_good_slices_are_materialized(self, tmp_path: Path, spark: SparkSession) -> None:
+    def test_only_the_good_slices_of_a_range_are_materialized(self, tmp_path: Path, spark: SparkSession) -> None:
         warehouse = small_warehouse(tmp_path)
         fill(spark, warehouse, {**SALES, TUESDAY: [(4, 7, "us")]})
         tags = {"dagster/asset_partition_range_start": "2026-03-23", "dagster/asset_partition_range_end": "2026-03-25"}
@@ -327,7 +325,7 @@ def report(instance: dg.DagsterInstance, name: str, key: str) -> None:
     instance.report_runless_asset_event(dg.AssetMaterialization(name, partition=key))
 
 
-def test_how_much_slices_read_is_what_their_inputs_hold(spark: SparkSession, warehouse: Warehouse) -> None:
+def test_the_number_of_read_rows_is_that_of_the_inputs(spark: SparkSession, warehouse: Warehouse) -> None:
     registry = SnapshotRegistry(Database.at(warehouse.settings.state_db))
     inputs = Inputs(spark.newSession(), warehouse, registry)
     computer(spark, warehouse).compute([Slice("totals", "2026-03-24")])

@@ -42,7 +42,7 @@ CLEANED = "SELECT id, amount, region FROM sales WHERE dt = :biz_date\n"
 DEEPER = "quality_on_anomaly: [{unique: [id]}]\n"
 
 
-def test_hours_that_spark_measured_merge_to_what_duckdb_counts_of_the_day(spark: SparkSession, tmp_path: Path) -> None:
+def test_merged_profiles_of_hours_equal_duckdbs_counts_of_the_day(spark: SparkSession, tmp_path: Path) -> None:
     columns = (
         "id",
         "id % 24 AS hour",

@@ -69,7 +69,7 @@ def test_every_command_looks_or_serves_or_is_recorded() -> None:
     assert unrecorded == LOOK | WRITE_SOURCES | SERVE
 
 
-def test_what_a_command_changes_is_recorded_with_the_account_and_not_with_what_a_variable_says(
+def test_a_command_is_recorded_with_the_account_and_not_with_a_variable(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOGNAME", "ceo")
@@ -99,7 +99,7 @@ def test_a_dry_run_and_a_question_leave_no_entry(project: Project) -> None:
     assert [entry[1:] for entry in project.recorded()] == [("tidemark taint", "a 2026-01-01 --author=ceo", "wrong")]
 
 
-def test_what_cannot_be_recorded_is_not_done(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_action_without_an_audit_entry_is_not_done(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def down(_log: object, _entry: object) -> None:
         raise StateStoreDownError("the state store's database does not answer")
 

@@ -41,7 +41,7 @@ print("ended by itself")
 
 
 @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_who_waits_in_c_ends_after_the_deadline(signum: signal.Signals) -> None:
+def test_a_process_that_waits_in_c_ends_after_the_deadline(signum: signal.Signals) -> None:
     with _process(_IN_C, 0.2) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "there\n"
@@ -50,7 +50,7 @@ def test_who_waits_in_c_ends_after_the_deadline(signum: signal.Signals) -> None:
     assert (process.returncode, said, errors) == (ExitCode.TRY_AGAIN, "", "it did not answer\n")
 
 
-def test_who_hears_the_signal_ends_at_once() -> None:
+def test_a_process_that_handles_the_signal_ends_at_once() -> None:
     with _process(_IN_PYTHON, 100_000) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "there\n"

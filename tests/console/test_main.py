@@ -67,7 +67,7 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.slow
-def test_answers_about_what_did_not_change_load_neither_spark_nor_arrow_nor_dagster(tmp_path: Path) -> None:
+def test_commands_on_an_unchanged_project_load_neither_spark_nor_arrow_nor_dagster(tmp_path: Path) -> None:
     """What takes seconds to load, and a parser of SQL: the queries were analysed before."""
     probe = (
         "import sys; from click.testing import CliRunner; from tidemark.console.main import main\n"
@@ -171,20 +171,20 @@ def test_an_error_for_a_program_is_one_json_object() -> None:
     }
 
 
-def test_an_error_that_may_pass_has_an_exit_code_of_its_own() -> None:
+def test_a_transient_error_has_a_separate_exit_code() -> None:
     failed = CliRunner().invoke(_group_that_raises(_BusyError("busy")), ["anything", "--json"])
 
     assert failed.exit_code == ExitCode.TRY_AGAIN
     assert json.loads(failed.stdout)["error"]["transient"] is True
 
 
-def test_debug_lets_the_traceback_through() -> None:
+def test_debug_shows_the_traceback() -> None:
     failed = CliRunner().invoke(_group_that_raises(_WRONG), ["--debug", "anything"])
 
     assert failed.exception is _WRONG
 
 
-def test_ctrl_c_is_no_error_of_ours() -> None:
+def test_ctrl_c_is_not_an_error() -> None:
     stopped = CliRunner().invoke(_group_that_raises(KeyboardInterrupt()), ["anything"])
 
     assert (stopped.exit_code, stopped.stderr) == (ExitCode.INTERRUPTED, "interrupted\n")

@@ -164,7 +164,7 @@ def test_no_command_prints_it(form: str, tmp_path: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.parametrize("form", _LAKE_FORMS)
-def test_no_command_prints_what_a_lake_is_reached_by(form: str, tmp_path: Path) -> None:
+def test_no_command_prints_credentials_of_the_lake(form: str, tmp_path: Path) -> None:
     run_every_command(in_object_store(tmp_path, LAKES[form]), tmp_path)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_work_that_dies_ends_the_others_and_is_told(tmp_path: Path) -> None:
+def test_a_failed_thread_ends_the_others_and_is_reported(tmp_path: Path) -> None:
     begun, ended = threading.Event(), threading.Event()
 
     def dies(_goes_on: Callable[[], bool]) -> None:

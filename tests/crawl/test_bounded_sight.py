@@ -13,7 +13,7 @@ from tidemark.dependency_model.arrival.sighting import Sight
 PLAIN = Sight(is_there=True, why="3 files", content="a", rows=5, version="7", watermark="2026-03-29T00:00:00+00:00")
 
 
-def test_what_every_store_keeps_is_as_it_was() -> None:
+def test_storable_results_are_unchanged() -> None:
     assert bounded(PLAIN) == PLAIN
 
 
@@ -30,12 +30,12 @@ def test_what_every_store_keeps_is_as_it_was() -> None:
         Sight(is_there=True, why="", measured=(("n", math.nan),)),
     ],
 )
-def test_what_no_store_keeps_is_a_probe_that_failed(sight: Sight) -> None:
+def test_unstorable_results_fail_the_probe(sight: Sight) -> None:
     with pytest.raises(ProbeError):
         bounded(sight)
 
 
-def test_what_people_read_is_one_line_that_can_be_stored() -> None:
+def test_texts_become_one_storable_line() -> None:
     sight = bounded(Sight(is_there=False, why="state is \ud800\n\x1b[2J" + "x" * 2_000, content="\udfff"))
     assert sight.why.isprintable()
     assert len(sight.why) <= 500

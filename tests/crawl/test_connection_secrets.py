@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_the_projects_folders_are_where_its_settings_say_and_are_no_secrets(tmp_path: Path) -> None:
+def test_the_projects_folders_follow_its_settings_and_are_not_secrets(tmp_path: Path) -> None:
     settings = Settings.at(tmp_path / "data")
     secrets = ConnectionSecrets.of(settings, {"TIDEMARK_DATA": "/elsewhere", "PARTNER": "canary"})
     told = secrets.fill("${TIDEMARK_DATA}|${TIDEMARK_WAREHOUSE}|${PARTNER}")

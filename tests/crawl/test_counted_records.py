@@ -49,7 +49,7 @@ def test_one_slot_completes_an_hour_ten_minutes_and_two_times_five() -> None:
     assert complete(story(40_000, final=AT + 9), **windows) == nothing, "the source still counts"
 
 
-def test_what_is_seen_is_said() -> None:
+def test_the_result_describes_the_counts() -> None:
     sight = look(PROBE, "2022-08-01T15", period="hour", counts=story(30_000))
     open_slot = "1 of 7 slots are open, missing 10000 from 2022-08-01T15:58Z"
     assert (sight.rows, sight.why) == (270_000, f"270000 of 280000 records, 96.429%; {open_slot}")
@@ -93,13 +93,13 @@ def test_a_report_is_lines_of_json() -> None:
         '{"of": "' + "x" * 5_000 + '"}',
     ],
 )
-def test_what_is_no_count_is_refused_with_its_line(line: str) -> None:
+def test_an_invalid_count_is_refused_with_its_line(line: str) -> None:
     good = '{"of": "foo", "at": "2022-08-01T15:58:30Z", "side": "lake", "records": 2}'
     with pytest.raises(CountReportError, match="line 2"):
         read_counts([good, line])
 
 
-def test_what_is_reported_twice_counts_once_and_in_any_order(tmp_path: Path) -> None:
+def test_repeated_reports_count_once_in_any_order(tmp_path: Path) -> None:
     counts = RecordCounts(Database.at(tmp_path / "state.db"))
     reports = [
         ([RecordCount("foo", 5, "lake", "commit-1", 10), RecordCount("foo", 6, "source", "0", 10)], {"foo": 8}),

@@ -77,7 +77,7 @@ def at(minutes: int) -> datetime:
     return END + minutes * MINUTE
 
 
-def test_who_waits_too_costs_nothing(world: Simulation) -> None:
+def test_another_reader_of_a_slice_has_no_cost(world: Simulation) -> None:
     slice_ = world.watch("clicks", lambda _: NOTHING)
     for _ in range(500):
         world.watch("clicks", lambda _: NOTHING)
@@ -87,7 +87,7 @@ def test_who_waits_too_costs_nothing(world: Simulation) -> None:
     assert len(world.crawler) == 1
 
 
-def test_what_is_there_is_believed_once_it_stayed_the_same(world: Simulation) -> None:
+def test_a_slice_is_trusted_when_it_stays_the_same(world: Simulation) -> None:
     slice_ = world.watch("clicks", lambda now: there() if now >= at(10) else NOTHING)
     world.go_on(40)
     ((settled, when),) = world.settled
@@ -122,7 +122,7 @@ def test_a_source_that_lies_is_not_believed_while_its_counts_move(world: Simulat
     assert len(world.settled) == 1
 
 
-def test_a_clock_that_goes_back_begins_anew_and_one_that_jumps_alone_is_no_proof(world: Simulation) -> None:
+def test_a_clock_set_back_restarts_the_wait_and_a_jump_forward_proves_nothing(world: Simulation) -> None:
     world.watch("clicks", lambda _: there())
     world.go_on(1)
     world.now -= timedelta(hours=2)
@@ -138,7 +138,7 @@ def test_a_clock_that_goes_back_begins_anew_and_one_that_jumps_alone_is_no_proof
     assert all(slice_.entity != "late" for slice_, _ in world.settled), "one look proves nothing"
 
 
-def test_a_system_that_is_down_is_left_alone_and_comes_back_by_itself(world: Simulation) -> None:
+def test_a_system_that_is_down_is_not_probed_until_it_returns(world: Simulation) -> None:
     def answer(now: datetime) -> Sight:
         if now < at(120):
             raise ProbeError("the database did not answer")
@@ -170,7 +170,7 @@ def test_a_source_that_flaps_is_believed_in_the_end(world: Simulation) -> None:
     assert len(world.settled) == 1
 
 
-def test_a_slow_system_gets_few_looks_at_once_and_keeps_nobody_else_waiting(world: Simulation) -> None:
+def test_a_slow_system_gets_few_probes_and_does_not_delay_others(world: Simulation) -> None:
     world.held = deque()
     for number in range(20):
         world.watch(f"clicks_{number}", lambda _: there())
@@ -202,7 +202,7 @@ def test_a_look_that_hangs_is_given_up_and_its_late_answer_counts_for_nothing(wo
     assert [settled for settled, _ in world.settled] == [slice_]
 
 
-def test_what_was_learned_says_when_to_look(world: Simulation) -> None:
+def test_learned_arrivals_decide_the_time_of_probes(world: Simulation) -> None:
     for week in range(1, 6):
         end = END - timedelta(weeks=week)
         world.crawler.learn("clicks", end, end + timedelta(hours=5))
@@ -214,7 +214,7 @@ def test_what_was_learned_says_when_to_look(world: Simulation) -> None:
     assert [settled for settled, _ in world.settled] == [slice_]
 
 
-def test_nobody_looks_for_what_nobody_waits_for(world: Simulation) -> None:
+def test_slices_without_readers_are_not_probed(world: Simulation) -> None:
     slice_ = world.watch("clicks", lambda _: NOTHING)
     world.crawler.forget(slice_)
     world.go_on(10)

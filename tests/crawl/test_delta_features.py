@@ -104,7 +104,7 @@ def test_other_rows_that_are_hidden_are_another_content(spark: SparkSession, tmp
     assert len({sight.content for sight in seen}) == 3
 
 
-def test_a_feature_that_nothing_here_reads_is_told_and_nothing_is_ready(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_unsupported_feature_is_an_error_and_the_slice_is_not_ready(spark: SparkSession, tmp_path: Path) -> None:
     table = probed_table(spark, tmp_path, "'delta.enableTypeWidening' = 'true'")
     probe = f"delta: {{table: '{table}', partition: {{day: '{{key}}'}}}}"
     told = r"orders: .* found typeWidening - drop the feature"

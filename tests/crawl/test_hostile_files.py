@@ -30,7 +30,7 @@ def probe_of(folder: Path, more: str = "") -> str:
 
 
 @pytest.mark.parametrize("ending", ["gz", "bz2", "zst", "lz4"])
-def test_a_manifest_is_read_as_it_lies_there(folder: Path, ending: str) -> None:
+def test_a_manifest_is_read_without_decompression(folder: Path, ending: str) -> None:
     (folder / "a.csv").write_text("id\n1\n")
     (folder / f"MANIFEST.{ending}").write_bytes(gzip.compress(b"a.csv\n" * 3_000_000))
     assert not look(probe_of(folder, f", manifest: MANIFEST.{ending}"), DAY).is_there
@@ -73,7 +73,7 @@ def test_a_link_within_the_folder_and_the_folder_itself_may_be_links(folder: Pat
         ("a.parquet", CANARY),
     ],
 )
-def test_no_message_shows_what_a_file_holds(folder: Path, name: str, text: str) -> None:
+def test_no_message_shows_the_content_of_a_file(folder: Path, name: str, text: str) -> None:
     (folder / name).write_text(text)
     with pytest.raises(ProbeError) as caught:
         look(probe_of(folder), DAY, more=RULES)
@@ -81,7 +81,7 @@ def test_no_message_shows_what_a_file_holds(folder: Path, name: str, text: str) 
 
 
 @pytest.mark.parametrize("column", ["user", "current_date", "session_user", "[foo]", "current_timestamp", "rowid"])
-def test_a_column_that_is_not_there_is_no_function(folder: Path, column: str) -> None:
+def test_a_missing_column_is_not_a_function(folder: Path, column: str) -> None:
     (folder / "a.csv").write_text("id\n1\n")
     for rule in ("not_null: ['{}']", "unique: ['{}']", "range: {{column: '{}', min: 0}}"):
         with pytest.raises(ProbeError, match="use columns that the rows do not have"):

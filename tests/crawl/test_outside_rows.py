@@ -154,7 +154,7 @@ def test_a_watermark_without_statistics_is_read(tmp_path: Path) -> None:
     assert not look(probe, "2026-03-30").is_there
 
 
-def test_partitions_are_found_by_what_the_log_has(tmp_path: Path) -> None:
+def test_partitions_are_found_by_their_values_in_the_log(tmp_path: Path) -> None:
     rows = {"day": [DAY] * 2, "region": pa.array([None, "None"], pa.string()), "paid": [True, False], "id": [1, 2]}
     write_deltalake(str(tmp_path / "t"), pa.table(rows), partition_by=["day", "region", "paid"])
 

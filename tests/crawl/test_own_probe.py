@@ -39,13 +39,13 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
 PROBE = "own: {entry_point: ftp_drop, settings: {token: '${TOKEN}'}}"
 
 
-def test_it_says_what_is_there() -> None:
+def test_it_reports_existing_data() -> None:
     env = {"TOKEN": "canary-token"}
     assert [look(PROBE, day, env=env).is_there for day in ("2026-03-29", "2026-03-30")] == [True, False]
     assert own_probe.installed() == ("ftp_drop", "nothing")
 
 
-def test_what_it_raises_is_masked_and_what_it_forgets_is_told() -> None:
+def test_its_errors_are_masked_and_missing_results_are_reported() -> None:
     with pytest.raises(ProbeError, match="the probe failed") as raised:
         look(PROBE, "2026-03-29", env={"TOKEN": "canary-wrong"})
     assert "canary" not in f"{raised.value} {raised.value.__dict__}"

@@ -45,7 +45,7 @@ def delta_table(folder: Path, rows: Any) -> str:
     return str(folder / "orders")
 
 
-def test_sqlite_counts_what_breaks_each_rule(tmp_path: Path) -> None:
+def test_sqlite_counts_the_rows_that_break_each_rule(tmp_path: Path) -> None:
     probe = f"sql: {{url: '{sqlite_file(tmp_path, ROWS)}', table: orders, partition: {{day: '{{key}}'}}}}"
     assert verdicts(probe, look(probe, DAY, more=RULES)) == EXPECTED
 
@@ -80,7 +80,7 @@ def test_duckdb_counts_them_in_files_that_another_program_wrote(tmp_path: Path, 
     assert verdicts(partitions, look(partitions, DAY, more=RULES)) == EXPECTED
 
 
-def test_files_whose_form_nobody_knows_or_that_are_cut_off_are_told(tmp_path: Path) -> None:
+def test_files_of_unknown_format_or_cut_off_files_are_errors(tmp_path: Path) -> None:
     written_files(tmp_path, "parquet", ROWS)
     probe, more = f"files: {{path: '{tmp_path}/day={{key}}'}}", "quality: [{not_null: [id]}]\n"
     assert dict(look(probe, DAY, more=more).measured) == {"not_null": 0}
@@ -111,7 +111,7 @@ def test_a_column_that_only_a_later_file_has_is_counted(tmp_path: Path) -> None:
     assert dict(sight.measured) == {"not_null": 1}
 
 
-def test_a_column_that_is_not_there_is_told_and_nothing_is_ready(tmp_path: Path) -> None:
+def test_a_missing_column_is_an_error_and_the_slice_is_not_ready(tmp_path: Path) -> None:
     more = "quality: [{not_null: [nowhere]}]\n"
     for probe in (
         f"sql: {{url: '{sqlite_file(tmp_path, ROWS)}', table: orders, partition: {{day: '{{key}}'}}}}",
@@ -121,7 +121,7 @@ def test_a_column_that_is_not_there_is_told_and_nothing_is_ready(tmp_path: Path)
             look(probe, DAY, more=more)
 
 
-def test_a_rule_that_nobody_counted_never_holds() -> None:
+def test_an_uncounted_rule_never_holds() -> None:
     text = "kind: Virtual\nperiod: day\nprobe:\n  sql: {url: '${DB}', table: t, time_column: at}\n" + RULES
     told = judge(entity("outside", text), Sight(is_there=True, why="", rows=5))
     assert [verdict.name for verdict in told if verdict.passed] == ["row_count"]

@@ -280,7 +280,7 @@ def test_a_probe_of_the_projects_own_is_named_where_it_is_not_there() -> None:
         look("own: {entry_point: nobody_has_it}", DAY)
 
 
-def test_no_secret_is_in_what_a_driver_says() -> None:
+def test_no_secret_is_in_the_messages_of_drivers() -> None:
     env = {"DB": "postgresql://me:canary-pa%2Fss@127.0.0.1:1/db?sslpassword=canary-two"}
     with pytest.raises(ProbeError) as raised:
         look("sql: {url: '${DB}', table: t, time_column: at}", DAY, env=env)

@@ -15,7 +15,7 @@ def test_every_generated_spec_is_as_agreed() -> None:
     assert json.loads(asset_specs()) == json.loads(SNAPSHOT.read_text())
 
 
-def test_the_specs_say_what_dagster_shows() -> None:
+def test_the_specs_equal_the_recorded_ones() -> None:
     specs = json.loads(SNAPSHOT.read_text())
     assert len(specs) == 33 + 8
     gmv = specs["ads_gmv_course"]

@@ -74,7 +74,7 @@ def test_a_promise_of_each_day_is_a_freshness_policy(warehouse: Warehouse) -> No
     assert graph.get(dg.AssetKey(["reported"])).freshness_policy is None
 
 
-def test_what_probes_see_is_told_of_its_partition_and_told_anew(
+def test_results_of_probes_are_reported_with_their_partition_and_again_after_changes(
     warehouse: Warehouse, instance: dg.DagsterInstance
 ) -> None:
     """Without partitions the newest day's result would stand for all; without the id no second one is taken."""
@@ -108,7 +108,7 @@ def test_a_run_of_the_checks_looks_at_the_newest_slice_there_and_then(
     assert run() == [True, False], "of the newest slice, and of no other"
 
 
-def test_a_run_of_the_check_valid_tells_what_the_store_says_of_the_newest_slice(
+def test_a_run_of_the_check_valid_reports_the_stored_state_of_the_newest_slice(
     warehouse: Warehouse, instance: dg.DagsterInstance
 ) -> None:
     job = dg.define_asset_job("tell", dg.AssetSelection.checks(VALIDITY))

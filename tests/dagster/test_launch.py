@@ -57,7 +57,7 @@ def test_a_run_is_planned_for_every_asset(job: dg.JobDefinition, count: int) -> 
             assert plan.step_keys_to_execute == [key.to_user_string()]
 
 
-def test_each_region_of_a_day_is_a_partition_of_its_own(job: dg.JobDefinition) -> None:
+def test_each_region_of_a_day_is_a_separate_partition(job: dg.JobDefinition) -> None:
     definition = job.asset_layer.asset_graph.get(dg.AssetKey(["dws_ad_spend_1d"])).partitions_def
     assert isinstance(definition, dg.MultiPartitionsDefinition)
     of_a_day = [key for key in definition.get_partition_keys() if key.startswith("2026-03-29")]

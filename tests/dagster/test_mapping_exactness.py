@@ -110,7 +110,7 @@ def test_dagster_maps_to_our_slices_every_day(case: MappingCase) -> None:
     _compare(case, every=True)
 
 
-def test_what_should_be_exact_is() -> None:
+def test_expected_exact_mappings_are_exact() -> None:
     for zone, week_start in CALENDARS:
         for down, up, offset in sorted(_EXACT_HERE):
             assert _world(MappingCase(zone, week_start, down, up, offset))[1].exact, (zone, down, up, offset)

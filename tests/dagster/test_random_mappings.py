@@ -78,7 +78,7 @@ def test_dagster_maps_a_random_offset_to_our_slices() -> None:
 
 
 @pytest.mark.parametrize("seed", [6201350, 6201528, 6201758])
-def test_hours_leave_what_they_read_of_long_windows_on_any_day(seed: int) -> None:
+def test_mappings_of_hours_to_long_windows_hold_on_any_day(seed: int) -> None:
     """Weeks after a quarter's turn, and workdays after a year's: no day that was looked at before."""
     assert compare(seed) == SLICES
 

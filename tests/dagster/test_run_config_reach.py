@@ -60,7 +60,7 @@ def test_every_job_takes_plain_values_of_its_op_alone(definitions: dg.Definition
         assert not any(name in repr(type_.key) for name in FROM_ENVIRONMENT), type_.key
 
 
-def test_what_dagsters_launchpad_fills_in_is_let_through(definitions: dg.Definitions) -> None:
+def test_the_defaults_of_dagsters_launchpad_are_accepted(definitions: dg.Definitions) -> None:
     for name in ("repair", "cluster", "vacuum"):
         job = JobSnap.from_job_def(definitions.resolve_job_def(name))
         root = job.config_schema_snapshot.get_config_snap(job.mode_def_snaps[0].root_config_key or "")
@@ -69,7 +69,7 @@ def test_what_dagsters_launchpad_fills_in_is_let_through(definitions: dg.Definit
         check_run_config(filled)
 
 
-def test_a_resources_fields_are_no_part_of_a_runs_configuration(definitions: dg.Definitions) -> None:
+def test_a_runs_configuration_cannot_set_fields_of_resources(definitions: dg.Definitions) -> None:
     job = definitions.resolve_job_def("vacuum")
     for resource, field in (("lake", "tables"), ("spark", "spark_config"), ("state_store", "url"), ("olap", "url")):
         config = {"resources": {resource: {"config": {field: {"env": "HOME"}}}}}
@@ -78,7 +78,7 @@ def test_a_resources_fields_are_no_part_of_a_runs_configuration(definitions: dg.
 
 
 @pytest.mark.parametrize("config", [config for config in REFUSED if isinstance(config, dict)][:12])
-def test_queue_and_launcher_refuse_what_the_guard_refuses(config: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queue_and_launcher_refuse_the_same_as_the_guard(config: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIDEMARK_STATE", "")
     run = dg.DagsterRun("repair", run_config=config)
     for take in (WarmRunLauncher().launch_run, PooledRunQueue(max_concurrent_runs=1).submit_run):

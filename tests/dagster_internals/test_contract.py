@@ -82,7 +82,7 @@ def private_imports(file: Path) -> dict[str, set[str]]:
     return taken
 
 
-def test_the_list_is_what_the_adapter_imports() -> None:
+def test_the_list_equals_the_imports_of_the_adapter() -> None:
     taken: dict[str, set[str]] = {}
     for file in ROOM.glob("*.py"):
         for module, names in private_imports(file).items():
@@ -120,7 +120,7 @@ def test_storages_on_postgresql_have_the_attributes_that_keep_connections_replac
     assert {"isolation_level", "pool_size"}.isdisjoint(inspect.signature(create_pg_engine).parameters)
 
 
-def test_functions_take_what_they_are_given() -> None:
+def test_functions_accept_their_arguments() -> None:
     create_run = inspect.signature(dg.DagsterInstance.create_run).parameters
     assert set(create_run) - {"self"} == {
         *("job_name", "run_id", "run_config", "status", "tags", "root_run_id", "parent_run_id", "step_keys_to_execute"),
@@ -141,7 +141,7 @@ def test_the_manager_of_local_logs_has_the_method_that_is_replaced() -> None:
     assert callable(LocalComputeLogManager.get_captured_local_path)
 
 
-def test_serving_starts_what_is_there() -> None:
+def test_serving_starts_the_installed_server() -> None:
     from tidemark.dagster_internals.serving import DAEMON_MODULE, WorkspaceProcessContext
 
     assert importlib.util.find_spec(f"{DAEMON_MODULE}.__main__") is not None

@@ -45,7 +45,7 @@ def _partitions(home: str) -> list[str | None]:
 
 
 @pytest.mark.slow
-def test_what_a_killed_process_stored_is_there(tmp_path: Path) -> None:
+def test_rows_stored_by_a_killed_process_are_kept(tmp_path: Path) -> None:
     """The only writer dies with its files open: their logs are read by whoever opens them next."""
     home = _home(tmp_path)
     killed = subprocess.run([sys.executable, "-c", WRITER, home], capture_output=True, text=True, check=False)

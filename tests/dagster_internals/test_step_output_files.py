@@ -27,7 +27,7 @@ def printed(home: Path, run: str, days_ago: int) -> Path:
     return folder
 
 
-def test_what_old_runs_printed_is_removed(tmp_path: Path) -> None:
+def test_output_of_old_runs_is_removed(tmp_path: Path) -> None:
     (tmp_path / "dagster.yaml").write_text("telemetry: {enabled: false}")
     with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
         old, new, more = (printed(tmp_path, run, days) for run, days in (("old", 91), ("new", 89), ("more", 200)))

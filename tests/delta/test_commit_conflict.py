@@ -38,7 +38,7 @@ def test_it_goes_on_until_it_succeeds() -> None:
     assert [pause <= longest for pause, longest in zip(pauses, (1, 2, 3), strict=True)] == [True] * 3
 
 
-def test_after_the_last_attempt_the_conflict_is_told() -> None:
+def test_after_the_last_attempt_the_conflict_is_raised() -> None:
     pauses: list[float] = []
     back_off = BackOff(attempts=2, sleep=pauses.append)
     with pytest.raises(CommitConflictError, match="2 times in a row") as caught:

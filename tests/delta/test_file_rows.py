@@ -67,14 +67,14 @@ def test_rows_of_several_files_are_put_together(
     assert sorted(shown(lake, written)["id"].to_pylist()) == [*range(6)]
 
 
-def test_columns_are_those_of_the_table_as_it_is_then(spark: SparkSession, lake: TableLocation) -> None:
+def test_columns_are_those_of_the_table_at_that_time(spark: SparkSession, lake: TableLocation) -> None:
     replace_partition(spark.range(2), lake, DAY)
     written = replace_partition(spark.sql("SELECT id, 'new' AS what FROM range(2)"), lake, NEXT)
     assert shown(lake, written, NEXT).to_pylist() == [{"id": at, "what": "new", "dt": NEXT["dt"]} for at in (0, 1)]
     assert first_rows_of(read_table(spark, lake), DAY, 8)["what"].to_pylist() == [None, None]
 
 
-def test_of_a_refused_slice_nothing_is_shown(spark: SparkSession, lake: TableLocation) -> None:
+def test_rows_of_a_refused_slice_are_not_shown(spark: SparkSession, lake: TableLocation) -> None:
     parts = [(DAY, spark.range(2)), (NEXT, spark.range(3))]
     written = replace_partitions(parts, lake, lambda _: [False, True])
     refused, published = first_rows_written(lake, [DAY, NEXT], written, 8)

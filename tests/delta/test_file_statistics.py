@@ -59,7 +59,7 @@ def test_files_whose_bounds_exclude_every_key_are_left_out() -> None:
     assert possible_keys(statistics_of(content), table) == {"f0": 2}
 
 
-def test_what_the_log_says(lake: TableLocation) -> None:
+def test_statistics_of_the_log(lake: TableLocation) -> None:
     rows = pa.table({"id": [1, 2, 3], "dt": [date(2026, 3, 23), date(2026, 3, 23), None]})
     write_deltalake(str(lake), rows, storage_options=delta_rs_options(lake), partition_by=["dt"])
     statistics = file_statistics(lake)
@@ -68,7 +68,7 @@ def test_what_the_log_says(lake: TableLocation) -> None:
     assert sorted(rows for _, rows in statistics.size_of().values()) == [1, 2]
 
 
-def test_files_are_told_as_the_log_has_them(lake: TableLocation) -> None:
+def test_files_are_listed_as_in_the_log(lake: TableLocation) -> None:
     parts = pa.array(["a b", "\u00fc/=%", "0", None, "x"])
     rows = pa.table(
         {"p": parts, "d": [date(2026, 3, 23)] * 5, "n": pa.array([1, 2, None, -4, 5], pa.int32()), "v": range(5)}
@@ -87,7 +87,9 @@ def test_files_are_told_as_the_log_has_them(lake: TableLocation) -> None:
 @pytest.mark.parametrize(
     ("value", "properties"), [(0.5, {}), (1, {"delta.enableDeletionVectors": "true"})], ids=["floats", "hidden rows"]
 )
-def test_what_only_the_log_says_is_not_guessed(lake: TableLocation, value: float, properties: dict[str, str]) -> None:
+def test_values_that_only_the_log_has_are_not_guessed(
+    lake: TableLocation, value: float, properties: dict[str, str]
+) -> None:
     rows = pa.table({"p": [value], "v": [1]})
     write_deltalake(
         str(lake), rows, storage_options=delta_rs_options(lake), partition_by=["p"], configuration=properties

@@ -45,7 +45,7 @@ def files(tables: KeptTables, place: ObjectLocation, version: int | None = None)
     return table.version(), pa.table(table.get_add_actions()).num_rows
 
 
-def test_what_others_commit_is_there(place: ObjectLocation) -> None:
+def test_commits_of_other_writers_are_seen(place: ObjectLocation) -> None:
     append(place, 0)
     tables = warmed(place)
     for number in range(1, 5):
@@ -54,7 +54,7 @@ def test_what_others_commit_is_there(place: ObjectLocation) -> None:
         assert files(tables, place) == (number, number + 1)
 
 
-def test_an_older_version_is_what_it_was(place: ObjectLocation) -> None:
+def test_an_older_version_is_unchanged(place: ObjectLocation) -> None:
     for number in range(5):
         append(place, number)
     tables = warmed(place)
@@ -63,7 +63,7 @@ def test_an_older_version_is_what_it_was(place: ObjectLocation) -> None:
     assert files(tables, place) == (4, 5)
 
 
-def test_a_version_that_others_have_passed_is_told_all_the_same(place: ObjectLocation) -> None:
+def test_an_outdated_version_is_still_readable(place: ObjectLocation) -> None:
     append(place, 0)
     tables = warmed(place)
     for number in (1, 2):
@@ -73,7 +73,7 @@ def test_a_version_that_others_have_passed_is_told_all_the_same(place: ObjectLoc
 
 
 @pytest.mark.parametrize("versions", [1, 3, 5])
-def test_a_table_made_anew_in_its_place_is_another_one(place: ObjectLocation, versions: int) -> None:
+def test_a_recreated_table_at_the_same_place_is_another_one(place: ObjectLocation, versions: int) -> None:
     """It may have fewer versions than were read, as many or more: none of the old ones is told of it."""
     for number in range(3):
         append(place, number)
@@ -86,7 +86,7 @@ def test_a_table_made_anew_in_its_place_is_another_one(place: ObjectLocation, ve
     assert [field.name for field in tables.open(place, 0).schema().fields] == ["m"]
 
 
-def test_who_changes_a_table_keeps_nobody_from_it(place: ObjectLocation) -> None:
+def test_a_caller_that_changes_a_table_blocks_no_other(place: ObjectLocation) -> None:
     append(place, 0)
     append(place, 1)
     tables = warmed(place)
@@ -95,7 +95,7 @@ def test_who_changes_a_table_keeps_nobody_from_it(place: ObjectLocation) -> None
     assert files(tables, place, 1) == (1, 2)
 
 
-def test_nobody_has_a_table_that_another_one_has(place: ObjectLocation) -> None:
+def test_a_table_is_lent_to_one_caller_at_a_time(place: ObjectLocation) -> None:
     append(place, 0)
     tables = warmed(place)
     first = tables.open(place, None)

@@ -88,7 +88,7 @@ def test_delta_rs_and_duckdb_read_every_version(target: MergeTarget) -> None:
         assert count_rows(rows) == state(version)
 
 
-def test_spark_reads_what_it_has_not_in_memory(spark: SparkSession, target: MergeTarget) -> None:
+def test_spark_reads_the_log_without_its_cache(spark: SparkSession, target: MergeTarget) -> None:
     """From the checkpoint and the commits after it, as a new process does; each checksum is what the log adds up to."""
     assert (folder_of(target) / "_delta_log" / "_last_checkpoint").exists()
     for version in range(1, BATCHES + 1):
@@ -128,9 +128,7 @@ def test_the_history_names_the_merges(spark: SparkSession, target: MergeTarget) 
 
 
 @pytest.mark.long
-def test_vacuum_takes_what_is_not_live_and_nothing_else(
-    spark: SparkSession, target: MergeTarget, lake: TableLocation
-) -> None:
+def test_vacuum_deletes_only_unused_files(spark: SparkSession, target: MergeTarget, lake: TableLocation) -> None:
     path = lake  # what VACUUM takes, the other tests still read
     shutil.copytree(folder_of(target), lake_folder(path))
     live = {file_name(uri) for uri in table_of_others(path).file_uris()}

@@ -103,5 +103,5 @@ def test_many_files_are_left_to_spark(spark: SparkSession, lake: TableLocation) 
         (None, 7, False),
     ],
 )
-def test_a_partition_is_compared_as_what_it_means(text: str | None, value: date | int | str, may_be: bool) -> None:
+def test_partition_values_are_compared_by_meaning(text: str | None, value: date | int | str, may_be: bool) -> None:
     assert may_be_in({"p": text}, [{"p": value}]) is may_be

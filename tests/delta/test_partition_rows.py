@@ -180,7 +180,7 @@ def test_times_of_all_years(spark: SparkSession, lake: TableLocation, features: 
     assert in_order(read_rows(lake).drop_columns("dt")) == expected
 
 
-def test_a_feature_that_nothing_here_reads_is_told(spark: SparkSession, lake: TableLocation) -> None:
+def test_an_unsupported_feature_is_an_error(spark: SparkSession, lake: TableLocation) -> None:
     table = path_table(lake)
     spark.sql(
         f"CREATE TABLE {table} (id INT, dt DATE) USING delta PARTITIONED BY (dt) "

@@ -81,7 +81,7 @@ def repaired(session: SparkSession, table: TableLocation, source: int = 1) -> Re
     return repair_partition(session, plan_repair(session, table, MONDAY, source), state_store(table))
 
 
-def test_the_plan_says_what_would_change_and_changes_nothing(session: SparkSession, table: TableLocation) -> None:
+def test_the_plan_lists_changes_and_makes_none(session: SparkSession, table: TableLocation) -> None:
     plan = plan_repair(session, table, MONDAY, 1)
     assert (plan.way, plan.at, plan.source, plan.rows_now, plan.rows_then) == ("metadata", 3, 1, 3, 2)
     assert (len(plan.removed), len(plan.restored)) == (1, 1)
@@ -102,7 +102,7 @@ def test_old_files_are_put_back_and_nothing_is_written(session: SparkSession, ta
     assert session.read.format("delta").option("versionAsOf", 3).load(str(table)).count() == 4, "history stays"
 
 
-def test_what_is_equal_already_makes_no_commit(session: SparkSession, table: TableLocation) -> None:
+def test_an_equal_partition_makes_no_commit(session: SparkSession, table: TableLocation) -> None:
     repaired(session, table)
     again = repaired(session, table)
     assert (again.plan.way, again.version) == ("nothing", 4)
@@ -127,7 +127,7 @@ def test_a_vacuumed_version_is_refused(session: SparkSession, table: TableLocati
     assert current_version(table) == before
 
 
-def test_rows_are_computed_anew(session: SparkSession, table: TableLocation) -> None:
+def test_rows_are_computed_again(session: SparkSession, table: TableLocation) -> None:
     plan = plan_repair(session, table, MONDAY, None)
     assert (plan.way, plan.rows_now, plan.rows_then) == ("recompute", 3, None)
     rows = session.createDataFrame([(4,), (5,)], "id BIGINT").coalesce(1)
@@ -138,7 +138,7 @@ def test_rows_are_computed_anew(session: SparkSession, table: TableLocation) -> 
         repair_partition(session, plan, state_store(table))
 
 
-def test_where_the_table_changed_rows_are_written_anew(session: SparkSession, table: TableLocation) -> None:
+def test_after_a_schema_change_rows_are_written_again(session: SparkSession, table: TableLocation) -> None:
     session.sql(f"ALTER TABLE {path_table(table)} ADD CONSTRAINT some CHECK (id > 0)")
     report = repaired(session, table)
     assert (report.plan.way, report.plan.reason) == ("rewrite", "the table has new constraints")

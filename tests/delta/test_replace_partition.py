@@ -150,7 +150,7 @@ def test_the_rows_given_back_have_their_partition_last_also_when_a_column_came_l
         assert [tuple(row) for row in replaced.rows.collect()] == [(2, "n2", 1.5, MONDAY["dt"])]
 
 
-def test_the_history_tells_what_was_overwritten(spark: SparkSession, table: TableLocation) -> None:
+def test_the_history_shows_the_replaced_partition(spark: SparkSession, table: TableLocation) -> None:
     version = replace_partition(rows(spark, 1, 2), table, MONDAY).version
     told = spark.sql(f"DESCRIBE HISTORY {path_table(table)}").where(f"version = {version}").collect()[0]
     assert (told["operation"], told["readVersion"], told["isBlindAppend"]) == ("WRITE", version - 1, False)

@@ -15,13 +15,13 @@ def reasons_by_version(retention: Retention, *claims: Claim) -> dict[int, tuple[
     return {kept_version.version: kept_version.reasons for kept_version in kept_versions(DAILY, retention, claims, NOW)}
 
 
-def test_count_and_age_each_keep_what_is_theirs() -> None:
+def test_count_and_age_each_keep_their_versions() -> None:
     assert list(reasons_by_version(Retention(3, timedelta(0)))) == [18, 19, 20]
     assert list(reasons_by_version(Retention(1, timedelta(days=2)))) == [18, 19, 20]
     assert reasons_by_version(Retention(1, timedelta(0)))[20] == ("the newest",)
 
 
-def test_what_was_the_newest_at_the_beginning_of_the_age_can_be_read_then() -> None:
+def test_the_newest_version_at_the_start_of_the_age_stays_readable() -> None:
     assert list(reasons_by_version(Retention(1, timedelta(hours=36)))) == [18, 19, 20], (
         "at noon 36 hours ago it was version 18"
     )

@@ -110,7 +110,7 @@ def test_a_second_slice_is_written_where_delta_would_append_it(
         ("1 AS v, map('k', named_struct('a=b', 1)) AS new", "columns with invalid names.*found new.a=b"),
     ],
 )
-def test_what_delta_does_not_take_is_refused_before_anything_is_written(
+def test_unsupported_columns_are_refused_before_anything_is_written(
     spark: SparkSession, lake: TableLocation, query: str, message: str
 ) -> None:
     replace_partition(spark.sql("SELECT 1 AS v"), lake, MONDAY)
@@ -144,7 +144,7 @@ def test_a_first_slice_without_a_type_is_refused(spark: SparkSession, lake: Tabl
     assert current_version(lake) is None
 
 
-def test_whether_parts_may_be_null_is_no_difference() -> None:
+def test_nullability_of_parts_is_not_a_difference() -> None:
     strict, loose = (ArrayType(IntegerType(), containsNull=has) for has in (False, True))
     assert is_same(StructType([StructField("v", strict, nullable=False)]), StructType([StructField("v", loose)]))
 
@@ -184,7 +184,7 @@ def later_slice_is_judged_as_delta_does(spark: SparkSession, folder: Path, seed:
 
 
 @pytest.mark.parametrize("first", [pytest.param(first, marks=pytest.mark.long) for first in range(0, MANY, CHUNK)])
-def test_delta_appends_what_is_merged_here(spark: SparkSession, tmp_path: Path, first: int) -> None:
+def test_delta_accepts_appends_with_the_merged_schema(spark: SparkSession, tmp_path: Path, first: int) -> None:
     """Tables written by Spark, then another slice."""
     with ThreadPoolExecutor(3) as pool:
         seeds = range(first, first + CHUNK)

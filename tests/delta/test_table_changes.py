@@ -19,7 +19,7 @@ def told(changes: TableChanges) -> list[tuple[int, list[int | None]]]:
     return [(commit.version, [file.rows for file in commit.added]) for commit in changes.commits]
 
 
-def test_each_commit_is_told_once(lake: TableLocation) -> None:
+def test_each_commit_is_returned_once(lake: TableLocation) -> None:
     table = lake / "t"
     assert not has_log(table)
     write(table, 1, 2)
@@ -33,7 +33,7 @@ def test_each_commit_is_told_once(lake: TableLocation) -> None:
     assert told(changes_after(table, seen)) == [(1, [1]), (2, [3])]
 
 
-def test_another_table_at_the_same_place_is_told_anew(lake: TableLocation) -> None:
+def test_another_table_at_the_same_place_is_read_from_the_start(lake: TableLocation) -> None:
     table = lake / "t"
     write(table, 1)
     seen = position_at(table, 0)

@@ -37,18 +37,18 @@ def test_the_first_one_follows_nothing(path: TableLocation, applied: int | None)
     assert not is_replay(path, chained(1, "first"), applied)
 
 
-def test_the_next_number_is_no_replay_and_the_same_one_is_by_its_identity(path: TableLocation) -> None:
+def test_the_next_number_is_new_and_the_same_number_with_the_same_identity_is_a_replay(path: TableLocation) -> None:
     assert not is_replay(path, chained(4, "next"), 3)
     assert is_replay(path, chained(3, "mine"), 3)
 
 
 @pytest.mark.parametrize(("number", "applied"), [(3, 3), (3, 4), (3, 9), (5, 3), (1, 3), (2, None)])
-def test_any_other_number_is_somebody_elses(path: TableLocation, number: int, applied: int | None) -> None:
+def test_any_other_number_is_foreign(path: TableLocation, number: int, applied: int | None) -> None:
     with pytest.raises(ForeignCommitError, match=rf"expected capture at its transaction {number - 1}, found"):
         is_replay(path, chained(number, "another"), applied)
 
 
-def test_who_wrote_the_other_one_is_said(path: TableLocation) -> None:
+def test_the_error_names_the_other_writer(path: TableLocation) -> None:
     with pytest.raises(ForeignCommitError, match="written by writer of mine"):
         is_replay(path, chained(3, "another"), 3)
 

@@ -114,7 +114,7 @@ def test_a_dead_reader_holds_nothing(table: TableLocation, database: Database) -
     assert claims_of_readers(database, str(table)) == []
 
 
-def test_files_of_no_commit_go_when_nobody_can_be_writing_them(table: TableLocation, database: Database) -> None:
+def test_uncommitted_files_are_deleted_when_no_writer_can_be_active(table: TableLocation, database: Database) -> None:
     store, stray = stored_files(table), "part=z/stray.parquet"
     store.put(stray, b"x")
     run_vacuum(table, database, now=datetime.now(UTC))

@@ -50,7 +50,7 @@ def write(spark: SparkSession, path: TableLocation, monday: list[int], tuesday: 
     return replace_partitions([(MONDAY, rows(spark, *monday)), (TUESDAY, rows(spark, *tuesday))], path, no_negative())
 
 
-def test_what_is_refused_leaves_the_table_as_it_was(spark: SparkSession, lake: TableLocation) -> None:
+def test_a_refused_slice_leaves_the_table_unchanged(spark: SparkSession, lake: TableLocation) -> None:
     path = lake
     assert write(spark, path, [-1], [-2]).published == (False, False)
     assert not table_exists(path)
@@ -66,7 +66,7 @@ def test_what_is_refused_leaves_the_table_as_it_was(spark: SparkSession, lake: T
     assert (ids(path, MONDAY), ids(path, TUESDAY)) == ([1], [6, 7])
 
 
-def test_files_of_what_is_refused_stay_until_a_vacuum(spark: SparkSession, lake: TableLocation, tmp_path: Path) -> None:
+def test_files_of_a_refused_slice_stay_until_a_vacuum(spark: SparkSession, lake: TableLocation, tmp_path: Path) -> None:
     path = lake
     write(spark, path, [1], [2])
     refused = write(spark, path, [-5], [6])
@@ -159,7 +159,7 @@ def test_a_commit_in_between_costs_no_computation(
     assert ids(path, TUESDAY) == ([] if disturbance == "whole table" else [2])
 
 
-def test_columns_that_came_meanwhile_are_in_what_is_published(
+def test_columns_added_in_the_meantime_are_published(
     spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Files that were written for a table without them fit it no more: they are written and judged again."""

@@ -51,6 +51,6 @@ def test_forms() -> None:
         "a@" + "1" * 50,
     ],
 )
-def test_what_is_no_slice_is_refused(text: str) -> None:
+def test_an_invalid_slice_is_refused(text: str) -> None:
     with pytest.raises(ParseError, match="entity@key"):
         Slice.parse(text)

@@ -63,7 +63,7 @@ def test_a_feed_that_does_not_answer_is_said(tmp_path: Path, status: int, body: 
     assert asked[0].count("/") == 3
 
 
-def test_what_is_found_is_told(tmp_path: Path) -> None:
+def test_findings_are_reported(tmp_path: Path) -> None:
     with feed(200, json.dumps({"vulnerabilities": []}).encode()) as (address, _):
         done = audit(tmp_path, address)
     assert (done.returncode, done.stdout) == (1, "found one\n")

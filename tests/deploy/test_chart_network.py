@@ -65,7 +65,7 @@ def flows(made: Rendered, component: str, direction: str) -> set[tuple[str, str]
     return {(peer, port) for rule in rules for peer in peers(rule, side, made) for port in ports(rule)}
 
 
-def test_a_plain_installation_lets_through_what_it_needs() -> None:
+def test_a_plain_installation_allows_only_needed_traffic() -> None:
     made = rendered("plain")
     for component in ("center", "dagster", "capture"):
         assert flows(made, component, "egress") == {*DNS, POSTGRESQL, STORE, KAFKA, *METADATA}
@@ -74,7 +74,7 @@ def test_a_plain_installation_lets_through_what_it_needs() -> None:
     assert flows(made, "capture", "ingress") == set()
 
 
-def test_a_whole_one_adds_proxies_databases_executors_and_what_the_values_say() -> None:
+def test_a_full_installation_adds_proxies_databases_executors_and_own_rules() -> None:
     made = rendered("whole")
     stores = {("10.0.0.0/24", "5432"), ("any", "443"), ("any", "9000"), ("any", "9093")}
     kubernetes, executors, blocks = (
@@ -112,7 +112,7 @@ def test_runs_as_jobs_reach_the_stores_and_the_launcher_the_api() -> None:
 
 
 @pytest.mark.parametrize("scenario", ["plain", "whole", "jobs", "google", "azure"])
-def test_every_pod_is_under_the_policy_that_lets_nothing_through(scenario: str) -> None:
+def test_every_pod_is_under_the_policy_that_denies_all_traffic(scenario: str) -> None:
     made = rendered(scenario)
     policy = made.named("NetworkPolicy", "prod-tidemark")
     assert "ingress" not in policy["spec"]

@@ -66,7 +66,7 @@ def test_every_container_is_confined(scenario: str) -> None:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_what_is_written_to_is_a_volume(scenario: str) -> None:
+def test_written_folders_are_volumes(scenario: str) -> None:
     made = rendered(scenario)
     for component, pod in made.pods.items():
         claims = made.workloads.get(component, {"spec": {}})["spec"].get("volumeClaimTemplates", [])
@@ -81,7 +81,7 @@ def test_what_is_written_to_is_a_volume(scenario: str) -> None:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_every_container_says_what_it_takes(scenario: str) -> None:
+def test_every_container_has_resource_requests(scenario: str) -> None:
     for component, container in rendered(scenario).containers():
         if component != "executor":  # Spark sets them
             assert set(container["resources"]) == {"requests", "limits"}
@@ -210,7 +210,7 @@ def understood(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_what_containers_and_probes_start_is_there(scenario: str) -> None:
+def test_commands_of_containers_and_probes_exist(scenario: str) -> None:
     for component, container in rendered(scenario).containers():
         if container["name"] in ("proxy", "run", "executor"):
             continue

@@ -15,7 +15,7 @@ from tests.deploy.schemas.judge import problems
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_every_document_is_one_of_the_api(scenario: str) -> None:
+def test_every_document_is_valid_for_the_api(scenario: str) -> None:
     documents = rendered(scenario).documents
     assert len(documents) >= 8
     assert {document["metadata"]["name"]: problems(document) for document in documents if problems(document)} == {}
@@ -69,7 +69,7 @@ CONTAINER = ("spec", "template", "spec", "containers", 0)
         (("Ingress", "prod-tidemark-center"), ("spec", "rules", 0, "http", "paths", 0, "pathType"), None, "required"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told(document: tuple[str, str], place: tuple[Any, ...], value: Any, told: str) -> None:
+def test_errors_are_reported(document: tuple[str, str], place: tuple[Any, ...], value: Any, told: str) -> None:
     """`None` takes the field away; with nothing to tell, it may be missing."""
     changed = _changed(rendered("whole").named(*document), place, value)
     lines = "\n".join(problems(changed))

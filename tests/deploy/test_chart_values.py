@@ -106,7 +106,7 @@ def test_each_part_can_be_left_out() -> None:
         assert set(rendered("plain", f"{component}.enabled=false").workloads) == whole - {component}
 
 
-def test_the_values_file_holds_what_the_schema_names() -> None:
+def test_the_values_file_has_the_keys_of_the_schema() -> None:
     def shape(schema: Any, of: Any) -> Any:
         named = of["$defs"][schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
         parts = named.get("properties")
@@ -141,7 +141,7 @@ def test_versions_are_those_of_the_project() -> None:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_notes_name_what_is_there(scenario: str) -> None:
+def test_notes_name_existing_objects(scenario: str) -> None:
     values = str(CHART / "ci" / f"{scenario}.yaml")
     words = ("install", RELEASE, str(CHART), "--namespace", NAMESPACE, "--dry-run=client", "--values", values)
     done = helm(*words)

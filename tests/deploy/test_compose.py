@@ -59,7 +59,7 @@ def test_the_image_has_the_jars_of_the_list() -> None:
     assert "sha256sum --check --strict --quiet /build/jars.sha256" in text
 
 
-def test_services_have_no_rights_beyond_what_they_need(compose: Any) -> None:
+def test_services_have_only_needed_rights(compose: Any) -> None:
     for name, service in compose["services"].items():
         assert service["cap_drop"] == ["ALL"], name
         assert service["security_opt"] == ["no-new-privileges:true"], name

@@ -56,7 +56,7 @@ def executor_pod(spark: SparkSession, folder: Path, scenario: str, *settings: st
     ("scenario", "settings"),
     [("whole", ()), ("google", ()), ("azure", ()), ("azure", ("secretVariables[0]=AZURE_STORAGE_ACCOUNT_KEY",))],
 )
-def test_spark_keeps_what_the_template_says(
+def test_spark_keeps_the_settings_of_the_template(
     scenario: str, settings: tuple[str, ...], spark: SparkSession, tmp_path: Path
 ) -> None:
     pod, wanted = executor_pod(spark, tmp_path, scenario, *settings), rendered(scenario, *settings).pods["executor"]

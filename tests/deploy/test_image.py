@@ -41,7 +41,7 @@ def test_one_base_is_pinned_and_the_stages_follow() -> None:
     assert re.fullmatch(r"python:3\.11\.\d+-slim-bookworm", STAGES["base"].base)
 
 
-def test_what_is_copied_is_there_and_let_through() -> None:
+def test_copied_files_exist_and_are_not_ignored() -> None:
     kept = [line[1:] for line in _ignore_lines() if line.startswith("!")]
     copied = {source for stage in STAGES.values() for sources, _ in stage.copied() for source in sources}
     assert all((CHECKOUT / source).exists() for source in copied)
@@ -129,7 +129,7 @@ def installed(folder: Path, stores: str) -> tuple[subprocess.CompletedProcess[st
     return done, notes.read_text().splitlines()
 
 
-def test_the_environment_is_what_the_project_needs_and_no_more() -> None:
+def test_the_environment_has_exactly_the_needed_packages() -> None:
     chosen = image_requirements.selected(LOCK, PROJECT)
     names = set(re.findall(r"^([a-z0-9][a-z0-9.-]*)==", chosen, re.MULTILINE))
     assert {"dagster", "dagster-k8s", "pyspark", "deltalake", "setuptools"} <= names

@@ -88,7 +88,7 @@ def test_a_run_is_a_job_of_the_api(scenario: str, tmp_path: Path, api: PlayedApi
     assert len(names) == len(set(names))
 
 
-def test_the_launcher_may_do_what_it_does_and_nothing_else(tmp_path: Path, api: PlayedApi) -> None:
+def test_the_launcher_has_only_needed_rights(tmp_path: Path, api: PlayedApi) -> None:
     launched(tmp_path, api, "jobs")
     rules = rendered("jobs").named("Role", "prod-tidemark-launcher")["rules"]
     granted = {

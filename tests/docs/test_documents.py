@@ -57,7 +57,7 @@ def test_there_is_something_to_look_at() -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("written", OF_TIDEMARK, ids=str)
-def test_a_command_is_taken_as_it_is_written(written: WrittenCommand) -> None:
+def test_a_command_is_read_as_written(written: WrittenCommand) -> None:
     command, named, arguments = resolved(written.words)
     if arguments or written.is_whole:
         typed = [PLACEHOLDERS.get(word, word) for word in arguments]
@@ -100,7 +100,7 @@ def test_a_module_is_there(written: WrittenCommand) -> None:
 
 
 @pytest.mark.parametrize(("page", "block"), list(python_blocks()))
-def test_what_python_blocks_import_is_there(page: str, block: str) -> None:
+def test_imports_of_python_blocks_exist(page: str, block: str) -> None:
     imports = [node for node in ast.walk(ast.parse(block)) if isinstance(node, ast.ImportFrom)]
     for node in imports:
         module = importlib.import_module(str(node.module))

@@ -39,7 +39,7 @@ def world(tmp_path: Path) -> LineageWorld:
     return made
 
 
-def test_a_run_is_told_with_what_it_read_and_wrote(world: LineageWorld) -> None:
+def test_a_run_event_has_its_inputs_and_outputs(world: LineageWorld) -> None:
     world.launch()
     world.tell(SALES, Event.STARTED)
     world.tell(SALES, Event.COMPLETED, event_id="dagster:7", row_count=3, snapshot_id="5")
@@ -111,7 +111,7 @@ def test_each_attempt_is_a_run_and_a_failure_says_why(world: LineageWorld) -> No
     assert failed["outputs"][0]["facets"]["dataQualityAssertions"]["assertions"][0]["success"] is False
 
 
-def test_what_was_not_taken_is_sent_later_and_the_same(world: LineageWorld) -> None:
+def test_an_undelivered_event_is_sent_later_unchanged(world: LineageWorld) -> None:
     world.launch()
     world.tell(SALES, Event.COMPLETED)
     world.receiver.is_down = True
@@ -179,7 +179,7 @@ class RefusedError(Exception):
 
 
 @pytest.mark.parametrize(("status", "sent"), [(422, ["COMPLETE"]), (401, []), (503, [])])
-def test_an_event_that_is_refused_for_what_it_is_holds_back_no_other(
+def test_a_refused_event_does_not_hold_others(
     world: LineageWorld, caplog: pytest.LogCaptureFixture, status: int, sent: list[str]
 ) -> None:
     world.launch()
@@ -223,5 +223,5 @@ def test_kafka_that_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch) ->
         ({"OPENLINEAGE_NAMESPACE": "shop"}, False),
     ],
 )
-def test_nobody_is_told_unless_a_transport_is_named(env: dict[str, str], *, wanted: bool) -> None:
+def test_without_a_transport_no_events_are_sent(env: dict[str, str], *, wanted: bool) -> None:
     assert is_wanted(env) is wanted

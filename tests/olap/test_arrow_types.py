@@ -43,7 +43,7 @@ def test_narrow_and_equal_types_are_widened() -> None:
     ],
     ids=lambda column: str(column.type),
 )
-def test_what_would_not_come_back_unchanged_is_refused(column: pa.Array) -> None:
+def test_types_that_would_change_are_refused(column: pa.Array) -> None:
     with pytest.raises(OlapTypeError, match=r"^c: an OLAP store cannot store a column without a change"):
         canonical(pa.table({"c": column}))
 

@@ -108,7 +108,7 @@ def test_the_file_and_its_folder_are_their_owners_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_a_file_that_is_no_database_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "olap.duckdb"
     path.write_text("not a database" * 1000)
 

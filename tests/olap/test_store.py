@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tidemark.olap import OlapStore
 
 
-def test_every_type_comes_back_as_it_went_in(store: OlapStore, target: StoreTarget) -> None:
+def test_every_type_is_returned_unchanged(store: OlapStore, target: StoreTarget) -> None:
     sent = all_types()
     publication = store.publish(target.table, sent, {"dt": DAY})
 
@@ -173,7 +173,7 @@ def test_publishers_of_different_partitions_do_not_disturb_each_other(store: Ola
     assert rows(store.read(target.table, {}), "n") == sorted(((n,) for n in range(12)), key=repr)
 
 
-def test_publishers_of_one_partition_leave_one_of_their_versions(store: OlapStore, target: StoreTarget) -> None:
+def test_parallel_publishers_leave_one_complete_version(store: OlapStore, target: StoreTarget) -> None:
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda n: target.open().publish(target.table, gmv(f"{n}.00", "0.00"), {"dt": DAY}), range(12)))
 

@@ -65,9 +65,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> RefreshedProject:
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32))
-def test_in_the_end_each_slice_is_as_it_stands_and_no_order_was_turned_round(
-    project: RefreshedProject, seed: int
-) -> None:
+def test_in_the_end_each_target_has_the_present_state_in_order(project: RefreshedProject, seed: int) -> None:
     chance, cache = random.Random(seed), _Cache(project, random.Random(seed))
     slices = [Slice("sales", str(date(2026, 3, 28) + timedelta(days=next(_DAYS)))) for _ in range(2)]
     changed = set[Slice]()

@@ -79,7 +79,7 @@ def test_a_slice_that_is_found_wrong_is_invalidated_and_refreshed_when_it_is_goo
         ("quality_failed quality_ignored", None),
     ],
 )
-def test_what_events_ask_for(project: RefreshedProject, events: str, expected: str | None) -> None:
+def test_deliveries_that_events_request(project: RefreshedProject, events: str, expected: str | None) -> None:
     """Rows that are on their way, or were never published, leave what was made of those before as it is."""
     slice_ = project.complete(DAY)
     project.refresh()
@@ -88,7 +88,7 @@ def test_what_events_ask_for(project: RefreshedProject, events: str, expected: s
     assert [action for _, action, _ in project.target.got[1:]] == ([expected] if expected else [])
 
 
-def test_nothing_is_asked_for_what_was_never_fit_for_use(project: RefreshedProject) -> None:
+def test_slices_that_were_never_valid_have_no_deliveries(project: RefreshedProject) -> None:
     project.happen(project.complete(DAY), "tainted")
     project.complete(DAY, entity="other")
     assert project.refresh().delivered == 0
@@ -151,7 +151,7 @@ def test_a_slice_that_is_refused_holds_no_other_up(project: RefreshedProject) ->
     assert project.delivery(refused).reason == ""
 
 
-def test_an_error_that_nobody_foresaw_holds_no_other_up_and_shows_no_address(project: RefreshedProject) -> None:
+def test_an_unexpected_error_delays_no_other_target_and_shows_no_address(project: RefreshedProject) -> None:
     class Odd:
         def deliver(self, refreshed: RefreshedSlice) -> None:
             if refreshed.slice.key == DAY:
@@ -172,7 +172,7 @@ def test_one_process_at_a_time_refreshes_a_target(project: RefreshedProject) -> 
 
 
 @pytest.mark.slow
-def test_what_was_delivered_by_a_process_that_died_is_delivered_again(project: RefreshedProject) -> None:
+def test_a_delivery_of_a_killed_process_is_repeated(project: RefreshedProject) -> None:
     project.complete(DAY)
     died = subprocess.run(
         [sys.executable, "-c", _KILLED, str(project.root)],

@@ -89,9 +89,7 @@ def test_the_rows_of_the_version_replace_those_of_the_slice_alone(
     assert len(amounts(store, table)) == 3
 
 
-def test_there_is_nothing_to_remove_where_there_is_no_table(
-    adapter: DatabaseTables, table: str, tmp_path: Path
-) -> None:
+def test_without_a_table_there_is_nothing_to_remove(adapter: DatabaseTables, table: str, tmp_path: Path) -> None:
     made = f"[{{target: serving, table: '{table}'}}]"
     adapter.deliver(refreshed_slice(made, "eu", action=RefreshAction.INVALIDATE, table=tmp_path / "sales"))
 

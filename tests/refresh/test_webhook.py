@@ -53,7 +53,7 @@ def test_without_a_key_nothing_is_signed() -> None:
     ("status", "error"),
     [(302, TargetRefusedError), (404, TargetRefusedError), (429, TargetDownError), (503, TargetDownError)],
 )
-def test_what_was_not_taken(status: int, error: type[Exception]) -> None:
+def test_refused_and_busy_deliveries(status: int, error: type[Exception]) -> None:
     """One that is busy is left alone for a while, one that refuses a slice gets the others."""
     with receiving() as receiver:
         receiver.status = status
@@ -62,7 +62,7 @@ def test_what_was_not_taken(status: int, error: type[Exception]) -> None:
     assert len(receiver.got) == 1
 
 
-def test_a_key_that_is_no_base64_is_refused_without_showing_it() -> None:
+def test_a_key_that_is_not_base64_is_refused_without_showing_it() -> None:
     with pytest.raises(TargetSettingError) as error:
         Webhook("partner", "https://host/", "whsec_not base64", lambda: BEGUN)
     assert "not base64" not in str(error.value)

@@ -138,7 +138,7 @@ def test_rows_that_only_moved_are_not_sent_again(clusterings: list[tuple[int, in
     assert (len(plan.added), plan.removed) == (1, frozenset())
 
 
-def test_by_name_alone_all_new_files_are_sent() -> None:
+def test_a_plan_by_name_sends_all_new_files() -> None:
     table = Table()
     table.append("a", 1)
     there = set(table.live)

@@ -55,7 +55,7 @@ def damage(file: Path, kind: Damage, chance: random.Random) -> None:
         file.write_bytes(content[:at] + bytes([content[at] ^ (1 << chance.randrange(8))]) + content[at + 1 :])
 
 
-def test_what_is_as_it_was_published_is_left_alone(lakes: TwoLakes) -> None:
+def test_unchanged_files_are_not_repaired(lakes: TwoLakes) -> None:
     report = repair(lakes)
     assert (report.files, report.findings, report.troubles) == (12, [], {})
     assert report.read_bytes == sum(file.stat().st_size for file in files_of(lakes.replica))
@@ -88,7 +88,7 @@ def test_a_file_that_no_version_has_is_deleted_when_it_is_old(lakes: TwoLakes) -
     assert not extra.exists()
 
 
-def test_what_somebody_else_wrote_there_is_taken_out_of_its_slice(lakes: TwoLakes) -> None:
+def test_foreign_files_are_removed_from_their_slice(lakes: TwoLakes) -> None:
     write_deltalake(str(lakes.replica), pa.table({"id": [999], "dt": [DAYS[1]]}), mode="append")
     assert found_in(repair(lakes)) == {(f"sales@{DAYS[1]}", Damage.OTHER_VERSION)}
     assert lakes.replicate().published == 1
@@ -96,7 +96,7 @@ def test_what_somebody_else_wrote_there_is_taken_out_of_its_slice(lakes: TwoLake
     assert repair(lakes).findings == []
 
 
-def test_what_somebody_else_deleted_there_comes_back(lakes: TwoLakes) -> None:
+def test_files_deleted_by_other_programs_are_restored(lakes: TwoLakes) -> None:
     DeltaTable(str(lakes.replica)).delete(f"dt = '{DAYS[2]}'")
     assert found_in(repair(lakes)) == {(f"sales@{DAYS[2]}", Damage.OTHER_VERSION)}
     report = lakes.replicate()
@@ -115,7 +115,7 @@ def test_a_table_that_is_gone_or_lost_its_last_versions_is_published_again(lakes
     assert rows_at(lakes.replica) == rows_at(lakes.source)
 
 
-def test_rows_of_a_file_that_the_source_has_no_more_come_from_those_that_it_has(lakes: TwoLakes) -> None:
+def test_rows_of_a_file_missing_at_the_source_come_from_its_other_files(lakes: TwoLakes) -> None:
     """The files of before a clustering stand in for its own: without them these are sent."""
     source = DeltaTable(str(lakes.source))
     source.optimize.compact()

@@ -75,7 +75,7 @@ def test_the_exact_version_is_copied_whatever_came_after_it(lakes: TwoLakes) -> 
     assert rows_at(lakes.replica) == [(1, DAY), (2, DAY)]
 
 
-def test_only_what_changed_is_sent(lakes: TwoLakes) -> None:
+def test_only_changed_files_are_sent(lakes: TwoLakes) -> None:
     version = lakes.write(DAY, ids(*range(400)), files=20)
     lakes.complete(DAY, version)
     first = lakes.replicate().sent_bytes
@@ -123,7 +123,7 @@ def test_a_column_that_was_added_comes_along_and_an_older_day_does_not_take_it_a
     assert DeltaTable(str(lakes.replica)).version() == 1
 
 
-def test_a_checkpoint_of_the_replica_keeps_what_its_files_say(lakes: TwoLakes) -> None:
+def test_a_checkpoint_of_the_replica_keeps_the_tags_of_its_files(lakes: TwoLakes) -> None:
     for number in range(22):
         lakes.complete(DAY, lakes.write(DAY, ids(number)))
         lakes.replicate()
@@ -169,7 +169,7 @@ def test_a_damaged_file_at_the_source_is_not_spread(lakes: TwoLakes) -> None:
     assert not (lakes.replica / "_delta_log").exists()
 
 
-def test_a_lake_without_rights_is_told_and_tried_again(lakes: TwoLakes) -> None:
+def test_a_lake_without_rights_is_reported_and_retried(lakes: TwoLakes) -> None:
     lakes.complete(DAY, lakes.write(DAY, ids(1)))
     (lakes.root / "lake_b").write_text("no folder")
     assert len(lakes.replicate().troubles) == 1
@@ -178,7 +178,7 @@ def test_a_lake_without_rights_is_told_and_tried_again(lakes: TwoLakes) -> None:
     assert lakes.replicate().published == 1
 
 
-def test_what_is_not_there_yet_is_kept_from_vacuum(lakes: TwoLakes) -> None:
+def test_unreplicated_versions_are_kept_from_vacuum(lakes: TwoLakes) -> None:
     version = lakes.write(DAY, ids(1))
     lakes.complete(DAY, version)
     (lakes.root / "lake_b").write_text("no folder")

@@ -78,7 +78,7 @@ def test_each_snapshot_is_a_version_of_the_replica(lakes: CapturedLakes) -> None
         assert len(rows_at(lakes.there, seen.replica_version)) == 2 * (number + 1)
 
 
-def test_one_that_is_tried_again_holds_those_behind_it(lakes: CapturedLakes) -> None:
+def test_a_snapshot_that_is_retried_holds_later_ones(lakes: CapturedLakes) -> None:
     lakes.capture(DAYS[0], 1)
     (lakes.root / "lake_b").write_text("no folder")
     lakes.replicate()

@@ -42,7 +42,7 @@ def test_a_slice_is_there_once_it_is_published(lakes: TwoLakes) -> None:
     assert seen(lakes, NEXT).why == f"sales@{NEXT} was not published by version 0"
 
 
-def test_the_version_that_published_a_slice_stays_what_is_read_of_it(lakes: TwoLakes) -> None:
+def test_readers_use_the_version_that_published_the_slice(lakes: TwoLakes) -> None:
     for day in (DAY, NEXT):
         lakes.complete(day, lakes.write(day, {"id": [1]}))
         lakes.replicate()
@@ -77,7 +77,7 @@ def test_rules_look_at_the_rows_that_were_published(lakes: TwoLakes) -> None:
     assert dict(seen(lakes, DAY, "quality: [{unique: [id]}]\n").measured) == {"unique": 1}
 
 
-def test_a_checkpoint_keeps_what_is_published(lakes: TwoLakes) -> None:
+def test_a_checkpoint_keeps_published_slices(lakes: TwoLakes) -> None:
     lakes.complete(DAY, lakes.write(DAY, {"id": [1]}))
     lakes.replicate()
     DeltaTable(str(lakes.replica)).create_checkpoint()
@@ -85,7 +85,7 @@ def test_a_checkpoint_keeps_what_is_published(lakes: TwoLakes) -> None:
     assert published_generation(DeltaTable(str(lakes.replica)), f"sales@{DAY}") == (1, 0)
 
 
-def test_what_was_computed_of_a_replica_is_computed_again_with_each_generation(lakes: TwoLakes, tmp_path: Path) -> None:
+def test_slices_computed_from_a_replica_are_rebuilt_with_each_generation(lakes: TwoLakes, tmp_path: Path) -> None:
     day, table = "2024-06-01", f"{{table: '{lakes.replica}', replica_of: sales, partition: {{dt: '{{key}}'}}}}"
     probe = f"{{delta: {table}, settle_for: 1m, late_every: 1m, recheck_for: 30d}}"
     span = f"period: day, start: {day}, end: 2024-06-02"

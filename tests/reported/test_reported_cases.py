@@ -131,12 +131,12 @@ def test_dates_are_followed_through_chains() -> None:
         *(f"13_limits_of_queries/{path.name}" for path in (CASES / "13_limits_of_queries").glob("*.sql")),
     ],
 )
-def test_what_spark_runs_is_read(name: str) -> None:
+def test_queries_that_spark_runs_are_read(name: str) -> None:
     """Cases 03, 04 and 13."""
     assert read_by(name, "ods_orders", "ods_users", *(["ods_raw"] if "03" in name else [])) == "Set 0"
 
 
-def test_check_says_what_no_run_can_write(tmp_path: Path) -> None:
+def test_check_reports_columns_that_no_run_can_write(tmp_path: Path) -> None:
     """Case 05: the column of the slice itself is taken away, other lists are refused."""
     names = ("ods_base", "dws_star", "dws_dup", "dws_space")
     files = {f"{name[:3]}/{name}.sql": text_of(f"05_select_list_that_cannot_be_written/{name}.sql") for name in names}
@@ -149,7 +149,7 @@ def test_check_says_what_no_run_can_write(tmp_path: Path) -> None:
     assert "dws_star" not in words
 
 
-def test_what_is_written_of_a_model_runs_and_what_is_dropped_is_said(tmp_path: Path) -> None:
+def test_a_rewritten_model_runs_and_dropped_parts_are_reported(tmp_path: Path) -> None:
     """Case 05."""
     folder = "05_select_list_that_cannot_be_written"
     files = {f"ods/ods_base.{kind}": text_of(f"{folder}/ods_base.{kind}") for kind in ("sql", "yaml")}
@@ -209,7 +209,7 @@ def test_pivoted_columns_have_their_own_sources() -> None:
     assert read_by("10_lineage_of_pivots/dws_unpivot_where.sql") == "Set 0"
 
 
-def test_what_except_takes_away_is_indirect() -> None:
+def test_rows_that_except_removes_are_indirect_lineage() -> None:
     """Case 11."""
     name, tables = "11_lineage_of_except/query.sql", ("ods_users", "ods_orders")
     assert sources(name, *tables) == {"user_id": "ods_users.user_id"}
@@ -245,7 +245,7 @@ def test_a_pipe_operator_that_is_not_read_is_named(name: str) -> None:
         read_by(f"16_pipe_operators/{name}.sql", "ods_orders")
 
 
-def test_days_that_a_zone_skipped_are_no_slices() -> None:
+def test_days_that_a_zone_skipped_are_not_slices() -> None:
     """Case 17: both directions agree, and no slice waits for itself."""
     entities: dict[str, dict[str, Any]] = yaml.safe_load(text_of("17_days_that_a_zone_skipped/entities.yaml"))
     world = graph(**{name: json.dumps(entity, default=str) for name, entity in entities.items()})

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 
-def test_the_session_asks_for_a_secret_of_its_own(spark: SparkSession) -> None:
+def test_each_session_requires_a_separate_secret(spark: SparkSession) -> None:
     environment: Any = spark.sparkContext._jvm.org.apache.spark.SparkEnv.get()  # type: ignore[union-attr]
     assert environment.securityManager().isAuthenticationEnabled()
     assert len(environment.securityManager().getSecretKey()) >= 32

@@ -22,7 +22,7 @@ print(spark_session(settings, {"spark.driver.extraJavaOptions": options}).sql("S
 """
 
 
-def test_without_an_archive_a_session_starts_as_it_did(tmp_path: Path) -> None:
+def test_without_an_archive_a_session_starts_normally(tmp_path: Path) -> None:
     assert sharing_options(tmp_path / "classes.jsa") == ()
 
 
@@ -39,7 +39,7 @@ def test_another_java_has_another_archive(tmp_path: Path, monkeypatch: pytest.Mo
     assert class_archive(tmp_path) != ours
 
 
-def test_a_cluster_has_java_of_its_own(tmp_path: Path) -> None:
+def test_a_cluster_has_its_own_java(tmp_path: Path) -> None:
     options = java_options(Settings.at(tmp_path, spark_master="spark://127.0.0.1:7077"))
     assert not [option for option in options if option.startswith("-XX:SharedArchiveFile")]
 

@@ -28,7 +28,7 @@ def test_commits_are_renames_and_other_paths_on_disk(master: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", HDFS_SETTINGS)
-def test_what_it_hangs_on_cannot_be_set_otherwise(name: str, tmp_path: Path) -> None:
+def test_required_settings_cannot_be_changed(name: str, tmp_path: Path) -> None:
     file = tmp_path / "spark.conf"
     file.write_text(f"{name} another")
     with pytest.raises(SparkConfError, match=rf"{name} cannot be changed.*remove it"):

@@ -60,7 +60,7 @@ def test_names_of_the_jvm_are_looked_up_once(spark: SparkSession, monkeypatch: p
 
 
 @pytest.mark.spark
-def test_what_is_called_by_a_known_name_is_called_each_time(spark: SparkSession) -> None:
+def test_a_method_with_a_cached_name_is_called_each_time(spark: SparkSession) -> None:
     jvm = Jvm(spark)
     first, second = (jvm("java.util.ArrayList")() for _ in range(2))
     first.add(1)

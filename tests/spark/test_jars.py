@@ -43,7 +43,7 @@ def resolved(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("resolved")
-def test_what_spark_ships_is_left_out_and_the_folder_appears_whole(
+def test_jars_of_spark_are_omitted_and_the_folder_appears_complete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listing = tmp_path / "jars.sha256"
@@ -61,7 +61,7 @@ def test_jars_of_other_bytes_are_refused_and_nothing_remains(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_repository_out_of_reach_leaves_nothing_and_says_what_to_do(
+def test_an_unreachable_repository_leaves_no_files_and_gives_a_hint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_ivy: Path, wanted: Sequence[str], *_: object) -> None:
@@ -74,7 +74,7 @@ def test_a_repository_out_of_reach_leaves_nothing_and_says_what_to_do(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_where_mavens_folder_lacks_a_jar_it_is_fetched_without_that_folder(
+def test_a_jar_missing_in_mavens_folder_is_fetched_without_that_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ivy, homes = tmp_path / "ivy", list[str]()

@@ -58,11 +58,11 @@ def test_a_java_without_the_module_that_spark_needs(tmp_path: Path) -> None:
     assert "without the module jdk.incubator.vector" in problem
 
 
-def test_a_good_java_is_no_problem(tmp_path: Path) -> None:
+def test_a_good_java_is_not_a_problem(tmp_path: Path) -> None:
     assert java_problem(fake_java(tmp_path, """echo 'openjdk version "21.0.2"' >&2""")) is None
 
 
-def test_the_error_keeps_what_to_install() -> None:
+def test_the_error_names_the_package_to_install() -> None:
     error = JavaMissingError.of("Java 17+ is needed and 'java' does not start (No such file): install a JDK")
     assert str(error).startswith("Java: Java 17+ is needed")
     assert error.hint == "install a JDK"

@@ -27,7 +27,7 @@ FIRST, LAST, STEP = 0, 2_500_000_000, 19 * 86_400 + 4_321
         pytest.param(sorted(zone_names()), id="all", marks=pytest.mark.long),
     ],
 )
-def test_the_file_says_what_java_says(spark: SparkSession, zones: list[str]) -> None:
+def test_the_file_agrees_with_java(spark: SparkSession, zones: list[str]) -> None:
     """Where both are the same Java's offsets are ours; in a stretch that differs they are not."""
     jvm = Jvm(spark)
     known = {str(name) for name in jvm("java.time.ZoneId").getAvailableZoneIds()}

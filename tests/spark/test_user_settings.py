@@ -51,7 +51,7 @@ def test_lines_are_read_as_spark_reads_them(tmp_path: Path) -> None:
         ("spark.executor.memory", "a setting without a value"),
     ],
 )
-def test_what_cannot_be_is_refused_with_its_line(tmp_path: Path, line: str, says: str) -> None:
+def test_invalid_settings_are_refused_with_their_line(tmp_path: Path, line: str, says: str) -> None:
     given = settings(tmp_path, f"spark.a b\n{line}\n")
     with pytest.raises(SparkConfError) as caught:
         user_settings(given, ANSI, is_local=True)

@@ -69,6 +69,6 @@ def test_names_are_plain(database: Database, name: str) -> None:
         AccessTokens(database).create(name, READ, "a test")
 
 
-def test_what_there_is_not_cannot_be_revoked(database: Database) -> None:
+def test_an_unknown_token_cannot_be_revoked(database: Database) -> None:
     with pytest.raises(TokenError, match="the token does not exist"):
         AccessTokens(database).revoke("airflow")

@@ -44,9 +44,7 @@ def test_entries_of_many_threads_are_all_there_once(database: Database) -> None:
     assert {row.entry.action for row in rows} == {f"action {number}" for number in range(100)}
 
 
-def test_each_of_those_that_shared_a_commit_hears_that_it_failed(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_writer_of_a_shared_commit_gets_its_error(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     log, closed = AuditLog(database), OSError("the disk is full")
 
     def full(_connection: object) -> int:

@@ -38,7 +38,7 @@ def backfills(database: Database) -> Backfills:
     return Backfills(database)
 
 
-def test_a_plan_is_found_again_as_it_was(backfills: Backfills) -> None:
+def test_a_stored_plan_is_read_unchanged(backfills: Backfills) -> None:
     number = backfills.add(PLAN, REQUEST)
     assert backfills.load(number).plan.members == PLAN.members
     row = backfills.row(number)
@@ -77,12 +77,12 @@ def test_an_action_leads_to_its_phase_or_is_refused_and_changes_nothing(
         assert backfills.row(number) == before
 
 
-def test_what_there_is_not_cannot_be_approved(backfills: Backfills) -> None:
+def test_an_unknown_backfill_cannot_be_approved(backfills: Backfills) -> None:
     with pytest.raises(NoSuchBackfillError, match="the backfill does not exist"):
         backfills.act(7, BackfillAction.APPROVE)
 
 
-def test_of_many_approvals_at_once_a_single_one_is_taken(backfills: Backfills) -> None:
+def test_one_of_many_simultaneous_approvals_is_accepted(backfills: Backfills) -> None:
     number = backfills.add(PLAN, REQUEST)
 
     def approve(_: int) -> bool:
@@ -113,7 +113,7 @@ def test_it_ends_by_the_phase_that_it_has_then(backfills: Backfills, phase: Back
     assert backfills.row(number).phase is end
 
 
-def test_progress_is_kept_and_answers_change_the_policy_of_what_asks(backfills: Backfills) -> None:
+def test_progress_is_stored_and_decisions_change_the_policy_of_asking_slices(backfills: Backfills) -> None:
     number = backfills.add(PLAN, REQUEST, BackfillPhase.RUNNING)
     backfills.note(number, [(0, SliceProgress.REBUILT, ""), (1, SliceProgress.ASKING, "its policy is to ask")])
     before = backfills.row(number).revision
@@ -133,13 +133,13 @@ def test_progress_is_kept_and_answers_change_the_policy_of_what_asks(backfills: 
     assert backfills.row(number).revision > before
 
 
-def test_what_began_it_outside_is_found(backfills: Backfills) -> None:
+def test_the_external_origin_of_a_backfill_is_found(backfills: Backfills) -> None:
     assert backfills.begun_by("dagster:abc") is None
     number = backfills.add(PLAN, BackfillRequest("ann", "", "", "dagster:abc"), BackfillPhase.RUNNING)
     assert backfills.begun_by("dagster:abc") == number
 
 
-def test_a_slice_is_held_by_those_that_go_on_and_are_not_done_with_it(backfills: Backfills) -> None:
+def test_a_slice_is_held_by_active_backfills_that_have_not_finished_it(backfills: Backfills) -> None:
     phases = (*(BackfillPhase.RUNNING, BackfillPhase.PLANNED, BackfillPhase.PAUSED, BackfillPhase.DONE),
               *(BackfillPhase.CANCELLING, BackfillPhase.RUNNING))  # fmt: skip
     first, _, third, _, fifth, last = (backfills.add(PLAN, REQUEST, phase) for phase in phases)
@@ -152,7 +152,7 @@ def test_a_slice_is_held_by_those_that_go_on_and_are_not_done_with_it(backfills:
     assert backfills.holders([Slice("days", "2024-06-02")]) == {}
 
 
-def test_members_are_told_in_the_order_of_the_plan_some_at_a_time(backfills: Backfills) -> None:
+def test_members_are_read_in_pages_in_the_order_of_the_plan(backfills: Backfills) -> None:
     number = backfills.add(PLAN, REQUEST)
     assert [(member.slice, member.wave) for member in backfills.members(number)] == [(HOUR, 0), (DAY, 1), (PART, 2)]
     pages = [backfills.members(number, skipped, 2) for skipped in (0, 2, 4)]

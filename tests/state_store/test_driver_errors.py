@@ -40,7 +40,7 @@ def test_a_damaged_file_is_named_with_a_way_out(damage: str, tmp_path: Path) -> 
     assert "PRAGMA integrity_check" in str(raised.value)
 
 
-def test_a_folder_in_place_of_the_file_is_no_damage(tmp_path: Path) -> None:
+def test_a_folder_in_place_of_the_file_is_not_damage(tmp_path: Path) -> None:
     (tmp_path / "state.db").mkdir()
     with pytest.raises(StateStoreDownError, match="give this account write access to the file"):
         Database.at(tmp_path / "state.db")
@@ -48,7 +48,7 @@ def test_a_folder_in_place_of_the_file_is_no_damage(tmp_path: Path) -> None:
 
 # PostgreSQL, appendix A: what a server says after a fail-over, at its limits and while it stops.
 @pytest.mark.parametrize("state", ["25006", "25P02", "25P03", "40001", "53300", "53100", "57P01", "57P03", "08006"])
-def test_what_passes_is_away(state: str) -> None:
+def test_transient_errors_mean_a_store_that_is_down(state: str) -> None:
     cause = psycopg2.errors.lookup(state)("said by the server")
     # Only a server sets the SQLSTATE of an error, so the wrapper here carries it.
     wrapped = DBAPIError("SELECT 1", {}, _with_state(cause, state))
@@ -60,7 +60,7 @@ def test_damaged_pages_of_a_server_are_damage() -> None:
     assert isinstance(translated(wrapped, URL, psycopg2), StateStoreDamagedError)
 
 
-def test_a_wrong_statement_stays_what_it_is(tmp_path: Path) -> None:
+def test_an_invalid_statement_is_not_translated(tmp_path: Path) -> None:
     wrapped = DBAPIError("SELECT 1", {}, _with_state(Exception("no such column"), "42703"))
     assert translated(wrapped, URL, psycopg2) is None
     assert translated(sqlite3.IntegrityError("UNIQUE"), URL, sqlite3) is None

@@ -114,7 +114,7 @@ def test_a_holder_keeps_it_for_longer_than_its_seconds(database: Database) -> No
         held.require()
 
 
-def test_leases_are_renewed_beside_the_work_also_after_the_store_was_down(url: str) -> None:
+def test_leases_are_renewed_during_work_even_after_the_store_was_down(url: str) -> None:
     renewals, again = list[int](), threading.Event()
 
     def renew() -> None:
@@ -127,7 +127,7 @@ def test_leases_are_renewed_beside_the_work_also_after_the_store_was_down(url: s
         assert again.wait(GUARD_SECONDS)
 
 
-def test_who_was_stopped_for_too_long_writes_nothing_when_it_goes_on(database: Database, url: str) -> None:
+def test_a_holder_that_was_stopped_for_too_long_cannot_write(database: Database, url: str) -> None:
     with holder(url, 1.0) as process:
         process.send_signal(signal.SIGSTOP)
         other = Lease(database, "another", 60.0, "it")
@@ -140,7 +140,7 @@ def test_who_was_stopped_for_too_long_writes_nothing_when_it_goes_on(database: D
         assert other.hold().fencing_token == 2, "who lost it lets go of nothing"
 
 
-def test_of_several_leases_all_or_none(database: Database) -> None:
+def test_several_leases_are_held_together_or_not_at_all(database: Database) -> None:
     with holding(database, "b", "testing"):
         with pytest.raises(AlreadyRunningError, match="'b'"), holding(database, list("abc"), "testing"):
             pytest.fail("b was given twice")
@@ -151,7 +151,7 @@ def test_of_several_leases_all_or_none(database: Database) -> None:
         assert [fence.fencing_token for fence in held.fences] == [2, 2, 2]
 
 
-def test_what_was_not_renewed_in_time_may_be_lost(database: Database) -> None:
+def test_a_lease_that_was_not_renewed_in_time_may_be_lost(database: Database) -> None:
     now = [0.0]
     held = HeldLeases(database, [Lease(database, "holder", 30.0, "a")], 30.0, lambda: now[0])
     held.take("testing")
@@ -163,7 +163,7 @@ def test_what_was_not_renewed_in_time_may_be_lost(database: Database) -> None:
     held.require()
 
 
-def test_a_version_is_claimed_as_long_as_it_is_read(database: Database) -> None:
+def test_a_version_is_claimed_while_it_is_read(database: Database) -> None:
     with (
         reading(database, "/t", 1, "a query"),
         reading(database, "/t", 2, "an export"),

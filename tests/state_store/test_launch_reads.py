@@ -17,7 +17,7 @@ LAUNCHED = "released launched"
 STRANGE = Slice("a b", "2026-03-23")
 
 
-def test_the_last_run_says_what_it_read_and_in_which_generation(store: StateStore) -> None:
+def test_the_last_run_has_its_inputs_and_their_generations(store: StateStore) -> None:
     used = (UsedSlice(HOUR, 2, "7"), UsedSlice(STRANGE, 1))
     manifest = SliceManifest(DAY, "completed", (ManifestClause("sales", Reason.ALL, used),))
     steps = chain(DAY, LAUNCHED, facts=Facts(run_id="1", manifest=manifest))
@@ -28,6 +28,6 @@ def test_the_last_run_says_what_it_read_and_in_which_generation(store: StateStor
     assert store.read.reads([DAY]) == {DAY: None}
 
 
-def test_of_many_slices_those_that_had_a_run_are_told(store: StateStore) -> None:
+def test_many_slices_return_only_those_with_a_run(store: StateStore) -> None:
     assert store.read.reads([]) == {}
     assert store.read.reads([Slice("orders", f"2026-03-{day:02}") for day in range(1, 31)]) == {}

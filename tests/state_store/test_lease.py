@@ -45,7 +45,7 @@ def test_one_holds_it_until_its_time_is_over(database: Database) -> None:
     assert (first.fencing_token, other.fencing_token) == (None, 2)
 
 
-def test_who_is_late_but_was_not_replaced_goes_on(database: Database) -> None:
+def test_a_late_holder_that_was_not_replaced_continues(database: Database) -> None:
     clock = LeaseClock()
     lease = Lease(database, "one", 6.0, clock=clock)
     lease.hold()
@@ -61,7 +61,7 @@ def test_the_successor_of_the_same_name_need_not_wait_and_its_predecessor_is_out
     assert again.hold() == ("sensor of 1", 2)
 
 
-def test_what_is_released_need_not_be_waited_for(database: Database) -> None:
+def test_a_released_lease_is_free_at_once(database: Database) -> None:
     first, other = Lease(database, "one", 60), Lease(database, "other", 60)
     first.hold()
     first.release()
@@ -70,7 +70,7 @@ def test_what_is_released_need_not_be_waited_for(database: Database) -> None:
     assert other.hold() == ("other", 2)
 
 
-def test_the_sensor_lets_a_service_have_it_and_takes_it_back(database: Database) -> None:
+def test_the_sensor_yields_to_a_service_and_takes_the_lease_back(database: Database) -> None:
     sensor = Lease(database, "sensor", 60, yields=True)
     service, second = (Lease(database, name, 60, insists=True) for name in ("service", "second"))
     assert sensor.hold() == ("sensor", 1)
@@ -107,7 +107,7 @@ def test_a_former_holder_writes_nothing(store: StateStore) -> None:
     assert (store.read.last(), store.read.cursor("dagster")) == (3, None)
 
 
-def test_who_has_no_fence_is_not_held_up(store: StateStore) -> None:
+def test_a_writer_without_a_fence_is_not_delayed(store: StateStore) -> None:
     Lease(store.database, "one", 60).hold()
     assert store.write.append(chain(DAY, "released"), after=0) == 1
     store.write.fence = Fence(CENTER, 1, "one")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_who_writes_into_the_new_file_is_waited_for(tmp_path: Path) -> None:
+def test_another_writer_of_the_new_file_is_awaited(tmp_path: Path) -> None:
     """A writer is in the way of the log, and SQLite itself gives up at once."""
     file = tmp_path / "state.db"
     with closing(sqlite3.connect(file, isolation_level=None, check_same_thread=False)) as other:

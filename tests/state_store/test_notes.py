@@ -29,14 +29,14 @@ def test_the_newest_content_of_each_name_and_kind(database: Database) -> None:
     assert (notes.all(), others.all()) == ({"y": "2"}, {"x": "other"})
 
 
-def test_of_many_who_add_at_once_one_content_stays(database: Database) -> None:
+def test_one_of_many_simultaneous_notes_stays(database: Database) -> None:
     notes = Notes(database, "a")
     with ThreadPoolExecutor(4) as pool:
         there = set(pool.map(lambda number: notes.add("x", str(number)), range(20)))
     assert there == {notes.get("x")}
 
 
-def test_nobody_writes_while_notes_are_revised(database: Database) -> None:
+def test_no_writer_interrupts_a_revision_of_notes(database: Database) -> None:
     notes = Notes(database, "a")
 
     def next_number(before: Mapping[str, str]) -> Mapping[str, str]:
@@ -47,7 +47,7 @@ def test_nobody_writes_while_notes_are_revised(database: Database) -> None:
     assert notes.get("x") == "40"
 
 
-def test_who_lost_a_lease_writes_nothing(database: Database) -> None:
+def test_a_holder_that_lost_its_lease_writes_nothing(database: Database) -> None:
     notes = Notes(database, "a")
     with holding(database, ["one", "two"], "testing") as held:
         notes.put({"x": "1"}, held.fences)

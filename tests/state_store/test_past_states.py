@@ -53,7 +53,7 @@ HISTORIES: Final = st.lists(st.tuples(st.sampled_from(SLICES), st.integers(-2, 4
     stretch=st.sampled_from([("", "~"), ("2026-03-21", "2026-03-22"), ("2026-03-2", "~")]),
     entity=st.sampled_from([None, None, "orders", "hours", "days"]),
 )
-def test_it_is_what_a_replay_says(
+def test_past_states_agree_with_a_replay(
     store: StateStore,
     database: Database,
     steps: list[tuple[Slice, int]],

@@ -31,7 +31,7 @@ def results(database: Database) -> RuleResults:
     return RuleResults(database)
 
 
-def test_each_judgement_is_kept_once_and_the_newest_is_told_first(results: RuleResults) -> None:
+def test_each_result_is_stored_once_and_the_newest_comes_first(results: RuleResults) -> None:
     later = replace(BROKEN, judged_at=NOW + timedelta(hours=1), outcome="passed", version=9)
     for _ in range(2):
         results.put([HELD, BROKEN, later])
@@ -49,7 +49,7 @@ def test_people_select_from_it(results: RuleResults, database: Database) -> None
     assert (*row[:4], json.loads(row[4]), row[5]) == ("ods_orders", "2026-03-23", "range", "broken", {"range": 3}, None)
 
 
-def test_what_held_is_of_whole_versions_of_the_same_table_up_to_one(results: RuleResults) -> None:
+def test_passed_rules_count_for_whole_versions_of_the_same_table(results: RuleResults) -> None:
     """A base that is newer, of another table, broken or with late changes on top would let broken rows pass."""
     later = replace(HELD, version=6)
     others = [
@@ -67,13 +67,13 @@ def test_what_held_is_of_whole_versions_of_the_same_table_up_to_one(results: Rul
     assert results.held_at("ods_orders", "state", 3) == {}
 
 
-def test_what_is_old_is_forgotten(results: RuleResults) -> None:
+def test_old_results_are_deleted(results: RuleResults) -> None:
     results.put([HELD, replace(HELD, judged_at=NOW + timedelta(days=2))])
     assert results.forget(NOW + timedelta(days=3), timedelta(days=2)) == 1
     assert [result.judged_at for result in results.newest()] == [NOW + timedelta(days=2)]
 
 
-def test_a_rule_as_text_is_what_it_asks_for_and_not_what_becomes_of_it() -> None:
+def test_a_rules_text_has_its_condition_and_not_its_consequences() -> None:
     assert (
         rule_text(NotNull(("id",), severity="warn")) == rule_text(NotNull(("id",))) == 'not_null: {"columns": ["id"]}'
     )

@@ -24,7 +24,7 @@ def test_writers_do_not_lose_each_others_counts(database: Database) -> None:
     assert counts.of("/nowhere").total() == 0
 
 
-def test_what_was_asked_long_ago_goes(database: Database) -> None:
+def test_old_counts_of_scans_are_deleted(database: Database) -> None:
     counts = ScanCounts(database)
     counts.add({(TABLE, BY_USER): 1})
     with database.writing() as connection:

@@ -20,7 +20,7 @@ connection.close()
 """
 
 
-def test_another_process_that_looks_does_not_take_away_the_log_of_those_that_write(tmp_path: Path) -> None:
+def test_a_reading_process_does_not_remove_the_log_of_writers(tmp_path: Path) -> None:
     """Who closes a SQLite file in whatever way gives back all locks that the process has on it (POSIX)."""
     file = tmp_path / "state.db"
     first = Database.at(file)

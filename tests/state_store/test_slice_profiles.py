@@ -33,7 +33,7 @@ def example(key: str = "2026-03-23", rows: int = 3) -> tuple[StoredProfile, Slic
     return StoredProfile(slice_, NOON, 4, figures_of(profile, {"up": 7}), History.NONE), profile
 
 
-def test_a_profile_reads_back_and_the_next_one_of_the_slice_takes_its_place(database: Database) -> None:
+def test_a_stored_profile_is_read_and_replaced_by_the_next_one(database: Database) -> None:
     profiles = SliceProfiles(database)
     first, second = example(rows=3), example(rows=5)
     profiles.put([first, example("2026-03-24")])

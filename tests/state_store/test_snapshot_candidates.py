@@ -31,7 +31,7 @@ def pending(registry: SnapshotRegistry) -> TaggedSnapshot:
     return candidate.snapshot
 
 
-def test_nobody_finds_a_candidate_before_it_is_published(registry: SnapshotRegistry) -> None:
+def test_a_candidate_is_hidden_before_it_is_published(registry: SnapshotRegistry) -> None:
     for _ in range(2):
         registry.candidates.propose([FIRST])
         assert (registry.of("ods_orders"), registry.get(*FIRST.key)) == ((), None)
@@ -64,7 +64,7 @@ def test_a_slice_is_proposed_as_one_version_only(registry: SnapshotRegistry) -> 
         ),
     ],
 )
-def test_what_is_held_back_says_why_and_may_be_judged_again(
+def test_a_held_candidate_has_a_reason_and_may_be_judged_again(
     registry: SnapshotRegistry, verdict: CandidateVerdict, said: str
 ) -> None:
     registry.candidates.propose([FIRST])
@@ -92,7 +92,7 @@ def test_a_restatement_of_a_tag_is_a_candidate_and_the_tag_stays(registry: Snaps
     assert registry.of("ods_orders") == (replace(restated, tagged_at=NOW),)
 
 
-def test_what_changed_while_it_was_judged_is_judged_by_itself(registry: SnapshotRegistry) -> None:
+def test_late_changes_during_a_judgement_are_judged_separately(registry: SnapshotRegistry) -> None:
     """Publishing the whole candidate here would tag late changes that no rule has looked at."""
     registry.candidates.propose([FIRST])
     (restated,) = registry.restate([FIRST.key], 7, audited={"ods_orders"})

@@ -22,7 +22,7 @@ def registry(database: Database) -> SnapshotRegistry:
     return SnapshotRegistry(database)
 
 
-def test_what_is_tagged_is_found_by_every_reader(registry: SnapshotRegistry, url: str) -> None:
+def test_every_reader_finds_a_tagged_snapshot(registry: SnapshotRegistry, url: str) -> None:
     registry.tag([SECOND, FIRST])
     reader = SnapshotRegistry(Database(url))
     assert reader.get("ods_orders", "day", "2026-03-23") == FIRST

@@ -62,7 +62,7 @@ def test_a_new_store_is_empty(store: StateStore) -> None:
 
 
 @pytest.mark.parametrize("slice_", [DAY, HOUR])
-def test_everything_that_was_told_is_read_back(store: StateStore, slice_: Slice) -> None:
+def test_all_stored_facts_are_read_back(store: StateStore, slice_: Slice) -> None:
     told = chain(slice_, LIFE, facts=TOLD)
     assert store.write.append(told, after=0) == 5
     assert store.read.history(slice_) == told
@@ -121,7 +121,7 @@ def test_known_ids_of_very_many(store: StateStore) -> None:
     assert len(store.read.everything()[1]) == 1_200
 
 
-def test_cursors_travel_with_what_was_read(store: StateStore) -> None:
+def test_cursors_are_stored_with_their_transitions(store: StateStore) -> None:
     store.write.append(chain(DAY, "released"), after=0, cursors={"log": "1", "topic": "a"})
     store.write.append([], after=1, cursors={"log": "2"})
     assert (store.read.cursor("log"), store.read.cursor("topic")) == ("2", "a")
@@ -152,7 +152,7 @@ def test_writers_take_turns_and_none_overwrites_another(url: str) -> None:
     store.close()
 
 
-def test_a_start_reads_what_is_open_or_recent(store: StateStore) -> None:
+def test_a_start_reads_open_and_recent_slices(store: StateStore) -> None:
     days = [Slice("orders", f"2026-03-{day:02}") for day in range(1, 10)]
     told = [transition for day in days for transition in chain(day, "observed")]
     told += [

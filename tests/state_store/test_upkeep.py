@@ -53,7 +53,7 @@ def test_a_later_versions_database_is_refused(url: str, database: Database) -> N
         Database(url)
 
 
-def test_compaction_keeps_what_is_and_what_was_from_then_on(store: StateStore) -> None:
+def test_compaction_keeps_the_present_and_later_states(store: StateStore) -> None:
     store.write.append([*chain(DAY, LIFE), *chain(HOUR, "released launched started", first=6, facts=TOLD)], after=0)
     before = store.read.everything()
     assert compact(store.database, NOON + timedelta(seconds=4.5)) == 3
@@ -64,7 +64,7 @@ def test_compaction_keeps_what_is_and_what_was_from_then_on(store: StateStore) -
     assert store.write.append(chain(DAY, "kept", first=9, status=store.read.after(0)[0].status), after=8) == 9
 
 
-def test_compaction_forgets_no_attempt_of_what_is_not_there_yet(store: StateStore) -> None:
+def test_compaction_keeps_the_attempts_of_unfinished_slices(store: StateStore) -> None:
     store.write.append(
         [*chain(DAY, TWICE_FAILED), *chain(HOUR, f"{TWICE_FAILED} retried launched started completed", first=8)],
         after=0,
@@ -100,7 +100,7 @@ def test_tags_of_snapshots_live_in_the_same_database(database: Database) -> None
     assert registry.get("ods_orders", "day", "2026-03-23") == SNAPSHOT
 
 
-def test_a_server_that_is_not_there_is_told_as_transient(tmp_path: Path) -> None:
+def test_a_missing_server_is_a_transient_error(tmp_path: Path) -> None:
     with pytest.raises(StateStoreDownError, match=r"does not answer: found .*nothing is lost") as caught:
         Database("postgresql+psycopg2://tidemark:secret@127.0.0.1:1/none")
     assert "secret" not in str(caught.value)
@@ -142,7 +142,7 @@ def test_parameters_of_the_url_reach_the_driver(postgres_server: Postgres) -> No
         Database(make_url(postgres_server.url).update_query_dict({"sslmode": "require"}))
 
 
-def test_the_file_and_what_sqlite_makes_beside_it_are_their_owners_alone(tmp_path: Path) -> None:
+def test_the_file_and_sqlites_other_files_are_private_to_their_owner(tmp_path: Path) -> None:
     opened = Database.at(tmp_path / "data" / "state.db")
     StateStore(opened).write.append(chain(DAY, "released"), after=0)
     made = [tmp_path / "data", *(tmp_path / "data").iterdir()]

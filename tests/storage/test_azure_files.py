@@ -39,21 +39,21 @@ def test_the_store_is_safe_to_commit_in(azure: AzureServer) -> None:
     assert not list(ObjectFiles(azure.location("checked"))._all()), "hidden files, too"
 
 
-def test_files_behind_a_name(azure: AzureServer) -> None:
+def test_files_after_a_name(azure: AzureServer) -> None:
     store = ObjectFiles(azure.location("behind"))
     for number in range(3):
         store.put(f"_delta_log/{number}", b"x")
     assert [file.name for file in store.files_behind("_delta_log/0")] == ["_delta_log/1", "_delta_log/2"]
 
 
-def test_a_store_that_is_gone_is_told_of(azure: AzureServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_store_is_an_error(azure: AzureServer, monkeypatch: pytest.MonkeyPatch) -> None:
     nobody = azure.at(free_port())
     monkeypatch.setattr("tidemark.storage.object_files._RETRIES", {"max_retries": 0})
     with pytest.raises(StorageDownError, match=r"abfss://lake@\w+\.dfs\S*/t/x: .*not answer.*AZURE_STORAGE_ENDPOINT"):
         ObjectFiles(nobody.location("t")).read("x")
 
 
-def test_a_wrong_key_and_a_container_that_is_not_there_are_told_of_and_the_key_is_not_shown(
+def test_a_wrong_key_and_a_missing_container_are_errors_that_do_not_show_the_key(
     azure: AzureServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     location = azure.location("t")

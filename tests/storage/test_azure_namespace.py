@@ -58,14 +58,14 @@ def test_a_flat_namespace_is_refused_and_a_hierarchical_one_is_taken(
     assert "expected a storage account with a hierarchical namespace" in said
 
 
-def test_what_spark_is_refused_is_told_as_what_delta_rs_is(azure: AzureServer, tmp_path: Path) -> None:
+def test_refusals_of_spark_and_delta_rs_are_the_same_error(azure: AzureServer, tmp_path: Path) -> None:
     """Where only Spark's way does not go through."""
     require_azure()
     gone = f"http://{LOOPBACK}:{free_port()}/{azure.account}"
     assert "StorageDownError" in started(azure, tmp_path, "spark alone", AZURE_STORAGE_ENDPOINT=gone)
 
 
-def test_spark_opens_the_store_by_a_token_where_there_is_no_key(azure: AzureServer, tmp_path: Path) -> None:
+def test_without_a_key_spark_opens_the_store_by_a_token(azure: AzureServer, tmp_path: Path) -> None:
     """The translation before the server asks nobody who they are: shown is that Spark asks for its token."""
     require_azure()
     with entra_server() as microsoft:

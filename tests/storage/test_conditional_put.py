@@ -49,7 +49,7 @@ def names(bucket: MemoryStore) -> list[str]:
 
 
 @LAKES
-def test_a_store_that_refuses_the_second_put_is_taken_and_left_as_it_was(
+def test_a_store_that_refuses_the_second_put_is_accepted_and_unchanged(
     lake: ObjectLocation, bucket: MemoryStore
 ) -> None:
     require_conditional_put(lake)
@@ -75,7 +75,7 @@ def test_no_session_of_spark_starts_on_it(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.components
-def test_of_a_real_server(object_store: S3Server) -> None:
+def test_a_real_server_is_accepted(object_store: S3Server) -> None:
     require_conditional_put(object_store.location("checked"))
     assert not object_store.on_disk(object_store.location("checked/_conditional_put")).exists()
     with pytest.raises(StorageRefusedError, match="an existing bucket"):

@@ -100,7 +100,7 @@ def test_contract(rule: Callable[[FileStore], None], lake_of_a_kind: Lake) -> No
 
 
 @pytest.mark.parametrize("server", SERVERS)
-def test_what_delta_rs_writes_is_what_the_store_lists(request: pytest.FixtureRequest, server: str) -> None:
+def test_the_store_lists_the_files_that_delta_rs_writes(request: pytest.FixtureRequest, server: str) -> None:
     location = request.getfixturevalue(server).location("orders")
     rows = pa.table({"id": [1, 2], "part": ["x y", "ü%3A/"]})
     write_deltalake(str(location), rows, partition_by=["part"], storage_options=delta_rs_options(location))
@@ -119,7 +119,7 @@ def gcs_in_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GcsServe
 @pytest.mark.components
 @pytest.mark.long
 @pytest.mark.parametrize("rule", CONTRACT)
-def test_contract_among_what_stands_for_folders(rule: Callable[[FileStore], None], gcs_in_memory: GcsServer) -> None:
+def test_contract_with_objects_that_mark_folders(rule: Callable[[FileStore], None], gcs_in_memory: GcsServer) -> None:
     """Hadoop's connector leaves an object for a folder that it made, or whose last file it deleted."""
     folder = f"contract{next(NUMBERS)}"
     for marker in FOLDERS_OF_HADOOP:

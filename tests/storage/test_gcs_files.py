@@ -45,14 +45,14 @@ def test_the_store_is_safe_to_commit_in(gcs: GcsServer) -> None:
     assert not list(gcs.on_disk(gcs.location("checked")).rglob("_conditional_put*"))
 
 
-def test_files_behind_a_name(gcs: GcsServer) -> None:
+def test_files_after_a_name(gcs: GcsServer) -> None:
     store = ObjectFiles(gcs.location("behind"))
     for number in range(3):
         store.put(f"_delta_log/{number}", b"x")
     assert [file.name for file in store.files_behind("_delta_log/0")] == ["_delta_log/1", "_delta_log/2"]
 
 
-def test_a_server_that_is_not_there_is_told_of() -> None:
+def test_a_missing_server_is_an_error() -> None:
     nobody = {"STORAGE_EMULATOR_HOST": f"http://{LOOPBACK}:{free_port()}"}
     store = ObjectFiles(object_location("gs://lake/t", nobody, "the test"))
     with pytest.raises(StorageDownError, match=r"gs://lake/t/x: .*does not answer.*STORAGE_EMULATOR_HOST"):
@@ -70,7 +70,7 @@ def test_a_server_that_is_not_there_is_told_of() -> None:
         ),
     ],
 )
-def test_a_file_that_holds_no_credentials_is_told_of_and_not_shown(
+def test_a_file_without_credentials_is_an_error_that_does_not_show_it(
     content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "key.json"

@@ -95,7 +95,7 @@ def test_a_put_whose_answer_was_lost_was_done(hdfs: HdfsServer, monkeypatch: pyt
 
 
 @pytest.mark.long
-def test_killed_it_has_what_it_said_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_kill_acknowledged_files_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was acknowledged is there after `kill -9`; while it is dead that is what an error says."""
     monkeypatch.setattr(hdfs_files, "_ONE_NAME_NODE", {"dfs.client.failover.max.attempts": "0"})
     with hdfs_server(tmp_path) as server:
@@ -142,7 +142,7 @@ def test_another_user_is_refused(hdfs: HdfsServer, monkeypatch: pytest.MonkeyPat
         assert "\tat " not in str(told.value)
 
 
-def test_nobody_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_server_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hdfs_files, "_ONE_NAME_NODE", {"dfs.client.failover.max.attempts": "0"})
     nowhere = HdfsLocation("127.0.0.1:9", "lake")
     for ask in (lambda: HdfsFiles(nowhere).exists("x"), lambda: open_table(nowhere)):

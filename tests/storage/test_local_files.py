@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_what_is_written_is_its_owners_alone(tmp_path: Path) -> None:
+def test_written_files_are_private_to_their_owner(tmp_path: Path) -> None:
     store = stored_files(tmp_path / "lake")
     store.put("part=1/a", b"x")
     assert store.put_if_absent("part=1/b", b"x")

@@ -62,7 +62,7 @@ def test_more_files_than_one_request_lists_or_deletes(object_store: S3Server) ->
     assert store.names_in("_delta_log") == []
 
 
-def test_killed_it_has_what_it_said_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_kill_acknowledged_files_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was acknowledged is there after `kill -9`; while it is dead that is what an error says."""
     with s3_server(tmp_path) as server:
         for name, value in server.environment.items():

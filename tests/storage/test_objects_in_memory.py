@@ -67,7 +67,7 @@ def test_a_folder_has_another_mark_after_a_change() -> None:
     ("raised", "told"),
     [(GenericError("no route\nto host"), StorageDownError), (PermissionDeniedError("no"), StorageRefusedError)],
 )
-def test_what_the_library_says_is_told_as_what_it_means(
+def test_errors_of_the_library_are_translated(
     raised: Exception, told: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:

@@ -16,9 +16,7 @@ def test_the_name_of_the_environment_counts(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("error", [KeyError, OSError])
-def test_the_number_stands_for_a_name_that_nobody_knows(
-    error: type[Exception], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unknown_name_is_replaced_by_the_number(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown() -> str:
         raise error
 

@@ -66,7 +66,7 @@ def test_sparks_jars_on_this_machine_are_those_of_the_list(tmp_path: Path) -> No
     require_checksums(tmp_path, CHECKSUMS)
 
 
-def test_servers_jars_are_fetched_anew_when_their_list_changes(tmp_path: Path) -> None:
+def test_servers_jars_are_fetched_again_when_their_list_changes(tmp_path: Path) -> None:
     pom = tmp_path / "pom.xml"
     pom.write_text("<project/>")
     pom.with_name("jars.sha256").write_text("")

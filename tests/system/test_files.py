@@ -19,7 +19,7 @@ def test_a_missing_folder_is_made_and_left_empty(tmp_path: Path) -> None:
     assert list(made.iterdir()) == []
 
 
-def test_what_is_made_is_its_owners_alone_and_what_was_there_keeps_its_rights(tmp_path: Path) -> None:
+def test_new_folders_are_private_and_existing_ones_keep_their_rights(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     made = writable_directory(tmp_path / "a" / "b")
     file = private_file(tmp_path / "c" / "state.db")

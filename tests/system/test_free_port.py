@@ -24,7 +24,7 @@ def test_no_two_callers_get_the_same_port_in_whatever_process_they_are() -> None
     assert len(set(ports)) == len(ports)
 
 
-def test_the_system_chooses_it_for_nobody_else() -> None:
+def test_the_system_gives_the_port_to_no_other_process() -> None:
     ports = {free_port() for _ in range(PORTS)}
 
     with ExitStack() as opened:
@@ -34,7 +34,7 @@ def test_the_system_chooses_it_for_nobody_else() -> None:
             assert probe.getsockname()[1] not in ports
 
 
-def test_a_server_gets_the_port_that_it_was_told() -> None:
+def test_a_server_gets_the_requested_port() -> None:
     for host in (LOOPBACK, "localhost"):
         port = free_port(host)
         with socket.create_server((host, port)) as server:

@@ -90,7 +90,7 @@ def test_names_of_the_server_are_answered(host: str) -> None:
     ["", "evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "[::2]", "192.0.2.8", ["localhost", "evil"], []],
 )
 @pytest.mark.parametrize("token", [None, TOKEN])
-def test_other_names_are_refused_whoever_asks(host: str | list[str], token: str | None) -> None:
+def test_other_host_names_are_refused_for_every_caller(host: str | list[str], token: str | None) -> None:
     given = {"host": host, "authorization": f"Bearer {TOKEN}"}
     assert status(given, token=token) == 403
     assert status({**given, **JSON}, "POST", token=token) == 403
@@ -195,13 +195,13 @@ def test_the_token_is_asked_for_everywhere_but_on_open_paths(given: str, code: i
     assert status(headers, path="/health", token=TOKEN) == 200
 
 
-def test_who_has_the_token_may_ask_from_another_origin() -> None:
+def test_a_caller_with_the_token_may_send_requests_from_another_origin() -> None:
     foreign = {**JSON, "origin": "http://evil.example", "sec-fetch-site": "cross-site"}
     assert status(foreign, "POST", token=TOKEN) == 403
     assert status({**foreign, "authorization": f"Bearer {TOKEN}"}, "POST", token=TOKEN) == 200
 
 
-def test_a_refusal_says_what_is_expected() -> None:
+def test_a_refusal_names_the_expected_value() -> None:
     (start, body), _ = ask({}, token=TOKEN)
     assert (start["status"], dict(start["headers"])[b"www-authenticate"]) == (401, b"Bearer")
     assert set(json.loads(body["body"])["error"]) == {"message", "expected", "found", "where", "hint"}
@@ -225,7 +225,7 @@ def test_a_web_socket_opens_for_own_pages_only(headers: dict[str, str], is_open:
     assert (reached, sent[0]["type"]) == ((1, "http.response.start") if is_open else (0, "websocket.close"))
 
 
-def test_what_is_no_request_passes() -> None:
+def test_messages_that_are_not_requests_pass() -> None:
     _, reached = ask({}, kind="lifespan")
     assert reached == 1
 
@@ -268,7 +268,7 @@ async def _long_bodies() -> None:
     assert [message["status"] for message in sent if message.get("status") == 200] == [200] * 17
 
 
-def test_what_is_given_back_is_there_again_and_nobody_is_remembered() -> None:
+def test_released_bytes_are_free_again_and_no_caller_is_remembered() -> None:
     quota = BodyQuota(100)
     assert quota.take("a", 50)
     assert not quota.take("a", 1)

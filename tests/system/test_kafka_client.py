@@ -70,7 +70,7 @@ def test_the_java_clients_form(tmp_path: Path) -> None:
         ({"sasl_mechanism": CANARY}, "SASL_MECHANISM", "'PLAIN'"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_its_name(given: dict[str, str], variable: str, problem: str) -> None:
+def test_contradicting_settings_are_refused_by_name(given: dict[str, str], variable: str, problem: str) -> None:
     with pytest.raises(SettingsError) as refused:
         KafkaSecurity.load(_env(**given))
     assert refused.value.where == PREFIX + variable

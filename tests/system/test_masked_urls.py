@@ -26,7 +26,7 @@ def test_a_url_is_shown_without_its_secrets(url: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["postgresql://u:{}@h/db", "postgresql://h/db?user=u&password={}"])
-def test_what_a_driver_says_is_shown_without_them(form: str) -> None:
+def test_messages_of_drivers_are_shown_without_secrets(form: str) -> None:
     url = make_url(form.format("c4n%2Fary%20%25%26"))
     assert without_secrets(f"no user with {CANARY!r}", url) == "no user with '***'"
     assert without_secrets("nothing", make_url("postgresql://h/db?password=")) == "nothing"

@@ -34,7 +34,7 @@ def test_the_disk_of_a_file(path: str, disk: str | None) -> None:
     assert network_disk(Path(path), MOUNTS) == disk
 
 
-def test_where_nothing_is_known_nothing_is_refused() -> None:
+def test_without_a_list_of_mounts_nothing_is_refused() -> None:
     assert network_disk(Path("/data"), "") is None
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_who_serves_is_known_until_the_end(tmp_path: Path) -> None:
+def test_the_serving_process_is_known_until_its_end(tmp_path: Path) -> None:
     settings = Settings.at(tmp_path)
     home = settings.dagster_home
     assert served_at(home) is None
@@ -33,7 +33,7 @@ def test_who_serves_is_known_until_the_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said", ["", "[]", "{", '{"url": 1}'])
-def test_a_file_that_says_nothing_is_no_address(said: str, tmp_path: Path) -> None:
+def test_an_empty_file_is_not_an_address(said: str, tmp_path: Path) -> None:
     with serve_alone(tmp_path, "http://a"):
         (tmp_path / "up.json").write_text(said)
         assert served_at(tmp_path) is None

@@ -42,7 +42,7 @@ def test_the_project_is_found_upwards(tmp_path: Path, monkeypatch: pytest.Monkey
     assert Settings.load({}).root == root
 
 
-def test_outside_of_a_project_it_is_said_where_it_looked_and_what_to_do(
+def test_outside_of_a_project_the_error_lists_searched_places_and_a_fix(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -47,7 +47,7 @@ def test_a_server_of_ones_own() -> None:
         *(f"s3://lake/w?secret={CANARY}", f"s3://lake/w#{CANARY}", "s3://[lake/w"),
     ],
 )  # fmt: skip
-def test_what_is_no_place_is_refused_and_not_repeated(text: str) -> None:
+def test_an_invalid_place_is_refused_and_not_shown(text: str) -> None:
     for other in (text, text.replace("s3://", "gs://").replace("la_ke", "lake/..")):
         with pytest.raises(LocationError, match=r"TIDEMARK_WAREHOUSE: .*expected s3://bucket/prefix, gs://") as refused:
             located(other)
@@ -79,7 +79,7 @@ def test_a_folder_in_hdfs(text: str) -> None:
         *(f"hdfs://{CANARY}@host:1/w", f"hdfs://host:1/w?{CANARY}", f"hdfs://host:1/w#{CANARY}"),
     ],
 )
-def test_what_is_no_place_in_hdfs_is_refused_and_not_repeated(text: str) -> None:
+def test_an_invalid_place_in_hdfs_is_refused_and_not_shown(text: str) -> None:
     with pytest.raises(LocationError, match=r"TIDEMARK_WAREHOUSE: .*expected hdfs://host:port/prefix") as refused:
         remote_location(text, {"HADOOP_CONF_DIR": "/etc/hadoop"}, "TIDEMARK_WAREHOUSE")
     assert CANARY not in str(refused.value)
@@ -119,7 +119,7 @@ KEYS = st.lists(PARTS, min_size=1, max_size=4)
 
 
 @given(KEYS)
-def test_a_location_is_what_its_text_says(parts: list[str]) -> None:
+def test_a_location_can_be_read_from_its_text(parts: list[str]) -> None:
     """Settings travel to other processes as text."""
     lake = ObjectLocation("lake", "/".join(parts), S3Access("eu-west-3"))
     assert located(str(lake)) == lake == copy.deepcopy(lake)
@@ -187,7 +187,7 @@ def test_a_folder_in_azure(text: str) -> None:
         *(f"abfss://lake:{CANARY}@company.dfs.core.windows.net/w", f"{IN_AZURE}?sig={CANARY}", f"{IN_AZURE}#{CANARY}"),
     ],
 )
-def test_what_is_no_place_in_azure_is_refused_and_not_repeated(text: str) -> None:
+def test_an_invalid_place_in_azure_is_refused_and_not_shown(text: str) -> None:
     with pytest.raises(LocationError, match=r"expected .*abfss://container@account\.dfs") as refused:
         remote_location(text, {}, "TIDEMARK_WAREHOUSE")
     assert CANARY not in str(refused.value)

@@ -37,7 +37,7 @@ def test_an_error_is_logged_once_until_a_turn_succeeds(
     assert caplog.messages == [text, text]
 
 
-def test_what_ends_the_process_ends_it() -> None:
+def test_errors_that_end_the_process_pass() -> None:
     def interrupted() -> None:
         raise KeyboardInterrupt
 

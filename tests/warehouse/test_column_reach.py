@@ -34,7 +34,7 @@ COLUMNS = ColumnGraph(
         ("status", {("orders", "paid"), ("paid", "gmv")}),
     ],
 )
-def test_only_what_uses_it_is_reached(column: str, reached: set[tuple[str, str]]) -> None:
+def test_only_readers_of_the_column_are_reached(column: str, reached: set[tuple[str, str]]) -> None:
     assert dependencies_reached(WORLD, COLUMNS, "orders", column) == reached
 
 

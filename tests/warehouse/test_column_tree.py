@@ -15,7 +15,7 @@ graphs = st.dictionaries(
 
 
 @given(graphs)
-def test_the_tree_holds_what_can_be_reached_and_follows_it_once(graph: dict[str, list[str]]) -> None:
+def test_the_tree_has_all_reachable_columns_once(graph: dict[str, list[str]]) -> None:
     def step(column: str) -> list[str]:
         return graph.get(column, [])
 
@@ -38,7 +38,7 @@ def test_a_long_chain_and_a_wide_column_are_shown() -> None:
     assert sum(1 for _ in wide) == 5_000
 
 
-def test_what_lies_too_deep_is_told() -> None:
+def test_levels_below_the_limit_are_marked() -> None:
     lines = list(tree_lines("0", lambda name: [str(int(name) + 1)], 3))
     assert lines[-1] == TreeLine(3, "3", is_cut=True)
 

@@ -60,7 +60,7 @@ def test_dependencies_come_from_queries_and_from_quality_rules(root: Path) -> No
     assert checked.differences == ()
 
 
-def test_everything_that_is_wrong_is_told_at_once(root: Path) -> None:
+def test_all_errors_are_reported_together(root: Path) -> None:
     (root / "orders.sql").write_text("SELECT user_id\nFROM ods_user WHERE dt = :biz_date\n")
     (root / "week.sql").write_text("SELECT count(*) AS n FROM orders\n")
     with pytest.raises(EntityErrors) as caught:
@@ -68,26 +68,26 @@ def test_everything_that_is_wrong_is_told_at_once(root: Path) -> None:
     assert [problem.where for problem in caught.value.problems] == ["orders.sql:2:6", "week.sql:1:27"]
 
 
-def test_a_parameter_that_nobody_binds_is_an_error_also_where_yaml_states_the_offset(root: Path) -> None:
+def test_an_unbound_parameter_is_an_error_even_with_a_stated_offset(root: Path) -> None:
     (root / "orders.sql").write_text("SELECT user_id FROM ods_users\nWHERE dt = :biz_dat\n")
     (root / "orders.yaml").write_text("period: day\ndepends_on: [{entity: ods_users, offset: Set 0}]\n")
     (problem,) = read(root).problems
     assert (problem.where, problem.found, problem.hint) == ("orders.sql:2:12", ":biz_dat", "did you mean 'biz_date'?")
 
 
-def test_a_query_without_a_declaration_is_told(root: Path) -> None:
+def test_a_query_without_a_declaration_is_an_error(root: Path) -> None:
     (root / "lost.sql").write_text("SELECT 1\n")
     (problem,) = read(root).differences
     assert (problem.where, problem.message) == ("lost.sql", "this query has no declaration")
 
 
-def test_bad_sql_in_a_quality_rule_is_told_in_its_file(root: Path) -> None:
+def test_bad_sql_in_a_quality_rule_is_an_error_in_its_file(root: Path) -> None:
     (root / "week.yaml").write_text(FILES["week.yaml"].replace("count(*) FROM", "count( FROM"))
     (problem,) = read(root).problems
     assert str(problem.where).startswith("week.yaml:5:")
 
 
-def test_only_what_changed_is_analysed_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_changed_queries_are_analysed_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     analysed: list[str] = []
     analyse = InferenceCache._analyse
 
@@ -143,7 +143,7 @@ def test_a_second_process_loads_no_sql_parser(root: Path) -> None:
     assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "False False False\n"
 
 
-def test_a_query_that_is_no_text_is_said_and_names_its_file(root: Path) -> None:
+def test_a_query_that_is_not_text_is_an_error_with_its_file(root: Path) -> None:
     (root / "orders.sql").write_bytes(b"SELECT '\xe9' AS x")
     (problem,) = read(root).problems
     assert str(problem) == "orders.sql: this is not UTF-8: found byte 8"

@@ -61,7 +61,7 @@ def test_unknown_defaults_are_said(tmp_path: Path) -> None:
     assert "did you mean 'time_zone'?" in str(problems[0])
 
 
-def test_what_is_no_text_is_said(tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "one.yaml").write_bytes(b"period: \xff\n")
     problems = read_folder(tmp_path).problems
     assert "not UTF-8" in str(problems[0])
@@ -93,7 +93,7 @@ def test_links_that_lead_nowhere_or_back_and_pipes_are_problems(tmp_path: Path) 
     }
 
 
-def test_queries_are_told_by_name_also_below_a_link(tmp_path: Path) -> None:
+def test_queries_are_found_by_name_even_below_a_link(tmp_path: Path) -> None:
     root = write(tmp_path / "assets", {"dwd/dwd_a.yaml": "period: day\n", "dwd/dwd_a.sql": "SELECT 1"})
     write(tmp_path / "shared", {"dwd_b.yaml": "period: day\n", "dwd_b.sql": "SELECT 2"})
     (root / "linked").symlink_to(tmp_path / "shared")

@@ -29,7 +29,7 @@ def test_the_version_is_that_of_the_code_that_infers() -> None:
         "dt <> :biz_date AND amount > 0",
     ],
 )
-def test_what_is_refused_at_first_is_refused_again(tmp_path: Path, condition: str) -> None:
+def test_a_refused_query_is_refused_again(tmp_path: Path, condition: str) -> None:
     """By what was kept of the analysis, too."""
     (tmp_path / "data").mkdir()  # without one nothing is kept
     yaml, _ = DECLARED["totals"]

@@ -84,7 +84,7 @@ def problems(folder: Path, yaml: str, sql: str = "") -> list[str]:
         ),
     ],
 )
-def test_what_cannot_run_is_refused(tmp_path: Path, yaml: str, sql: str, expected: list[str]) -> None:
+def test_entities_that_cannot_run_are_refused(tmp_path: Path, yaml: str, sql: str, expected: list[str]) -> None:
     assert problems(tmp_path, yaml, sql) == expected
 
 
@@ -99,7 +99,7 @@ def test_what_cannot_run_is_refused(tmp_path: Path, yaml: str, sql: str, expecte
         (CAPTURED, ""),
     ],
 )
-def test_what_can_run_is_taken(tmp_path: Path, yaml: str, sql: str) -> None:
+def test_entities_that_can_run_are_accepted(tmp_path: Path, yaml: str, sql: str) -> None:
     assert problems(tmp_path, yaml, sql) == []
 
 

@@ -71,14 +71,14 @@ def test_a_table_that_is_there_tells_its_columns(root: Path) -> None:
     assert "note" in _graph(root).columns("copied")
 
 
-def test_a_table_behind_its_source_stops_nobody(root: Path) -> None:
+def test_a_table_behind_its_source_stops_no_query(root: Path) -> None:
     _write(root, "id user_id")
     columns = _graph(root)
     assert columns.up("gmv.gmv") == ("orders.amount",)
     assert columns.columns("copied") == ("dt", "hour", "id", "user_id")
 
 
-def test_what_yaml_lists_holds_for_queries(root: Path) -> None:
+def test_columns_listed_in_yaml_apply_to_queries(root: Path) -> None:
     (root / "declared" / "orders.yaml").write_text(_CAPTURED % ", columns: [id, user_id, total]")
     read = read_declarations(root / "declared", Settings.at(root / "data"))
     (problem,) = read.problems

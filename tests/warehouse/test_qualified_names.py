@@ -72,7 +72,7 @@ def test_the_entity_is_read_and_its_name_alone_runs(tmp_path: Path, sql: str) ->
         ("SELECT dwd.dwd_orders FROM ods_users AS dwd WHERE dt = :biz_date", "1:12", "a table's alias"),
     ],
 )
-def test_a_name_that_is_no_entitys_is_told(tmp_path: Path, sql: str, where: str, says: str) -> None:
+def test_an_unknown_name_is_an_error(tmp_path: Path, sql: str, where: str, says: str) -> None:
     (problem, *_) = read(tmp_path, sql).problems
     assert (problem.where, says in str(problem)) == (f"dws/dws_x.sql:{where}", True), str(problem)
 
@@ -83,7 +83,7 @@ def test_a_rules_query_names_tables_so_too(tmp_path: Path) -> None:
     assert declared.problems == ()
 
 
-def test_what_is_ignored_is_told(tmp_path: Path) -> None:
+def test_ignored_parts_are_reported(tmp_path: Path) -> None:
     declared = read(tmp_path, "INSERT INTO dws_x\nSELECT a FROM dwd.dwd_orders WHERE dt = :biz_date;\n")
     assert [notice.where for notice in declared.notices] == ["dws/dws_x.sql:1:1"]
     assert declared.queries["dws_x"].split()[0] == "SELECT"

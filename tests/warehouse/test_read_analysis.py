@@ -72,7 +72,7 @@ def _same(first: Declarations, other: Declarations) -> bool:
 
 
 @pytest.mark.slow
-def test_processes_find_what_one_process_finds(
+def test_several_processes_find_the_same_as_one(
     root: Path, analysed_here: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     apart = _read(root, "apart")
@@ -84,7 +84,7 @@ def test_processes_find_what_one_process_finds(
 
 
 @pytest.mark.slow
-def test_what_a_process_that_dies_had_to_do_is_done_here(
+def test_the_work_of_a_dead_process_is_done_here(
     root: Path, analysed_here: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     expected = _read(root, "apart")

@@ -70,7 +70,7 @@ def test_a_good_rule_is_taken(tmp_path: Path, rule: str) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("kind: Static\nquality:\n  - freshness: {column: at, within: 2h}\n", "t.yaml:3: freshness is before"),
+        ("kind: Static\nquality:\n  - freshness: {column: at, within: 2h}\n", "t.yaml:3: freshness needs the end"),
         ("kind: Static\nquality:\n  - row_count: {growth: 0.1}\n", "t.yaml:3: there are no other slices"),
         ("period: week\nquality:\n  - row_count: {same_weekday: 0.1}\n", "t.yaml:3: a slice has no weekday"),
         (

@@ -54,7 +54,7 @@ def _files(period: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("now", TABLES)
-def test_each_change_of_the_period_is_told_where_slices_are_left_behind(tmp_path: Path, now: str) -> None:
+def test_each_change_of_the_period_with_old_slices_is_reported(tmp_path: Path, now: str) -> None:
     settings = project(tmp_path, now)
     warehouse = load_warehouse(settings)
     expected = {f"dws_{written}" for written in TABLES if (written, now) not in FITS}

@@ -64,7 +64,7 @@ def test_offsets_and_columns_go_through_views(tmp_path: Path) -> None:
     assert columns.up("gmv.city") == ("users.city",)
 
 
-def test_what_runs_holds_the_views_and_the_constants(tmp_path: Path) -> None:
+def test_the_executed_query_contains_views_and_constants(tmp_path: Path) -> None:
     text = _read(tmp_path).queries["gmv"]
     assert text.startswith("WITH v_paid AS (SELECT o.dt, o.amount, u.city FROM orders AS o JOIN users")
     assert (
@@ -104,7 +104,7 @@ def test_a_change_of_a_view_or_a_variable_is_a_change_of_its_readers(tmp_path: P
         ({"dws/gmv.sql": "SELECT days_before(dt) AS a FROM orders\n"}, ["dws/gmv.sql:1:8: days_before is called"]),
     ],
 )
-def test_what_is_wrong_is_told_once_where_it_stands(tmp_path: Path, files: dict[str, str], told: list[str]) -> None:
+def test_errors_are_reported_once_at_their_place(tmp_path: Path, files: dict[str, str], told: list[str]) -> None:
     problems = _read(tmp_path, files).problems
     assert all(any(words in str(problem) for problem in problems) for words in told), problems
     assert len(problems) == len({(problem.where, problem.message) for problem in problems})
@@ -122,7 +122,7 @@ def test_what_is_wrong_is_told_once_where_it_stands(tmp_path: Path, files: dict[
         "functions: f\n",
     ],
 )
-def test_settings_that_are_no_constants_and_no_expressions_are_refused(tmp_path: Path, settings: str) -> None:
+def test_settings_that_are_not_constants_or_expressions_are_refused(tmp_path: Path, settings: str) -> None:
     from tidemark.system.errors import SettingsError
 
     with pytest.raises(SettingsError, match=r"tidemark.yaml:1"):
@@ -130,7 +130,7 @@ def test_settings_that_are_no_constants_and_no_expressions_are_refused(tmp_path:
 
 
 @pytest.mark.spark
-def test_spark_runs_what_was_understood(tmp_path: Path, spark: SparkSession) -> None:
+def test_spark_agrees_with_the_analysis(tmp_path: Path, spark: SparkSession) -> None:
     """Rows through two views, a macro, a function of Spark's session and constants, by hand."""
     region = "it's \\ -- ; {x} \" `"
     settings = f"variables: {{least: 10, region: {_quoted(region)}}}\n" + _SETTINGS.partition("\n")[2]

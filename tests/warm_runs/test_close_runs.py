@@ -51,7 +51,7 @@ def test_the_monitor_counts_from_the_last_time_that_the_run_was_said_to_wait(
     assert told(instance, run_id)[-1] == "The run waits for a warm worker, with 2 before it."
 
 
-def test_a_run_that_somebody_cancels_is_left_so(instance: dg.DagsterInstance, tmp_path: Path) -> None:
+def test_a_run_that_a_user_cancels_stays_cancelled(instance: dg.DagsterInstance, tmp_path: Path) -> None:
     run_id = starting(instance)
     run = instance.get_run_by_id(run_id)
     assert run is not None

@@ -55,7 +55,7 @@ def test_runs_go_to_the_hosts_with_room_and_as_many_at_once_as_all_have_slots(wo
     assert set(world.published.values()) == {1}
 
 
-def test_what_begins_here_is_known_to_the_others_and_lost_with_its_host(world: HostsWorld) -> None:
+def test_runs_of_this_host_are_known_to_others_and_lost_with_the_host(world: HostsWorld) -> None:
     here, other = world.join("a"), world.join("b")
     world.to_launch.append("slice")
     world.launch("a")
@@ -91,7 +91,7 @@ def test_a_host_that_wakes_late_publishes_nothing_and_joins_again(world: HostsWo
     assert world.published == {"slice": 1}
 
 
-def test_a_second_host_of_the_same_name_is_refused_while_the_first_is_heard(world: HostsWorld) -> None:
+def test_a_second_host_of_the_same_name_is_refused_while_the_first_is_alive(world: HostsWorld) -> None:
     world.join("a", identity="one home")
     with pytest.raises(HostNameTakenError, match=r"other warm workers have the name a: .* TIDEMARK_HOST"):
         world.join("a", identity="another home")

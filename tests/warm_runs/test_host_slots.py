@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.components.postgres import Postgres
 
 
-def test_where_the_store_is_a_file_nobody_is_asked(tmp_path: Path) -> None:
+def test_with_a_store_in_a_file_no_host_is_read(tmp_path: Path) -> None:
     shared = SharedCapacities(Settings.at(tmp_path, pools="default=3, heavy=1"))
     assert dict(shared) == {"default": 3, "heavy": 1}
     assert not (tmp_path / "state.db").exists()

@@ -54,7 +54,7 @@ def test_a_cleaned_folder_is_made_again(folder: Path) -> None:
         ask(folder, {"do": "status"})
 
 
-def test_a_question_that_nobody_foresaw_ends_no_other_one(folder: Path) -> None:
+def test_an_unexpected_request_ends_no_other_one(folder: Path) -> None:
     address = HostAddress(folder, serve)
     try:
         with pytest.raises(WorkersDownError):

@@ -41,7 +41,7 @@ def warm(kept: tuple[WarmHome, WorkerHostSupervisor]) -> WarmHome:
     return kept[0]
 
 
-def test_a_run_succeeds_and_what_it_prints_is_where_dagster_looks(warm: WarmHome) -> None:
+def test_a_run_succeeds_and_dagster_finds_its_output(warm: WarmHome) -> None:
     (worker,) = warm.warm_workers()["pids"]
     runs = [warm.launch("quick") for _ in range(3)]
     assert [warm.ended(run) for run in runs] == ["SUCCESS"] * 3
@@ -120,7 +120,7 @@ def test_the_socket_is_its_users_alone(warm: WarmHome) -> None:
 
 
 @pytest.mark.long
-def test_a_host_that_is_killed_comes_back_and_closes_what_it_ran(kept: tuple[WarmHome, WorkerHostSupervisor]) -> None:
+def test_a_killed_host_restarts_and_closes_its_runs(kept: tuple[WarmHome, WorkerHostSupervisor]) -> None:
     warm, keeper = kept
     warm.wait_until_ready()
     (worker,) = warm.warm_workers()["pids"]
@@ -178,7 +178,7 @@ def launch_context(warm: WarmHome, run_id: str) -> LaunchRunContext:
     return LaunchRunContext(run, None)
 
 
-def test_what_a_sensor_asked_for_and_a_center_runs_is_not_run_twice(warm: WarmHome) -> None:
+def test_a_slice_requested_by_sensor_and_center_runs_once(warm: WarmHome) -> None:
     own = warm.create("quick")
     doubled = warm.create("quick", tags={RUN_TAG: own})
     warm.instance.run_launcher.launch_run(launch_context(warm, doubled))

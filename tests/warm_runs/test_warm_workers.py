@@ -116,7 +116,7 @@ def test_a_run_is_taken_once(world: WarmWorkersWorld) -> None:
     assert world.runs.said == [("a", "taken"), ("a", "ended")]
 
 
-def test_more_than_may_wait_are_for_somebody_else() -> None:
+def test_runs_beyond_the_queue_limit_go_to_other_hosts() -> None:
     world = WarmWorkersWorld(workers=1, waiting=2)
     world.ready(0)
     assert [world.warm_workers.run(run) for run in "abcd"] == [True, True, True, False]
@@ -229,7 +229,7 @@ def test_a_worker_that_loads_still_is_not_waited_for() -> None:
     assert world.workers[1].is_killed
 
 
-def test_of_a_run_that_waits_dagster_is_told_before_it_takes_it_for_lost() -> None:
+def test_dagster_hears_of_a_waiting_run_before_it_counts_it_as_lost() -> None:
     world = WarmWorkersWorld(workers=1, wait_told_seconds=45)
     world.ready(0)
     for run in "abc":
@@ -271,7 +271,7 @@ def test_a_worker_that_was_stopped_is_killed_and_its_run_closed(world: WarmWorke
     assert len(world.workers) == 3
 
 
-def test_a_machine_that_slept_kills_nobody(world: WarmWorkersWorld) -> None:
+def test_after_a_sleep_of_the_machine_no_worker_is_killed(world: WarmWorkersWorld) -> None:
     world.now += 7200
     world.tick(100, 0)
     assert world.killed() == []

@@ -47,7 +47,7 @@ def test_rows_are_counted_by_batch_and_minute(spark: SparkSession, kind: str, zo
     assert rows_by_minute(held, "at", FIRST) == {0: {FIRST: 2, FIRST + 1: 1}, 1: {FIRST: -1}}
 
 
-def test_a_column_that_is_no_time_or_is_not_there_counts_nothing(spark: SparkSession) -> None:
+def test_without_a_column_of_times_no_rows_are_counted(spark: SparkSession) -> None:
     changes = spark.createDataFrame([(0, "c", "x")], "_batch int, _op string, at string")
     assert rows_by_minute(changes, "at", 0) == {}
     assert rows_by_minute(changes, "nowhere", 0) == {}

@@ -223,7 +223,7 @@ SHARDS_TIMES_ROWS = len(SHARDS) * ROWS
 
 
 @pytest.mark.long
-def test_changes_that_flow_are_no_findings(world: AuditWorld) -> None:
+def test_changes_in_flight_are_not_findings(world: AuditWorld) -> None:
     world.step()
     end, chance = threading.Event(), random.Random(7)
 

@@ -14,7 +14,7 @@ def texts(type_name: str, *sizes: int, is_nullable: bool = True, in_key: bool = 
     return column_text(column(type_name, *sizes), PhysicalColumn("v", "", is_nullable), in_key=in_key)
 
 
-def test_null_is_a_text_of_its_own() -> None:
+def test_null_has_a_distinct_text() -> None:
     assert texts("INT") == ColumnText("v", "COALESCE(`v` + 0, '~')", "COALESCE(CAST(`v` AS STRING), '~')")
 
 
@@ -29,7 +29,7 @@ def test_texts_are_crc_of_utf_8_and_whole_in_a_key() -> None:
     assert "CRC32(`v`)" in texts("VARBINARY", 16).source
 
 
-def test_a_zero_date_is_what_capture_makes_of_it() -> None:
+def test_a_zero_date_is_compared_as_capture_stores_it() -> None:
     assert "IF(MONTH(`v`) = 0 OR DAYOFMONTH(`v`) = 0, NULL," in texts("DATE").source
     assert "IF(MONTH(`v`) = 0 OR DAYOFMONTH(`v`) = 0, '1970-01-01'," in texts("DATE", is_nullable=False).source
     assert "'1970-01-01 00:00:00.000000'" in texts("DATETIME", is_nullable=False).lake

@@ -128,7 +128,7 @@ def test_deletions_are_those_from_an_offset_on_or_not_known() -> None:
     assert Deletions(10, None).since(12) is None
 
 
-def test_each_kind_is_told_apart() -> None:
+def test_the_kinds_of_differences_are_distinguished() -> None:
     lake = {"b": [LakeRow("b", 1)], "c": [LakeRow("c", 1)] * 2, "d": [LakeRow("x", 1)], "e": [LakeRow("e", 1)]}
     source = {"a": "a", "c": "c", "d": "d", "e": "e"}
     assert RowLook(5, source, lake).differences() == {

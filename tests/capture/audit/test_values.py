@@ -80,7 +80,7 @@ def test_conditions_of_slices_and_buckets() -> None:
     assert (is_in_buckets("b", ()), is_in_buckets("b", (3, 5))) == ("TRUE", "b IN (3, 5)")
 
 
-def test_the_cursor_moves_behind_steps_that_have_ended_in_order(tmp_path: Path) -> None:
+def test_the_cursor_moves_past_finished_steps_in_order(tmp_path: Path) -> None:
     steps = StepsUnderWay()
     for number in (1, 2):
         steps.begin(number, AuditCursor("t", SHARD, str(number)))
@@ -115,7 +115,7 @@ def test_open_findings_are_kept_with_the_command_that_repairs_them(tmp_path: Pat
     assert kept.open() == ()
 
 
-def test_entries_for_capture_are_read_after_those_that_were_taken_in(tmp_path: Path) -> None:
+def test_capture_reads_only_entries_after_the_last_applied_one(tmp_path: Path) -> None:
     entries = HoldEntries(Database.of(Settings.at(tmp_path)))
     for number, table in enumerate(("ods_orders", "ods_users", "ods_orders")):
         entries.add(HoldEntry(str(number), table, SHARD, "differs", "why"))

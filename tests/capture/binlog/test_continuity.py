@@ -132,11 +132,15 @@ BEFORE = BinlogProgress("binlog", Position(7, 900), 5_000)
     [
         (run(40, 10, 4, 6_000), FindingKind.FILES_MISSING, "binlog.000008 to binlog.000009 did not arrive"),
         (run(40, 9, 4, 6_000), FindingKind.FILES_MISSING, "binlog.000008 did not arrive between binlog.000007:900"),
-        (run(40, 1, 4, 6_000), FindingKind.REGRESSED, "then came binlog.000001:4, which the server wrote later"),
-        (run(40, 8, 4, 6_000, "mysql-bin"), FindingKind.OTHER_LOG, "then came mysql-bin.000008:4"),
+        (
+            run(40, 1, 4, 6_000),
+            FindingKind.REGRESSED,
+            "the next position is binlog.000001:4, which the server wrote later",
+        ),
+        (run(40, 8, 4, 6_000, "mysql-bin"), FindingKind.OTHER_LOG, "the next position is mysql-bin.000008:4"),
     ],
 )
-def test_what_was_found_is_said_and_holds_until_it_is_accepted(came: Run, kind: FindingKind, words: str) -> None:
+def test_a_finding_is_described_and_halts_until_it_is_accepted(came: Run, kind: FindingKind, words: str) -> None:
     judged = judge("a", BEFORE, [came], SPARSE)
     assert judged.finding is not None
     assert (judged.finding.offset, judged.finding.kind) == (40, kind)
@@ -209,7 +213,7 @@ def test_a_transaction_on_another_server_that_is_not_the_next_one_halts(gtids: t
     assert said in str(judged.finding)
 
 
-def test_what_another_server_sends_again_is_skipped_by_its_transactions() -> None:
+def test_transactions_repeated_by_another_server_are_skipped() -> None:
     copy = transactions(40, "replica-bin", (1, 4), ("0", 498, 500), 4_900)
     following = transactions(50, "replica-bin", (1, 90), ("0", 501, 501), 6_000)
     judged = judge("a", READ, [copy, following], SPARSE)
@@ -220,7 +224,7 @@ def test_what_another_server_sends_again_is_skipped_by_its_transactions() -> Non
     assert gtids_of(judged.progress(READ)) == {"0": 501}
 
 
-def test_each_of_mariadbs_domains_goes_on_by_itself() -> None:
+def test_each_mariadb_domain_has_separate_progress() -> None:
     read = replace(READ, gtids={"0": 500, "7": 20})
     runs = [
         transactions(40, "replica-bin", (1, 4), ("7", 21, 21), 5_000),
@@ -236,12 +240,12 @@ def test_a_hole_inside_a_file_is_found_where_every_transaction_is_captured() -> 
     assert judge("a", READ, later, SPARSE).finding is None
     finding = judge("a", READ, later, BinlogPolicy(dense_gtids=True)).finding
     assert finding is not None
-    assert (finding.kind, "of 0 came 500, then 600" in str(finding)) == (FindingKind.GTIDS_MISSING, True)
+    assert (finding.kind, "0 goes from 500 to 600" in str(finding)) == (FindingKind.GTIDS_MISSING, True)
 
 
 @settings(deadline=None)  # the first example loads what Arrow computes with
 @given(logs(), st.data())
-def test_progress_before_any_offset_is_what_the_records_before_it_make(log: Log, data: st.DataObject) -> None:
+def test_progress_at_an_offset_equals_that_of_the_records_before_it(log: Log, data: st.DataObject) -> None:
     """Wherever a commit ends: what it says to have read are the records before it, none behind."""
     topic = [replace(seen, gtid=Gtid("1-1", seen.gtid.sequence if seen.gtid else 0)) for seen in log.topic]
     order = judge_binlogs(Summary([], {"a": binlog_of(topic)}), {}, SPARSE, {})

@@ -81,7 +81,7 @@ def fail_overs(draw: st.DrawFn) -> Servers:
     return servers
 
 
-def test_new_transactions_at_places_that_were_read_on_the_server_before_are_no_copies() -> None:
+def test_new_transactions_at_positions_read_on_the_earlier_server_are_not_copies() -> None:
     """All within one second, and in files of one name: only their numbers tell."""
     read = BinlogProgress("binlog", Position(1, 5_000), 7_000, {"7-1": 100})
     places = {98: 2_900, 99: 2_950, 100: 3_000, 101: 3_100, 103: 3_200}

@@ -16,7 +16,7 @@ def binlog(*records: tuple[int, int, str | None, int]) -> Binlog:
     return Binlog(pa.table({name: pa.chunked_array([pa.array(values, kind)]) for name, values, kind in columns}))
 
 
-def test_a_transaction_in_two_minutes_is_told_with_its_records_and_times() -> None:
+def test_a_transaction_over_two_minutes_is_found_with_its_records_and_times() -> None:
     records = binlog(
         (1, 10, "1", 7), (3, 20, "1", 8), (4, MINUTE + 5, "1", 8), (6, MINUTE + 3, "1", 8), (7, MINUTE + 9, "1", 9)
     )
@@ -31,7 +31,7 @@ def test_two_transactions_of_one_number_are_of_two_origins() -> None:
     assert (first.first, first.last) == (1, 1)
 
 
-def test_records_without_a_gtid_are_no_transaction() -> None:
+def test_records_without_a_gtid_are_not_a_transaction() -> None:
     assert long_transactions(binlog((1, 10, None, 0), (2, MINUTE, None, 0))) == ()
 
 

@@ -22,7 +22,7 @@ SCHEMA = "instance STRING, offset BIGINT, binlog_file STRING, binlog_pos BIGINT,
 
 
 @pytest.mark.parametrize("count", [1, 3, 300, pytest.param(1500, marks=pytest.mark.long)])
-def test_what_is_redelivered_however_often(spark: SparkSession, count: int) -> None:
+def test_records_redelivered_any_number_of_times(spark: SparkSession, count: int) -> None:
     chance = random.Random(count)
     again = {instance: _ranges(chance, count) for instance in ("a", "b")}
     rows = [_record(chance, 20 * count) for _ in range(400)]

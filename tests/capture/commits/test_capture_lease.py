@@ -31,7 +31,7 @@ def test_the_newer_data_folder_has_the_next_token_and_the_older_one_is_refused(t
     assert CaptureLease.obtain(new, Database.of(new), NOW) == second
 
 
-def test_who_is_told_to_takes_the_lease_back(tmp_path: Path) -> None:
+def test_take_over_gets_the_lease_back(tmp_path: Path) -> None:
     old, new = folders(tmp_path)
     CaptureLease.obtain(old, Database.of(old), NOW)
     CaptureLease.obtain(new, Database.of(new), NOW)
@@ -41,7 +41,7 @@ def test_who_is_told_to_takes_the_lease_back(tmp_path: Path) -> None:
         CaptureLease.obtain(new, Database.of(new), NOW)
 
 
-def test_two_that_took_the_same_token_are_told_apart_by_their_holders(tmp_path: Path) -> None:
+def test_two_leases_with_one_token_are_distinguished_by_their_holders(tmp_path: Path) -> None:
     old, new = folders(tmp_path)
     first = CaptureLease.obtain(old, Database.of(old), NOW)
     other = CaptureLease(first.fencing_token, "another", "host", NOW.isoformat())

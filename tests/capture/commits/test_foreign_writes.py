@@ -53,7 +53,7 @@ def test_the_rows_are_capture_s(tmp_path: Path, commits: Commits) -> None:
     assert foreign_write(tmp_path, OWN, table(tmp_path, commits)) is None
 
 
-def test_a_commit_that_nobody_can_look_into_is_others(tmp_path: Path) -> None:
+def test_an_unreadable_commit_counts_as_foreign(tmp_path: Path) -> None:
     assert foreign_write(tmp_path, OWN, OWN + 1) == ForeignWrite(4, "a commit that the log has no more")
 
 

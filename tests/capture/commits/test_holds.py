@@ -22,11 +22,11 @@ def test_a_load_that_was_asked_for_after_the_hold_ends_it() -> None:
     assert [hold.offset for hold in after(HELD, event(6, "asked")).open] == [5]
 
 
-def test_a_load_that_nobody_asked_for_ends_no_hold() -> None:
+def test_a_load_without_a_request_ends_no_hold() -> None:
     assert after(HELD, event(9, "loaded")) == after(HELD)
 
 
-def test_of_what_was_empty_the_end_comes_before_who_asked() -> None:
+def test_the_end_of_an_empty_load_may_come_before_its_request() -> None:
     """Debezium reads no rows at once, and sends the signal's own record behind that."""
     in_part = after(HELD, event(6, "loaded early"), event(7, "asked in part"))
     assert (in_part.open, in_part.loading, in_part.ended) == (after(HELD).open, {}, {})
@@ -35,7 +35,7 @@ def test_of_what_was_empty_the_end_comes_before_who_asked() -> None:
     assert [hold.offset for hold in other.open] == [5]
 
 
-def test_an_end_that_names_a_later_load_of_some_rows_is_not_one_of_all() -> None:
+def test_the_end_of_a_later_partial_load_is_not_the_end_of_a_full_load() -> None:
     """The connector names the signal that it took last; the load that was asked for first may be lost."""
     both = (HELD, event(6, "asked"), event(7, "asked in part", "2"), event(9, "loaded", "2"))
     assert [hold.offset for hold in after(*both).open] == [5]
@@ -77,7 +77,7 @@ def test_another_shards_load_ends_no_hold() -> None:
     assert [hold.shard for hold in holds.open] == [SHARD]
 
 
-def test_what_is_accepted_by_its_instance_and_offset_holds_no_more() -> None:
+def test_a_hold_accepted_by_instance_and_offset_ends() -> None:
     holds = after(HELD)
     assert holds.holds_to_accept({"a": {4}, "b": {5}}) == holds.open
     assert holds.without({"a": {5}}) == Holds()

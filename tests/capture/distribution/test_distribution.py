@@ -133,7 +133,7 @@ def _gone(batch: object) -> None:
     raise InterruptedError
 
 
-def test_a_member_that_the_group_left_behind_cannot_commit(kafka_server: Kafka, tmp_path: Path) -> None:
+def test_a_dropped_member_cannot_commit(kafka_server: Kafka, tmp_path: Path) -> None:
     """It read a batch, then the group went on without it: its partitions are another's, at a place behind the batch."""
     table = SourceTable("ods_x", "fenced.x", ("f0",), ("id",), None, ())
     what = Distribution(kafka_server.bootstrap_servers, [table], Database.at(tmp_path / "state.db"), 1, batch=100)

@@ -81,7 +81,7 @@ def _ended(broker: Kafka, folder: Path) -> tuple[int, str]:
             member.kill()
 
 
-def test_what_cannot_be_closed_holds_nobody_up() -> None:
+def test_a_client_that_cannot_be_closed_delays_nothing() -> None:
     never = Event()
     assert not close_within(0.05, never.wait)
     assert close_within(GUARD_SECONDS, lambda: None)

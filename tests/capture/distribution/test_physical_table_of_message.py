@@ -21,7 +21,7 @@ def debezium(text: str, table: str = "orders_0") -> bytes:
 
 
 @given(st.text() | st.just(TRAP) | st.just("\\" + TRAP))
-def test_what_is_in_a_row_does_not_count(text: str) -> None:
+def test_table_names_inside_rows_do_not_count(text: str) -> None:
     assert physical_of(debezium(text)) == "school.orders_0"
 
 
@@ -39,14 +39,14 @@ def test_canals_and_spaced_messages_are_read_too() -> None:
 @pytest.mark.parametrize(
     "value", [b"", b"{", b"[]", b"3", b"\xff", b"[" * 100_000, b'{"source":{"db":"\xff","table":"x"}}']
 )
-def test_what_nobody_wrote_is_none(value: bytes) -> None:
+def test_a_message_of_an_unknown_writer_has_no_table(value: bytes) -> None:
     assert physical_of(value) is None
 
 
 @pytest.mark.parametrize(
     "value", [b"{}", b'{"ts_ms":1}', b'{"source":{"db":"school","table":null},"ddl":"CREATE DATABASE school"}']
 )
-def test_what_is_of_no_table_is_empty(value: bytes) -> None:
+def test_a_message_without_a_table_is_empty(value: bytes) -> None:
     assert physical_of(value) == ""
 
 
@@ -57,7 +57,7 @@ def test_what_is_of_no_table_is_empty(value: bytes) -> None:
         st.sampled_from(["database", "table", "ts", "es", "note"]), st.none() | st.text() | st.just(CANALS_TRAP)
     )
 )
-def test_what_is_in_a_row_of_canals_does_not_count(row: dict[str, str | None]) -> None:
+def test_table_names_inside_rows_of_canal_do_not_count(row: dict[str, str | None]) -> None:
     flat = {"data": [row, row], "database": "school", "es": 5, "id": 1, "isDdl": False, "mysqlType": {"table": "int"}}
     rest = {
         "old": [row, row],

@@ -55,7 +55,7 @@ def test_a_broker_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) 
         prepare(f"{LOOPBACK}:{free_port()}", [table("t0")], 1)
 
 
-def test_a_number_of_partitions_that_changed_is_refused_until_the_topic_is_made_anew(kafka_server: Kafka) -> None:
+def test_a_changed_number_of_partitions_is_refused_until_the_topic_is_created_again(kafka_server: Kafka) -> None:
     servers, admin = kafka_server.bootstrap_servers, admin_of(kafka_server)
     kafka_server.create_topic("cdc.t1", config={"max.message.bytes": "3000000"})
     assert prepare(servers, [table("t1")], 2).partitions == {"tables.t1.x": 2}
@@ -70,9 +70,7 @@ def test_a_number_of_partitions_that_changed_is_refused_until_the_topic_is_made_
     assert prepare(servers, [table("t1")], 4).partitions == {"tables.t1.x": 4}
 
 
-def test_a_place_that_the_broker_forgot_is_no_reason_to_send_everything_again(
-    kafka_server: Kafka, tmp_path: Path
-) -> None:
+def test_a_lost_offset_is_an_error_and_not_a_new_start(kafka_server: Kafka, tmp_path: Path) -> None:
     what = Distribution(kafka_server.bootstrap_servers, [table("t2")], Database.at(tmp_path / "state.db"), 1)
     kafka_server.create_topic("cdc.t2")
     send(kafka_server, "cdc.t2", [message("t2", "x", 0)])

@@ -20,5 +20,5 @@ def test_a_note_is_read_again() -> None:
     ],
     ids=range(15),
 )
-def test_what_is_no_note_is_passed_over(value: bytes) -> None:
+def test_values_that_are_not_notes_are_skipped(value: bytes) -> None:
     assert Topic.decode(value) is None

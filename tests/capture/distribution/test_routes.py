@@ -74,7 +74,7 @@ def test_a_statement_is_not_copied_more_often_than_there_are_partitions() -> Non
     assert {target.key for target in many} == {b"a.school"}
 
 
-def test_what_a_source_names_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_from_a_source_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tidemark.capture.distribution.routes._MOST_KNOWN", 100)
     routes = Routes([ORDERS], {"tables.school.orders": 3})
     for number in range(1_000):

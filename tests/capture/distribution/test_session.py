@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, KafkaException
 from tidemark.capture.distribution.session import DistributionSession
 
 
-def test_a_producer_that_cannot_be_closed_keeps_nobody_from_leaving_the_group() -> None:
+def test_a_member_leaves_the_group_even_if_its_producer_cannot_be_closed() -> None:
     closed: list[str] = []
 
     def fail() -> None:

@@ -21,19 +21,19 @@ def ago(**duration: int) -> datetime:
     ("beat", "change", "health", "words"),
     [
         (None, ago(seconds=1), Health.UNKNOWN, "no heartbeat has arrived from b yet"),
-        (ago(seconds=4), ago(seconds=9), Health.LIVE, "the last change of b is of 2026-03-24 00:00:21+00:00"),
+        (ago(seconds=4), ago(seconds=9), Health.LIVE, "the last change of b was at 2026-03-24 00:00:21+00:00"),
         (ago(seconds=4), ago(minutes=12), Health.IDLE, "nothing has changed on b for 12 min, its heartbeat is 4 s old"),
         (ago(seconds=4), None, Health.IDLE, "no change has arrived from b yet"),
         (
             ago(minutes=6),
             ago(minutes=6),
             Health.BROKEN,
-            "of 2026-03-23 23:54:30+00:00, 6 min ago: nothing",
+            "6 min old (2026-03-23 23:54:30+00:00): nothing",
         ),
-        (ago(hours=3), ago(seconds=1), Health.BROKEN, "3 h 0 min ago"),
+        (ago(hours=3), ago(seconds=1), Health.BROKEN, "3 h 0 min old"),
     ],
 )
-def test_what_is_made_of_the_last_signs(
+def test_health_follows_from_the_last_signs_of_life(
     beat: datetime | None, change: datetime | None, health: Health, words: str
 ) -> None:
     diagnosis = diagnose("b", beat, change, NOW, Threshold())

@@ -23,7 +23,7 @@ def test_a_writer_that_is_ahead_of_every_server_is_not_believed() -> None:
     )
 
 
-def test_a_server_that_is_behind_while_others_are_not_is_slow() -> None:
+def test_a_server_behind_the_others_is_slow() -> None:
     beats = {"a": [beat(1, HOUR, 0)], "b": [beat(5, HOUR, HOUR)]}
     judged = judge_clocks(beats)
     assert judged.beats == judged.closing == beats

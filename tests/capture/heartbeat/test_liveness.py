@@ -18,7 +18,7 @@ NOW = datetime(2026, 3, 24, 0, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
 
-def test_what_a_step_leaves_is_there_for_whoever_asks(tmp_path: Path) -> None:
+def test_the_notes_of_a_step_are_readable_for_commands(tmp_path: Path) -> None:
     settings = Settings.at(tmp_path / "data")
     assert Liveness.of(Database.of(settings)) == Liveness()
     NewestBeats(Database.of(settings)).note({"a": int(NOW.timestamp() * 1000)})
@@ -27,7 +27,7 @@ def test_what_a_step_leaves_is_there_for_whoever_asks(tmp_path: Path) -> None:
     assert Liveness.of(Database.of(settings)) == Liveness({"a": NOW + SECOND, "b": NOW}, {"a": NOW})
 
 
-def test_between_two_looks_nobody_grows_broken_but_a_capture_that_stopped_hears_nobody() -> None:
+def test_instances_stay_live_between_two_steps_but_not_if_the_capture_stops() -> None:
     heard = Liveness(dict.fromkeys("abc", NOW), {"a": NOW - SECOND, "b": NOW - USUAL.broken - SECOND})
 
     def health(instance: str, now: datetime) -> Health:

@@ -36,7 +36,7 @@ def test_an_authority_of_certificates_is_a_file(tmp_path: Path) -> None:
         ("a=postgresql://tide:secret@db/school", "postgresql+psycopg2://tide:***@db/school"),
         ("a=mysql://db/school", "user"),
         ("a=mysql://tide:secret@db/", "database after the host"),
-        ("a=mysql://tide:secret@db:port/school", "no URL"),
+        ("a=mysql://tide:secret@db:port/school", "not a URL"),
         ("a=mysql://tide@db/school?password=secret", "an option 'password'"),
         ("a=mysql://tide:secret@db/school?ssl_ca=/none/there.pem", "the file of ssl_ca does not exist"),
         *(
@@ -48,14 +48,14 @@ def test_an_authority_of_certificates_is_a_file(tmp_path: Path) -> None:
         ("a=mysql://tide:secret@db/s,a=mysql://tide:secret@db2/s", "two addresses"),
     ],
 )
-def test_what_cannot_be_an_address_is_refused_and_no_password_is_shown(setting: str, problem: str) -> None:
+def test_an_invalid_address_is_refused_and_no_password_is_shown(setting: str, problem: str) -> None:
     with pytest.raises(DatabaseAddressError, match="TIDEMARK_DATABASES") as caught:
         databases(setting)
     assert problem in str(caught.value)
     assert "secret" not in str(caught.value)
 
 
-def test_no_password_is_printed_with_what_holds_it() -> None:
+def test_no_password_is_in_the_text_of_its_object() -> None:
     settings = Settings.load({"TIDEMARK_DATABASES": "a=mysql://tide:secret@db/school"})
     (database,) = databases(settings.databases.get_secret_value())
     assert database.password == "secret"

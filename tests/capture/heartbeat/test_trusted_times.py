@@ -53,7 +53,7 @@ def stream(records: list[Record]) -> TopicStream:
 
 @pytest.mark.slow
 @given(topics())
-def test_what_comes_after_a_closed_boundary_really_happened_after_it(records: list[Record]) -> None:
+def test_records_after_a_closed_boundary_happened_after_it(records: list[Record]) -> None:
     outcome = stream(records)
     if outcome.has_passed(BOUNDARY):
         cut = outcome.cut_offset(BOUNDARY)

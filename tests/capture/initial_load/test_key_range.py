@@ -25,7 +25,7 @@ def test_bounds_are_with_the_range_and_one_may_be_left_out(text: str, condition:
 
 
 @pytest.mark.parametrize("text", ["..", "", "7", "a..b", "9..1", "1...2", "1..2 OR 1=1", "1.5..2"])
-def test_what_is_no_range_is_refused(text: str) -> None:
+def test_an_invalid_range_is_refused(text: str) -> None:
     with pytest.raises(KeyRangeError, match="this is not a range of keys"):
         KeyRange.parse(text, "order_id")
 

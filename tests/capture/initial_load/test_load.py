@@ -99,7 +99,7 @@ def test_no_snapshot_is_tagged_before_the_initial_load_is_complete(spark: SparkS
     assert world.rows()["a.school.orders_1", 3] == "3.00"
 
 
-def test_a_load_that_failed_leaves_the_table_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_failed_load_leaves_the_table_unchanged(spark: SparkSession, tmp_path: Path) -> None:
     world = LoadWorld(spark, tmp_path)
     world.stream.declare("orders_0", ORDERS, at("2026-03-23 08:30"), snapshot="true")
     world.stream.read("orders_0", order(1, "1.00", 23), at("2026-03-23 08:40"))
@@ -148,7 +148,7 @@ def test_a_connector_with_a_new_schema_history_lacks_no_rows(
     assert world.rows() == {("a.school.orders_0", 1): "1.50"}
 
 
-def test_a_connector_that_begins_anew_lacks_what_it_did_not_read(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_new_connector_lacks_the_rows_that_it_did_not_read(spark: SparkSession, tmp_path: Path) -> None:
     world = LoadWorld(spark, tmp_path)
     stream = world.stream
     stream.declare("orders_0", ORDERS, at("2026-03-23 08:00"))

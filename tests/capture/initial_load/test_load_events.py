@@ -34,7 +34,9 @@ def lacking(before: list[str], events: list[LoadEvent], instance: str, offset: i
 
 
 @given(before=st.lists(st.sampled_from(SHARDS), unique=True), events=EVENTS, offset=st.integers(0, 14))
-def test_a_state_lacks_what_was_found_and_has_not_come(before: list[str], events: list[LoadEvent], offset: int) -> None:
+def test_a_state_lacks_rows_that_were_announced_and_have_not_arrived(
+    before: list[str], events: list[LoadEvent], offset: int
+) -> None:
     for instance in ("a", "b"):
         wanted = lacking(before, events, instance, offset)
         assert {gap.shard for gap in missing(instance, before, events) if gap.holds(offset)} == wanted

@@ -94,7 +94,7 @@ def test_a_truncated_file_is_named_and_a_whole_copy_goes_on(capture: Capture, st
 
 
 @pytest.mark.long
-def test_a_file_that_is_no_archive_is_named(capture: Capture, streams: tuple[Stream, Stream]) -> None:
+def test_a_file_that_is_not_an_archive_is_named(capture: Capture, streams: tuple[Stream, Stream]) -> None:
     bad = streams[0].land(capture.settings.landing, 0)
     bad.write_bytes(b"this is no gzip file at all")
     with pytest.raises(CorruptFileError, match=bad.name):
@@ -190,7 +190,7 @@ def test_missing_offsets_hold_the_instance_and_say_which(capture: Capture, strea
 
 
 @pytest.mark.long
-def test_what_came_twice_counts_once(capture: Capture, streams: tuple[Stream, Stream]) -> None:
+def test_a_record_delivered_twice_counts_once(capture: Capture, streams: tuple[Stream, Stream]) -> None:
     a, b = streams
     b.land(capture.settings.landing, 0)
     a.land(capture.settings.landing, 0, 2)

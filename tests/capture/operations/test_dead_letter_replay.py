@@ -28,7 +28,7 @@ def world(spark: SparkSession, tmp_path: Path) -> LettersWorld:
 
 
 @pytest.mark.long
-def test_what_came_after_a_letter_stays(world: LettersWorld) -> None:
+def test_changes_after_a_dead_letter_stay(world: LettersWorld) -> None:
     world.values["a"] = [*world.values["a"], flat("DELETE", 3, "3.00"), flat("UPDATE", 1, "6.00", "5.00")]
     world.step()
     letters = DeadLetters(world.settings.warehouse)

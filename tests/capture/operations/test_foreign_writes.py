@@ -38,7 +38,7 @@ def test_nothing_is_merged_on_top_of_a_restored_version(spark: SparkSession, tmp
 
 
 @pytest.mark.parametrize("is_restored", [True, pytest.param(False, marks=pytest.mark.long)])
-def test_what_somebody_writes_while_a_step_merges_is_seen_and_nothing_is_tagged(
+def test_a_foreign_write_during_a_merge_is_noticed_and_nothing_is_tagged(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_restored: bool
 ) -> None:
     """The merge is on top of it: no version since then is the source's table."""

@@ -36,7 +36,7 @@ def _state(monkeypatch: pytest.MonkeyPatch, state: CommitState) -> None:
 
 
 @pytest.mark.parametrize("state", [CommitState(initial_load_pending=(FIRST,)), LOADING])
-def test_of_the_table_or_of_the_shard_that_is_loaded(
+def test_a_load_of_the_table_or_of_the_shard_is_found(
     settings: Settings, state: CommitState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _state(monkeypatch, state)

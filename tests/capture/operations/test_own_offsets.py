@@ -71,7 +71,7 @@ def rows(folder: Path, table: str, key: str) -> list[int]:
     return sorted(read_rows(folder / "warehouse" / table, columns=[key])[key].to_pylist())
 
 
-def test_a_topic_that_was_made_anew_and_is_longer_is_not_read(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_recreated_longer_topic_is_not_read(spark: SparkSession, tmp_path: Path) -> None:
     capture(spark, tmp_path, TABLES, SentIntake(sent(3), topic_id="old")).step()
     with pytest.raises(TopicReplacedError, match=r"cdc\.a was created again.*capture reload"):
         capture(spark, tmp_path, TABLES, SentIntake(sent(9), topic_id="new")).step()
@@ -92,7 +92,7 @@ def test_a_table_that_is_added_after_retention_has_passed_is_said_and_stops_no_o
 
 
 @pytest.mark.long
-def test_a_table_that_is_added_reads_the_topic_by_itself_beside_the_others(
+def test_an_added_table_reads_the_topic_separately_from_the_others(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ingestion, "read_groups", functools.partial(read_groups, width=10))
@@ -131,7 +131,7 @@ def test_a_table_that_is_declared_to_start_at_an_offset_needs_nothing_before_it(
 
 
 @pytest.mark.long
-def test_a_table_that_starts_now_needs_somebody_to_ask(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_table_that_starts_now_needs_the_address_of_its_source(spark: SparkSession, tmp_path: Path) -> None:
     orders, users = TABLES
     with pytest.raises(NobodyToAskError, match="an address of a in TIDEMARK_DATABASES"):
         capture(spark, tmp_path, [orders, replace(users, is_loaded_first=True)], SentIntake(sent(20))).step()

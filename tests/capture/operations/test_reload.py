@@ -75,7 +75,7 @@ def world(spark: SparkSession, tmp_path: Path) -> ReloadWorld:
 
 
 @pytest.mark.long
-def test_a_table_whose_changes_were_lost_begins_anew_and_keeps_its_snapshots(world: ReloadWorld) -> None:
+def test_a_table_with_lost_changes_is_reloaded_and_keeps_its_snapshots(world: ReloadWorld) -> None:
     world.topic.heartbeat(at("2026-03-24 00:00"))
     (tag,) = [tag for tag in world.step().closed if tag.entity == "ods_orders"]
     for number in (3, 4):
@@ -103,7 +103,7 @@ def test_a_table_whose_changes_were_lost_begins_anew_and_keeps_its_snapshots(wor
 
 
 @pytest.mark.long
-def test_a_reload_begins_with_the_topic_that_was_made_anew(world: ReloadWorld) -> None:
+def test_a_reload_begins_with_the_recreated_topic(world: ReloadWorld) -> None:
     world.step(topic_id="old")
     world.topic = Stream("a")
     for number in range(20):

@@ -96,7 +96,7 @@ def test_when_a_member_goes_only_its_groups_change_hands(members: frozenset[int]
         assert was in (now, gone)
 
 
-def test_members_share_the_instances_and_take_over_what_one_had(tmp_path: Path) -> None:
+def test_members_share_the_instances_and_take_over_those_of_an_ended_member(tmp_path: Path) -> None:
     database = Database.at(tmp_path / "state.db")
     everything = {f"i{number}" for number in range(20)}
     with ExitStack() as first_stack:
@@ -112,7 +112,7 @@ def test_members_share_the_instances_and_take_over_what_one_had(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_what_a_killed_member_had_is_taken_over_at_once(tmp_path: Path) -> None:
+def test_the_instances_of_a_killed_member_are_taken_over_at_once(tmp_path: Path) -> None:
     database = Database.at(tmp_path / "state.db")
     with ExitStack() as stack:
         capture, taken = member(database, stack)

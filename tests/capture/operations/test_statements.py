@@ -73,7 +73,7 @@ def world(spark: SparkSession, tmp_path: Path) -> StatementWorld:
     return StatementWorld(spark, tmp_path)
 
 
-def test_truncate_leaves_what_came_after_it_and_the_other_shards(world: StatementWorld) -> None:
+def test_truncate_keeps_later_rows_and_other_shards(world: StatementWorld) -> None:
     stream = world.stream
     stream.change("orders_0", None, order(3, "3.00", 23), NOON)
     stream.execute("TRUNCATE TABLE orders_0", NOON)
@@ -105,7 +105,7 @@ def test_old_rows_get_the_default_and_a_dropped_columns_values_do_not_come_back(
     assert {row for row in world.rows("seats") if row[2] is not None} == {("0", 4, 5)}
 
 
-def test_a_swap_holds_the_tag_until_a_load_and_removes_what_that_did_not_read(world: StatementWorld) -> None:
+def test_a_swap_holds_tags_until_a_load_which_removes_rows_that_it_did_not_read(world: StatementWorld) -> None:
     stream = world.stream
     place = stream.execute("RENAME TABLE orders_0 TO o_old, o_new TO orders_0", NOON)
     stream.change("orders_0", None, order(50, "5.00", 23), NOON)
@@ -131,7 +131,7 @@ def test_a_swap_holds_the_tag_until_a_load_and_removes_what_that_did_not_read(wo
 
 
 @pytest.mark.long
-def test_who_accepts_a_statement_gets_the_tags_that_it_held(world: StatementWorld) -> None:
+def test_accepting_a_statement_releases_the_held_tags(world: StatementWorld) -> None:
     stream = world.stream
     place = stream.execute("ALTER TABLE orders_1 DROP PARTITION p0", NOON)
     stream.heartbeat(NEXT)
@@ -266,7 +266,7 @@ def test_a_shard_that_is_dropped_and_made_again_has_the_rows_that_came_after_it(
     assert world.tagged() == ["2026-03-23"]
 
 
-def test_of_a_statement_on_several_tables_each_is_looked_at(world: StatementWorld) -> None:
+def test_each_table_of_a_statement_is_examined(world: StatementWorld) -> None:
     with world.stream.one_statement():
         world.stream.execute("RENAME TABLE archive_8 TO archive_9", NOON)
         renamed = world.stream.execute("RENAME TABLE staging TO orders_1", NOON)

@@ -55,13 +55,13 @@ class PlayedPasses(Ingestion):
         return before, bool(self._ends) and self._ends.pop(0)
 
 
-def test_who_stopped_is_apart_also_where_it_is_near(tmp_path: Path) -> None:
+def test_a_stopped_table_is_read_separately_even_at_a_near_offset(tmp_path: Path) -> None:
     played = PlayedPasses(tmp_path, [])
     played.play({"broken"}, {"broken": 90, "x": 100, "y": 100})
     assert played.passes == [(["x", "y"], 1.0), (["broken"], AGAIN_SHARE)]
 
 
-def test_who_goes_on_is_one_that_lags(tmp_path: Path) -> None:
+def test_a_table_that_works_again_counts_as_lagging(tmp_path: Path) -> None:
     played = PlayedPasses(tmp_path, [False, True, True, False, False, False])
     position = played.play({"broken"}, {"broken": 0, "x": 10**6, "y": 10**6})
     assert position.stopped == frozenset()
@@ -74,7 +74,7 @@ def test_who_goes_on_is_one_that_lags(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("names", [{"broken", "x", "y"}, {"broken", "y"}])
-def test_those_that_stopped_alike_are_tried_together(tmp_path: Path, names: set[str]) -> None:
+def test_tables_that_stopped_for_one_reason_are_tried_together(tmp_path: Path, names: set[str]) -> None:
     """Where all stopped for one reason, a pass of each would take minutes."""
     played = PlayedPasses(tmp_path, [])
     played.play(names, {"broken": 90, "x": 100, "y": 100})

@@ -33,7 +33,7 @@ def tagged_rows(world: StatementWorld) -> set[tuple[object, ...]]:
     return {(*row[:2], str(row[2])) for row in world.rows("amount", version=snapshot.version)}
 
 
-def test_what_was_committed_behind_midnight_is_of_the_next_day(spark: SparkSession, tmp_path: Path) -> None:
+def test_changes_committed_after_midnight_belong_to_the_next_day(spark: SparkSession, tmp_path: Path) -> None:
     world = StatementWorld(spark, tmp_path)
     transfer(world)
     world.stream.heartbeat(NEXT)

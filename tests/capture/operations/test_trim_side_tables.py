@@ -33,7 +33,7 @@ def offsets(warehouse: Path, name: str) -> list[int]:
     return sorted(read_rows(warehouse / name)["offset"].to_pylist())
 
 
-def test_what_is_older_than_is_kept_goes_once_a_day(tmp_path: Path) -> None:
+def test_expired_rows_are_removed_once_a_day(tmp_path: Path) -> None:
     settings = Settings.at(tmp_path)
     registry = SnapshotRegistry.at(settings.state_db)
     assert trim_if_due(settings, NOW - timedelta(days=1), registry) == {}
@@ -56,7 +56,7 @@ def test_what_is_older_than_is_kept_goes_once_a_day(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_table_of_many_small_files_becomes_one_of_few(tmp_path: Path) -> None:
+def test_many_small_files_become_few(tmp_path: Path) -> None:
     for _ in range(52):
         keep(tmp_path, "_dead_letters", [1])
     assert trim(tmp_path, NOW - timedelta(days=90)) == {}
@@ -64,7 +64,7 @@ def test_a_table_of_many_small_files_becomes_one_of_few(tmp_path: Path) -> None:
     assert len(offsets(tmp_path, "_dead_letters")) == 52
 
 
-def test_where_there_are_no_tables_nothing_is_done(tmp_path: Path) -> None:
+def test_without_tables_nothing_is_done(tmp_path: Path) -> None:
     assert trim(tmp_path, NOW) == {}
 
 

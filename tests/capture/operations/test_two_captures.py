@@ -127,7 +127,7 @@ def test_a_capture_fenced_in_the_middle_leaves_the_new_ones_late_changes(
 
 
 @pytest.mark.long
-def test_who_takes_over_while_the_other_merges_refuses_that_merge(
+def test_a_take_over_during_a_merge_refuses_that_merge(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other's late changes are kept already: they must not go while its commit comes."""
@@ -175,7 +175,7 @@ def test_a_capture_that_was_stopped_in_the_middle_of_a_step_is_refused_when_it_g
 
 @pytest.mark.long
 @pytest.mark.parametrize("has_late_before", [True, False])
-def test_of_a_stopped_capture_late_changes_are_the_others_too(
+def test_late_changes_of_a_stopped_capture_belong_to_its_successor(
     spark: SparkSession, tmp_path: Path, has_late_before: bool
 ) -> None:
     before = late_users(2 if has_late_before else 0)

@@ -36,7 +36,7 @@ def test_a_slice_that_ended_while_its_table_was_held_says_so_after_the_reload() 
     assert reason(log, "2026-03-22") is None
 
 
-def test_a_slice_without_a_version_of_its_own_says_so() -> None:
+def test_a_slice_without_a_version_has_a_reason() -> None:
     log = [commit(2, "2026-03-24"), commit(1, "2026-03-22")]
     said = reason(log, "2026-03-23")
     assert said is not None

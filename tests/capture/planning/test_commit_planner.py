@@ -135,7 +135,7 @@ def test_snapshots_are_never_torn_never_early_and_each_tagged_once(
 
 
 @given(topics())
-def test_what_is_behind_the_next_open_boundary_waits(topics_read: Topics) -> None:
+def test_records_after_the_next_open_boundary_wait(topics_read: Topics) -> None:
     reader = PlanReader(topics_read)
     plan = reader.step({instance: len(times) for instance, times in topics_read.items()})
     first_open = min(slice_waiting.slice_end.end_ms for slice_waiting in plan.waiting)
@@ -210,7 +210,7 @@ def torn_at(*, has_begun: bool, may_go_on: bool) -> TopicStream:
     return TopicStream("a", 0, 10, marks, None, transactions=[ReadTransaction(4, 6, has_begun, may_go_on)])
 
 
-def test_a_transaction_that_passes_the_end_is_behind_the_cut_as_a_whole() -> None:
+def test_a_transaction_across_a_boundary_is_entirely_after_the_cut() -> None:
     stream = torn_at(has_begun=False, may_go_on=False)
     assert [stream.cut_offset(minute) for minute in (3, 4, 5, 6, 7)] == [3, 4, 4, 4, 7]
 

@@ -78,7 +78,7 @@ def start_stream(instance: str, shard: str) -> Stream:
 
 
 @pytest.mark.long
-def test_what_the_connector_sends_again_changes_nothing(capture: OrderCapture) -> None:
+def test_redelivered_records_change_nothing(capture: OrderCapture) -> None:
     a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
     a.change("orders_0", None, paid("1.00"), at("2026-03-23 10:00"))
     a.change("orders_0", paid("1.00"), paid("2.00"), at("2026-03-23 10:01"))
@@ -252,7 +252,7 @@ def test_a_heartbeat_writer_that_runs_ahead_names_nothing_early(capture: OrderCa
     assert capture.orders(tagged.version) == {1: "2.00"}
 
 
-def test_of_what_spark_reads_the_same_runs_are_cut(spark: SparkSession, tmp_path: Path) -> None:
+def test_runs_from_sparks_columns_are_the_same(spark: SparkSession, tmp_path: Path) -> None:
     stream = start_stream("a", "orders_0")
     for number in range(30):
         stream.change("orders_0", None if number % 4 else paid("1.00"), None if not number % 4 else paid("2.00"),

@@ -16,7 +16,7 @@ BATCHES = (
 )
 
 
-def test_the_last_part_closes_what_the_whole_did() -> None:
+def test_the_last_part_closes_the_same_slices_as_the_whole() -> None:
     parts = cut_at(BATCHES, [("a", 4)])
     assert [part.spans["a"] for part in parts] == [Span(0, 4), Span(4, 5), Span(5, 10), Span(10, 20)]
     assert [part.spans["b"] for part in parts] == [Span(0, 0), Span(0, 0), Span(0, 7), Span(7, 7)]
@@ -31,7 +31,7 @@ def test_a_place_at_a_batchs_first_or_last_record_makes_no_batch_before_it() -> 
     assert parts[2].closes == (END,)
 
 
-def test_what_is_not_in_the_batches_cuts_nothing() -> None:
+def test_a_place_outside_of_the_batches_cuts_nothing() -> None:
     assert cut_at(BATCHES, [("a", 20), ("b", 7), ("c", 1)]) == list(BATCHES)
 
 

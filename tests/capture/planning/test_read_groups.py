@@ -22,12 +22,12 @@ def test_tables_that_are_level_are_one_group() -> None:
     assert names({"x": {"a": 100, "b": 50}, "y": {"a": 95}, "z": {"b": 45}}) == [["x", "y", "z"]]
 
 
-def test_one_that_lags_on_any_instance_is_read_by_itself_and_after_the_others() -> None:
+def test_a_table_that_lags_on_any_instance_is_read_separately_after_the_others() -> None:
     assert names({"new": {"a": 0}, "x": {"a": 100, "b": 50}, "y": {"a": 100}}) == [["x", "y"], ["new"]]
     assert names({"x": {"a": 100, "b": 50}, "y": {"a": 100, "b": 20}}) == [["x"], ["y"]]
 
 
-def test_those_that_lag_alike_are_read_together() -> None:
+def test_tables_with_the_same_lag_are_read_together() -> None:
     assert names({"x": {"a": 100}, "n": {"a": 3}, "m": {"a": 0}, "k": {"a": 40}}) == [["x"], ["k"], ["n", "m"]]
 
 

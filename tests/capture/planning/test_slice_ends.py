@@ -25,7 +25,7 @@ def ms(text: str) -> int:
     return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
 
 
-def test_days_and_hours_up_to_what_was_read_and_one_more_of_each() -> None:
+def test_slice_ends_up_to_the_read_time_and_one_more_of_each_entity() -> None:
     open_ends = open_slice_ends(TABLE, PARIS, {}, 0, ms("2026-03-29 02:30"))
     days = [(entry.slice, entry.end_ms) for entry in open_ends if entry.period == "day"]
     assert days == [("2026-03-28", ms("2026-03-28 23:00")), ("2026-03-29", ms("2026-03-29 22:00"))]
@@ -33,7 +33,7 @@ def test_days_and_hours_up_to_what_was_read_and_one_more_of_each() -> None:
     assert hours == ["2026-03-29T00", "2026-03-29T01", "2026-03-29T03", "2026-03-29T04"]
 
 
-def test_what_is_tagged_is_not_cut_again() -> None:
+def test_tagged_slices_are_not_cut_again() -> None:
     closed = {"ods_orders": ms("2026-03-28 23:00"), "ods_orders_1h": ms("2026-03-29 01:00")}
     open_ends = open_slice_ends(TABLE, PARIS, closed, ms("2026-03-29 00:59"), ms("2026-03-29 01:30"))
     assert [entry.slice for entry in open_ends] == ["2026-03-29", "2026-03-29T03"]

@@ -51,7 +51,7 @@ def test_a_name_that_the_lake_changes_is_compared_as_the_lake_has_it() -> None:
     check_key(source("first_name"), schema)
 
 
-def test_what_says_nothing_of_a_key_is_not_compared() -> None:
+def test_a_declaration_without_a_key_is_not_compared() -> None:
     for changes in ('[{"id": "school.seats_0", "table": {"columns": []}}]', '[{"id": "s.t", "table": {"x": 1}}]'):
         (schema,) = parse_declarations(changes).schemas
         check_key(source("id"), schema)

@@ -57,7 +57,7 @@ def test_whatever_is_declared_no_sql_comes_of_it_ten_thousand_times() -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_what_names_no_table_is_of_the_table_of_its_record(text: str) -> None:
+def test_an_unnamed_declaration_belongs_to_its_records_table(text: str) -> None:
     mine = parse_declarations(text, "school.own")
     assert [schema.physical for schema in mine.schemas] == ["school.own"]
     assert mine.problem is not None
@@ -86,7 +86,7 @@ def test_a_type_is_of_a_closed_set_and_its_sizes_have_limits(field: str, value: 
 
 
 @pytest.mark.parametrize("value", [None, {}, [], [5], "x", [{"name": "a"}], [{"name": None, "position": 1}]])
-def test_what_is_no_list_of_columns_names_the_table(value: object) -> None:
+def test_an_invalid_list_of_columns_names_the_table(value: object) -> None:
     (schema,) = parse_declarations(json.dumps(put(declaration_of("orders_0"), COLUMNS, value))).schemas
     with pytest.raises(DeclarationError, match=r"school\.orders_0"):
         assert schema.source_columns().columns
@@ -117,7 +117,7 @@ def test_printed_types_are_not_trusted_either(types: str) -> None:
         assert schema.source_columns().columns
 
 
-def test_a_type_that_the_lake_has_no_twin_for_is_told_apart_from_what_is_no_type() -> None:
+def test_an_unsupported_type_differs_from_an_invalid_type() -> None:
     (schema,) = parse_declarations(json.dumps({"physical": "s.t", "types": '{"id": "int", "c": "geometry"}'})).schemas
     declared_columns = schema.source_columns()
     assert [column.name for column in declared_columns.columns] == ["id"]

@@ -58,7 +58,7 @@ def test_an_excluded_column_is_never_the_lakes_also_one_that_would_be_refused() 
     assert types(evolve(TableColumns(), [change(0, id="BIGINT", C="TEXT")], NONE, {"c"})) == {"id": "BIGINT"}
 
 
-def test_a_shard_that_is_altered_makes_the_column_wider_and_the_other_goes_on_as_it_was() -> None:
+def test_an_altered_shard_widens_the_column_and_the_other_shard_continues() -> None:
     before = evolve(TableColumns(), [change(0, 0, id="INT"), change(1, 1, id="INT")], NONE)
     after = evolve(before, [change(9, 0, id="BIGINT")], {ZERO: 2, ONE: 3})
     assert types(after) == {"id": "BIGINT"}
@@ -100,7 +100,7 @@ def test_a_new_shard_may_be_narrower_than_the_lake() -> None:
     assert columns.shape_at(ONE, "c", 12).delta == "INT"
 
 
-def test_what_is_declared_again_changes_nothing() -> None:
+def test_a_repeated_declaration_changes_nothing() -> None:
     """A process that died after the widening reads the same declarations again."""
     changes = [change(0, 0, c="INT"), change(1, 1, c="INT"), change(5, 0, c="BIGINT"), change(7, 0, c="BIGINT")]
     columns = evolve(TableColumns(), changes, {ZERO: 2, ONE: 2})
@@ -125,7 +125,7 @@ def test_batches_are_cut_where_a_column_becomes_wider() -> None:
     assert of_one_type([wide]) == [slice(0, 1)]
 
 
-def test_a_declaration_that_came_before_is_told_by_its_position() -> None:
+def test_a_redelivered_declaration_is_recognized_by_its_position() -> None:
     again = Again(start=10, end=None, until=Position(1, 500))
     order = BinlogOrder({"a": Judged([], [again], None)})
     assert order.is_repeated("a", 12, Position(1, 300))

@@ -182,7 +182,7 @@ def test_the_snapshot_before_a_change_has_the_types_of_then(world: TypeWorld) ->
 
 
 @pytest.mark.parametrize("point", ["ingest.before_widening", "ingest.after_widening", "ingest.before_commit"])
-def test_what_a_process_that_dies_around_the_widening_left_is_completed(
+def test_a_widening_that_a_crash_interrupted_is_completed(
     world: TypeWorld, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
     world.step()

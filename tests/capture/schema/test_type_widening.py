@@ -71,7 +71,7 @@ def test_neither_of_two_holds_the_other(first: Declared, other: Declared) -> Non
         (("YEAR", None, None), ("INT", None, None)),
     ],
 )
-def test_what_is_one_type_in_the_lake_stays_as_it_is(first: Declared, other: Declared) -> None:
+def test_types_with_one_lake_type_need_no_conversion(first: Declared, other: Declared) -> None:
     assert conversion(kind(*first), kind(*other)) == conversion(kind(*other), kind(*first)) == "{}"
 
 
@@ -85,5 +85,5 @@ def test_what_is_one_type_in_the_lake_stays_as_it_is(first: Declared, other: Dec
         (("DATE", None, None), ("DATETIME", None, None), "CAST({} AS TIMESTAMP_NTZ)"),
     ],
 )
-def test_the_value_is_what_the_source_makes_of_it(old: Declared, new: Declared, sql: str) -> None:
+def test_a_converted_value_equals_the_sources(old: Declared, new: Declared, sql: str) -> None:
     assert conversion(kind(*old), kind(*new)) == sql

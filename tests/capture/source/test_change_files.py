@@ -73,11 +73,11 @@ def test_line_of_an_offset(stream: Stream, tmp_path: Path) -> None:
         ('{"topic":"cdc.a","offset":' + "9" * 5000 + "}", "a value cannot be read"),
     ],
 )
-def test_what_is_wrong_with_a_line(tmp_path: Path, line: str, problem: str) -> None:
+def test_errors_of_a_line(tmp_path: Path, line: str, problem: str) -> None:
     path = tmp_path / "000000000000.jsonl.gz"
     with gzip.open(path, "wt") as file:
         file.write('{"topic":"cdc.a","offset":0,"value":null}\n' + line + "\n")
-    with pytest.raises(MalformedLineError, match=rf"{path}:2: not a change record: .*{problem}"):
+    with pytest.raises(MalformedLineError, match=rf"{path}:2: this is not a change record: .*{problem}"):
         check_file(path, "cdc.a")
 
 

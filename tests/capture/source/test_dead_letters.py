@@ -44,7 +44,7 @@ def sent() -> SentValues:
     return {"a": [*values[:3], "{", *values[3:]], "b": values_of(b)}
 
 
-def test_what_is_no_change_is_kept_apart_once_and_the_rest_goes_on(
+def test_unreadable_records_are_kept_once_and_the_rest_is_merged(
     spark: SparkSession, tmp_path: Path, sent: SentValues
 ) -> None:
     settings = Settings.at(tmp_path / "data")

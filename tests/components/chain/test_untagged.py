@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ORDERS = TABLES[0]
 HELD = "ods_orders 2026-03-23T01: not tagged, held: shard a.chain.orders_0: rows changed without row events"
-SPAN = "ods_orders 2026-03-23T03 to 2026-03-23T05 (3 slices): never tagged, rows of a.chain.orders_0 were not there"
+SPAN = "ods_orders 2026-03-23T03 to 2026-03-23T05 (3 slices): never tagged, because rows of a.chain were missing"
 
 
 @pytest.mark.parametrize(

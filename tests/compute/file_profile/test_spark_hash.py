@@ -24,7 +24,7 @@ def hashed(*texts: bytes) -> list[int]:
     return [int(value) for value in hash_bytes(np.frombuffer(b"".join(texts), np.uint8), starts, lengths)]
 
 
-def test_what_spark_s_documentation_says() -> None:
+def test_the_examples_of_sparks_documentation() -> None:
     """`SELECT xxhash64('Spark')`; the other one is of the seed alone."""
     assert hashed(b"Spark", b"") == [(-4294468057691064905) % 2**64, (-7444071767201028348) % 2**64]
 

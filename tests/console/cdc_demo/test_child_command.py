@@ -66,7 +66,7 @@ def _started(grace_seconds: float, folder: Path) -> list[ServerProcess]:
     return [*started]
 
 
-def test_all_are_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_processes_get_the_signal_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each ends when all have heard it."""
     heard = "while ! [ -e ../a/told -a -e ../b/told -a -e ../c/told ]; do sleep 0.05; done"
     _replace(
@@ -75,14 +75,14 @@ def test_all_are_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert [server.process.poll() for server in _started(GUARD_SECONDS, tmp_path)] == [0, 0, 0]
 
 
-def test_those_that_go_on_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_that_ignore_the_signal_are_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _replace("trap '' TERM INT\necho there\nwhile :; do sleep 0.1; done", tmp_path, monkeypatch)
     started = _started(0.1, tmp_path)
     assert [server.process.poll() for server in started] == [-signal.SIGKILL] * 3
     assert [session_members(server.pid) for server in started] == [[], [], []]
 
 
-def test_what_was_started_before_one_that_fails_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_started_before_a_failing_one_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _replace("echo $$ > pid\nexec sleep 600", tmp_path, monkeypatch)
     commands = [ChildCommand(name, [], 5.0, {}) for name in ("a", "b")]
     (tmp_path / "b").write_text("no folder")

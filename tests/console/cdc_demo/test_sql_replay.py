@@ -20,7 +20,7 @@ CHANGES = SAMPLE / "changes"
 START = 1774220400
 
 
-def test_a_day_goes_by_in_as_long_as_it_is_told() -> None:
+def test_a_day_takes_the_configured_time() -> None:
     pace = Pace(START, begun=100.0, day_seconds=120.0)
     assert pace.at(100.0) == START
     assert pace.at(220.0) == START + 86_400

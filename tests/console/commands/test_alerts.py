@@ -58,7 +58,7 @@ def test_nothing_was_ever_raised(data: Path) -> None:
     assert json.loads(_run("alerts", "--json", code=0).stdout) == {"alerts": []}
 
 
-def test_open_ones_come_first_with_where_they_were_told(data: Path) -> None:
+def test_open_alerts_come_first_with_their_channels(data: Path) -> None:
     _two_alerts(data)
     told: dict[str, Any] = json.loads(_run("alerts", "--json", code=1).stdout)
     first, second = told["alerts"]

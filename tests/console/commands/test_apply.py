@@ -37,7 +37,7 @@ def told(root: Path, *arguments: str) -> dict[str, Any]:
     return dict(json.loads(result.output))
 
 
-def test_it_is_one_backfill_of_the_outdated_slices_and_those_that_use_the_changed_column(root: Path) -> None:
+def test_one_backfill_has_the_outdated_slices_and_readers_of_the_changed_column(root: Path) -> None:
     made = told(root, "apply", "--author", "ann")
     members = [(slice_["slice"], slice_["wave"], slice_["root"]) for slice_ in made["slices"]]
     outdated = [(f"sales@{day}", 0, True) for day in DAYS]
@@ -59,7 +59,7 @@ def test_a_dry_run_keeps_nothing(root: Path) -> None:
     assert told(root, "backfills", "list") == {"backfills": []}
 
 
-def test_what_is_up_to_date_is_left_alone(root: Path) -> None:
+def test_current_slices_are_not_rebuilt(root: Path) -> None:
     rewrite(root, "amount * 3", "amount * 2")
     assert run(root, "apply").output == "no slice is outdated\n"
 

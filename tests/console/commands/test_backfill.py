@@ -72,7 +72,7 @@ def test_a_plan_is_approved_paused_resumed_and_cancelled_by_its_number(settings:
     assert "backfill 2 is running: ods_orders 2026-03-29, by ann" in run("backfills", "show", "2").stdout
 
 
-def test_status_says_what_goes_on_and_what_waits_for_a_person(settings: Settings) -> None:
+def test_status_shows_active_backfills_and_decisions_to_make(settings: Settings) -> None:
     told(*ASKED, "--approve")
     store = StateStore.of(settings)
     Backfills(store.database).note(1, [(1, SliceProgress.ASKING, "its policy is to ask a person")])
@@ -98,7 +98,9 @@ def test_status_says_what_goes_on_and_what_waits_for_a_person(settings: Settings
         (("backfills", "decide", "1"), 2, "give --rebuild or --keep"),
     ],
 )
-def test_what_there_is_not_is_refused(settings: Settings, arguments: tuple[str, ...], code: int, says: str) -> None:
+def test_unknown_slices_and_backfills_are_refused(
+    settings: Settings, arguments: tuple[str, ...], code: int, says: str
+) -> None:
     assert settings.state_db.exists()
     result = run(*arguments)
     assert (result.exit_code, says in result.output) == (code, True), result.output
@@ -121,9 +123,7 @@ def test_a_phase_that_cannot_follow_is_refused(settings: Settings) -> None:
     assert told("backfills", "cancel", "1") == {"number": 1, "phase": "cancelled"}
 
 
-def test_where_nothing_was_computed_there_is_nothing_to_rebuild(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_computed_slices_there_is_nothing_to_rebuild(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIDEMARK_DATA", str(tmp_path / "empty"))
     for arguments in (ASKED, ("backfills", "list")):
         result = run(*arguments)

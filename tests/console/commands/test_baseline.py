@@ -38,7 +38,7 @@ def _run(*arguments: str, code: int) -> Result:
     return result
 
 
-def test_what_was_never_computed_is_over_with_its_inputs_as_the_cause(
+def test_a_slice_that_was_never_computed_is_over_because_of_its_inputs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _project(tmp_path, monkeypatch, datetime.now(UTC) - timedelta(hours=1))

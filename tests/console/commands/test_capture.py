@@ -66,7 +66,7 @@ def test_late_changes_are_shown_by_the_slices_that_they_are_dated_in(settings: S
     )
 
 
-def test_only_what_is_held_can_be_accepted_and_the_answer_is_kept(settings: Settings) -> None:
+def test_only_a_held_finding_can_be_accepted_and_the_answer_is_stored(settings: Settings) -> None:
     refused = run("capture", "accept", "a", "40", "--because", "it was empty")
     assert refused.exit_code == 1
     assert "no capture is halted at this place" in refused.stderr
@@ -105,7 +105,7 @@ def test_without_kafka_nothing_is_replayed(settings: Settings) -> None:
     assert not (settings.data / "spark-warehouse").exists()
 
 
-def test_a_held_table_is_told_with_both_ways_out(settings: Settings) -> None:
+def test_a_held_table_is_shown_with_both_solutions(settings: Settings) -> None:
     shard = "a.school.orders_0"
     held = BinlogFinding("a", 70, FindingKind.NO_ROW_EVENTS, "RENAME TABLE orders_0 TO o", shard)
     HaltedSources(Database.of(settings)).write("a", [held])
@@ -116,7 +116,7 @@ def test_a_held_table_is_told_with_both_ways_out(settings: Settings) -> None:
     )
 
 
-def test_an_audit_without_an_address_or_of_a_table_that_nobody_captures_says_what_to_set(settings: Settings) -> None:
+def test_an_audit_without_an_address_or_a_captured_table_names_the_setting(settings: Settings) -> None:
     refused = run("capture", "audit", "--once")
     assert refused.exit_code == 1
     assert "TIDEMARK_DATABASES" in refused.stderr

@@ -54,7 +54,7 @@ def test_versions_get_names_and_lose_them() -> None:
     assert answer_of("snapshots", TABLE, "--drop", "before")["snapshots"] == []
 
 
-def test_vacuum_keeps_what_has_a_name_and_says_so(table: Path) -> None:
+def test_vacuum_keeps_tagged_versions_and_shows_why(table: Path) -> None:
     call("snapshots", TABLE, "--tag", "before", "--version", "1")
     options = ("vacuum", TABLE, "--keep-versions", "1", "--keep-age", "0h")
     plan = answer_of(*options, "--dry-run")
@@ -115,7 +115,7 @@ def test_versions_are_listed_to_choose_from() -> None:
 
 
 @pytest.mark.usefixtures("table")
-def test_without_tags_it_is_said_what_to_do() -> None:
+def test_without_tags_the_output_has_a_hint() -> None:
     assert "tidemark delta history dws_attendance_1h lists its versions" in call("snapshots", TABLE).stdout
 
 

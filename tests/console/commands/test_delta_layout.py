@@ -41,7 +41,7 @@ def test_layout(table: Path) -> None:
     assert "read" not in answer
 
 
-def test_what_is_wrong_is_said(table: Path) -> None:
+def test_errors_are_clear(table: Path) -> None:
     assert said("layout", "nothing")[0] == 1
     assert said("layout", "orders", "--where", "nope=3")[0] == 1
     assert said("layout", "orders", "--where", "day")[0] == 2

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidemark.console.servers.kafka import Kafka
 
 
-def test_without_kafka_it_says_what_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_kafka_the_error_names_the_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIDEMARK_DATA", str(tmp_path))
     monkeypatch.delenv("TIDEMARK_KAFKA", raising=False)
     result = CliRunner().invoke(main, ["capture", "distribute"])
@@ -55,7 +55,7 @@ def test_a_pattern_that_names_no_topics_is_refused_before_the_broker_is_asked(
     assert "correct --topics" in result.stderr
 
 
-def test_progress_is_told_every_five_seconds_and_a_loss_at_once() -> None:
+def test_progress_is_printed_every_five_seconds_and_a_loss_at_once() -> None:
     said: list[str] = []
     progress = Progress(said.append, lambda: 3, begun=100.0)
     assert progress.tell(Done(messages=1000, lag=2_000_000, sources=2), 104.0)
@@ -79,7 +79,7 @@ def test_members_that_the_broker_does_not_tell_are_a_question_mark() -> None:
 
 @pytest.mark.components
 @pytest.mark.long
-def test_the_process_tells_what_it_does_and_stops_when_asked(kafka_server: Kafka, tmp_path: Path) -> None:
+def test_the_process_prints_its_progress_and_stops_on_a_signal(kafka_server: Kafka, tmp_path: Path) -> None:
     for instance in instances("told"):
         kafka_server.create_topic(f"cdc.{instance}")
     send(kafka_server, "cdc.told-0", [message("told", "orders_0", number) for number in range(100)])

@@ -56,7 +56,7 @@ def test_every_problem_is_found_at_once(tmp_path: Path) -> None:
     assert all(problem["to_do"] for problem in problems)
 
 
-def test_a_taken_port_is_only_a_warning_as_it_may_be_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_used_port_is_only_a_warning_because_it_may_be_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import socket
 
     with socket.socket() as server:

@@ -66,7 +66,7 @@ def test_a_tag_of_people_has_its_version() -> None:
         (("ods_orders", "--slice", DAYS[0], "--for", "excel"), 2, "excel"),
     ],
 )
-def test_what_cannot_be_read_is_said(arguments: tuple[str, ...], code: int, message: str) -> None:
+def test_unreadable_tables_are_clear_errors(arguments: tuple[str, ...], code: int, message: str) -> None:
     assert message in engines(arguments[0], "--for", "duckdb", *arguments[1:], code=code).output
 
 

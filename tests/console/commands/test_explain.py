@@ -43,7 +43,7 @@ def explain(*arguments: str) -> str:
 
 
 @pytest.mark.usefixtures("data")
-def test_what_is_missing_is_followed_upwards() -> None:
+def test_missing_inputs_are_followed_upstream() -> None:
     lines = [line.split("\t") for line in explain("ads_gmv_course", "2026-03-29").splitlines()]
     assert lines[0] == ["ads_gmv_course 2026-03-29 [day] is waiting for 1 of 2"]
     upstream = lines[lines.index(["upstream"]) + 1 : lines.index(["downstream"])]
@@ -60,7 +60,7 @@ def test_what_is_missing_is_followed_upwards() -> None:
 
 
 @pytest.mark.usefixtures("data")
-def test_programs_are_told_the_same() -> None:
+def test_json_has_the_same_answer() -> None:
     waiting = json.loads(explain("ads_gmv_course", "2026-03-29", "--json"))
     assert (waiting["status"]["run_state"], waiting["waits_for"]) == ("waiting", ["dws_course_orders_1d@2026-03-28"])
     assert [(upstream["entity"], upstream["met"]) for upstream in waiting["upstream"]] == [
@@ -99,7 +99,7 @@ def test_the_rule_that_a_flag_comes_from_is_named(data: Path) -> None:
     }
 
 
-def test_what_nobody_checked_is_not_taken(data: Path) -> None:
+def test_an_unchecked_input_is_not_accepted(data: Path) -> None:
     report(Settings.at(data), ["ods_courses@2026-03-28"], [Event.COMPLETED])
     assert explain("ods_courses", "2026-03-28").startswith("ods_courses 2026-03-28 [day] is completed, not checked yet")
 
@@ -111,7 +111,7 @@ def test_a_completed_slice_says_how_it_came_to_be(data: Path) -> None:
     assert "  wrote        41 rows, table version 3" in explain("ods_orders", "2026-03-28").splitlines()
 
 
-def test_programs_are_told_all_that_was_reported_and_measured_of_the_rows(data: Path) -> None:
+def test_json_has_all_reported_and_measured_figures(data: Path) -> None:
     settings = Settings.at(data)
     reported: dict[str, Any] = {
         "batch_id": "b7",

@@ -64,7 +64,7 @@ def test_the_center_says_itself_whether_it_works() -> None:
     assert asked == ["/health"]
 
 
-def test_what_the_center_says_is_wrong_is_shown() -> None:
+def test_problems_of_the_center_are_shown() -> None:
     troubles = ["no tick has succeeded for 61 s", "no host of warm workers can start a run for 90 s"]
     with server(503, {"healthy": False, "active": True, "troubles": troubles}) as (port, _):
         answer = health("center", "--port", str(port), "--json")
@@ -149,7 +149,7 @@ def test_a_beat_from_the_future_says_nothing(tmp_path: Path, service: str) -> No
     assert "in the future" in answer.stdout
 
 
-def test_a_service_that_begins_anew_beats_at_once_and_then_now_and_then(
+def test_a_restarted_service_sends_a_heartbeat_at_once_and_then_regularly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]

@@ -37,7 +37,7 @@ def answer(*arguments: str) -> dict[str, Any]:
     return told
 
 
-def test_each_slice_downstream_says_what_it_needs(settings: Settings) -> None:
+def test_each_downstream_slice_has_its_need(settings: Settings) -> None:
     report(settings)
     report(settings, ["dwd_orders@2026-03-29"], [Event.STARTED, Event.FAILED])
     told = answer("ods_orders", "2026-03-29", *UNTIL)
@@ -50,7 +50,7 @@ def test_each_slice_downstream_says_what_it_needs(settings: Settings) -> None:
     assert "1 to clear and compute again, 1 to start, " in text
 
 
-def test_a_column_touches_only_what_uses_it(settings: Settings) -> None:
+def test_a_column_affects_only_its_readers(settings: Settings) -> None:
     whole = {impacted["slice"] for impacted in answer("ods_orders", "2026-03-29", *UNTIL)["downstream"]}
     amount = {
         impacted["slice"] for impacted in answer("ods_orders", "2026-03-29", "--column", "amount", *UNTIL)["downstream"]
@@ -87,7 +87,7 @@ def test_a_wrong_slice_names_the_input_that_failed_its_rules(settings: Settings)
         (("ods_orders", "2026-03-29", "--column", "amnt"), "did you mean 'amount'?"),
     ],
 )
-def test_what_there_is_not_is_a_clear_answer(settings: Settings, arguments: tuple[str, str], words: str) -> None:
+def test_unknown_names_are_clear_errors(settings: Settings, arguments: tuple[str, str], words: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 1
     assert words in result.output

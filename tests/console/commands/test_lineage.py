@@ -100,6 +100,6 @@ def test_an_entity_is_each_of_its_columns(root: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "says"), [("ads_gm", "did you mean 'ads_gmv'?"), ("ads_gmv.gm", "did you mean 'gmv'?")]
 )
-def test_what_is_not_there_is_told(root: Path, name: str, says: str) -> None:
+def test_unknown_names_are_clear_errors(root: Path, name: str, says: str) -> None:
     result = run(root, name)
     assert (result.exit_code, says in result.output) == (1, True)

@@ -71,7 +71,7 @@ def test_a_declaration_that_cannot_be_read_is_one_problem(root: Path) -> None:
     assert [problem["where"] for problem in as_json(root, "check")["problems"]] == ["ads/ads_bad.yaml:1"]
 
 
-def test_graph_lists_what_needs_what(root: Path) -> None:
+def test_graph_lists_dependencies(root: Path) -> None:
     lines = run(root, "graph").stdout.splitlines()
     assert "ads\tads_gmv\tday\tods_orders Set -1,0, ods_clicks all" in lines
     assert lines[-1] == "ads\tads_month\tmonth\tads_gmv all"
@@ -97,7 +97,7 @@ def test_graph_as_mermaid(root: Path) -> None:
     assert sum("-.->" in line for line in lines) == 1
 
 
-def test_explain_says_what_a_slice_needs_and_what_needs_it(root: Path) -> None:
+def test_explain_shows_the_inputs_and_readers_of_a_slice(root: Path) -> None:
     result = run(root, "explain", "ads_gmv", "2026-03-29")
     assert result.exit_code == 0
     assert "2026-03-29 00:00+01:00 to 2026-03-30 00:00+02:00 Europe/Paris" in result.stdout
@@ -126,7 +126,7 @@ def test_explain_says_what_a_slice_needs_and_what_needs_it(root: Path) -> None:
         (("graph", "--format", "svg"), 2, "mermaid"),
     ],
 )
-def test_what_cannot_be_answered(root: Path, arguments: tuple[str, ...], code: int, says: str) -> None:
+def test_unanswerable_questions(root: Path, arguments: tuple[str, ...], code: int, says: str) -> None:
     result = run(root, *arguments)
     assert (result.exit_code, says in result.output) == (code, True), result.output
 
@@ -136,7 +136,7 @@ def test_help_names_the_exit_codes(command: str) -> None:
     assert "Exit codes: 0" in CliRunner().invoke(main, [command, "--help"]).stdout
 
 
-def test_check_tells_what_of_a_query_is_ignored(root: Path) -> None:
+def test_check_reports_ignored_parts_of_a_query(root: Path) -> None:
     path = root / "warehouse_assets" / "dws" / "dws_copy.sql"
     path.parent.mkdir(exist_ok=True)
     path.with_suffix(".yaml").write_text("period: day\n")

@@ -72,7 +72,7 @@ def test_the_main_job_takes_little_yaml_and_states_no_dependency() -> None:
         ("SELECT (1", "this is no SQL"),
     ],
 )
-def test_what_will_not_do_leaves_no_file(root: Path, query: str, says: str) -> None:
+def test_an_invalid_request_writes_no_file(root: Path, query: str, says: str) -> None:
     result = new(root, "dws_x", query=query)
     assert (result.exit_code, says in result.output) == (1, True), result.output
     assert not list(root.rglob("dws_x.*"))
@@ -145,7 +145,7 @@ FOREIGN = (
 
 
 @pytest.mark.slow
-def test_a_query_of_another_system_is_rewritten_and_each_change_is_told(root: Path) -> None:
+def test_a_query_of_another_system_is_rewritten_and_each_change_is_printed(root: Path) -> None:
     result = new(root, "dws_city_1d", "--query-from", "dataworks", query=FOREIGN)
     assert result.exit_code == 0, result.output
     rows = [line.split("\t") for line in result.stdout.splitlines() if "\t" in line]
@@ -160,13 +160,13 @@ def test_a_query_of_another_system_is_rewritten_and_each_change_is_told(root: Pa
 
 
 @pytest.mark.slow
-def test_the_changes_are_told_to_programs(root: Path) -> None:
+def test_json_has_the_changes(root: Path) -> None:
     told = json.loads(new(root, "dws_city_1d", "--query-from", "dataworks", "--json", query=FOREIGN).stdout)
     assert told["rewrites"][-1] == {"line": 4, "was": "'${bizdate}'", "becomes": ":biz_date", "to_do": None}
 
 
 @pytest.mark.slow
-def test_where_something_is_left_to_do_nothing_is_written(root: Path) -> None:
+def test_with_open_changes_nothing_is_written(root: Path) -> None:
     query = "SELECT 1 AS a FROM ods_users WHERE dt = '{{ ds }}' AND city = '{{ params.city }}'"
     result = new(root, "dws_x", "--query-from", "airflow", query=query)
     assert result.exit_code == 1
@@ -180,7 +180,7 @@ def test_where_something_is_left_to_do_nothing_is_written(root: Path) -> None:
     assert "city = 'Lyon'" in (root / DECLARATIONS / "dws" / "dws_x.sql").read_text()
 
 
-def test_without_the_system_a_placeholder_is_refused_with_what_to_write(root: Path) -> None:
+def test_a_placeholder_without_its_system_is_refused_with_a_hint(root: Path) -> None:
     result = new(root, "dws_x", query="SELECT 1 AS a FROM ods_users WHERE dt = '${bizdate}'")
     assert (result.exit_code, "a placeholder of DataWorks" in result.output, ":biz_date" in result.output) == (
         1,
@@ -190,7 +190,7 @@ def test_without_the_system_a_placeholder_is_refused_with_what_to_write(root: Pa
 
 
 @pytest.mark.slow
-def test_a_stated_offset_answers_what_the_query_leaves_open(root: Path) -> None:
+def test_a_stated_offset_completes_an_unclear_query(root: Path) -> None:
     query = "SELECT city, count(*) AS n FROM ods_users GROUP BY city"
     assert "which slices of ods_users are read" in new(root, "dws_x", query=query).output
     result = new(root, "dws_x", "--offset", "ods_users=Range -6..0", "--json", query=query)
@@ -275,7 +275,7 @@ SELECT order_id, dt FROM dwd_orders WHERE dt BETWEEN @start_ds AND @end_ds
 """
 
 
-def test_what_is_left_out_of_a_models_header_is_said_and_its_time_column_stays(root: Path) -> None:
+def test_ignored_parts_of_a_models_header_are_reported_and_its_time_column_stays(root: Path) -> None:
     result = new(root, "dws_m", "--query-from", "sqlmesh", "--period", "day", "--json", query=MODEL)
     assert result.exit_code == 0, result.output
     left_out = [row["was"].partition(":")[0] for row in json.loads(result.stdout)["rewrites"] if not row["becomes"]]
@@ -297,7 +297,7 @@ def shop(tmp_path: Path) -> Path:
     return tmp_path / "shop"
 
 
-def test_files_of_others_become_a_table_and_what_reads_it_begins_with_them(shop: Path) -> None:
+def test_foreign_files_become_a_table_whose_readers_begin_with_them(shop: Path) -> None:
     path = str(shop / ".." / "exports" / "dt={key}")
     declared = new(shop, "orders", "--files", path, "--json")
     assert declared.exit_code == 0, declared.output
@@ -350,7 +350,7 @@ def test_the_project_begins_today_where_nothing_says_otherwise(shop: Path) -> No
         ("other/{key}", "found    "),
     ],
 )
-def test_files_that_cannot_be_declared_leave_nothing_behind(path: str, says: str, shop: Path) -> None:
+def test_undeclarable_files_write_nothing(path: str, says: str, shop: Path) -> None:
     (shop.parent / "empty" / "2024-06").mkdir(parents=True)
     (shop.parent / "other" / "2024").mkdir(parents=True)
     (shop.parent / "other" / "2024" / "a.xlsx").write_text("?")

@@ -51,7 +51,7 @@ def test_nothing_is_outdated_where_nothing_was_computed_or_nothing_has_changed(r
     }
 
 
-def test_a_change_is_told_with_what_it_touches_and_costs(root: Path) -> None:
+def test_a_change_is_shown_with_its_effects_and_cost(root: Path) -> None:
     compute(root)
     rewrite(root, "amount * 2", "amount * 3")
     told = plan(root)

@@ -60,7 +60,7 @@ def test_a_slice_is_looked_at_once(project: Path) -> None:
     assert data("probe", "files", "2026-03-29T16", code=1)["is_there"] is False
 
 
-def test_who_has_no_probe_is_told_so() -> None:
+def test_an_entity_without_a_probe_is_an_error() -> None:
     assert "told has neither" in call("probe", "told", "2026-03-29T15", code=1).output
     assert "files is not counted" in call("completeness", "files", "2026-03-29T15", code=1).output
 
@@ -71,7 +71,7 @@ def test_a_source_that_is_down_may_be_tried_again_and_keeps_its_secret() -> None
     assert "canary" not in f"{result.output} {result.exception}"
 
 
-def test_counts_say_what_is_missing(project: Path) -> None:
+def test_counts_show_missing_records(project: Path) -> None:
     assert call("completeness", "clicks", "2026-03-29T15", code=1).output.startswith(
         "clicks@2026-03-29T15: 0 of 0 records"
     )
@@ -90,7 +90,7 @@ def test_counts_say_what_is_missing(project: Path) -> None:
     assert data("probe", "clicks", "2026-03-29T15", code=0)["rows"] == 40001
 
 
-def test_a_line_that_is_no_count_is_refused_and_nothing_is_taken() -> None:
+def test_an_invalid_line_is_refused_and_nothing_is_stored() -> None:
     result = CliRunner().invoke(main, ["counts", "-"], input=COUNTS + "no count\n")
     assert result.exit_code == 1
     assert "line 4" in f"{result.output} {result.exception}"

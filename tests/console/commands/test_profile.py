@@ -67,7 +67,7 @@ def told(*arguments: str, exit_code: int = 0) -> dict[str, Any]:
     return answer
 
 
-def test_a_slice_is_shown_beside_the_same_weekday_of_the_weeks_before(profiles: SliceProfiles) -> None:
+def test_a_slice_is_shown_with_the_same_weekday_of_the_weeks_before(profiles: SliceProfiles) -> None:
     for ago in range(1, 30):
         slice_ = Slice("totals", f"{SUNDAY - timedelta(days=ago)}")
         put(profiles, slice_, list(range(10 if ago % 7 == 0 else 99)))
@@ -82,7 +82,7 @@ def test_a_slice_is_shown_beside_the_same_weekday_of_the_weeks_before(profiles: 
     assert city["frequent"][0] == {"value": "city 1", "rows": 3}
 
 
-def test_an_anomaly_is_told_and_is_the_exit_code(profiles: SliceProfiles) -> None:
+def test_an_anomaly_is_shown_and_sets_the_exit_code(profiles: SliceProfiles) -> None:
     put(profiles, Slice("totals", "2026-03-29"), [1, 2], Anomaly("rows", "3", "5,000", 40.0))
     assert told("totals", "2026-03-29", exit_code=1)["anomalies"][0]["expected"] == "5,000"
     text = CliRunner().invoke(main, ["profile", "totals", "2026-03-29"]).stdout
@@ -110,7 +110,7 @@ def test_a_day_of_an_hourly_table_is_merged_of_its_hours(profiles: SliceProfiles
         (("nothing", "2026-03-29"), "nothing"),
     ],
 )
-def test_what_has_no_profile_is_said(profiles: SliceProfiles, arguments: tuple[str, ...], expected: str) -> None:
+def test_a_missing_profile_is_a_clear_error(profiles: SliceProfiles, arguments: tuple[str, ...], expected: str) -> None:
     put(profiles, Slice("clicks", "2026-03-29T00"), [1])
     result = CliRunner().invoke(main, ["profile", *arguments])
     assert result.exit_code == 1

@@ -46,7 +46,7 @@ def results(*arguments: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.usefixtures("settings")
-def test_results_are_told_of_all_of_one_entity_and_of_one_slice() -> None:
+def test_results_of_all_entities_of_one_entity_and_of_one_slice() -> None:
     assert [result["rule"] for result in results()] == ["not_null", "range"]
     (broken,) = results("totals", "2026-03-23", "--broken")
     assert (broken["outcome"], broken["measured"], broken["version"]) == ("broken", {"range": 3}, None)

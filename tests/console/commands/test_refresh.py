@@ -38,7 +38,7 @@ def project(tmp_path: Path) -> RefreshedProject:
     return RefreshedProject.at(tmp_path, DECLARED, SETTINGS)
 
 
-def test_a_pass_and_what_is_told_of_it(project: RefreshedProject, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pass_and_its_report(project: RefreshedProject, monkeypatch: pytest.MonkeyPatch) -> None:
     slice_ = project.complete(DAY)
     with receiving() as receiver:
         monkeypatch.setenv(ADDRESS, receiver.url)
@@ -56,7 +56,9 @@ def test_a_pass_and_what_is_told_of_it(project: RefreshedProject, monkeypatch: p
     assert "not yet partner: invalidate of generation 1: " in run(project.root, "explain", "sales", DAY).stdout
 
 
-def test_what_is_not_refreshed_is_told_with_why(project: RefreshedProject, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_deliveries_are_reported_with_reasons(
+    project: RefreshedProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.complete(DAY)
     with receiving() as receiver:
         receiver.status = 404
@@ -70,7 +72,7 @@ def test_what_is_not_refreshed_is_told_with_why(project: RefreshedProject, monke
     assert "c4nary" not in result.output + shown
 
 
-def test_what_the_project_does_not_have(project: RefreshedProject, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_targets_are_clear_errors(project: RefreshedProject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(ADDRESS, raising=False)
     assert (
         f"the address of the target 'partner' does not match its kind\n  where    {ADDRESS}"
@@ -88,7 +90,7 @@ def test_what_the_project_does_not_have(project: RefreshedProject, monkeypatch: 
 
 
 @pytest.mark.slow
-def test_it_follows_what_changes_until_it_is_stopped(project: RefreshedProject) -> None:
+def test_it_follows_changes_until_it_is_stopped(project: RefreshedProject) -> None:
     with receiving() as receiver:
         command = [sys.executable, "-m", "tidemark.console", "refresh", "--follow", "--root", str(project.root)]
         server = start("refresh", command, project.root / "log", {ADDRESS: receiver.url})

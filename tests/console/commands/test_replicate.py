@@ -20,7 +20,7 @@ def run(root: Path, *arguments: str) -> Result:
     return CliRunner().invoke(main, [*arguments, "--root", str(root)])
 
 
-def test_a_pass_and_what_is_told_of_it(tmp_path: Path) -> None:
+def test_a_pass_and_its_report(tmp_path: Path) -> None:
     lakes = TwoLakes.at(tmp_path)
     lakes.complete(DAY, lakes.write(DAY, {"id": [1, 2]}))
     told = json.loads(run(lakes.root, "replicate", "--json").stdout)
@@ -36,7 +36,7 @@ def test_a_pass_and_what_is_told_of_it(tmp_path: Path) -> None:
     assert json.loads(run(lakes.root, "explain", "sales", DAY, "--json").stdout)["replicas"] == [copy]
 
 
-def test_what_the_mender_found_is_told(tmp_path: Path) -> None:
+def test_findings_of_the_mender_are_reported(tmp_path: Path) -> None:
     lakes = TwoLakes.at(tmp_path)
     lakes.complete(DAY, lakes.write(DAY, {"id": [1, 2]}))
     run(lakes.root, "replicate")
@@ -50,7 +50,7 @@ def test_what_the_mender_found_is_told(tmp_path: Path) -> None:
     assert run(lakes.root, "replicate", "--repair", "--status").exit_code == 2
 
 
-def test_what_is_not_there_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_unknown_replicas_are_errors_with_a_hint(tmp_path: Path) -> None:
     lakes = TwoLakes.at(tmp_path)
     lakes.complete(DAY, lakes.write(DAY, {"id": [1, 2]}))
     next((lakes.source / f"dt={DAY}").glob("*.parquet")).unlink()

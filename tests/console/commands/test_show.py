@@ -65,7 +65,7 @@ def test_a_computed_slice_is_its_partition() -> None:
     ],
 )
 @pytest.mark.usefixtures("settings", "spark")
-def test_a_condition_means_what_it_means_in_a_query(condition: str, orders: list[int]) -> None:
+def test_a_condition_has_the_same_meaning_as_in_a_query(condition: str, orders: list[int]) -> None:
     assert [row["orders"] for row in rows(HOURLY, "2026-03-30T07", "--where", condition)] == orders
 
 
@@ -92,6 +92,6 @@ def test_a_snapshot_is_its_version() -> None:
         (("ods_orders", "2026-03-28"), 75, "ods_orders"),
     ],
 )
-def test_what_is_not_there_is_said(arguments: tuple[str, ...], code: int, words: str) -> None:
+def test_missing_slices_are_clear_errors(arguments: tuple[str, ...], code: int, words: str) -> None:
     result = show(*arguments, code=code)
     assert words in result.stdout + result.stderr

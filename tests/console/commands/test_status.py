@@ -50,7 +50,7 @@ def test_before_anything_happened_everything_waits_for_the_captured_tables(setti
     assert not settings.state_db.exists()
 
 
-def test_what_is_there_is_counted_and_what_is_promised_is_late(settings: Settings) -> None:
+def test_completed_slices_are_counted_and_missed_promises_are_late(settings: Settings) -> None:
     report(settings)
     told = entries()
     assert (told["ods_orders"]["completed"], told["ods_orders"]["newest"]) == (2, "2026-03-29")
@@ -59,7 +59,7 @@ def test_what_is_there_is_counted_and_what_is_promised_is_late(settings: Setting
     assert told["dws_user_activity_7d"]["late"] == []
 
 
-def test_a_past_time_tells_what_was_recorded_by_then(settings: Settings) -> None:
+def test_a_past_time_shows_the_state_recorded_by_then(settings: Settings) -> None:
     report(settings)
     for minutes, completed in ((-1, 0), (1, 1)):
         when = THEN + timedelta(minutes=minutes)
@@ -146,7 +146,7 @@ def test_a_failed_run_has_a_link_while_the_project_is_served(settings: Settings)
     assert "http" not in status()
 
 
-def test_a_slice_that_its_rules_refused_is_told_with_what_they_said(settings: Settings) -> None:
+def test_a_refused_slice_is_shown_with_the_results_of_its_rules(settings: Settings) -> None:
     days = [f"2026-03-{day}" for day in range(23, 32)]
     report(settings, [f"{name}@{day}" for name in ("ods_orders", "ods_courses") for day in days])
     failed = [Event.STARTED, Event.FAILED, Event.QUALITY_FAILED]
@@ -159,7 +159,7 @@ def test_a_slice_that_its_rules_refused_is_told_with_what_they_said(settings: Se
     ]
 
 
-def test_that_nobody_starts_anything_is_said_until_a_center_runs(settings: Settings) -> None:
+def test_a_warning_is_shown_until_a_center_runs(settings: Settings) -> None:
     report(settings)
     assert "no center runs: start" in status().splitlines()[-2]
     assert "no center runs" in CliRunner().invoke(main, ["explain", "dwd_orders", "2026-03-28"]).output
@@ -172,7 +172,7 @@ def test_that_nobody_starts_anything_is_said_until_a_center_runs(settings: Setti
         database.close()
 
 
-def test_what_is_probed_is_said_to_be_looked_for(settings: Settings) -> None:
+def test_slices_of_a_probe_are_shown_as_probed(settings: Settings) -> None:
     report(settings)
     waits = entries()["partner_ads"]["waits_for"]
     (because,) = waits["because"]
@@ -185,7 +185,7 @@ def test_an_owner_whose_slices_are_all_there_has_no_trouble(settings: Settings) 
     assert status("--owner", "nobody@school.example", exit_code=0) == "0 entities, 0 slices completed\n"
 
 
-def test_each_flaw_is_told_by_its_name_and_makes_the_exit_code(settings: Settings) -> None:
+def test_each_flaw_is_named_and_sets_the_exit_code(settings: Settings) -> None:
     report(settings, ["ods_orders@2026-03-28"], [Event.COMPLETED, Event.QUALITY_PASSED, Event.DELETED])
     report(settings, ["dws_course_orders_1d@2026-03-29"], [Event.COMPLETED, Event.QUALITY_PASSED, Event.OVERWRITTEN])
     report(settings, ["dwd_orders@2026-03-29"], [Event.COMPLETED, Event.QUALITY_PASSED, Event.TAINTED])
@@ -201,9 +201,7 @@ def test_each_flaw_is_told_by_its_name_and_makes_the_exit_code(settings: Setting
     assert "1 absent" in shown.splitlines()[-1]
 
 
-def test_watching_tells_again_what_has_changed_and_nothing_twice(
-    settings: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_watching_prints_each_change_once(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     report(settings)
     look = StatusLook(None, None, everything=False, as_json=True)
     things = [("dwd_orders@2026-03-29", DONE), None, ("ods_orders@2026-03-28", [Event.DELETED]), None]

@@ -46,7 +46,7 @@ def test_a_preview_changes_nothing_and_a_second_call_marks_nothing_more(settings
     assert "0 slices are tainted now" in again.stdout
 
 
-def test_who_found_it_wrong_and_why_is_told_with_the_slice(settings: Settings) -> None:
+def test_the_author_and_reason_are_shown_with_the_slice(settings: Settings) -> None:
     report(settings)
     report(settings, ["dwd_orders@2026-03-29"])
     run(*ASKED)
@@ -57,7 +57,7 @@ def test_who_found_it_wrong_and_why_is_told_with_the_slice(settings: Settings) -
     assert json.loads(run("explain", "ods_orders", "2026-03-28", "--json").stdout)["taint"] is None
 
 
-def test_where_nothing_was_computed_there_is_nothing_to_mark(settings: Settings) -> None:
+def test_without_computed_slices_there_is_nothing_to_mark(settings: Settings) -> None:
     refused = run(*ASKED)
     assert refused.exit_code == 1
     assert "nothing is computed yet" in refused.output

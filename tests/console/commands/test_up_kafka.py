@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 ABSENT = RequiredProgram("MariaDB", (("no-such-mariadbd",),), "install the package mariadb-server")
 
 
-def test_what_is_missing_is_said_with_how_to_install_it_before_anything_is_made(
+def test_missing_programs_are_errors_before_anything_is_created(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(installed_servers, "MARIADB", ABSENT)

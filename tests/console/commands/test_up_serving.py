@@ -76,7 +76,7 @@ def _signal_us(signum: int) -> Callable[[], None]:
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_it_says_where_it_serves_until_it_is_told_to_stop(
+def test_it_prints_its_address_and_serves_until_a_signal(
     signum: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handler = signal.getsignal(signum)
@@ -117,7 +117,7 @@ def test_definitions_that_do_not_load_are_said_and_the_ui_stays(
     assert served.exit_code == ExitCode.OK
 
 
-def test_a_server_that_ends_by_itself_is_an_error_and_is_cleared_away(
+def test_a_server_that_ends_without_a_signal_is_an_error_and_is_cleaned_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def end() -> None:

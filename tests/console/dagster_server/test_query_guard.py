@@ -73,7 +73,7 @@ def _body(body: bytes) -> list[Message]:
         {"query": QUERY, "variables": '{"tags": []}'},
     ],
 )
-def test_a_query_passes_unchanged_in_as_many_parts_as_it_came(request_: dict[str, Any]) -> None:
+def test_a_query_passes_unchanged_with_all_its_parts(request_: dict[str, Any]) -> None:
     body = json.dumps(request_).encode()
     parts: list[Message] = [
         {"type": "http.request", "body": body[:10], "more_body": True},
@@ -84,7 +84,7 @@ def test_a_query_passes_unchanged_in_as_many_parts_as_it_came(request_: dict[str
 
 
 @pytest.mark.parametrize("body", [*(json.dumps(value).encode() for value in MALFORMED), *RAW])
-def test_what_is_no_request_is_refused(body: bytes) -> None:
+def test_an_invalid_request_is_refused(body: bytes) -> None:
     played = _ask(_body(body))
     assert played.received == []
     assert played.sent[0]["status"] == 400
@@ -100,7 +100,7 @@ def test_a_large_query_is_refused_with_the_limit(path: str) -> None:
     assert error["expected"] == "at most 20,000 pairs of fields with the same name at one place"
 
 
-def test_who_goes_away_in_the_middle_is_answered_nothing() -> None:
+def test_a_client_that_leaves_gets_no_answer() -> None:
     gone: list[Message] = [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
     played = _ask(gone)
     assert played.sent == []
@@ -141,7 +141,7 @@ def test_a_page_listens_and_stops() -> None:
         {"type": "websocket.receive", "bytes": b"{}"},
     ],
 )
-def test_what_is_no_message_closes_the_socket(message: Message) -> None:
+def test_an_invalid_message_closes_the_socket(message: Message) -> None:
     played = _ask([*OPEN, message, _start()], type="websocket")
     assert played.received == [*OPEN, {"type": "websocket.disconnect", "code": 1008}]
     assert [(answer["type"], answer["code"]) for answer in played.sent] == [("websocket.close", 1008)]

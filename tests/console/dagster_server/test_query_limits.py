@@ -66,7 +66,7 @@ def test_more_than_a_limit_is_refused_at_once(text: str) -> None:
         "subscription S($id: ID!) {logs(id: $id) {...L}} fragment L on Log {line}",
     ],
 )
-def test_what_is_no_query_is_for_the_server_to_tell(text: str) -> None:
+def test_the_server_reports_invalid_queries_itself(text: str) -> None:
     check_query(text)
 
 
@@ -89,7 +89,7 @@ def test_own_pages_need_less_than_half(monkeypatch: pytest.MonkeyPatch) -> None:
         "{" + "runsOrError {... on Runs {results {id id id id id id}}} " * 30 + "}",
     ],
 )
-def test_what_is_let_through_is_validated_soon(text: str) -> None:
+def test_accepted_queries_are_validated_quickly(text: str) -> None:
     """The work that the limits bound, by Dagster's schema and the library that does it."""
     check_query(text)
     schema, query = create_schema().graphql_schema, parse(text)

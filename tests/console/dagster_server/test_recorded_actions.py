@@ -152,7 +152,7 @@ def test_a_mutation_is_recorded_however_it_is_spelled(world: World, query: str) 
     assert [(who, "launchRun" in action) for who, _, action in world.recorded()] == [("token:operator", True)]
 
 
-def test_what_cannot_be_recorded_is_not_done(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_action_without_an_audit_entry_is_not_done(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def down(_log: object, _entry: object) -> None:
         raise TransientError("the store does not answer")
 

@@ -102,6 +102,6 @@ def test_ended_by_itself_shows_status_and_log(tmp_path: Path) -> None:
     assert "tidemark doctor" in ended.value.hint
 
 
-def test_nobody_there_is_an_os_error() -> None:
+def test_a_missing_server_is_an_os_error() -> None:
     with pytest.raises(OSError, match="refused"):
         graphql(free_port(), "{ version }")

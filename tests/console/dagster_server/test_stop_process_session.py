@@ -57,7 +57,7 @@ def test_nothing_of_the_session_remains_and_others_live(program: str, bystander:
     leader.communicate()
 
 
-def test_in_a_hurry_nobody_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_urgent_stop_waits_for_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "tidemark.console.dagster_server.stop_process_session._STEPS",
         ((signal.SIGINT, 100_000.0), (signal.SIGTERM, 100_000.0), (signal.SIGKILL, 100_000.0)),
@@ -70,7 +70,7 @@ def test_in_a_hurry_nobody_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> Non
     leader.communicate()
 
 
-def test_stopping_what_has_ended_already_is_no_error() -> None:
+def test_stopping_an_ended_process_is_not_an_error() -> None:
     leader = _start("print('up', flush=True)")
     leader.wait(10)
 

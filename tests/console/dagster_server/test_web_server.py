@@ -62,7 +62,7 @@ def answer(port: int, sent: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nX: ", POST + b"Content-Length: 100\r\n\r\n{"])
-def test_who_does_not_go_on_is_closed(sent: bytes) -> None:
+def test_stalled_connections_are_closed(sent: bytes) -> None:
     with serving() as port:
         answer(port, sent)
 
@@ -103,7 +103,7 @@ def test_a_page_that_listens_is_left_alone() -> None:
         )
 
 
-def test_idle_web_sockets_count_and_keep_nobody_out() -> None:
+def test_idle_web_sockets_count_and_block_no_new_connection() -> None:
     """The oldest gives way: so many that the process has no file left cannot be."""
     with serving(limit=8) as port, ExitStack() as stack:
         sockets = [stack.enter_context(connect(f"ws://127.0.0.1:{port}/graphql")) for _ in range(20)]

@@ -46,7 +46,7 @@ def test_each_region_is_written_after_its_own_midnight_and_once(warehouse: Wareh
     assert (table.version(), table.to_pyarrow_table().num_rows) == (5, 18)
 
 
-def test_a_program_that_is_gone_is_told(warehouse: Warehouse) -> None:
+def test_a_dead_program_is_an_error(warehouse: Warehouse) -> None:
     with AdPartner(warehouse, LAST) as partner:
         assert partner.pass_time(datetime(2026, 3, 23, tzinfo=PARIS)) == 0
         assert partner._process is not None

@@ -40,7 +40,7 @@ def landed_offsets(landing: Path, instance: str) -> list[int]:
     return offsets
 
 
-def test_what_is_recorded_before_the_moment_lands_and_a_tombstone_with_its_delete(tmp_path: Path) -> None:
+def test_records_before_the_moment_land_and_a_tombstone_with_its_delete(tmp_path: Path) -> None:
     write_sample(tmp_path, "a", [0, 5, None, 10, 15], split=3)
     feed = ChangeFeed(tmp_path, tmp_path / "landing")
     assert feed.land(START + timedelta(minutes=10)) == 3
@@ -69,7 +69,7 @@ def test_any_stops_and_a_restart_land_everything_once(
     assert landed_offsets(folder / "landing", "a") == list(range(len(minutes)))
 
 
-def test_a_broken_recording_names_the_file_and_what_to_do(tmp_path: Path) -> None:
+def test_a_broken_recording_names_the_file_and_the_fix(tmp_path: Path) -> None:
     write_sample(tmp_path, "a", [0, 5], split=1)
     broken = tmp_path / "changes" / "a" / "2026-03-24.jsonl.xz"
     broken.write_bytes(broken.read_bytes()[:-12])

@@ -25,7 +25,7 @@ def test_everything_is_captured_and_computed_after_it_came() -> None:
     assert compute_while_capturing([], capture, lambda: seen.append(0)) == 0
 
 
-def test_what_capture_raises_ends_it() -> None:
+def test_an_error_of_capture_ends_the_run() -> None:
     def capture(moment: datetime) -> int:
         if moment == MOMENTS[1]:
             raise OSError("the disk is full")

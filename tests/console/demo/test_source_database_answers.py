@@ -48,9 +48,9 @@ def publish(warehouse: Warehouse, rows: list[dict[str, object]]) -> None:
     ("rows", "equal", "words"),
     [
         ([{"course_id": 1, "orders": 2, "gmv": Decimal("12.50")}], 5, None),
-        ([{"course_id": 1, "orders": 2, "gmv": Decimal("12.51")}], 0, "no row"),
-        ([{"course_id": 1, "orders": 2, "gmv": Decimal("12.50"), "gmv_previous_day": Decimal(0)}], 0, "no row"),
-        ([], 0, "no row"),
+        ([{"course_id": 1, "orders": 2, "gmv": Decimal("12.51")}], 0, "missing row"),
+        ([{"course_id": 1, "orders": 2, "gmv": Decimal("12.50"), "gmv_previous_day": Decimal(0)}], 0, "missing row"),
+        ([], 0, "missing row"),
         (
             [{"course_id": 1, "orders": 2, "gmv": Decimal("12.50")}, {"course_id": 9, "orders": 1, "gmv": Decimal(1)}],
             5,

@@ -48,7 +48,7 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("kind", SPOILT)
-def test_what_is_wrong_is_a_problem_with_what_to_do(kind: str, settings: Settings) -> None:
+def test_a_wrong_storage_is_a_problem_with_a_fix(kind: str, settings: Settings) -> None:
     assert dagster_storage(settings, settings.dagster_home, {}) == []
     spoil, words = SPOILT[kind]
     spoil(settings.dagster_home)

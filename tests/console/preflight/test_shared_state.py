@@ -28,7 +28,7 @@ def verdicts(settings: Settings) -> Sequence[tuple[str, str]]:
     return [(finding.verdict, finding.found) for finding in shared_state(settings)][1:]
 
 
-def test_of_a_file_nothing_is_asked(tmp_path: Path) -> None:
+def test_a_store_in_a_file_is_not_checked(tmp_path: Path) -> None:
     assert shared_state(Settings.at(tmp_path)) == []
 
 

@@ -37,7 +37,7 @@ def _root(server: MariaDb) -> pymysql.Connection[Cursor]:
 
 @pytest.mark.parametrize("user", ["root", USER, "", "mariadb.sys"])
 @pytest.mark.parametrize("password", ["", "tidemark", "root"])
-def test_nobody_logs_in_without_the_password(server: MariaDb, user: str, password: str) -> None:
+def test_every_login_needs_the_password(server: MariaDb, user: str, password: str) -> None:
     for address in ({"host": LOOPBACK, "port": server.port}, {"unix_socket": str(server.directory / "server.sock")}):
         with pytest.raises(pymysql.err.OperationalError) as refused:
             pymysql.connect(user=user, password=password, **address)

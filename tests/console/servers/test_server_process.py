@@ -30,7 +30,7 @@ def test_a_server_is_healthy_once_it_listens_and_gone_once_it_is_stopped(tmp_pat
     assert not accepts_connections(port)
 
 
-def test_a_server_that_ends_says_what_it_wrote(tmp_path: Path) -> None:
+def test_the_error_of_an_ended_server_has_its_output(tmp_path: Path) -> None:
     server = start("short", [sys.executable, "-c", "print('no space left'); raise SystemExit(3)"], tmp_path)
 
     with pytest.raises(ComponentFailedError, match=r"short ended with 3(.|\n)*no space left"):

@@ -32,7 +32,7 @@ def observations(result: dg.ExecuteInProcessResult) -> list[dict[str, object]]:
     return [{name: value.value for name, value in event.asset_observation.metadata.items()} for event in events]
 
 
-def test_what_is_declared_has_a_schedule_and_a_sensor_that_are_on(tmp_path: Path) -> None:
+def test_declared_tables_have_an_active_schedule_and_sensor(tmp_path: Path) -> None:
     warehouse = warehouse_of(tmp_path)
     assert clustered_columns(warehouse) == {"sales": ("id", "amount")}
     schedule = nightly(cluster_job(warehouse), warehouse)
@@ -91,7 +91,7 @@ def test_a_sensor_that_is_new_begins_with_the_last_slice(tmp_path: Path, instanc
     assert daemon.asked() == []
 
 
-def test_an_hour_that_is_complete_by_counts_lets_its_files_be_compacted(
+def test_files_of_an_hour_that_is_complete_by_counts_are_compacted(
     tmp_path: Path, instance: dg.DagsterInstance
 ) -> None:
     """No window of a day asks for it: its 24 hours did."""

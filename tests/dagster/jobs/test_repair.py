@@ -95,7 +95,7 @@ def test_a_dry_run_tells_and_changes_nothing(runtime: Runtime, instance: dg.Dags
 
 
 @pytest.mark.parametrize("source", [{"recompute": True}, pytest.param({"from_tag": "before"}, marks=pytest.mark.long)])
-def test_it_is_repaired_and_what_was_made_of_it_is_asked_for(
+def test_a_repair_requests_the_downstream_slices(
     runtime: Runtime, instance: dg.DagsterInstance, source: dict[str, object]
 ) -> None:
     tag_version(runtime.warehouse, runtime.registry, "totals", "before", NOW, version=0)
@@ -114,7 +114,7 @@ def test_it_is_repaired_and_what_was_made_of_it_is_asked_for(
 
 
 @pytest.mark.long
-def test_what_a_command_repaired_has_passed_its_rules(runtime: Runtime, instance: dg.DagsterInstance) -> None:
+def test_a_partition_repaired_by_a_command_has_passed_its_rules(runtime: Runtime, instance: dg.DagsterInstance) -> None:
     """Else its slice would be unchecked, and what is made of it would wait for ever."""
     repaired, request = Slice("totals", "2026-03-23"), RepairRequest("totals", "2026-03-23", from_version=0)
     instance.report_runless_asset_event(
@@ -134,7 +134,7 @@ def test_what_a_command_repaired_has_passed_its_rules(runtime: Runtime, instance
     host.store.close()
 
 
-def test_a_partition_that_would_still_be_wrong_stays_as_it_was(
+def test_a_partition_that_would_still_be_wrong_is_not_repaired(
     runtime: Runtime, instance: dg.DagsterInstance, spark: SparkSession
 ) -> None:
     path = runtime.warehouse.table_path("totals")
@@ -162,7 +162,7 @@ def test_names_keep_their_versions_and_slices_have_downstream_up_to_today(runtim
     assert all(slice_.key <= "2026-03-25" for slice_ in downstream)
 
 
-def test_what_is_not_clear_is_refused(runtime: Runtime) -> None:
+def test_an_unclear_request_is_refused(runtime: Runtime) -> None:
     before = current_version(runtime.warehouse.table_path("totals"))
     wrong = [
         (RepairRequest("totals", "2026-03-23"), RepairSourceError),

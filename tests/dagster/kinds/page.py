@@ -33,7 +33,7 @@ PROOFS: Final = (
         "TimeSeries",
         "forced by a run's tag",
         "partial, then completed",
-        f"{_MANIFESTS}::test_a_forced_run_says_what_was_missing",
+        f"{_MANIFESTS}::test_a_forced_run_lists_its_missing_inputs",
     ),
     ("TimeSeries", "a run by hand", "judged alike", f"{_MANIFESTS}::test_a_run_by_hand_is_judged_by_the_same_clauses"),
     ("TimeSeries", "a refused run", "waiting", f"{_MANIFESTS}::test_a_refused_run_uses_up_no_attempt"),
@@ -70,7 +70,7 @@ PROOFS: Final = (
         "an asset of your own, beside",
         "strong",
         "completed",
-        "test_own_assets.py::test_an_asset_beside_the_entities_waits_and_is_waited_for",
+        "test_own_assets.py::test_a_plain_asset_waits_for_entities_and_entities_wait_for_it",
     ),
     (
         "an asset of your own, elsewhere",
@@ -82,7 +82,7 @@ PROOFS: Final = (
         "an asset of your own, elsewhere",
         "strong, by Dagster's own condition",
         "completed",
-        "test_own_assets.py::test_an_asset_of_another_code_location_waits_by_itself",
+        "test_own_assets.py::test_an_asset_of_another_code_location_waits_for_its_inputs",
     ),
     (
         "TimeSeries, added later, SQL and Python",

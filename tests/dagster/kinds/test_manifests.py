@@ -129,7 +129,7 @@ def test_a_run_by_hand_is_judged_by_the_same_clauses(world: RunningWarehouse) ->
 
 
 @pytest.mark.long
-def test_a_forced_run_says_what_was_missing(world: RunningWarehouse) -> None:
+def test_a_forced_run_lists_its_missing_inputs(world: RunningWarehouse) -> None:
     assert world.by_hand(f"strict@{TUESDAY}", {FORCE_TAG: "the board meets at nine"}).success
     told = world.metadata(f"strict@{TUESDAY}")
     assert (told[FORCED_KEY], told[MISSING_KEY]) == ("the board meets at nine", f"facts@{TUESDAY}")
@@ -159,7 +159,7 @@ def test_a_refused_run_uses_up_no_attempt(world: RunningWarehouse) -> None:
 
 
 @pytest.mark.long
-def test_a_run_opens_what_was_decided_and_not_what_came_since(world: RunningWarehouse) -> None:
+def test_a_run_reads_its_manifest_and_not_later_slices(world: RunningWarehouse) -> None:
     """Between the launch and its run a second slice comes: the run reads the one that it was launched for."""
     arrive(world, f"facts@{MONDAY}")
     center = world.host.center

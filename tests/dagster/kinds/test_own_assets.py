@@ -45,7 +45,7 @@ def scores_asset(spark: SparkSession, table: Path) -> dg.AssetsDefinition:
     return scores
 
 
-def test_an_asset_beside_the_entities_waits_and_is_waited_for(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_plain_asset_waits_for_entities_and_entities_wait_for_it(spark: SparkSession, tmp_path: Path) -> None:
     scores = scores_asset(spark, tmp_path / "data" / "warehouse" / "scores")
     with running(spark, tmp_path, BESIDE, [scores], project=TWO_DAYS) as world:
         assert world.warehouse.table_path("scores") == tmp_path / "data" / "warehouse" / "scores"
@@ -86,7 +86,7 @@ class OtherLocation:
 
 
 @pytest.mark.long
-def test_an_asset_of_another_code_location_waits_by_itself(
+def test_an_asset_of_another_code_location_waits_for_its_inputs(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For all slices that it reads, and for none that broke a rule; what it makes is waited for in turn."""

@@ -12,7 +12,7 @@ from tidemark.warehouse.kind_rules import KIND_RULES
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "kinds.md"
 
 
-def test_the_page_is_what_the_tests_say() -> None:
+def test_the_page_agrees_with_the_tests() -> None:
     assert PAGE.read_text() == page(), "run: python -m tests.dagster.kinds.page > docs/kinds.md"
 
 

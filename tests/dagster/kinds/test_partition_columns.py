@@ -50,7 +50,7 @@ HOURS = [f"2026-03-23T{hour:02}" for hour in range(24)]
 
 
 @pytest.mark.long
-def test_slices_are_told_by_the_declared_columns(spark: SparkSession, tmp_path: Path) -> None:
+def test_slices_are_recognized_by_the_declared_columns(spark: SparkSession, tmp_path: Path) -> None:
     with running(spark, tmp_path, FILES, project=ONE_DAY) as world:
         clicks = world.warehouse.entities["clicks"]
         parts = [

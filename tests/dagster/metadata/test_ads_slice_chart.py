@@ -48,6 +48,6 @@ def test_the_newest_points_are_kept_and_said() -> None:
 
 
 @pytest.mark.parametrize("values", [[], [0.0], [-3.0, 0.0]])
-def test_nothing_above_the_ground_is_no_error(values: list[float]) -> None:
+def test_a_chart_without_positive_values_is_not_an_error(values: list[float]) -> None:
     assert shapes(bars("x", "key", Series("gmv", values)))
     assert shapes(lines("x", "then", [Series("gmv", values)]))

@@ -67,11 +67,11 @@ def texts(metadata: Metadata) -> dict[str, str]:
 def test_before_the_first_commit_there_is_little_to_show(runtime: Runtime) -> None:
     shown = texts(capture_metadata(runtime, DAY, NOW))
     assert (shown["generation"], shown["late_changes"], shown["changes_per_second"]) == ("1", "0", "0.0")
-    assert "no heartbeat of b has arrived yet" in shown["instances"]
+    assert "no heartbeat has arrived from b yet" in shown["instances"]
     assert not {"capture", "watermark", "last_snapshot", "lag", "late_changes_by_slice"} & set(shown)
 
 
-def test_it_is_what_the_status_command_shows_with_a_picture(runtime: Runtime, live: Runtime) -> None:
+def test_it_equals_the_status_command_with_a_picture(runtime: Runtime, live: Runtime) -> None:
     first = CommitState(
         batch=1,
         offsets={"cdc.a": 40, "cdc.b": 7},
@@ -94,7 +94,7 @@ def test_it_is_what_the_status_command_shows_with_a_picture(runtime: Runtime, li
     assert float(shown["watermark"]) == pytest.approx((NOW - timedelta(hours=1)).timestamp(), abs=0.01)
     assert f"| {DAY.key} | 4 |" in shown["late_changes_by_slice"]
     assert f"| a.school.sales_0 | {NOW:%Y-%m-%d %H:%M:%S} | 1.00 |" in shown["physical_tables"]
-    assert "| a | 40 | 5 | unknown: no heartbeat of a has arrived yet |  |" in shown["instances"]
+    assert "| a | 40 | 5 | unknown: no heartbeat has arrived from a yet |  |" in shown["instances"]
     assert shown["capture"].startswith("![the last 2 commits of sales](data:image/png;base64,iVBOR")
     hourly = texts(capture_metadata(live, Slice("sales_1h", "2026-03-23T22"), NOW))
     assert (hourly["late_changes"], "capture" in hourly) == ("4", False)

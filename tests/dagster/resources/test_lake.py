@@ -49,7 +49,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> LakeResource:
     )
 
 
-def test_a_plain_asset_reads_what_its_partition_reads(lake: LakeResource) -> None:
+def test_a_plain_asset_reads_the_slice_of_its_partition(lake: LakeResource) -> None:
     @dg.asset(partitions_def=DAYS, deps=["users", "sales"])
     def report(context: dg.AssetExecutionContext, lake: LakeResource) -> dg.MaterializeResult[None]:
         users, sales = lake.read("users", context.partition_key), lake.read("sales", context.partition_key)
@@ -71,7 +71,7 @@ def test_the_table_is_open_at_the_tagged_version(lake: LakeResource) -> None:
     assert lake.table("sales", "2026-03-23").version() == 0
 
 
-def test_what_is_no_single_version_is_refused(lake: LakeResource) -> None:
+def test_a_snapshot_without_a_single_version_is_refused(lake: LakeResource) -> None:
     with pytest.raises(SnapshotMissingError, match="not complete"):
         lake.read("users", "2026-03-27")
     with pytest.raises(SnapshotMissingError, match="late events"):

@@ -79,7 +79,7 @@ def test_addresses_with_passwords_are_environment_variables(answer: str, page: M
     assert "hush" not in answer
 
 
-def test_the_page_says_what_uses_them(page: Mapping[str, Any]) -> None:
+def test_the_page_shows_the_users_of_each_resource(page: Mapping[str, Any]) -> None:
     published = {key["path"][0] for key in page["olap"]["assetKeysUsing"]}
     computed = {key["path"][0] for key in page["spark"]["assetKeysUsing"]}
     assert "olap_ads_gmv_course" in published

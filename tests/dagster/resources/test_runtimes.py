@@ -32,7 +32,7 @@ def test_settings_come_back_as_they_were(tmp_path: Path) -> None:
     assert runtime.warehouse.settings == settings
 
 
-def test_a_run_keeps_what_another_run_with_the_same_resources_opened(tmp_path: Path) -> None:
+def test_runs_with_the_same_resources_share_a_runtime(tmp_path: Path) -> None:
     warehouse = small_warehouse(tmp_path)
     runtimes = Runtimes(warehouse)
     first = runtimes.of(SparkResource.of(warehouse.settings))

@@ -113,7 +113,7 @@ class Daemon:
 
 
 @pytest.mark.slow
-def test_a_slice_that_is_delayed_on_purpose_is_told_of_before_its_time_and_its_recovery_too(
+def test_an_alert_about_a_delayed_slice_comes_early_and_ends_with_its_recovery(
     tmp_path: Path, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     zone, noon = _noon()

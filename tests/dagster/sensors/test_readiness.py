@@ -106,7 +106,9 @@ def test_each_slice_is_asked_for_when_its_last_input_is_there(
     assert SensorHost(warehouse).store.read.last() > 0
 
 
-def test_what_waits_is_said_and_observed_once_a_reason(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+def test_waiting_slices_are_listed_and_observed_once_for_each_reason(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
     (tmp_path / "ended").mkdir()
     sales = ("period: day\nkind: Virtual\nend: 2026-03-25\n", DECLARED["sales"][1])
     totals = (DECLARED["totals"][0] + "end: 2026-03-25\n", DECLARED["totals"][1])
@@ -198,7 +200,7 @@ def test_a_materialization_without_a_run_releases_nothing_that_asks_for_quality(
 
 
 @pytest.mark.slow
-def test_a_backfill_from_the_ui_reaches_those_that_used_the_slice(
+def test_a_backfill_from_the_ui_reaches_the_readers_of_the_slice(
     warehouse: Warehouse, instance: dg.DagsterInstance
 ) -> None:
     arrive(instance, "2026-03-23")
@@ -211,7 +213,7 @@ def test_a_backfill_from_the_ui_reaches_those_that_used_the_slice(
 
 
 @pytest.mark.slow
-def test_a_failed_run_holds_what_is_below_and_is_tried_again_later(
+def test_a_failed_run_holds_downstream_slices_and_is_retried(
     warehouse: Warehouse, instance: dg.DagsterInstance
 ) -> None:
     arrive(instance, "2026-03-23")
@@ -222,7 +224,7 @@ def test_a_failed_run_holds_what_is_below_and_is_tried_again_later(
 
 
 @pytest.mark.slow
-def test_what_is_wiped_is_absent_and_holds_its_users(warehouse: Warehouse, instance: dg.DagsterInstance) -> None:
+def test_a_wiped_slice_is_absent_and_holds_its_readers(warehouse: Warehouse, instance: dg.DagsterInstance) -> None:
     arrive(instance, "2026-03-23")
     (totals,) = tick(warehouse, instance)
     instance.wipe_assets([dg.AssetKey(["sales"])])

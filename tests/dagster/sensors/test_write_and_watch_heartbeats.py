@@ -72,7 +72,7 @@ class Sensor:
         return [record.evaluation.passed for record in reversed(records) if record.evaluation]
 
 
-def test_a_check_fails_when_an_instance_is_not_heard_and_passes_when_it_is(
+def test_a_check_fails_without_heartbeats_of_an_instance_and_passes_with_them(
     warehouse: Warehouse, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with dg.instance_for_test() as instance:
@@ -97,7 +97,7 @@ def test_a_check_fails_when_an_instance_is_not_heard_and_passes_when_it_is(
         assert sensor.in_the_log("patient") == [True]
 
 
-def test_a_capture_that_does_not_run_hears_nobody(warehouse: Warehouse) -> None:
+def test_a_stopped_capture_makes_instances_broken(warehouse: Warehouse) -> None:
     with dg.instance_for_test() as instance:
         sensor = Sensor(warehouse, instance)
         assert sensor.tick_as_it_is() == dict.fromkeys(CAPTURED, True)

@@ -38,7 +38,7 @@ def test_the_columns_that_filters_use() -> None:
         (Counter({frozenset("a"): 3}), layout(files=4, a=4), "keep", "4 files"),
     ],
 )
-def test_where_it_does_not_pay(usage: Counter[frozenset[str]], lies: Layout, action: str, said: str) -> None:
+def test_clustering_that_does_not_pay(usage: Counter[frozenset[str]], lies: Layout, action: str, said: str) -> None:
     advice = advice_for(usage, lies)
     assert advice.action == action
     assert said in advice.reason

@@ -42,7 +42,7 @@ def no_pause() -> BackOff:
     return BackOff(attempts=4, sleep=lambda _: None)
 
 
-def test_an_append_is_no_conflict(spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_append_is_not_a_conflict(spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch) -> None:
     path, clustering = table(spark, lake)
     new = spark.sql("SELECT 5000L AS id, 1 AS a, 1L AS p")
     meanwhile(monkeypatch, lambda: new.write.format("delta").mode("append").save(str(path)))
@@ -67,7 +67,9 @@ def test_the_rest_is_committed(
 
 
 @pytest.mark.long
-def test_who_never_wins_gives_up(spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_writer_that_never_wins_gives_up(
+    spark: SparkSession, lake: TableLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, clustering = table(spark, lake)
     number = iter(range(0, 300, 3))
     meanwhile(monkeypatch, lambda: DeltaTable.forPath(spark, str(path)).delete(f"id = {next(number)}"), 100)

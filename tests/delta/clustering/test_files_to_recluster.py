@@ -57,7 +57,7 @@ def test_as_a_slow_count_says(files: list[tuple[int, tuple[Span | None, Span | N
         assert sum(sizes[name] for name in worse) > budget
 
 
-def test_of_many_files_some_stand_for_all() -> None:
+def test_many_files_are_sampled() -> None:
     ranges = FileKeyRanges.of([1] * 5_000 + [100, 100], [[(0, 9)] * 5_000 + [(0, 9), (10, 19)]])
     assert ranges.bytes_inside(range(5_000), [5_000, 5_001]).tolist() == [5_000, 0]
 
@@ -98,7 +98,7 @@ def test_a_pass_elsewhere_is_left_alone_unless_its_files_are_small() -> None:
     assert chosen_files(*elsewhere, file("new", (0, 9), (100, 109))) == {"c", "new"}
 
 
-def test_a_pass_that_is_not_large_beside_the_new_rows_joins_them() -> None:
+def test_a_pass_that_is_small_compared_with_the_new_rows_joins_them() -> None:
     assert chosen_files(*grid("a"), *grid("b", 1), file("new", (0, 9), (0, 9))) == {"new", "b.0.0", "a.0.0"}
 
 

@@ -34,14 +34,14 @@ def table(path: TableLocation) -> TableLocation:
     return path
 
 
-def test_of_a_table(lake: TableLocation) -> None:
+def test_layout_of_a_table(lake: TableLocation) -> None:
     layout = layout_of(table(lake))
     assert (layout.files, layout.version) == (4, 3)
     depths = {column.column: (column.depth, column.deepest, column.bounded) for column in layout.columns}
     assert depths == {"a": (1.0, 1, 4), "b": (4.0, 4, 4), "c": (3.0, 3, 3)}
 
 
-def test_what_a_filter_reads(lake: TableLocation) -> None:
+def test_files_that_a_filter_reads(lake: TableLocation) -> None:
     path = table(lake)
     assert files_read(path, [Between("a", "15", "15")])[0] == 1
     assert files_read(path, [Between("a", "15", "25"), Between("b", "50", "50")])[0] == 2

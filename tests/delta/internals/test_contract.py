@@ -136,7 +136,7 @@ def test_the_installed_version_knows_every_setting(spark: SparkSession, lake: Ta
 
 
 @pytest.mark.spark
-def test_what_is_missing_is_named(spark: SparkSession) -> None:
+def test_missing_interfaces_are_named(spark: SparkSession) -> None:
     asked = {f"{contract.DELTA}.NoSuchClass": (), f"{contract.DELTA}.DeltaLog": ("forTable/2", "noMethod/1", "new/99")}
     assert missing_interfaces(Jvm(spark).view, asked) == (
         f"{contract.DELTA}.NoSuchClass",
@@ -146,7 +146,7 @@ def test_what_is_missing_is_named(spark: SparkSession) -> None:
 
 
 @pytest.mark.slow
-def test_nobody_else_touches_them() -> None:
+def test_no_other_module_uses_private_interfaces() -> None:
     for name, module in modules(of_adapter=False):
         assert module.attributes.isdisjoint(PRIVATE), name
         assert {text for text in module.texts if contract.DELTA in text} <= {PUBLIC_CATALOG}, name
@@ -172,7 +172,7 @@ def test_the_adapter_names_only_classes_that_are_listed() -> None:
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_settings_that_nobody_promises_are_all_listed() -> None:
+def test_undocumented_settings_are_all_listed() -> None:
     named = {
         text
         for name, module in modules(of_adapter=False)

@@ -47,7 +47,7 @@ def test_a_declaration_may_say_how_often_a_late_slice_is_looked_for() -> None:
         assert next_look(END, late, expected, timedelta(0), timedelta(seconds=5)) == late + timedelta(seconds=5)
 
 
-def test_what_is_known_of_the_hour_and_weekday_comes_first() -> None:
+def test_arrivals_of_the_hour_and_weekday_have_precedence() -> None:
     learned = LearnedArrival()
     assert learned.expect(END) is None
     for week in range(ENOUGH):

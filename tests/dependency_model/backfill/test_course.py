@@ -72,7 +72,7 @@ def first(name: str) -> Slice:
     return Slice(name, DAYS[0])
 
 
-def test_each_slice_is_rebuilt_once_and_after_those_that_it_reads() -> None:
+def test_each_slice_is_rebuilt_once_after_its_inputs() -> None:
     center = chain()
     backfill = center.plan([first("a")])
     drain(center)
@@ -82,7 +82,7 @@ def test_each_slice_is_rebuilt_once_and_after_those_that_it_reads() -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_what_is_said_to_be_rebuilt_has_a_new_generation_and_nothing_else_has(seed: int) -> None:
+def test_exactly_the_rebuilt_slices_have_a_new_generation(seed: int) -> None:
     """Roots of any kind: what others make stays as it is, and all that was built from it is rebuilt."""
     random = Random(seed)
     external = {name for name in "ab" if random.random() < 0.6}
@@ -141,7 +141,7 @@ def test_a_failed_branch_stops_its_own_slices_only() -> None:
     assert (backfill.phase, center.status(first("c"))) == (BackfillPhase.DONE, THERE)
 
 
-def test_cancelling_gives_back_what_had_not_started() -> None:
+def test_cancelling_restores_slices_that_had_not_started() -> None:
     center = chain()
     backfill = center.plan([Slice("a", day) for day in DAYS])
     center.carry_out(backfill)

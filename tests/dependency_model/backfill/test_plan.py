@@ -56,26 +56,26 @@ def test_ten_hours_are_one_day_its_week_the_chain_from_it_on_and_the_day_a_week_
     assert (plan.waves[0], plan.waves[1]) == (tuple(HOURS), (DAY,))
 
 
-def test_a_chain_of_its_own_slices_is_a_wave_each() -> None:
+def test_each_slice_of_a_self_reading_chain_is_a_wave() -> None:
     plan = plan_of(WORLD, [Slice("total", "2024-04-18")])
     assert [[slice_.key for slice_ in wave] for wave in plan.waves] == [["2024-04-18"], ["2024-04-19"], ["2024-04-20"]]
 
 
-def test_what_is_kept_stops_it_and_what_another_system_makes_is_not_computed() -> None:
+def test_kept_slices_stop_a_backfill_and_external_slices_are_not_computed() -> None:
     plan = plan_of(WORLD, [Slice("feed", "2024-04-10T05")])
     assert (keys(plan, "kept"), keys(plan, "of_kept")) == (["2024-04-10"], [])
     assert {Slice("feed", "2024-04-10T05"), Slice("kept", "2024-04-10")}.isdisjoint(plan.rebuilt)
     assert HOURS[0] in plan.rebuilt
 
 
-def test_who_took_another_slice_than_these_is_left_out() -> None:
+def test_readers_of_other_slices_are_omitted() -> None:
     week = Slice("weekly", "2024-04-08")
     assert keys(plan_of(WORLD, [week]), "newest")[0] == "2024-04-14"
     assert keys(plan_of(WORLD, [week], newest=[(Slice("weekly", "2024-04-01"), 1)]), "newest") == []
     assert keys(plan_of(WORLD, [week], newest=[(week, 1)]), "newest") != []
 
 
-def test_what_holds_nothing_takes_its_inputs_as_they_are() -> None:
+def test_slices_without_data_read_their_declared_inputs() -> None:
     down = list(downstream_closure(WORLD, [DAY], UNTIL))
     plan = plan_backfill(WORLD, [DAY], down, {DAY: THERE, NEXT_WEEK: THERE}, {})
     assert list(plan.members) == [DAY, NEXT_WEEK]
@@ -85,7 +85,7 @@ def test_what_holds_nothing_takes_its_inputs_as_they_are() -> None:
 
 @hypothesis_settings(max_examples=60, deadline=None)
 @given(st.integers(0, 1 << 30), st.sets(st.integers(0, 239), min_size=1, max_size=12))
-def test_members_are_what_the_reference_rebuilds_and_come_after_what_they_read(seed: int, hours: set[int]) -> None:
+def test_members_equal_the_reference_and_come_after_their_inputs(seed: int, hours: set[int]) -> None:
     world = graph(**{name: text for name, text in TEXTS.items() if name != "newest"})
     roots = [Slice("clicks", f"2024-04-{1 + hour // 24:02}T{hour % 24:02}") for hour in sorted(hours)]
     down = list(downstream_closure(world, roots, UNTIL))

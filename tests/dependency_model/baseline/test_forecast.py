@@ -70,7 +70,7 @@ def test_random_graphs_are_forecast_as_they_are_simulated(worlds: int) -> None:
         assert np.all(forecast.finish == forecast.finish[:, :1])
 
 
-def test_an_event_moves_what_a_whole_forecast_moves_where_there_is_room() -> None:
+def test_with_free_slots_an_update_equals_a_new_forecast() -> None:
     seed = random.randrange(2**32)
     chance = random.Random(seed)
     for _ in range(200):
@@ -99,7 +99,7 @@ def _wide_network(chance: np.random.Generator) -> tuple[SliceNetwork, Durations]
     return network, Durations(tables, row, np.full(count, np.nan), np.full(count, 0.05))
 
 
-def test_events_one_after_the_other_leave_what_a_whole_forecast_tells() -> None:
+def test_consecutive_updates_equal_a_new_forecast() -> None:
     seed = random.randrange(2**32)
     chance = np.random.default_rng(seed)
     for _ in range(10):
@@ -127,7 +127,7 @@ def test_an_event_tells_which_slices_moved() -> None:
     assert forecast.finish[number[2], 0] == 510
 
 
-def test_what_runs_already_takes_no_less_than_it_has() -> None:
+def test_a_running_slice_takes_at_least_its_elapsed_time() -> None:
     tables = np.linspace(50.0, 150.0, STEPS, dtype=np.float32)[None, :]
     network = SliceNetwork.of(np.zeros(1), np.zeros(1, np.int64), (np.zeros(0, np.int64), np.zeros(0, np.int64)))
     durations = Durations(tables, np.zeros(1, np.int64), np.array([0.0]), np.zeros(1))

@@ -59,7 +59,7 @@ def test_a_promise_is_judged_before_its_time(ready_by: float, alert_margin: floa
         (600, 98, PromiseState.OVER),
     ],
 )
-def test_far_ahead_what_is_certain_is_told_and_near_what_is_likely(
+def test_early_alerts_need_certainty_and_near_ones_probability(
     minutes: int, late_of_100: int, state: PromiseState
 ) -> None:
     ready_by = 60.0 * minutes
@@ -76,7 +76,7 @@ def test_the_key_path_is_the_chain_that_decides() -> None:
     assert key_path(forecast, int(forecast.network.numbers()[2])) == forecast.network.numbers()[[3, 2]].tolist()
 
 
-def test_a_late_input_is_told() -> None:
+def test_a_late_input_is_a_cause() -> None:
     forecast = _chain(now=400.0)
     number = forecast.network.numbers()
     told = deviations(forecast, key_path(forecast, int(number[2])), 400.0, Troubled())
@@ -84,7 +84,7 @@ def test_a_late_input_is_told() -> None:
     assert told[0].seconds == pytest.approx(400 - 116, abs=2)
 
 
-def test_a_slow_run_and_room_are_told() -> None:
+def test_a_slow_run_and_a_full_pool_are_causes() -> None:
     slow = _chain(now=900.0, running=0.0, seconds=(0, 0, 300, 50))
     number = slow.network.numbers()
     assert deviations(slow, [int(number[3])], 900.0, Troubled())[0].cause is Cause.SLOW_RUN
@@ -114,7 +114,7 @@ def test_latest_starts_lead_back_from_the_promise() -> None:
     assert starts[number].tolist() == [350.0, 450.0, 700.0, 650.0, np.inf]
 
 
-def test_a_repair_takes_its_chain_and_the_room_beside_live_work() -> None:
+def test_a_repair_takes_its_chain_and_the_slots_that_live_work_leaves() -> None:
     tables = np.array([given(seconds) for seconds in (100.0, 200.0, 300.0, 50.0)], np.float32)
     network = SliceNetwork.of(np.zeros(4), np.zeros(4, np.int64), (np.array([0]), np.array([1])))
     number = network.numbers()

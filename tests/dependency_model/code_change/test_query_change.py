@@ -36,12 +36,12 @@ EVERYTHING = [
 
 
 @pytest.mark.parametrize(("old", "new", "change"), NAMED)
-def test_columns_are_compared_each_by_itself(old: str, new: str, change: QueryChange) -> None:
+def test_columns_are_compared_separately(old: str, new: str, change: QueryChange) -> None:
     assert query_change(BASE, BASE.replace(old, new)) == change
 
 
 @pytest.mark.parametrize(("old", "new"), EVERYTHING)
-def test_what_may_change_rows_or_other_columns_changes_everything(old: str, new: str) -> None:
+def test_a_change_that_may_affect_rows_changes_all_columns(old: str, new: str) -> None:
     assert query_change(old, new).columns == {"*"}
 
 

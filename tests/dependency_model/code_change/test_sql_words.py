@@ -37,12 +37,12 @@ APART = [
 
 
 @pytest.mark.parametrize(("left", "right"), ALIKE)
-def test_what_means_nothing_goes(left: str, right: str) -> None:
+def test_text_without_meaning_is_removed(left: str, right: str) -> None:
     assert sql_words(left) == sql_words(right)
 
 
 @pytest.mark.parametrize(("left", "right"), APART)
-def test_what_means_something_stays(left: str, right: str) -> None:
+def test_text_with_meaning_stays(left: str, right: str) -> None:
     assert sql_words(left) != sql_words(right)
 
 
@@ -61,7 +61,7 @@ def test_however_it_is_laid_out_the_words_are_the_same(pieces: list[str], data: 
 
 @settings(max_examples=200)
 @given(pieces=st.lists(PIECES, min_size=1), data=st.data())
-def test_what_sqlglot_tells_apart_has_other_words(pieces: list[str], data: st.DataObject) -> None:
+def test_queries_that_sqlglot_distinguishes_have_different_words(pieces: list[str], data: st.DataObject) -> None:
     other = data.draw(st.permutations(pieces))
     left, right = (" ".join(of) for of in (pieces, other))
     tokens = [[(token.token_type, token.text) for token in Spark.Tokenizer().tokenize(text)] for text in (left, right)]

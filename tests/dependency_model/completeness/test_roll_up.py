@@ -67,7 +67,7 @@ def test_shares_for_people() -> None:
     assert (ratio(4, 3), ratio(0, 0), ratio(0, 2)) == (0.75, 1.0, float("inf"))
 
 
-def test_what_comes_late_opens_a_window_again_or_is_told() -> None:
+def test_late_counts_open_a_window_again_or_are_reported() -> None:
     for late in LateCounts:
         windows = RollUp(PARIS, SlotGrid(), DAY, late=late)
         windows.add(minute(DAY), source=10, lake=10)
@@ -83,7 +83,7 @@ def test_what_comes_late_opens_a_window_again_or_is_told() -> None:
         )
 
 
-def test_there_are_no_fewer_records_than_none() -> None:
+def test_a_negative_number_of_records_is_an_error() -> None:
     windows = RollUp(PARIS, SlotGrid(), DAY)
     with pytest.raises(ParseError, match="the number of records is negative"):
         windows.add(minute(DAY), source=-1)
@@ -99,7 +99,7 @@ def test_a_local_day_is_complete_with_all_of_its_hours(date: str, hours: int) ->
     assert changes[-1].period is Period.DAY
 
 
-def test_what_is_forgotten_is_not_held() -> None:
+def test_deleted_counts_use_no_memory() -> None:
     windows = RollUp(PARIS, SlotGrid(), DAY)
     windows.close(DAY + timedelta(days=2))
     windows.forget_before(DAY + timedelta(days=2))

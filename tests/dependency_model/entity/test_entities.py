@@ -21,7 +21,7 @@ def test_an_unknown_entity_is_answered_with_one_like_it() -> None:
         ENTITIES["dwd_order"]
 
 
-def test_asking_for_what_there_may_not_be_looks_for_nothing_like_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_optional_look_up_searches_no_similar_name(monkeypatch: pytest.MonkeyPatch) -> None:
     def compare(*_: object) -> str:
         raise AssertionError("each unknown name was compared with all: reading a project took the square of its size")
 
@@ -31,7 +31,7 @@ def test_asking_for_what_there_may_not_be_looks_for_nothing_like_it(monkeypatch:
     assert ENTITIES.get("dwd_orders").name == "dwd_orders"
 
 
-def test_an_entity_with_other_states_is_what_replace_makes() -> None:
+def test_with_states_equals_replace() -> None:
     orders = entity("orders", "{period: day, owner: me, quality: [{not_null: [a]}]}")
     states = (EntityState("completed", (Dependency("users"),)),)
     assert orders.with_states(states) == replace(orders, states=states)

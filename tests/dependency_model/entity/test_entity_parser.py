@@ -15,7 +15,7 @@ def problems(text: str) -> list[str]:
     return [str(problem) for problem in raised.value.problems]
 
 
-def test_entities_know_what_was_meant() -> None:
+def test_unknown_names_have_a_suggestion() -> None:
     entities = Entities([parse_entity("period: day", "ods_orders")])
     with pytest.raises(UnknownEntityError, match="did you mean 'ods_orders'"):
         entities["ods_order"]
@@ -160,6 +160,6 @@ def test_quality_rules_are_values() -> None:
     )
 
 
-def test_what_looks_like_something_else_stays_what_it_is() -> None:
+def test_values_that_look_like_other_types_stay_unchanged() -> None:
     entity = parse_entity("period: day\nready_by: 10:30\nstart: 2026-03-23\ndescription: no\nexport: true\n", "table")
     assert (entity.ready_by, entity.start, entity.description, entity.export) == ("10:30", "2026-03-23", "no", True)

@@ -76,18 +76,18 @@ lines = st.one_of(
 
 
 @given(st.lists(lines, max_size=7).map("\n".join))
-def test_plain_means_what_yaml_means(text: str) -> None:
+def test_the_fast_reader_equals_yaml(text: str) -> None:
     plain = read_plain(text)
     if plain is not None:
         assert read_document(text, "x.yaml").values == plain
 
 
 @pytest.mark.long
-def test_plain_means_what_yaml_means_at_length() -> None:
+def test_the_fast_reader_equals_yaml_at_length() -> None:
     from hypothesis import HealthCheck, settings  # only here
 
     settings(max_examples=200_000, deadline=None, suppress_health_check=list(HealthCheck))(
-        test_plain_means_what_yaml_means
+        test_the_fast_reader_equals_yaml
     )()
 
 
@@ -110,7 +110,7 @@ def test_a_dash_without_an_item_is_left_to_yaml() -> None:
 
 
 @pytest.mark.parametrize("text", ["a: b: c\n", "a: 'x' y\n", "a: {b: c\n"])
-def test_what_is_no_yaml_is_left_to_the_one_who_says_so(text: str) -> None:
+def test_invalid_yaml_is_left_to_the_general_parser(text: str) -> None:
     assert read_plain(text) is None
     with pytest.raises(EntityError):
         read_document(text, "x.yaml")

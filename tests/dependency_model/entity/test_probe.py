@@ -74,7 +74,7 @@ def test_a_written_secret_is_refused_and_not_repeated(probe: str) -> None:
     assert "canary" not in told
 
 
-def test_only_what_others_make_is_probed() -> None:
+def test_only_external_data_is_probed() -> None:
     with pytest.raises(EntityErrors) as raised:
         parse_entity(f"period: day\nprobe:\n  {FILES}\n", "clicks", file="clicks.yaml")
     assert "clicks.yaml:2: only data of another system can be probed" in str(raised.value)

@@ -21,7 +21,7 @@ SHOP = {
 }
 
 
-def test_where_nothing_is_said_the_natural_offset_holds() -> None:
+def test_the_natural_offset_is_the_default() -> None:
     world = graph(**SHOP)
     assert world.problems() == ()
     needs = keys(world, "dwd@2024-06-01")
@@ -31,7 +31,7 @@ def test_where_nothing_is_said_the_natural_offset_holds() -> None:
     assert [str(edge.dependency.offset) for edge in world.upstream_edges("dwd")] == ["Set 0", "all", "static"]
 
 
-def test_what_is_before_the_start_does_not_exist_and_is_not_waited_for() -> None:
+def test_slices_before_the_start_do_not_exist_and_are_not_awaited() -> None:
     world = graph(**SHOP)
     assert keys(world, "trend@2024-01-03") == {"dwd": ["2024-01-03"], "trend": ["2024-01-02"]}
     assert keys(world, "trend@2024-01-01") == {"dwd": ["2024-01-01"], "trend": []}
@@ -48,7 +48,7 @@ def test_the_first_slice_is_the_one_that_the_start_lies_in() -> None:
     assert not world.exists(Slice("yearly", "2023"))
 
 
-def test_what_is_after_the_end_does_not_exist_and_is_not_waited_for() -> None:
+def test_slices_after_the_end_do_not_exist_and_are_not_awaited() -> None:
     old = "{period: day, end: 2024-03-31}"
     world = graph(
         old=old,
@@ -71,12 +71,12 @@ def test_what_is_after_the_end_does_not_exist_and_is_not_waited_for() -> None:
     )
 
 
-def test_what_lies_ahead_is_waited_for() -> None:
+def test_future_slices_are_awaited() -> None:
     world = graph(plan="period: day", early="{period: day, depends_on: [{entity: plan, offset: Set 1}]}")
     assert keys(world, "early@2024-06-01") == {"plan": ["2024-06-02"]}
 
 
-def test_to_date_takes_the_granularity_of_what_grows() -> None:
+def test_to_date_uses_the_granularity_of_the_cumulative_entity() -> None:
     assert keys(graph(**SHOP), "growing@2024-06-03")["dwd"] == ["2024-06-01", "2024-06-02", "2024-06-03"]
 
 
@@ -112,7 +112,7 @@ def test_the_newest_available_and_who_would_take_it() -> None:
     assert (longer[0], longer[-1]) == ("daily@2024-01-31", "daily@2024-04-01")
 
 
-def test_who_would_take_an_older_one_within_its_window() -> None:
+def test_readers_that_accept_an_older_slice_in_its_window() -> None:
     world = graph(
         daily="{period: day}",
         weekly="{period: week, depends_on: [{entity: daily, offset: last_available}]}",
@@ -122,7 +122,7 @@ def test_who_would_take_an_older_one_within_its_window() -> None:
     assert world.downstream(tuesday) == ()
 
 
-def test_slices_up_to_an_instant_are_those_that_ended() -> None:
+def test_slices_up_to_an_instant_have_ended() -> None:
     world = graph(**SHOP)
     until = datetime(2024, 1, 2, 23, tzinfo=UTC)  # midnight in Paris
     assert names(tuple(world.slices("dwd", until))) == ["dwd@2024-01-01", "dwd@2024-01-02"]

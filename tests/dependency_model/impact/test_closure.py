@@ -46,7 +46,7 @@ def reached(world: DependencyGraph, *causes: str, until: datetime = UNTIL) -> di
     return by_entity
 
 
-def test_an_hour_touches_its_day_week_and_month_what_slides_over_it_and_what_grows_from_it() -> None:
+def test_an_hour_affects_its_day_week_month_and_sliding_and_cumulative_slices() -> None:
     touched = reached(graph(**SERIES), "clicks@2024-03-28T15")
     assert touched == {
         "daily": ["2024-03-28"],
@@ -58,7 +58,7 @@ def test_an_hour_touches_its_day_week_and_month_what_slides_over_it_and_what_gro
     }
 
 
-def test_what_begins_later_is_left_out_and_causes_are_no_downstream_of_their_own() -> None:
+def test_later_slices_are_omitted_and_causes_are_not_their_own_downstream() -> None:
     world = graph(**SERIES)
     assert reached(world, "chain@2024-04-18", until=datetime(2024, 4, 19, 12, tzinfo=UTC)) == {"chain": ["2024-04-19"]}
     assert reached(world, "chain@2024-04-18", "chain@2024-04-19")["chain"] == ["2024-04-20"]
@@ -109,7 +109,7 @@ def test_edges_that_are_not_taken_are_not_followed() -> None:
     assert len(found_by) == 1 + 1 + 1 + 7 + 4
 
 
-def test_a_graph_that_has_changed_is_gone_through_as_it_is_now() -> None:
+def test_a_changed_graph_is_searched_in_its_present_form() -> None:
     world = graph(**SERIES)
     assert "weekly" in reached(world, "clicks@2024-03-28T15")
     world.remove("weekly")
@@ -118,7 +118,7 @@ def test_a_graph_that_has_changed_is_gone_through_as_it_is_now() -> None:
     assert (touched["late"], "weekly" in touched) == (["2024-04-19", "2024-04-20"], False)
 
 
-def test_what_does_not_exist_is_refused() -> None:
+def test_unknown_slices_are_refused() -> None:
     world = graph(**SERIES)
     with pytest.raises(UnknownEntityError):
         downstream_closure(world, [Slice("click", "2024-03-28T15")], UNTIL)
@@ -128,14 +128,14 @@ def test_what_does_not_exist_is_refused() -> None:
 
 @hypothesis_settings(max_examples=60, deadline=None)
 @given(st.integers(min_value=0, max_value=2**32))
-def test_a_random_graph_gives_what_asking_each_slice_gives(seed: int) -> None:
+def test_random_graphs_agree_with_a_search_slice_by_slice(seed: int) -> None:
     random = Random(seed)
     assert_equal_to_reference(random_world(random), random)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(7200)
-def test_ten_thousand_random_cases_give_what_asking_each_slice_gives() -> None:
+def test_ten_thousand_random_cases_agree_with_a_search_slice_by_slice() -> None:
     cases, seen = 0, set[object]()
     for seed in range(2_000):
         random = Random(seed)

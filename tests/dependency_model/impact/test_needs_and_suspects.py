@@ -31,15 +31,13 @@ NOTHING = Evidence(lambda _: None, lambda _: "", lambda _: False, lambda _: Fals
         (None, Need.NOTHING),
     ],
 )
-def test_what_holds_old_data_is_cleared_and_what_starts_by_itself_is_left(
-    status: SliceStatus | None, need: Need
-) -> None:
+def test_slices_with_old_data_are_cleared_and_automatic_ones_are_left(status: SliceStatus | None, need: Need) -> None:
     world, day = graph(**SERIES), Slice("daily", "2024-03-28")
     (first, *_) = impacts_of(world, [day], {day: status} if status else {})
     assert first.need is need
 
 
-def test_what_is_never_computed_again_needs_nothing() -> None:
+def test_slices_that_are_never_rebuilt_need_nothing() -> None:
     world = graph(
         a="{period: day, start: 2024-03-01}",
         b="{period: day, start: 2024-03-01, reprocess: never, depends_on: [a]}",
@@ -49,7 +47,7 @@ def test_what_is_never_computed_again_needs_nothing() -> None:
     assert (kept.slice, kept.need) == (Slice("b", "2024-03-05"), Need.NOTHING)
 
 
-def test_suspects_are_what_was_read_the_strongest_reason_first_then_the_nearest() -> None:
+def test_suspects_are_read_inputs_by_strength_of_reason_then_distance() -> None:
     world = graph(**SERIES)
     week, day, hour = Slice("weekly", "2024-03-25"), Slice("daily", "2024-03-28"), Slice("clicks", "2024-03-28T15")
     other, snapshot = Slice("clicks", "2024-03-28T16"), Slice("other", "2024-03-28")
@@ -79,7 +77,7 @@ def test_suspects_are_what_was_read_the_strongest_reason_first_then_the_nearest(
     ]
 
 
-def test_without_a_manifest_the_declared_graph_says_what_was_read() -> None:
+def test_without_a_manifest_the_declared_graph_gives_the_inputs() -> None:
     world, hour = graph(**SERIES), Slice("clicks", "2024-03-28T15")
     tainted = {hour: SliceStatus(RunState.COMPLETED, DONE, Quality.PASSED, tainted=True)}
     (suspect,) = suspects_of(world, Slice("monthly", "2024-03"), tainted, NOTHING)

@@ -29,13 +29,13 @@ def there(generation: int = 1, *, tainted: bool = False) -> SliceStatus:
     )
 
 
-def test_where_nobody_told_what_was_read_the_graph_says_it() -> None:
+def test_without_recorded_inputs_the_graph_gives_them() -> None:
     plan = taint_plan(WORLD, [HOUR], DOWN, dict.fromkeys([HOUR, *DOWN], there()), {})
     assert set(plan.marked) == {HOUR, *DOWN}
     assert (plan.marked[HOUR], plan.marked[DAY], plan.marked[WEEK]) == (HOUR, HOUR, DAY)
 
 
-def test_what_read_an_earlier_generation_or_went_without_it_is_left_alone() -> None:
+def test_readers_of_an_earlier_generation_or_without_the_input_are_not_tainted() -> None:
     statuses = dict.fromkeys([HOUR, *DOWN], there()) | {HOUR: there(2)}
     earlier = taint_plan(WORLD, [HOUR], DOWN, statuses, {DAY: [(HOUR, 1)]})
     assert (set(earlier.marked), set(earlier.left_alone)) == ({HOUR}, set(DOWN))
@@ -46,7 +46,7 @@ def test_what_read_an_earlier_generation_or_went_without_it_is_left_alone() -> N
     assert WEEK in same.left_alone
 
 
-def test_what_is_tainted_or_not_there_is_told_apart_and_gone_on_from() -> None:
+def test_tainted_and_absent_slices_are_distinguished_and_followed() -> None:
     statuses = dict.fromkeys(DOWN, there()) | {DAY: there(tainted=True)}
     plan = taint_plan(WORLD, [HOUR], DOWN, statuses, {})
     assert (plan.absent, plan.known) == ((HOUR,), (DAY,))
@@ -65,7 +65,7 @@ def test_an_older_slice_that_would_do_counts_as_read() -> None:
 
 @hypothesis_settings(max_examples=150, deadline=None)
 @given(st.integers(min_value=0, max_value=2**32))
-def test_it_is_what_going_through_all_pairs_until_nothing_changes_gives(seed: int) -> None:
+def test_the_plan_equals_a_fixpoint_over_all_pairs(seed: int) -> None:
     random = Random(seed)
     slices = [HOUR, *DOWN]
     statuses = {slice_: there(random.randint(1, 2)) for slice_ in slices}

@@ -65,8 +65,8 @@ CASES: Final[dict[int, dict[str, str]]] = {
     },
     4: {
         "a column that comes from itself ends": "console/commands/test_lineage.py::test_a_column_that_comes_from_itself_ends",
-        "a cycle is followed once": "warehouse/test_column_tree.py::test_the_tree_holds_what_can_be_reached_and_follows_it_once",
-        "depth and limit": "warehouse/test_column_tree.py::test_what_lies_too_deep_is_told",
+        "a cycle is followed once": "warehouse/test_column_tree.py::test_the_tree_has_all_reachable_columns_once",
+        "depth and limit": "warehouse/test_column_tree.py::test_levels_below_the_limit_are_marked",
     },
     5: {
         "yesterday's hours": "corpus::calendar-yesterdays_hours",
@@ -84,7 +84,7 @@ CASES: Final[dict[int, dict[str, str]]] = {
         "printed": f"{_PARSE}test_what_is_printed_reads_back",
         "exact where clocks change": "dependency_model/offset/test_mapping_reference.py::test_fast_equals_slow",
         "both directions": "dependency_model/offset/test_inverse.py::test_inverse_agrees_in_hard_years",
-        "Dagster's mapping where it is exact": "dagster/test_mapping_exactness.py::test_what_should_be_exact_is",
+        "Dagster's mapping where it is exact": "dagster/test_mapping_exactness.py::test_expected_exact_mappings_are_exact",
         "Dagster's mapping of random offsets": "dagster/test_random_mappings.py::test_dagster_maps_many_random_offsets_to_our_slices",
     },
     6: {
@@ -95,7 +95,7 @@ CASES: Final[dict[int, dict[str, str]]] = {
     },
     7: {
         "from the Delta schema": "warehouse/test_known_columns.py::test_a_table_that_is_there_tells_its_columns",
-        "from YAML": "warehouse/test_known_columns.py::test_what_yaml_lists_holds_for_queries",
+        "from YAML": "warehouse/test_known_columns.py::test_columns_listed_in_yaml_apply_to_queries",
         "TPC-H: none invented": "dependency_model/lineage/test_tpch_columns.py::test_no_column_is_invented",
     },
     8: {
@@ -103,14 +103,14 @@ CASES: Final[dict[int, dict[str, str]]] = {
         "hours in other columns": f"{_COLUMNS}test_hours_of_a_day",
         "columns in storage": f"{_NEW}test_declared_partition_columns_are_written",
         "views": f"{_VIEWS}test_offsets_and_columns_go_through_views",
-        "variables and functions run as they are understood": f"{_VIEWS}test_spark_runs_what_was_understood",
+        "variables and functions run as they are understood": f"{_VIEWS}test_spark_agrees_with_the_analysis",
         "no code": "dependency_model/lineage/declared_sql/test_expansion.py::test_an_expression_reads_and_runs_nothing_else",
         "functions whose effect on dates is declared": "dependency_model/lineage/declared_sql/test_expansion.py::test_what_sparks_own_functions_do_is_for_the_analysis_alone",
         "INSERT OVERWRITE": f"{_SELECT}test_the_select_alone_is_left_at_its_place",
         "what of it is ignored is said": f"{_SELECT}test_notices_say_what_is_ignored_and_where",
         "names with a schema": "warehouse/test_qualified_names.py::test_the_entity_is_read_and_its_name_alone_runs",
         "foreign placeholders": "dependency_model/lineage/foreign_sql/test_placeholder.py::test_a_placeholder_is_told_by_its_system_and_value",
-        "new --from": f"{_NEW}test_a_query_of_another_system_is_rewritten_and_each_change_is_told",
+        "new --from": f"{_NEW}test_a_query_of_another_system_is_rewritten_and_each_change_is_printed",
         "300 queries, 95 of 100 decided": "dependency_model/lineage/test_corpus.py::test_what_people_write_is_decided",
         "Python functions": "dependency_model/lineage/spark_plan/test_function_reads.py::test_a_filter_is_evaluated_at_its_own_business_time",
     },
@@ -119,7 +119,7 @@ CASES: Final[dict[int, dict[str, str]]] = {
         "a function by the name in the SQL": "corpus::functions-a_weekday_that_spark_does_not_have",
         "not understood is not no condition": "corpus::functions-an_instant_of_a_text_that_is_no_instant_in_autumn",
         "a hint where it is a trap": f"{_STATED}test_a_day_that_reads_its_whole_month_is_told_when_it_is_computed",
-        "new --offset": f"{_NEW}test_a_stated_offset_answers_what_the_query_leaves_open",
+        "new --offset": f"{_NEW}test_a_stated_offset_completes_an_unclear_query",
     },
 }
 """By number: what is asked for, and its test."""

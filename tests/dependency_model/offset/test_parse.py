@@ -143,7 +143,7 @@ def test_forms(text: str, canonical: str) -> None:
         ("", "Set 0,-1"),
     ],
 )
-def test_errors_say_where_and_what_is_allowed(text: str, says: str) -> None:
+def test_errors_name_the_place_and_the_allowed_values(text: str, says: str) -> None:
     with pytest.raises(ParseError) as raised:
         Offset.parse(text)
     assert says in str(raised.value)

@@ -51,7 +51,7 @@ def test_a_hundredth_of_the_rows_is_within_the_noise_of_their_number() -> None:
 
 
 @pytest.mark.parametrize(("days", "history"), [(5, History.NONE), (25, History.SHORT), (84, History.FULL)])
-def test_how_much_history_there_is_is_told(days: int, history: History) -> None:
+def test_the_length_of_the_history_is_reported(days: int, history: History) -> None:
     assert compare(dated(0, 5_000), weekly(days), 7).history is history
 
 
@@ -84,7 +84,7 @@ def test_a_holiday_may_have_an_eighth_of_the_rows_and_tells_nothing_of_usual_day
     assert compare(dated(0, 5_000), with_holidays, 7).anomalies == ()
 
 
-def test_a_value_that_is_missing_and_one_that_is_new_are_told() -> None:
+def test_missing_and_new_values_are_reported() -> None:
     def shards(*names: str) -> ColumnFigures:
         rows = 10_000 // len(names)
         frequent = tuple(FrequentValue(name, rows) for name in names)
@@ -98,7 +98,7 @@ def test_a_value_that_is_missing_and_one_that_is_new_are_told() -> None:
     }
 
 
-def test_whole_numbers_that_move_by_one_are_no_anomaly() -> None:
+def test_whole_numbers_that_differ_by_one_are_not_an_anomaly() -> None:
     def counted(middle: float) -> ColumnFigures:
         quantiles = (1.0, 1.0, middle, middle, middle, middle + 1, middle + 1)
         return ColumnFigures(ColumnKind.NUMBER, 10_000, 5.0, "1", "9", quantiles)

@@ -45,7 +45,7 @@ def distance(now: Dated, *past: Dated) -> float:
     return told.distance
 
 
-def test_the_same_distribution_is_no_drift_and_another_one_is() -> None:
+def test_only_another_distribution_is_drift() -> None:
     past = [of_numbers(sample(seed)) for seed in range(4)]
     assert distance(of_numbers(sample(9)), *past) == 0.0
     assert distance(of_numbers(sample(9, middle=0.5)), *past) == pytest.approx(0.197 - 0.07, abs=0.05)
@@ -80,7 +80,7 @@ def test_a_past_slice_that_was_wrong_moves_nothing() -> None:
     assert distance(of_numbers(sample(9)), *past, of_numbers(sample(5, middle=100))) == 0.0
 
 
-def test_few_rows_are_no_drift() -> None:
+def test_few_rows_are_not_drift() -> None:
     assert distance(of_numbers(sample(1, middle=0.5, number=20)), of_numbers(sample(2))) == 0.0
 
 
@@ -117,7 +117,7 @@ def test_without_anything_to_compare_there_is_none() -> None:
         (of_texts([str(number) for number in range(900)]).profile.columns[0], "values, and 48 are counted"),
     ],
 )
-def test_what_no_sketch_tells_is_unknown_and_never_a_pass(column: ColumnProfile, says: str) -> None:
+def test_without_a_sketch_drift_is_unknown_and_never_passes(column: ColumnProfile, says: str) -> None:
     now = Dated(SliceProfile(9, (column,)))
     with pytest.raises(EntityError, match=says):
         drift("x", now, [now])
@@ -128,9 +128,7 @@ NUMBERS = st.lists(st.integers(-50, 50).map(float), min_size=1, max_size=400)
 
 @settings(max_examples=60, deadline=None)
 @given(mine=NUMBERS, theirs=NUMBERS)
-def test_it_is_the_greatest_difference_of_all_values_less_what_chance_gives(
-    mine: list[float], theirs: list[float]
-) -> None:
+def test_drift_is_the_greatest_difference_beyond_chance(mine: list[float], theirs: list[float]) -> None:
     exact = max(
         abs(bisect_right(sorted(mine), value) / len(mine) - bisect_right(sorted(theirs), value) / len(theirs))
         for value in {*mine, *theirs}
@@ -141,7 +139,7 @@ def test_it_is_the_greatest_difference_of_all_values_less_what_chance_gives(
 
 @settings(max_examples=60, deadline=None)
 @given(mine=st.text("abcdef", min_size=1, max_size=300), theirs=st.text("abcdef", min_size=1, max_size=300))
-def test_of_texts_it_is_half_of_the_differences_less_what_chance_gives(mine: str, theirs: str) -> None:
+def test_drift_of_texts_is_half_of_the_differences_beyond_chance(mine: str, theirs: str) -> None:
     counts, others = Counter(mine), Counter(theirs)
     exact = sum(abs(counts[text] / len(mine) - others[text] / len(theirs)) for text in {*mine, *theirs}) / 2
     noise = 1 / len(mine) + 1 / len(theirs)

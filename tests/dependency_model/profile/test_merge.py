@@ -90,7 +90,7 @@ def test_the_order_and_grouping_of_parts_does_not_matter(parts: list[Values]) ->
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_day_of_hours_is_within_the_stated_errors_of_what_duckdb_counts(seed: int) -> None:
+def test_merged_hours_are_within_the_stated_errors_of_duckdbs_counts(seed: int) -> None:
     chance = np.random.default_rng(seed)
     hours = [chance.lognormal(3, 1, int(chance.integers(500, 4_000))) for _ in range(24)]
     hours = [np.round(hour, 2) for hour in hours]
@@ -144,7 +144,7 @@ def test_numbers_are_ordered_as_numbers_and_nan_is_the_greatest() -> None:
     assert (column.minimum, column.maximum) == ("-3.5", "NaN")
 
 
-def test_sketches_of_which_a_part_has_none_are_not_told_as_the_whole() -> None:
+def test_with_a_missing_sketch_the_merged_profile_has_none() -> None:
     with_one = ColumnProfile(
         "a", ColumnKind.NUMBER, 3, "1", "3", distinct_sketch([1, 2, 3]), quantile_sketch([1, 2, 3])
     )

@@ -191,7 +191,7 @@ def run(examples: int, steps: int) -> None:
 
 
 @pytest.mark.slow
-def test_the_index_decides_what_the_reference_decides() -> None:
+def test_the_index_agrees_with_the_reference() -> None:
     run(examples=60, steps=50)
 
 

@@ -63,7 +63,7 @@ def keys(slices: list[Slice]) -> list[str]:
     return [slice_.key for slice_ in slices]
 
 
-def test_each_slice_whose_time_has_come_is_told_once() -> None:
+def test_each_due_slice_is_returned_once() -> None:
     ods, dwd, ads = overview_of()["ods_orders"], overview_of()["dwd_orders"], overview_of()["ads_gmv"]
     assert (ods.completed, keys(ods.waiting)) == (2, ["2026-03-25"])
     assert (dwd.completed, keys(dwd.under_way), keys(dwd.waiting)) == (1, ["2026-03-24"], ["2026-03-25"])
@@ -72,7 +72,7 @@ def test_each_slice_whose_time_has_come_is_told_once() -> None:
     assert list(overview_of()) == ["ods_orders", "dwd_orders", "ads_gmv"]
 
 
-def test_only_what_is_promised_and_not_there_is_late() -> None:
+def test_only_missing_promised_slices_are_late() -> None:
     assert keys(overview_of()["ads_gmv"].late) == ["2026-03-23", "2026-03-24", "2026-03-25"]
     assert not overview_of()["dwd_orders"].late
     early = {entry.entity: entry for entry in overview(GRAPH, STATUSES, NOW.replace(hour=7))}
@@ -86,7 +86,7 @@ def test_a_waiting_slice_is_followed_to_where_it_begins() -> None:
     assert missing_inputs(GRAPH, Slice("ads_gmv", "2026-03-23"), known, NOW) == ()
 
 
-def test_what_a_flag_keeps_waiting_is_followed_to_whose_rules_are_broken() -> None:
+def test_a_slice_held_by_a_flag_is_followed_to_the_broken_rule() -> None:
     hour = Slice("foo_1h", "2026-03-25T15")
     flagged = {Slice("ods_orders", "2026-03-24"): replace(THERE, issues=frozenset({hour}))}
     assert root_cause(GRAPH, Slice("ads_gmv", "2026-03-24"), SlicesInMemory(GRAPH, flagged), NOW) == hour

@@ -184,7 +184,7 @@ def test_countries_lie_within_their_regions_and_centers_within_their_countries()
     assert [dict(slice_.sub)["center"] for slice_ in asked.slices] == ["par1", "lon1", "sha1"]
 
 
-def test_a_quorum_is_of_each_batch_date_and_opens_what_is_there() -> None:
+def test_a_quorum_counts_by_date_and_reads_the_existing_parts() -> None:
     ((today),) = world("3").requirements(Slice("totals", "2024-06-05"))
     assert str(today.dependency.weak and today.dependency.weak.at_least) == "3"
     yesterday, today = world("75%").requirements(Slice("world", "2024-06-05"))

@@ -80,7 +80,7 @@ def test_a_weak_clause_says_how_many_suffice(weak: str, enough: int, reason: Rea
     assert answer.verdicts[0].used == tuple(HOURS[:enough])
 
 
-def test_a_timeout_goes_on_with_what_is_there() -> None:
+def test_after_a_timeout_the_existing_inputs_are_used() -> None:
     weak = world("{timeout: 30min}")
     before = release_of(weak, there(3), MIDNIGHT + timedelta(minutes=29))
     assert (before.is_released, before.due) == (False, MIDNIGHT + timedelta(minutes=30))
@@ -133,7 +133,7 @@ def test_times_of_a_slice_go_by_the_local_clock() -> None:
     assert ready_by(spring.entity("table"), window) == datetime(2026, 3, 28, 23, 30, tzinfo=UTC)
 
 
-def test_an_explanation_goes_down_to_what_is_missing() -> None:
+def test_an_explanation_follows_missing_inputs() -> None:
     shop = graph(ods="period: day", dwd="{period: day, depends_on: [ods]}", ads="{period: day, depends_on: [dwd, ods]}")
     day, now = Slice("ads", "2024-06-01"), MIDNIGHT
     explanation = explain(shop, day, known=Statuses(shop, {Slice("ods", "2024-06-01"): DONE}), now=now, depth=2)

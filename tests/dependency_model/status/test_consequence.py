@@ -67,9 +67,7 @@ def test_the_hour_and_its_windows_and_aggregates_are_greyed(
     assert set(after) == {HOUR, *FIVES, *TENS, DAY, *USERS.values(), FURTHER}
 
 
-def test_of_an_hour_that_was_refused_nobody_read_anything(
-    world: DependencyGraph, known: dict[Slice, SliceStatus]
-) -> None:
+def test_a_refused_hour_had_no_readers(world: DependencyGraph, known: dict[Slice, SliceStatus]) -> None:
     """The windows inside and around it are greyed, as what they hold is suspect; its users read what was there."""
     refused = {**known, HOUR: SliceStatus(RunState.FAILED, frozenset({"failed"}))}
     after = consequences(world, refused, HOUR, Event.QUALITY_FAILED, UNTIL)
@@ -119,7 +117,7 @@ def test_an_aggregate_of_the_series_is_computed_again_from_the_hour_that_was(
     assert (same[DAY].run_state, same[DAY].generation) == (RunState.COMPLETED, 1)
 
 
-def test_who_read_the_windows_inside_the_hour_keeps_what_it_has(
+def test_readers_of_windows_inside_the_hour_are_unchanged(
     world: DependencyGraph, known: dict[Slice, SliceStatus]
 ) -> None:
     """Their flags come and go with the hour's, their rows do not."""
@@ -165,7 +163,7 @@ def test_another_flag_stays(world: DependencyGraph, known: dict[Slice, SliceStat
     assert after[USERS["never"]].tainted, "one of its inputs is still bad"
 
 
-def test_good_quality_at_first_touches_nobody_else(world: DependencyGraph, known: dict[Slice, SliceStatus]) -> None:
+def test_good_quality_at_first_affects_no_other_slice(world: DependencyGraph, known: dict[Slice, SliceStatus]) -> None:
     fresh = {**known, HOUR: SliceStatus(RunState.COMPLETED, frozenset({"completed"}))}
     assert list(consequences(world, fresh, HOUR, Event.QUALITY_PASSED, UNTIL)) == [HOUR]
 
@@ -187,7 +185,7 @@ def test_taint_goes_on_to_everything_that_was_computed_from_it() -> None:
     ("states", "is_asked"),
     [({"estimated", "completed"}, True), ({"completed"}, False), ({"partial", "completed"}, False)],
 )
-def test_what_read_an_estimate_is_computed_again_from_what_came_of_it(states: set[str], is_asked: bool) -> None:
+def test_readers_of_an_estimate_are_computed_again_from_the_completed_slice(states: set[str], is_asked: bool) -> None:
     """And what takes completed slices alone is not, whenever it was computed."""
     estimating = "[{entity_state: estimated, depends_on: []}, {entity_state: completed, depends_on: []}]"
     world = graph(

@@ -56,7 +56,7 @@ def test_a_report_amounts_to_events(status: SliceStatus, report: Event, known_ru
         (Event.COMPLETED, "completed"),
     ],
 )
-def test_of_a_run_that_was_only_reported_the_next_one_takes_its_place(report: Event, expected: str) -> None:
+def test_the_next_run_replaces_a_run_that_was_only_reported(report: Event, expected: str) -> None:
     events = events_of(report, SliceStatus(RunState.RUNNING), Source.OF_THE_NEXT)
     assert " ".join(event.value for event in events) == expected
 
@@ -80,7 +80,7 @@ def test_reports_of_one_run_in_any_order_and_number_end_alike(reports: list[str]
 @pytest.mark.parametrize("run_state", list(RunState))
 @pytest.mark.parametrize("report", [Event.STARTED, Event.COMPLETED, Event.FAILED, Event.LOST, Event.OBSERVED])
 @pytest.mark.parametrize("known_run", [True, False])
-def test_what_runs_tell_is_never_refused(run_state: RunState, report: Event, known_run: bool) -> None:
+def test_reports_of_runs_are_never_refused(run_state: RunState, report: Event, known_run: bool) -> None:
     status = SliceStatus(run_state)
     if report is Event.OBSERVED and run_state in (RunState.LAUNCHED, RunState.RUNNING, RunState.FAILED):
         return

@@ -31,7 +31,7 @@ def live(*events: Event, start: SliceStatus | None = None) -> SliceStatus:
 FIRST_RUN = (Event.RELEASED, Event.LAUNCHED, Event.STARTED, Event.COMPLETED, Event.QUALITY_PASSED)
 
 
-def test_the_page_is_what_the_table_says() -> None:
+def test_the_page_equals_the_table() -> None:
     assert PAGE.read_text(encoding="utf-8") == render(), (
         "run: python -m tidemark.dependency_model.status.transitions_document > docs/transitions.md"
     )
@@ -92,7 +92,7 @@ def test_a_flag_is_lifted_by_the_slice_that_raised_it_alone() -> None:
     assert apply(once, Event.CLEARED, cause=THERE).valid
 
 
-def test_what_is_deleted_is_absent_and_can_be_made_again() -> None:
+def test_deleted_slices_are_absent_and_can_be_computed_again() -> None:
     absent = live(Event.DELETED, start=live(*FIRST_RUN))
     assert (absent.run_state, absent.states, absent.valid) == (RunState.ABSENT, frozenset(), False)
     assert live(Event.BACKFILL_REQUESTED, start=absent).run_state is RunState.WAITING
@@ -107,7 +107,7 @@ def test_what_is_deleted_is_absent_and_can_be_made_again() -> None:
         (SliceStatus(RunState.COMPLETED), Event.DELETED, ""),
     ],
 )
-def test_what_the_table_does_not_have_is_refused(status: SliceStatus, event: Event, says: str) -> None:
+def test_events_outside_of_the_table_are_refused(status: SliceStatus, event: Event, says: str) -> None:
     if not says:
         assert apply(status, event).run_state is RunState.ABSENT
         return
@@ -121,7 +121,7 @@ def test_quality_events_need_to_know_whose_quality() -> None:
         apply(live(*FIRST_RUN), Event.QUALITY_FAILED)
 
 
-def test_what_was_asked_for_and_not_launched_is_again_what_it_was() -> None:
+def test_a_cancelled_request_restores_the_earlier_status() -> None:
     before = live(*FIRST_RUN)
     asked = live(Event.BACKFILL_REQUESTED, Event.RELEASED, Event.FLAGGED, start=before)
     restored = apply(asked, Event.RESTORED, before=before)

@@ -104,7 +104,7 @@ def test_a_slice_becomes_a_subject_and_comes_back(entity: str, minute: int, kind
     assert resolve(subject, WORLD) == (slice_,)
 
 
-def test_who_asked_is_part_of_the_identity() -> None:
+def test_the_instance_is_part_of_the_identity() -> None:
     manual = DependencySubject.parse("job=daily&&bizDate=20240101&&instance=manual")
     scheduled = DependencySubject.parse("job=daily&&bizDate=20240101")
     assert (manual.instance, scheduled.instance) == (Instance.MANUAL, None)
@@ -134,7 +134,7 @@ def test_who_asked_is_part_of_the_identity() -> None:
         ("table=daily&&dt=20240101&&region=cn", "no condition 'region'"),
     ],
 )
-def test_what_stands_for_nothing_says_why(text: str, says: str) -> None:
+def test_subjects_without_slices_have_a_reason(text: str, says: str) -> None:
     with pytest.raises(TidemarkError) as raised:
         resolve(DependencySubject.parse(text), WORLD)
     assert says in str(raised.value)

@@ -73,6 +73,6 @@ def test_forms(text: str, canonical: str) -> None:
         ("a=" + "x" * 20_000, "not a subject id"),
     ],
 )
-def test_what_is_no_id_is_refused(text: str, says: str) -> None:
+def test_an_invalid_id_is_refused(text: str, says: str) -> None:
     with pytest.raises(ParseError, match=says):
         DependencySubjectId.parse(text)

@@ -95,6 +95,6 @@ def test_the_hour_that_comes_twice_has_an_earliest_time_each() -> None:
         ("mon 0 * * *", "minute"),
     ],
 )
-def test_what_is_no_cron_is_refused(text: str, says: str) -> None:
+def test_an_invalid_cron_expression_is_refused(text: str, says: str) -> None:
     with pytest.raises(ParseError, match=says):
         Cron.parse(text)

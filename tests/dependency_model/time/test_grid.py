@@ -76,7 +76,7 @@ def test_a_day_has_as_many_hours_as_the_clock_shows(zone: str, day: str, hours: 
     assert len(list(calendar.windows(Period.HOUR, window.start, window.end))) == hours
 
 
-def test_the_repeated_hour_is_a_slice_of_its_own() -> None:
+def test_the_repeated_hour_is_a_separate_slice() -> None:
     calendar = Calendar("Europe/Paris")
     first = calendar.window(Period.HOUR, "2026-10-25T02")
     second = calendar.window(Period.HOUR, "2026-10-25T02+01:00")
@@ -121,7 +121,7 @@ def test_a_slice_that_is_not_there_is_said_so(period: Period, key: str) -> None:
         (Period.DAY, ""),
     ],
 )
-def test_what_is_no_key_is_refused(period: Period, key: str) -> None:
+def test_an_invalid_key_is_refused(period: Period, key: str) -> None:
     with pytest.raises(ParseError):
         Calendar("Europe/Paris").window(period, key)
 

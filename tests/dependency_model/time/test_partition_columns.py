@@ -28,7 +28,7 @@ DAY = date(2026, 3, 9)
         ("yyyy_MM.dd HH:mm", "2026_03.09 02:15+01:00"),
     ],
 )
-def test_what_is_shown(form: str, shown: object) -> None:
+def test_printed_forms(form: str, shown: object) -> None:
     (column,) = parse_partition_columns({"p": form})
     assert column.value(DAY, "02+01:00", "15") == shown
     assert column.declared == form
@@ -54,12 +54,12 @@ def test_a_day_has_no_hour() -> None:
         ("d s", "date"),
     ],
 )
-def test_what_is_refused(name: str, form: str) -> None:
+def test_refused_forms(name: str, form: str) -> None:
     with pytest.raises(ParseError):
         parse_partition_columns({name: form})
 
 
-def test_a_period_takes_those_that_it_has_units_of() -> None:
+def test_a_period_uses_the_columns_of_its_units() -> None:
     declared = parse_partition_columns({"ds": "yyyyMMdd", "hh": "HH", "mi": "mm"})
     names = {period: [column.name for column in time_columns(period, declared)] for period in Period}
     assert names[Period.MONTH] == names[Period.DAY] == ["ds"]

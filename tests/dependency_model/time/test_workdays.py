@@ -49,7 +49,7 @@ def test_a_workday(calendar: str, day: str, is_workday: bool) -> None:
     st.integers(-9, 9),
     st.integers(0, 9),
 )
-def test_counted_is_what_one_counts_day_by_day(calendar: str, day: date, first: int, more: int) -> None:
+def test_workdays_equal_a_count_day_by_day(calendar: str, day: date, first: int, more: int) -> None:
     is_workday = ORACLES[calendar].is_working_day
     near = [day + timedelta(days=count) for count in range(-60, 61)]
     before = [other for other in near if other < day and is_workday(other)]

@@ -75,7 +75,7 @@ def ask_by_delta_rs() -> None:
         DeltaTable(str(location), storage_options=delta_rs_options(location))
 
 
-def test_by_a_clients_secret(microsoft: EntraServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_access_by_a_clients_secret(microsoft: EntraServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_CLIENT_SECRET", SECRET)
     ask_by_spark()
     ask_by_delta_rs()
@@ -86,7 +86,7 @@ def test_by_a_clients_secret(microsoft: EntraServer, monkeypatch: pytest.MonkeyP
     assert set(microsoft.used) == {f"Bearer {TOKEN}"}
 
 
-def test_by_the_token_of_a_kubernetes_service_account(
+def test_access_by_the_token_of_a_kubernetes_service_account(
     microsoft: EntraServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = tmp_path / "token"

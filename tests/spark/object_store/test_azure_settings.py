@@ -69,7 +69,7 @@ def test_credentials_are_read_by_our_own_classes_and_no_setting_holds_any(tmp_pa
         ("spark.hadoop.fs.abfss.impl", "org.apache.hadoop.fs.azurebfs.AzureBlobFileSystem"),
     ],
 )
-def test_what_it_hangs_on_cannot_be_set_otherwise(name: str, value: str, tmp_path: Path) -> None:
+def test_required_settings_cannot_be_changed(name: str, value: str, tmp_path: Path) -> None:
     file = tmp_path / "spark.conf"
     file.write_text(f"{name} {value}")
     with pytest.raises(SparkConfError, match=rf"{name} cannot be changed.*remove it"):

@@ -56,7 +56,7 @@ def test_only_an_emulator_is_asked_without_credentials(tmp_path: Path) -> None:
         ("spark.hadoop.fs.gs.impl", "org.apache.hadoop.fs.gs.GoogleHadoopFileSystem"),
     ],
 )
-def test_what_it_hangs_on_cannot_be_set_otherwise(name: str, value: str, tmp_path: Path) -> None:
+def test_required_settings_cannot_be_changed(name: str, value: str, tmp_path: Path) -> None:
     file = tmp_path / "spark.conf"
     file.write_text(f"{name} {value}")
     with pytest.raises(SparkConfError, match=rf"{name} cannot be changed.*remove it"):

@@ -57,7 +57,7 @@ def test_a_lake_on_disk_has_none_of_it(jar: Path, tmp_path: Path) -> None:
         ("spark.hadoop.fs.s3a.aws.credentials.provider", "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider"),
     ],
 )
-def test_what_it_hangs_on_cannot_be_set_otherwise(name: str, value: str, tmp_path: Path) -> None:
+def test_required_settings_cannot_be_changed(name: str, value: str, tmp_path: Path) -> None:
     file = tmp_path / "spark.conf"
     file.write_text(f"{name} {value}")
     with pytest.raises(SparkConfError, match=rf"{name} cannot be changed.*remove it"):

@@ -11,7 +11,7 @@ from tidemark.capture.operations.preflight.binlog import binlog, kept_for
 GOOD = {"log_bin": "ON", "binlog_format": "ROW", "binlog_row_image": "FULL", "expire_logs_days": "0.000000"}
 
 
-def test_whole_rows_that_nobody_removes_are_good() -> None:
+def test_full_rows_that_are_never_removed_are_good() -> None:
     (finding_of,) = binlog("a", GOOD)
     assert (finding_of.subject, finding_of.verdict, finding_of.found) == (
         "database a: binlog",
@@ -31,7 +31,7 @@ def test_whole_rows_that_nobody_removes_are_good() -> None:
         ("binlog_row_value_options", "PARTIAL_JSON", "SET GLOBAL binlog_row_value_options = ''"),
     ],
 )
-def test_each_wrong_setting_is_named_with_what_to_change(name: str, value: str, to_do: str) -> None:
+def test_each_wrong_setting_is_named_with_its_fix(name: str, value: str, to_do: str) -> None:
     (finding_of,) = binlog("a", {**GOOD, name: value})
     assert (finding_of.subject, finding_of.verdict) == (f"database a: {name}", "problem")
     assert finding_of.found.startswith(f"{value}, not ")

@@ -49,7 +49,7 @@ def test_a_foreign_key_that_changes_captured_rows_is_a_problem() -> None:
     assert "foreign key fk to lessons: ON DELETE RESTRICT, ON UPDATE SET NULL" in finding.found
 
 
-def test_a_date_that_may_be_none_and_cannot_be_told_is_a_warning() -> None:
+def test_a_column_with_zero_dates_is_a_warning() -> None:
     dates = [("cataloged.other", "at"), ("cataloged.seats_0", "at")]
     (finding,) = captured_tables("a", SOUND._replace(dates=dates), SOURCES)
     assert (finding.subject, finding.verdict) == ("table a.cataloged.seats_0", "warning")
@@ -69,13 +69,13 @@ def test_a_column_that_an_initial_load_reads_otherwise_is_a_warning() -> None:
     ]
 
 
-def test_a_table_at_which_the_connector_fails_is_a_problem_whoever_captures_it() -> None:
+def test_a_table_that_stops_the_connector_is_a_problem_even_if_not_captured() -> None:
     (finding,) = captured_tables("a", SOUND._replace(unreadable=[("x.audit", "is system-versioned")]), SOURCES)
     assert (finding.subject, finding.verdict) == ("table a.x.audit", "problem")
     assert "table.exclude.list (x.audit)" in (finding.to_do or "")
 
 
-def test_a_table_that_is_named_like_a_shard_is_told() -> None:
+def test_a_table_named_like_a_shard_is_reported() -> None:
     names = ("cataloged.seats_20260323", "cataloged.seats_old", "cataloged.seatsx")
     assert told(SOUND._replace(tables=(*SOUND.tables, *names))) == [
         ("table a.cataloged.seats_20260323", "warning"),

@@ -74,7 +74,7 @@ def test_a_connector_that_runs_with_exact_settings_is_right() -> None:
     ]
 
 
-def test_a_failed_task_is_told_with_its_innermost_cause() -> None:
+def test_a_failed_task_is_reported_with_its_innermost_cause() -> None:
     """The connector itself goes on saying that it runs."""
     cause = "task 0 failed: io.debezium.text.ParsingException: DDL statement couldn't be parsed"
     assert found(listed(RIGHT, {"state": "FAILED", "trace": TRACE})) == [("connector shop", "unreachable", cause)]

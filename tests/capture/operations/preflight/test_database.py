@@ -62,7 +62,7 @@ def in_the_way(findings: list[Finding]) -> list[tuple[str, str]]:
     return [(entry.subject, entry.verdict) for entry in findings if entry.is_in_the_way]
 
 
-def test_a_server_that_is_as_it_should_be_and_nothing_is_written(
+def test_a_correct_server_has_no_findings_and_nothing_is_written(
     mariadb_server: MariaDb, sound: HeartbeatDatabase
 ) -> None:
     sizes = [path.stat().st_size for path in mariadb_server.binlogs()]
@@ -93,7 +93,7 @@ def test_a_binlog_that_is_removed_within_a_day_is_a_warning(mariadb_server: Mari
     assert (findings[1].verdict, "1 day" in findings[1].found) == ("warning", True)
 
 
-def test_nobody_is_let_in_with_a_wrong_password_which_is_not_shown(sound: HeartbeatDatabase) -> None:
+def test_a_wrong_password_is_refused_and_not_shown(sound: HeartbeatDatabase) -> None:
     (findings,) = database(replace(sound, password="hidden"))
     assert (findings.subject, findings.verdict) == ("database a", "problem")
     assert findings.to_do == "correct user and password in TIDEMARK_DATABASES"

@@ -25,7 +25,7 @@ def verdicts(findings: list[Finding]) -> dict[str, str]:
     return {entry.subject: entry.verdict for entry in findings}
 
 
-def test_physical_tables_of_one_logical_table_each_are_no_problem() -> None:
+def test_physical_tables_with_one_logical_table_each_are_no_problem() -> None:
     assert declarations_and_settings.tables([ORDERS, USERS]) == [
         Finding("captured tables", "ok", "2, on the instances a, b")
     ]
@@ -45,7 +45,7 @@ def test_a_physical_table_of_two_logical_ones_is_a_problem_on_each_instance_that
     ) == {"captured tables": "ok"}
 
 
-def test_instances_of_canal_that_nobody_captures_are_a_problem() -> None:
+def test_canal_instances_that_no_entity_captures_are_a_problem() -> None:
     assert declarations_and_settings.canal({"a"}, [ORDERS]) == []
     (findings,) = declarations_and_settings.canal({"a", "z"}, [ORDERS])
     assert (findings.verdict, findings.found) == ("problem", "no entity is captured from z")
@@ -79,7 +79,7 @@ def test_without_kafka_and_databases_there_is_nothing_to_ask(tmp_path: Path) -> 
     assert verdicts(examine(settings, [ORDERS])) == {"captured tables": "ok", "Kafka": "ok"}
 
 
-def test_what_is_wrong_is_refused_and_what_does_not_answer_is_not(tmp_path: Path) -> None:
+def test_a_wrong_setting_is_refused_and_a_silent_server_is_not(tmp_path: Path) -> None:
     down = f"a=mysql://t:secret@{LOOPBACK}:{free_port()}/school,b=mysql://t:secret@{LOOPBACK}:{free_port()}/school"
     settings = Settings.at(tmp_path, databases=down)
     assert set(verdicts(examine(settings, [ORDERS])).values()) == {"ok", "unreachable"}

@@ -86,7 +86,7 @@ def test_whatever_stands_in_comments_is_read_or_refused(sql: str) -> None:
         ("a -- it's\n /*! b */", ["a b"]),
     ],
 )
-def test_what_some_servers_alone_execute_is_read_in_both_ways(sql: str, read: list[str]) -> None:
+def test_text_that_only_some_servers_execute_is_read_both_ways(sql: str, read: list[str]) -> None:
     assert sorted(" ".join(word.text for word in words) for words in readings_of(sql)) == read
 
 

@@ -63,7 +63,7 @@ HARMLESS = (
 
 
 @pytest.mark.parametrize("sql", HARMLESS)
-def test_what_changes_no_row_or_writes_row_events_has_no_effect(sql: str) -> None:
+def test_statements_that_change_no_rows_or_write_row_events_have_no_effect(sql: str) -> None:
     assert effects_of(sql, c=form("BIGINT", null=False)) == []
 
 
@@ -254,7 +254,7 @@ def test_a_number_that_the_server_counted_up_may_become_wider() -> None:
     assert effects_of("ALTER TABLE t MODIFY id BIGINT NOT NULL AUTO_INCREMENT", id=wider) == []
 
 
-def test_where_nobody_said_how_a_table_is_declared_a_conditional_clause_is_doubted() -> None:
+def test_a_conditional_clause_on_an_undeclared_table_is_not_trusted() -> None:
     (effect,) = effects_of("ALTER TABLE t ADD IF NOT EXISTS s INT DEFAULT 7", None)
     assert isinstance(effect, Unproven)
     assert effects_of("ALTER TABLE t ADD s INT DEFAULT 7", None) == [ColumnsSet("school.t", {"s": "7"})]

@@ -116,7 +116,7 @@ def late_events(stream: Stream) -> None:
     stream.change("orders_0", None, order(4, "4.00", 23), at("2026-03-23 22:58"))
 
 
-def test_a_snapshot_is_its_version_and_what_came_late(capture: RestatingCapture) -> None:
+def test_a_restated_snapshot_is_its_version_and_the_late_changes(capture: RestatingCapture) -> None:
     stream = Stream("a")
     first_day(stream)
     stream.land(capture.settings.landing, 0)
@@ -155,7 +155,7 @@ def test_a_snapshot_is_its_version_and_what_came_late(capture: RestatingCapture)
 
 
 @pytest.mark.long
-def test_a_snapshot_waits_for_what_comes_a_little_late(capture: RestatingCapture) -> None:
+def test_a_snapshot_waits_for_slightly_late_changes(capture: RestatingCapture) -> None:
     capture.table = replace(TABLE, restated=frozenset(), lateness={"ods_orders": 10 * 60_000})
     stream = Stream("a")
     first_day(stream)
@@ -238,7 +238,7 @@ def test_names_wait_as_long_as_was_declared_when_they_were_given(capture: Restat
 
 
 @pytest.mark.long
-def test_what_a_slow_clock_dates_yesterday_opens_nothing(capture: RestatingCapture) -> None:
+def test_changes_of_a_slow_clock_restate_nothing(capture: RestatingCapture) -> None:
     stream = Stream("a")
     first_day(stream)
     stream.heartbeat(at("2026-03-23 23:02"), beat_at=at("2026-03-23 23:02"))

@@ -93,7 +93,7 @@ def test_a_table_that_does_not_restate_counts_all_the_same() -> None:
     assert slices_to_restate(plain, PARIS, CommitState(closed=closed), ms(START)) == ()
 
 
-def test_of_a_clock_of_1970_the_newest_slices_are_restated_and_few_are_counted(
+def test_a_clock_of_1970_restates_only_the_newest_slices(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(slices, "MOST_RESTATED", 3)

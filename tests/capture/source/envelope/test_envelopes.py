@@ -133,7 +133,7 @@ def test_a_record_goes_where_its_table_holds_it(spark: SparkSession) -> None:
         assert ([row["table"]] if row["table"] else []) == holding, row
 
 
-def test_what_is_no_message_is_bad_and_what_is_no_change_is_none(spark: SparkSession) -> None:
+def test_an_invalid_message_is_bad_and_other_records_are_no_change(spark: SparkSession) -> None:
     query = {"type": "QUERY", "database": "school", "table": "", "es": 5, "isDdl": False, "data": None, "sql": "BEGIN"}
     drop = {"type": "ERASE", "database": "school", "table": "orders_1", "es": 6, "isDdl": True, "data": None}
     empty = {"type": "INSERT", "database": "school", "table": "orders_1", "es": 7, "isDdl": False, "data": None}

@@ -26,7 +26,7 @@ def test_records_that_retention_dropped_are_said_and_hold_their_instance_alone()
     assert "dropped 3 records" in str(due.problems["a"])
 
 
-def test_a_topic_made_anew_is_not_read() -> None:
+def test_a_recreated_topic_is_not_read() -> None:
     due = KafkaIntake(Known({"a": Bounds(0, 2)})).due({"a": 4}, {}, 1)
     assert due.units == []
     assert isinstance(due.problems["a"], TopicShrunkError)

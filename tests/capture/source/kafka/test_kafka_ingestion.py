@@ -69,7 +69,7 @@ def test_dropped_records_and_wrong_topics_are_said(kafka_server: Kafka) -> None:
         broker.bounds(["cdc.two"])
 
 
-def test_a_topic_that_is_made_anew_has_another_id(kafka_server: Kafka) -> None:
+def test_a_recreated_topic_has_another_id(kafka_server: Kafka) -> None:
     broker = Broker(kafka_server.bootstrap_servers)
     admin = AdminClient({"bootstrap.servers": kafka_server.bootstrap_servers, "log_level": 3})
     ids = []

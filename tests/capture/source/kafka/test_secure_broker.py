@@ -74,7 +74,7 @@ def test_offsets_are_asked_with_the_password(secured: SecureKafka, environment: 
         ("TIDEMARK_KAFKA_CA", ""),
     ],
 )
-def test_without_the_password_or_the_authority_nobody_gets_in(
+def test_a_client_needs_the_password_and_the_authority(
     secured: SecureKafka, environment: pytest.MonkeyPatch, variable: str, value: str
 ) -> None:
     environment.setenv(variable, value)
