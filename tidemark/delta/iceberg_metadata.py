@@ -62,7 +62,7 @@ class IcebergMetadata:
         return MetadataVersion(number, json.loads(store.read(_name(number)))) if number else None
 
     def put(self, version: MetadataVersion) -> bool:
-        """Commit a version that follows the newest one. Returns False if another writer did so first."""
+        """Commit a version that follows the newest one. Returns False if another writer put other content first."""
         store = stored_files(self.location)
         crash_point("iceberg.written")
         if not store.put_if_absent(_name(version.number), json_text(version.content).encode()):
