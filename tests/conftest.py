@@ -23,7 +23,9 @@ from tests.components.fixtures import (
 from tests.examples import load_profile
 from tests.kept_inferences import keep_inferences
 from tests.lake_folder import lake_server
+from tests.seeds import SEED, choose_fresh
 from tests.world import FIRST_DAY, UNTIL_FIRST_DAY, WHOLE, DemoWorld
+from tests.world import FIRST_DAYS, UNTIL_SECOND_DAY, WHOLE, DemoWorld
 from tidemark.spark.session import spark_session
 from tidemark.system.project_root import ROOT_VARIABLE
 from tidemark.system.settings import Settings
@@ -172,6 +174,12 @@ def lake(warehouse_location: TableLocation) -> TableLocation:
 
 def pytest_configure(config: pytest.Config) -> None:
     load_profile()
+    choose_fresh(config.option.markexpr)
+
+
+def pytest_report_header() -> str | None:
+    """The first seed, to run the same cases again."""
+    return f"first seed: {SEED}={os.environ[SEED]}" if SEED in os.environ else None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

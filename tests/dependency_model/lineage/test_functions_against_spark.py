@@ -32,7 +32,7 @@ from tidemark.dependency_model.time.zone import Zone
 from tidemark.errors import QueryError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -61,6 +61,8 @@ _FORMS = (
     "MM/dd/yyyy",
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_AT_ONCE = 25
+"""Expressions in one query of Spark."""
 _LAZY = re.compile(r"\b(CASE|BETWEEN|IN|decode)\b")
 """Parts of it are not looked at once the rest decides: Spark may fail in one where the value is known."""
 _SHOWN: dict[Type, Callable[[Any], Any]] = {
@@ -213,22 +215,31 @@ KINDS: list[Callable[[Random, int], str]] = [_day, _instant, _text, _number, _co
 
 def differences(spark: SparkSession, first: int, count: int) -> tuple[list[str], int]:
     """Expressions whose known value is not Spark's, and how many values were known."""
-    wrong, known_count = [], 0
+    wrong: list[str] = []
+    asked: dict[tuple[date, ...], list[tuple[str, str, dict[date, Value]]]] = {}
     for seed in range(first, first + count):
         random = Random(seed)
         expression = random.choice(KINDS)(random, random.randint(1, 3))
         try:
-            ours = [_ours(expression, day) for day in DAYS]
+            ours = {day: value for day in DAYS if (value := _ours(expression, day)) is not Special.UNKNOWN}
         except QueryError as error:
             wrong.append(f"{seed}: {expression}: {error}")
             continue
-        known_count += sum(value is not Special.UNKNOWN for value in ours)
-        for day, value, theirs in zip(DAYS, ours, _theirs(spark, expression), strict=True):
-            if value is Special.UNKNOWN or (isinstance(theirs, Exception) and _LAZY.search(expression)):
-                continue
-            if not _same(value, theirs):
-                wrong.append(f"{seed}: {expression} on {day}: {value} here, {theirs!r} in Spark")
-    return wrong, known_count
+        asked.setdefault(tuple(ours), []).append((f"{seed}: {expression}", expression, ours))
+    for days, alike in asked.items():
+        for at in range(0, len(alike) if days else 0, _AT_ONCE):
+            together = alike[at : at + _AT_ONCE]
+            theirs = _theirs(spark, [expression for _, expression, _ in together], days)
+            for (name, expression, ours), values in zip(together, theirs, strict=True):
+                wrong += _unlike(name, expression, ours, values)
+    return wrong, sum(len(days) * len(alike) for days, alike in asked.items())
+
+
+def _unlike(name: str, expression: str, ours: dict[date, Value], theirs: list[Any]) -> Iterator[str]:
+    for (day, value), other in zip(ours.items(), theirs, strict=True):
+        is_left_out = isinstance(other, Exception) and _LAZY.search(expression)
+        if not is_left_out and not _same(value, other):
+            yield f"{name} on {day}: {value} here, {other!r} in Spark"
 
 
 def _start(day: date) -> int:
@@ -258,32 +269,35 @@ def _ours(expression: str, day: date) -> Value:
     return value
 
 
-def _theirs(spark: SparkSession, expression: str) -> list[Any]:
-    """Spark's value on each day; its error where it has none."""
-    for name, column in ((":biz_date", "b"), (":period_start", "s"), (":period_end", "e")):
-        expression = expression.replace(name, column)
+def _theirs(spark: SparkSession, expressions: list[str], days: Sequence[date]) -> list[list[Any]]:
+    """Spark's values of each expression on each of the days; its error where it has none."""
     try:
-        return _values(spark, expression, DAYS)
-    except (PySparkException, ValueError):
-        answers: list[Any] = []
-        for day in DAYS:
-            try:
-                answers += _values(spark, expression, [day])
-            except (PySparkException, ValueError) as error:
-                answers.append(error)
-        return answers
+        return _values(spark, expressions, days)
+    except (PySparkException, ValueError) as error:
+        if len(expressions) > 1:
+            middle = len(expressions) // 2
+            return _theirs(spark, expressions[:middle], days) + _theirs(spark, expressions[middle:], days)
+        if len(days) > 1:
+            return [[value for day in days for (values,) in [_theirs(spark, expressions, [day])] for value in values]]
+        return [[error]]
 
 
-def _values(spark: SparkSession, expression: str, days: list[date]) -> list[Any]:
+def _values(spark: SparkSession, expressions: list[str], days: Sequence[date]) -> list[list[Any]]:
     rows = ", ".join(
         f"(DATE '{day}', timestamp_micros({_start(day)}L), timestamp_micros({_start(day + timedelta(days=1))}L))"
         for day in days
     )
-    frame = spark.sql(f"SELECT {expression} AS v FROM VALUES {rows} AS t(b, s, e)")
-    kind = frame.schema["v"].dataType.simpleString()
-    if kind == "timestamp":
-        return [None if row[0] is None else f"@{row[0]}" for row in frame.selectExpr("unix_micros(v)").collect()]
-    return [row[0] for row in frame.collect()]
+    text = ", ".join(f"{expression} AS v{at}" for at, expression in enumerate(expressions))
+    for name, column in ((":biz_date", "b"), (":period_start", "s"), (":period_end", "e")):
+        text = text.replace(name, column)
+    frame = spark.sql(f"SELECT {text} FROM VALUES {rows} AS t(b, s, e)")
+    are_instants = [field.dataType.simpleString() == "timestamp" for field in frame.schema]
+    shown = [f"unix_micros(v{at})" if instant else f"v{at}" for at, instant in enumerate(are_instants)]
+    columns = zip(*frame.selectExpr(*shown).collect(), strict=True)
+    return [
+        [f"@{value}" if instant and value is not None else value for value in column]
+        for instant, column in zip(are_instants, columns, strict=True)
+    ]
 
 
 def _same(value: Value, theirs: Any) -> bool:
@@ -320,7 +334,7 @@ def test_what_is_known_of_an_expression_is_what_spark_makes_of_it(paris: SparkSe
 )
 def test_a_number_that_does_not_fit_its_type_is_unknown(paris: SparkSession, expression: str) -> None:
     """Spark stops the query there (CAST_OVERFLOW or CAST_INVALID_INPUT)."""
-    for day, theirs in zip(DAYS, _theirs(paris, expression), strict=True):
+    for day, theirs in zip(DAYS, *_theirs(paris, [expression], DAYS), strict=True):
         ours = _ours(expression, day)
         assert (ours is Special.UNKNOWN) if isinstance(theirs, Exception) else _same(ours, theirs), day
 
@@ -369,7 +383,7 @@ def _shown_moment(conversion: Conversion, value: Range) -> Any:
 def _theirs_on(spark: SparkSession, expression: str, day: date) -> list[Any] | None:
     """Spark's list; None where it refuses."""
     try:
-        (values,) = _values(spark, expression.replace(":biz_date", "b"), [day])
+        ((values,),) = _values(spark, [expression], [day])
     except PySparkException:
         return None
     return list(values)

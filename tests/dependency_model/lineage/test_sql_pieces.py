@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.examples import examples
+from tests.seeds import chunks
 from tidemark.dependency_model.lineage.declared_sql.expansion import Expansion
 from tidemark.dependency_model.lineage.parsed_query import read_query
 from tidemark.dependency_model.lineage.sql_pieces import sql_pieces
@@ -63,6 +65,16 @@ def _by_spark(text: str, jvm: Jvm) -> str:
 @given(text=st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join))
 def test_pieces_are_those_of_sparks_own_lexer(spark: SparkSession, text: str) -> None:
     assert _by_character(text) == _by_spark(text, Jvm(spark))
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.parametrize("first", chunks(1_000, 1_000))
+def test_pieces_of_many_texts_are_those_of_sparks_own_lexer(spark: SparkSession, first: int) -> None:
+    for seed in range(first, first + 1_000):
+        random = Random(seed)
+        text = "".join(random.choices(FRAGMENTS, k=random.randint(1, 20)))
+        assert _by_character(text) == _by_spark(text, Jvm(spark)), f"seed {seed}: {text!r}"
 
 
 @pytest.mark.parametrize(
