@@ -21,6 +21,7 @@ from tidemark.console.main import main
 from tidemark.dagster.mappings import partition_mapping
 from tidemark.dagster.partitions import partitions_definition
 from tidemark.dependency_model.entity import parse_entity
+from tidemark.dependency_model.lineage import expression_evaluation
 from tidemark.dependency_model.lineage.column_lineage import ColumnLineage, column_lineage
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.inference import infer
@@ -284,8 +285,9 @@ def test_a_period_that_changed_over_its_table_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata", "Asia/Kathmandu", "Australia/Lord_Howe"])
-def test_a_local_day_of_utc_hours_is_all_of_them(zone: str) -> None:
-    """Case 19."""
+def test_a_local_day_of_utc_hours_is_all_of_them(monkeypatch: pytest.MonkeyPatch, zone: str) -> None:
+    """Case 19, in few steps: each day is sought where the day before was found."""
+    monkeypatch.setattr(expression_evaluation, "STEPS_LIMIT", 6_000)
     folder = "19_local_day_of_utc_hours"
     declared = {name: yaml.safe_load(text_of(f"{folder}/{name}.yaml")) for name in ("down", "h_utc")}
     assert declared["down"]["time_zone"] == "America/New_York"

@@ -48,8 +48,7 @@ def instant_of(zone: Zone, reading: int, offset: int | None = None) -> int:
 def instants_of(zone: Zone, readings: ClockSpan, offset: int | None = None) -> ClockSpan:
     """The first and the last instant of all local times, each as in `instant_of`."""
     low, high = instant_of(zone, readings.low, offset), instant_of(zone, readings.high, offset)
-    around = (readings.low - DAY_MICROS) // MICROS, (readings.high + DAY_MICROS) // MICROS
-    for change in zone.changes_within(*around):
+    for change in _changes_near_ends(zone, readings):
         before, after = zone.offset_at(change - 1), zone.offset_at(change)
         first_left_out, first_shown = (change + before) * MICROS, (change + after) * MICROS
         if first_left_out <= readings.high and readings.low < first_shown:
@@ -57,6 +56,15 @@ def instants_of(zone: Zone, readings: ClockSpan, offset: int | None = None) -> C
             if first_shown <= readings.high:
                 low = min(low, change * MICROS)
     return ClockSpan(low, high)
+
+
+def _changes_near_ends(zone: Zone, readings: ClockSpan) -> tuple[int, ...]:
+    """The changes of the offset that may decide the first or the last instant."""
+    first, last = (readings.low - DAY_MICROS) // MICROS, (readings.high + DAY_MICROS) // MICROS
+    if readings.high - readings.low <= 2 * _ENDS:
+        return zone.changes_within(first, last)
+    ends = (readings.low + _ENDS) // MICROS, (readings.high - _ENDS) // MICROS
+    return zone.changes_within(first, ends[0]) + zone.changes_within(ends[1], last)
 
 
 def pieces(zone: Zone, span: ClockSpan) -> list[ClockSpan]:

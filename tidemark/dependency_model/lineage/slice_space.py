@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tidemark.dependency_model.lineage.value_range import Range, Type, Value, point
@@ -159,16 +160,15 @@ def needed_stretches(
 
     `ask` says of a box whether some slice of it may be needed, and whether all are. The search starts at the slices
     `near`, where the answer usually is; farther away, it cuts time into longer ranges. `expected` is the answer of
-    another business time, moved: if it is right again, it saves cuts. Raises TooManyBoxesError.
+    another business time, moved: the search starts there, and cuts days at its ends. Raises TooManyBoxesError.
     """
-    before, behind = _units(space, near)
+    before, behind = _units(space, near if expected is None else expected)
     stretches: list[range] = []
-    if expected is not None:
-        units = _units(space, expected)
-        if ask(space.box(*units))[1]:
-            before, behind = units
-            stretches.append(space.slices(before, behind))
-    stack = [(behind + 1, space.last), (space.first, before - 1), *([] if stretches else [(before, behind)])]
+    stack = [(behind + 1, space.last), (space.first, before - 1)]
+    if expected is not None and ask(space.box(before, behind))[1]:
+        stretches.append(space.slices(before, behind))
+    else:
+        stack += [(before, before), (before + 1, behind - 1), *([(behind, behind)] if before < behind else [])]
     while stack:
         low, high = stack.pop()
         if low > high:
@@ -180,7 +180,7 @@ def needed_stretches(
         if every:
             stretches.append(space.slices(low, high))
         elif some and low == high:
-            stretches += _inside(space, low, ask)
+            stretches += _inside(space, low, ask, expected)
         elif some:
             cut = _cut(low, high, before if high < before else behind)
             stack += [(low, cut), (cut + 1, high)]
@@ -202,11 +202,14 @@ def _cut(low: int, high: int, middle: int) -> int:
     return (low + high) // 2
 
 
-def _inside(space: SliceSpace, unit: int, ask: Callable[[Box], tuple[bool, bool]]) -> list[range]:
-    """The needed slices of one unit: its boxes are halved, then checked slice by slice."""
+def _inside(
+    space: SliceSpace, unit: int, ask: Callable[[Box], tuple[bool, bool]], expected: range | None
+) -> list[range]:
+    """The needed slices of one unit: its boxes are cut at the expected ends and halved, then checked slice by slice."""
     boxes, whole = space.inside(unit), space.box(unit, unit)
+    middle = [len(boxes) // 2] if expected is None else _places(boxes, expected)
     stretches: list[range] = []
-    stack = [(0, len(boxes) - 1)]
+    stack = [(low, high - 1) for low, high in pairwise(sorted({0, *middle, len(boxes)}))]
     while stack:
         low, high = stack.pop()
         some, every = ask(_hull(boxes[low][0], boxes[high][0], whole))
@@ -220,6 +223,12 @@ def _inside(space: SliceSpace, unit: int, ask: Callable[[Box], tuple[bool, bool]
         else:
             stretches += [range(ordinal, ordinal + 1) for ordinal in boxes[low][1] if ask(space.point(ordinal))[0]]
     return stretches
+
+
+def _places(boxes: Sequence[tuple[Box, range]], slices: range) -> list[int]:
+    """The boxes where a range of slices begins and ends."""
+    starts = [box_slices.start for _, box_slices in boxes]
+    return [bisect_left(starts, slices.start), bisect_left(starts, slices.stop)]
 
 
 def _hull(first: Box, last: Box, whole: Box) -> Box:

@@ -94,6 +94,10 @@ class Zone:
         low, high = bisect_right(self.changes, start), bisect_right(self.changes, end - 1)
         return self.changes[low:high]
 
+    def offsets_within(self, start: int, end: int) -> tuple[int, ...]:
+        """The offsets in [start, end), in seconds east of UTC."""
+        return self.offsets[bisect_right(self.changes, start) - 1 : bisect_right(self.changes, end - 1)]
+
     @classmethod
     def load(cls, name: str) -> Zone:
         """The zone of an IANA name, or of a fixed offset such as `UTC+8`. Raises CalendarError."""

@@ -129,10 +129,10 @@ def to_utc_timestamp(conversion: Conversion, value: Value, zone: Value) -> Value
     return spanning(meant, conversion.cast(value, Type.TIMESTAMP), zone)
 
 
-def _offsets_around(zone: Zone, instants: Range) -> list[int]:
+def _offsets_around(zone: Zone, instants: Range) -> tuple[int, ...]:
     """A zone's offsets to UTC, in seconds, from two days before a range of instants to two days after it."""
     first, last = instants.low // MICROS - 2 * DAY_SECONDS, instants.high // MICROS + 2 * DAY_SECONDS
-    return [zone.offset_at(first), *(zone.offset_at(change) for change in zone.changes_within(first, last))]
+    return zone.offsets_within(first, last)
 
 
 def _zone(name: str) -> Zone:
