@@ -29,6 +29,7 @@ from tidemark.dependency_model.time import Period
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+_KINDS = ("'x'", "'x'", "'y'", "NULL")
 TODAY = date(2026, 3, 30)
 DAYS = [TODAY + timedelta(days=shift) for shift in range(-5, 4)]
 TABLES = ("d_orders", "d_users", "d_clicks")
@@ -89,12 +90,22 @@ def _condition(random: Random, alias: str, other: str | None, depth: int = 2) ->
         return f"{day} IN ({_moment(random, other)}, {_moment(random, None)})"
     if roll < 0.73:
         return f"coalesce({alias}.dt, :biz_date) = {_moment(random, other)}"
+    if roll < 0.79:
+        return f"{day} = {_one_of_two_shifts(random, alias)}"
     return f"{day} {random.choice(['=', '=', '=', '<=', '>=', '<>'])} {_moment(random, other)}"
+
+
+def _one_of_two_shifts(random: Random, alias: str) -> str:
+    first, last = random.sample(range(-2, 4), k=2)
+    if random.random() < 0.5:
+        return f"date_sub(:biz_date, CASE WHEN {alias}.x > 0 THEN {first} ELSE {last} END)"
+    shift = f"CASE WHEN {alias}.x > 0 THEN INTERVAL {abs(first)} DAY ELSE INTERVAL {abs(last)} DAY END"
+    return f"cast(:biz_date {random.choice(['+', '-'])} {shift} AS DATE)"
 
 
 def _random_query(random: Random) -> str:  # noqa: PLR0911 - a return a shape
     a, b = (_item(random) for _ in range(2))
-    shape = random.randrange(10)
+    shape = random.randrange(12)
     own, joined = _condition(random, "a", None), _condition(random, "a", "b")
     if shape == 9 and random.random() < 0.7:
         return _of_full_joins(random, a, b)
@@ -124,6 +135,8 @@ def _random_query(random: Random) -> str:  # noqa: PLR0911 - a return a shape
         return f"SELECT a.u, a.x FROM {a} AS a LEFT {kind} JOIN {b} AS b ON {on} WHERE {own}"
     if shape == 8:
         return _of_three_tables(random, a, b, own)
+    if shape > 9:
+        return _of_listed_rows(random, a, own)
     scalar = f"(SELECT sum(b.x) FROM {b} AS b WHERE b.u = a.u AND {_condition(random, 'b', 'a')})"
     return f"SELECT a.u, {scalar} AS s FROM {a} AS a WHERE {own}"
 
@@ -171,6 +184,45 @@ def _of_full_joins(random: Random, a: str, b: str) -> str:
     )
     where = random.choice([_condition(random, "o", None), _condition(random, "o", "c"), _condition(random, "c", None)])
     return f"SELECT o.dt, o.x, c.x AS y FROM ({inner}) AS o {around} WHERE {where}"
+
+
+def _of_listed_rows(random: Random, a: str, own: str) -> str:
+    """Days counted by rows that the query lists itself, chosen by CASE or by conditions on these rows."""
+    rows = [f"({random.randint(-1, 3)}, {random.choice(_KINDS)})" for _ in range(random.randint(1, 4))]
+    of_rows = ["v.k = 'x'", "v.n > 0", "v.k <> 'y' OR v.k IS NULL", "v.n IN (0, 2)", "NOT v.k = 'x'", "v.n = v.n"]
+    chosen, kept = random.choice(of_rows), random.choice(of_rows).replace("v.", "")
+    count = random.choice(
+        [
+            "v.n",
+            "v.n + 1",
+            "CASE WHEN v.k = 'x' THEN 0 WHEN v.k = 'y' THEN v.n ELSE 2 END",
+            "CASE v.n WHEN 1 THEN 3 WHEN 3 THEN 1 ELSE v.n END",
+            "if(v.n > 1, 1, v.n)",
+            "coalesce(nullif(v.n, 1), 2)",
+        ]
+    )
+    listed = f"(VALUES {', '.join(rows)})"
+    listed = random.choice([f"{listed} AS v(n, k)", f"(SELECT n, k FROM {listed} AS w(n, k) WHERE {kept}) AS v"])
+    on = random.choice(
+        [
+            f"a.dt = date_sub(:biz_date, {count})",
+            f"date_add(a.dt, {count}) = :biz_date",
+            "a.dt = cast(:biz_date - CASE v.k WHEN 'x' THEN INTERVAL 1 DAY ELSE INTERVAL 2 DAY END AS DATE)",
+            f"a.dt BETWEEN date_sub(:biz_date, {count}) AND date_add(:biz_date, v.n)",
+        ]
+    )
+    join = random.choice(["JOIN", "JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
+    rows_there, wanted = random.choice(["EXISTS", "NOT EXISTS"]), random.choice(["IN", "NOT IN"])
+    at, days = random.choice(["AND", "AND", "OR"]), f"SELECT date_sub(:biz_date, {count}) FROM {listed} WHERE {chosen}"
+    return random.choice(
+        [
+            f"SELECT a.u, a.x FROM {a} AS a {join} {listed} ON {on} WHERE {random.choice([chosen, own, 'a.x > 0'])}",
+            f"SELECT a.u, a.x, v.k FROM {listed} {join} {a} AS a ON {on} AND ({chosen}) WHERE {own}",
+            f"SELECT a.u, a.x FROM {a} AS a, {listed} WHERE {on} AND ({chosen}) AND {own}",
+            f"SELECT a.u, a.x FROM {a} AS a WHERE {own} {at} {rows_there} (SELECT 1 FROM {listed} WHERE {on})",
+            f"SELECT a.u FROM {a} AS a WHERE {own} {at} a.dt {wanted} ({days})",
+        ]
+    )
 
 
 def _item(random: Random) -> str:

@@ -7,9 +7,10 @@ or duration a pair of months and microseconds. A boolean is a truth
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
 
@@ -55,6 +56,7 @@ class Special(Enum):
     """Differs within the box in a way that a range cannot express; on a single slice it is known."""
 
 
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 Value = Range | Special | int
 """An int is a truth value."""
 
@@ -68,6 +70,8 @@ def point(type_: Type, value: Any) -> Range:
 
 def exact_number(text: str) -> Range:
     """The range of one exact number; a whole one is an int, for speed. Raises ValueError."""
+    if not _NUMBER.fullmatch(text.strip()):
+        raise ValueError(text)  # `03/31`, which a Fraction reads as well
     exact = Fraction(text.strip())
     return point(Type.NUMBER, exact.numerator if exact.denominator == 1 else exact)
 

@@ -105,8 +105,8 @@ def _step(conversion: Conversion, value: Range, months: int, micros: int) -> Val
 def subtract(conversion: Conversion, left: Value, right: Value) -> Value:
     """`-` with a date or timestamp on the left."""
     if is_interval(right):
-        months, micros = right.low
-        return add_interval(conversion, left, point(right.type, (-months, -micros)))
+        low, high = ((-months, -micros) for months, micros in (right.high, right.low))
+        return add_interval(conversion, left, Range(right.type, low, high))
     if isinstance(right, Range) and right.type is Type.NUMBER:
         return add_days(conversion, left, Range(Type.NUMBER, -right.high, -right.low))
     if isinstance(left, Range) and isinstance(right, Range):
