@@ -25,7 +25,6 @@ from tests.kept_inferences import keep_inferences
 from tests.lake_folder import lake_server
 from tests.seeds import SEED, choose_fresh
 from tests.world import FIRST_DAY, UNTIL_FIRST_DAY, WHOLE, DemoWorld
-from tests.world import FIRST_DAYS, UNTIL_SECOND_DAY, WHOLE, DemoWorld
 from tidemark.spark.session import spark_session
 from tidemark.system.project_root import ROOT_VARIABLE
 from tidemark.system.settings import Settings

@@ -32,7 +32,7 @@ from tidemark.dependency_model.time.zone import Zone
 from tidemark.errors import QueryError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -216,16 +216,17 @@ KINDS: list[Callable[[Random, int], str]] = [_day, _instant, _text, _number, _co
 def differences(spark: SparkSession, first: int, count: int) -> tuple[list[str], int]:
     """Expressions whose known value is not Spark's, and how many values were known."""
     wrong: list[str] = []
-    asked: dict[tuple[date, ...], list[tuple[str, str, dict[date, Value]]]] = {}
+    asked: dict[tuple[date, ...], list[tuple[str, str, Mapping[date, Value]]]] = {}
     for seed in range(first, first + count):
         random = Random(seed)
         expression = random.choice(KINDS)(random, random.randint(1, 3))
         try:
-            ours = {day: value for day in DAYS if (value := _ours(expression, day)) is not Special.UNKNOWN}
+            of_days = {day: _ours(expression, day) for day in DAYS}
         except QueryError as error:
             wrong.append(f"{seed}: {expression}: {error}")
             continue
-        asked.setdefault(tuple(ours), []).append((f"{seed}: {expression}", expression, ours))
+        known = {day: value for day, value in of_days.items() if value is not Special.UNKNOWN}
+        asked.setdefault(tuple(known), []).append((f"{seed}: {expression}", expression, known))
     for days, alike in asked.items():
         for at in range(0, len(alike) if days else 0, _AT_ONCE):
             together = alike[at : at + _AT_ONCE]
@@ -235,7 +236,7 @@ def differences(spark: SparkSession, first: int, count: int) -> tuple[list[str],
     return wrong, sum(len(days) * len(alike) for days, alike in asked.items())
 
 
-def _unlike(name: str, expression: str, ours: dict[date, Value], theirs: list[Any]) -> Iterator[str]:
+def _unlike(name: str, expression: str, ours: Mapping[date, Value], theirs: list[Any]) -> Iterator[str]:
     for (day, value), other in zip(ours.items(), theirs, strict=True):
         is_left_out = isinstance(other, Exception) and _LAZY.search(expression)
         if not is_left_out and not _same(value, other):

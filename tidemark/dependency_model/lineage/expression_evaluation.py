@@ -6,6 +6,7 @@ Parts that only depend on the business time are computed once for each business 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
@@ -50,6 +51,8 @@ STEPS_LIMIT: Final = 3_000_000
 """The most examined parts of conditions in one analysis. The queries of the tests need less than a third of it."""
 _LARGE: Final = 100
 """From this number of parts each counts twice, from twice as many three times, so that a large condition ends soon."""
+_FEW_VALUES: Final = 20
+"""Up to this many values of sequences are examined one by one for several slices, too."""
 _REMEMBERED: Final = 1 << 16
 """The most slices and ranges for which an expression's value is cached."""
 _GROWING: Final = frozenset(["concat", "concat_ws", "lpad", "rpad", "replace", "regexp_replace", "+", "-", "*"])
@@ -165,20 +168,22 @@ class Evaluator:
     def _for_some(
         self, bound: Bound, compute: Callable[[Environment], Value], elements: Iterable[Element]
     ) -> Callable[[Environment], int]:
-        """Several slices are evaluated by the ends of the sequences, single slices by each value."""
+        """Several slices are evaluated by the ends of long sequences; single slices, and short lists, by each value."""
         columns = [part for part in value_parts(bound) if isinstance(part, Column) and self._is_partition(part)]
         values_of = {element: self._values(element) for element in elements}
 
         def holds(environment: Environment) -> int:
             noted = len(self.unevaluated)
             truth = truth_of(compute(environment))
-            if truth == logic.TRUE or not logic.can_be_true(truth) or not _are_points(environment, columns):
+            if truth == logic.TRUE or not logic.can_be_true(truth):
                 return truth
             known = [values(environment) for values in values_of.values()]
-            if any(values is None for values in known):
+            sequences = {element: values for element, values in zip(values_of, known, strict=True) if values}
+            if any(values is None for values in known) or not (
+                _are_points(environment, columns) or prod(map(len, sequences.values())) <= _FEW_VALUES
+            ):
                 return truth
             del self.unevaluated[noted:]
-            sequences = {element: values for element, values in zip(values_of, known, strict=True) if values}
             return self._some_truth(compute, environment, sequences)
 
         return holds

@@ -41,7 +41,7 @@ def _pivot(relation: Relation, node: Any, veil: Veil) -> Relation:
     choosing = _found(relation, fields)
     taken = {*fields, *(name for names in used for name in names)}
     hidden = veil_columns(relation, veil)
-    columns: dict[str, Bound] = {name: bound for name, bound in hidden.columns.items() if name not in taken}
+    columns: dict[str, Bound] = {name: bound for name, bound in relation.columns.items() if name not in taken}
     for at, name in enumerate(made):
         parts = _found(relation, used[at % len(used)])
         columns[name] = Opaque(parts, place=veil.place, choosing=choosing, hidden_by=veil.by)

@@ -38,15 +38,14 @@ from tidemark.dependency_model.lineage.relation import (
     veil_columns,
 )
 from tidemark.dependency_model.lineage.scope import CommonTable
-from tidemark.dependency_model.lineage.select_binding import SelectBinder
+from tidemark.dependency_model.lineage.select_binding import SelectBinder, aliased
 from tidemark.dependency_model.lineage.sqlglot_expressions import LISTS
-from tidemark.dependency_model.lineage.value_range import Range, Type, point
+from tidemark.dependency_model.lineage.value_range import Type, point
 from tidemark.dependency_model.suggestion import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from tidemark.dependency_model.lineage.bound_expression import Bound
     from tidemark.dependency_model.lineage.known_tables import Tables
     from tidemark.dependency_model.lineage.parsed_query import Query
     from tidemark.dependency_model.lineage.scope import Scope
@@ -90,7 +89,7 @@ class Binder:
                 case exp.Select():
                     ways = [replace(way, members={}) for way in self._select(node, names, parent)]
                 case exp.Values():
-                    ways = [_values(node)]
+                    ways = [self._values(node, names, parent)]
                 case exp.Table():
                     ways = self.from_item(node, names, parent)
                 case _:
@@ -116,7 +115,7 @@ class Binder:
         for pivot in node.args.get("pivots") or ():
             veil = Veil("PIVOT", self.query.place_of(pivot))
             ways = [behind_pivot(way, pivot, veil) for way in ways]
-        columns = _column_aliases(node)
+        columns = _column_aliases(aliased(node))
         return [_rename(way, columns) for way in ways] if columns else ways
 
     def _with_ctes(self, node: Any, names: Mapping[str, CommonTable]) -> Mapping[str, CommonTable]:
@@ -173,6 +172,23 @@ class Binder:
             )
             return self._select(star, names, parent)
         return self.relations(inner, names, parent)
+
+    def _values(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> Relation:
+        """The rows of VALUES: each column is chosen by the number of the row."""
+        rows = node.expressions
+        width = len(rows[0].expressions) if rows and isinstance(rows[0], exp.Tuple) else 1
+        columns = _column_aliases(node) or tuple(f"col{at + 1}" for at in range(width))
+        if len(rows) > CONSTANTS_LIMIT:
+            return Relation(dict.fromkeys(columns, Opaque(why="a table of constants", of_data=False)))
+        binder = SelectBinder(self, exp.Select(), names, parent)
+        row = Element(Call("sequence", (_number(1), _number(len(rows)))))
+        cells = [[binder.translator.bind(cell) for cell in _cells(row)] for row in rows]
+        return Relation(
+            {
+                name: Call("elt", (row, *(cell[at] if at < len(cell) else Opaque() for cell in cells)))
+                for at, name in enumerate(columns)
+            }
+        )
 
     def _set_operation(self, node: Any, names: Mapping[str, CommonTable], parent: Scope | None) -> list[Relation]:
         first, others = _branches(node)
@@ -336,25 +352,9 @@ def _align(relation: Relation, first: Relation) -> Relation:
     )
 
 
-def _values(node: Any) -> Relation:
-    rows = node.expressions
-    width = len(rows[0].expressions) if rows and isinstance(rows[0], exp.Tuple) else 1
-    names = _column_aliases(node) or tuple(f"col{at + 1}" for at in range(width))
-    return Relation({name: _of_constants([_cell(row, at) for row in rows]) for at, name in enumerate(names)})
-
-
-def _cell(row: Any, at: int) -> Any:
-    """The cell of a VALUES row at a position; None if the row is shorter."""
-    cells = row.expressions if isinstance(row, exp.Tuple) else [row]
-    return cells[at] if at < len(cells) else None
-
-
-def _of_constants(cells: Sequence[Any]) -> Bound:
-    """A column of VALUES: one of its constants, if all are known."""
-    listed = tuple(constant for cell in cells if (constant := _constant(cell)) is not None)
-    if 0 < len(cells) <= CONSTANTS_LIMIT and len(listed) == len(cells):
-        return Element(Call("array", listed))
-    return Opaque(why="a table of constants", of_data=False)
+def _cells(row: Any) -> list[Any]:
+    """The cells of a row of VALUES."""
+    return row.expressions if isinstance(row, exp.Tuple) else [row]
 
 
 def _is_sequence(item: Any) -> bool:
@@ -374,30 +374,31 @@ def _table_function(node: Any) -> Relation:
     return (MadeColumns(("id",)) if is_range else made_columns(node.this) or ANY_COLUMN).relation(made)
 
 
-def _constant(node: Any) -> Literal | None:
-    """A whole number or a text, as written; None for anything else."""
+def _constant(node: Any) -> int | None:
+    """A whole number as written; None for anything else."""
     sign = 1
     while isinstance(node, (exp.Neg, exp.Paren)):
         sign, node = (-sign if isinstance(node, exp.Neg) else sign), node.this
-    if not isinstance(node, exp.Literal) or (node.is_string and sign < 0):
-        return None
-    if node.is_string:
-        return Literal(point(Type.STRING, str(node.this)))
-    return Literal(point(Type.NUMBER, sign * int(node.this))) if str(node.this).isdecimal() else None
+    is_number = isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdecimal()
+    return sign * int(node.this) if is_number else None
+
+
+def _number(value: int) -> Literal:
+    return Literal(point(Type.NUMBER, value))
 
 
 def _range(function: Any) -> Element | None:
-    """The numbers of `range(end)` and `range(start, end)`, if both are constants."""
+    """The numbers of `range(end)` and `range(start, end, step)`, if all are constants."""
     if not isinstance(function, exp.Anonymous) or str(function.this).lower() != "range":
         return None
-    constants = [_constant(argument) for argument in function.expressions]
-    values = [constant.value for constant in constants if constant is not None]
-    bounds = [int(end.low) for end in values if isinstance(end, Range) and end.type is Type.NUMBER]
-    if len(bounds) != len(constants) or not 1 <= len(bounds) <= 2:
+    values = [value for argument in function.expressions if (value := _constant(argument)) is not None]
+    if len(values) != len(function.expressions) or not 1 <= len(values) <= len(("start", "end", "step")):
         return None
-    start, end = bounds if len(bounds) == 2 else (0, *bounds)
-    ends = (Literal(point(Type.NUMBER, start)), Literal(point(Type.NUMBER, end - 1)))
-    return Element(Call("sequence", ends)) if start < end else None
+    start, end, step = (0, *values, 1) if len(values) == 1 else (*values, 1)[:3]
+    numbers = range(start, end, step) if step else range(0)
+    if not numbers:
+        return None
+    return Element(Call("sequence", (_number(numbers[0]), _number(numbers[-1]), _number(step))))
 
 
 def _is_recursive(table: CommonTable) -> bool:

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constraint:
-    """A condition that each row of the target occurrences must meet to count. `sides` are those at its place."""
+    """A condition that each row of the target occurrences must meet to count. `sides` are those at its place.
+
+    Without a target it is on rows that a query lists itself.
+    """
 
     condition: Bound
     targets: frozenset[Occurrence]

@@ -22,6 +22,7 @@ from tidemark.dependency_model.lineage.bound_expression import (
     tables_in,
 )
 from tidemark.dependency_model.lineage.generators import ANY_COLUMN, MadeColumns, made_columns
+from tidemark.dependency_model.lineage.listed_rows import listed_rows
 from tidemark.dependency_model.lineage.made_up_rows import drops_made_up_rows
 from tidemark.dependency_model.lineage.merged_columns import FullJoins, derived, equal_columns
 from tidemark.dependency_model.lineage.relation import (
@@ -122,7 +123,7 @@ class SelectBinder:
     # --- FROM -------------------------------------------------------------------------------------------------------
 
     def _add(self, node: Any, relation: Relation, *, makes_up: bool) -> Item:
-        alias = (node.alias_or_name or "").lower()
+        alias = (aliased(node).alias_or_name or "").lower()
         item = Item(alias, relation, JoinSource(alias) if makes_up else None)
         if alias and self.scope.knows(alias):
             raise self.binder.query.error("two tables with one name", node, found=alias, hint="give one an alias")
@@ -251,7 +252,7 @@ class SelectBinder:
         self.own.append(condition)
         spoken_of = tables_in(condition)
         chosen = targets & spoken_of if spoken_of else targets
-        if chosen:
+        if chosen or (not targets and listed_rows(condition)):
             self.constraints.append(Constraint(condition, chosen, self.scope.all_sides()))
         for own in derived(condition, self._full_joins(), self.scope.all_sides()):
             if chosen := targets & own.targets:
@@ -458,7 +459,7 @@ class SelectBinder:
         conditions = [
             constraint.condition
             for constraint in relation.constraints
-            if constraint.targets <= own and (spoken_of := tables_in(constraint.condition)) and not spoken_of <= own
+            if constraint.targets <= own and (not constraint.targets or not tables_in(constraint.condition) <= own)
         ]
         direct = tuple(occurrence for occurrence in relation.occurrences if self._is_direct(inner, occurrence))
         return relation, Exists(tuple(conditions), relation.occurrences, direct, tuple(relation.indirect))
@@ -470,6 +471,12 @@ class SelectBinder:
         tables = [item for item in items if isinstance(item, exp.Table) and item.name.lower() not in self.names]
         places = [self.binder.query.place_of(table.this) for table in tables if table.name.lower() == occurrence.table]
         return occurrence.place in places
+
+
+def aliased(item: Any) -> Any:
+    """The part of a FROM item that has its alias: behind a PIVOT or UNPIVOT the name may be another one."""
+    pivots = item.args.get("pivots") or ()
+    return next((pivot for pivot in reversed(pivots) if pivot.args.get("alias") is not None), item)
 
 
 def _targets(side: str, kind: str, left: frozenset[Occurrence], right: frozenset[Occurrence]) -> frozenset[Occurrence]:

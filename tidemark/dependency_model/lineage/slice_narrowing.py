@@ -29,6 +29,7 @@ from tidemark.dependency_model.lineage.equal_columns import (
 from tidemark.dependency_model.lineage.equal_columns import (
     is_timeless as are_timeless,
 )
+from tidemark.dependency_model.lineage.listed_rows import with_its_rows
 from tidemark.dependency_model.lineage.setting_tree import SettingNode, setting_tree
 from tidemark.dependency_model.lineage.shown_partition import day_shown
 from tidemark.dependency_model.lineage.slice_question import Condition, Setting, SliceQuestion, Variable
@@ -134,6 +135,7 @@ class SliceNarrowing:
         for constraint in relation.constraints:
             if target not in constraint.targets or not self._tells(constraint):
                 continue
+            constraint = with_its_rows(constraint, target, relation.constraints)  # noqa: PLW2901 - the same, narrower
             spoken_of = {
                 part.occurrence
                 for part in value_parts(constraint.condition)

@@ -207,9 +207,9 @@ def _inside(
 ) -> list[range]:
     """The needed slices of one unit: its boxes are cut at the expected ends and halved, then checked slice by slice."""
     boxes, whole = space.inside(unit), space.box(unit, unit)
-    middle = [len(boxes) // 2] if expected is None else _places(boxes, expected)
+    cuts = [len(boxes) // 2] if expected is None else _places(boxes, expected)
     stretches: list[range] = []
-    stack = [(low, high - 1) for low, high in pairwise(sorted({0, *middle, len(boxes)}))]
+    stack = [(low, high - 1) for low, high in pairwise(sorted({0, *cuts, len(boxes)}))]
     while stack:
         low, high = stack.pop()
         some, every = ask(_hull(boxes[low][0], boxes[high][0], whole))

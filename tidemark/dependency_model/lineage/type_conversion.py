@@ -78,7 +78,8 @@ class Conversion:
         if value.type is Type.NUMBER:
             ordered = target is not Type.STRING or _have_as_many_digits(value)
         else:
-            ordered = (value.type, target) != (Type.STRING, Type.NUMBER)
+            is_digits = value.type is Type.STRING and value.is_shaped and value.low.isdecimal()
+            ordered = is_digits or (value.type, target) != (Type.STRING, Type.NUMBER)
         return (monotone if ordered else pointwise)(convert, value)
 
     def by_clock(self, compute: Callable[..., Value], first: Value, *others: Value) -> Value:

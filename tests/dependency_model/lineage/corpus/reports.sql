@@ -623,3 +623,175 @@ WITH b AS (SELECT date_sub(:biz_date, 3) AS low, date_sub(:biz_date, 1) AS high)
 -- case: greatest_of_start_and_week
 -- reads: d_orders = Range -6..0
 SELECT user_id FROM d_orders WHERE dt >= greatest(date_sub(:biz_date, 6), DATE '2020-01-01') AND dt <= :biz_date;
+
+-- case: year_as_a_part_of_the_date
+-- reads: d_orders = all year
+SELECT * FROM d_orders WHERE split_part(dt, '-', 1) = date_format(:biz_date, 'yyyy');
+
+-- case: year_and_month_as_parts_of_the_date
+-- reads: d_orders = all month
+SELECT * FROM d_orders WHERE split_part(dt, '-', 1) = date_format(:biz_date, 'yyyy') AND split_part(dt, '-', 2) = date_format(:biz_date, 'MM');
+
+-- case: year_and_month_of_a_split
+-- reads: d_orders = all month
+SELECT * FROM d_orders WHERE split(dt, '-')[0] = date_format(:biz_date, 'yyyy') AND split(dt, '-')[1] = date_format(:biz_date, 'MM');
+
+-- case: month_by_substring_index
+-- reads: d_orders = all month
+SELECT * FROM d_orders WHERE substring_index(dt, '-', 2) = date_format(:biz_date, 'yyyy-MM');
+
+-- case: year_as_a_number_in_the_text
+-- reads: d_orders = all year
+SELECT * FROM d_orders WHERE cast(split_part(dt, '-', 1) AS INT) = year(:biz_date);
+
+-- case: month_by_its_beginning
+-- reads: d_orders = all month
+SELECT * FROM d_orders WHERE startswith(dt, date_format(:biz_date, 'yyyy-MM'));
+
+-- case: week_as_numbers_without_hyphens
+-- reads: d_orders = Range -6..0
+SELECT * FROM d_orders WHERE cast(replace(dt, '-', '') AS INT) BETWEEN cast(date_format(date_sub(:biz_date, 6), 'yyyyMMdd') AS INT) AND cast(date_format(:biz_date, 'yyyyMMdd') AS INT);
+
+-- case: day_without_hyphens_by_a_pattern
+-- reads: d_orders = Set 0
+SELECT * FROM d_orders WHERE int(regexp_replace(dt, '-', '')) = int(date_format(:biz_date, 'yyyyMMdd'));
+
+-- case: day_by_its_place_in_a_list
+-- reads: d_orders = Set -7
+SELECT * FROM d_orders WHERE dt = date_sub(:biz_date, elt(2, 1, 7, 30));
+
+-- case: one_day_for_each_month_end
+-- reads: d_orders = last of month -1,0
+SELECT * FROM d_orders WHERE dt IN (last_day(:biz_date), last_day(add_months(:biz_date, -1)));
+
+-- case: listed_shifts
+-- reads: d_orders = Set -7,-1,0
+SELECT v.n, count(*) AS orders FROM d_orders a JOIN (VALUES (0), (1), (7)) v(n) ON a.dt = date_sub(:biz_date, v.n) GROUP BY v.n;
+
+-- case: some_of_the_listed_shifts
+-- reads: d_orders = Set -1,0
+SELECT * FROM d_orders a JOIN (VALUES (0), (1), (7)) v(n) ON a.dt = date_sub(:biz_date, v.n) WHERE v.n < 5;
+
+-- case: listed_shifts_of_a_kind
+-- reads: d_orders = Set -7,-1
+SELECT * FROM d_orders a JOIN (VALUES (0, 'x'), (1, 'y'), (7, 'y')) v(n, k) ON a.dt = date_sub(:biz_date, v.n) WHERE v.k = 'y';
+
+-- case: listed_shifts_of_a_kind_in_a_query
+-- reads: d_orders = Set -7,-1
+SELECT * FROM d_orders a JOIN (SELECT n FROM (VALUES (0, 'x'), (1, 'y'), (7, 'y')) v(n, k) WHERE k = 'y') w ON a.dt = date_sub(:biz_date, w.n);
+
+-- case: listed_shifts_of_a_cte
+-- reads: d_orders = Set 0
+WITH v AS (SELECT * FROM VALUES (0, 'x'), (1, 'y'), (7, 'y') AS t(n, k)) SELECT * FROM d_orders a, v WHERE a.dt = date_sub(:biz_date, v.n) AND k <> 'y';
+
+-- case: two_lists_of_shifts
+-- reads: d_orders = Set 0
+SELECT * FROM d_orders a JOIN (VALUES (0, 'x'), (1, 'y')) v(n, k) ON a.dt = date_sub(:biz_date, v.n) JOIN (VALUES ('x', 1), ('y', 0)) w(k, is_on) ON w.k = v.k WHERE w.is_on = 1;
+
+-- case: listed_shifts_of_two_tables
+-- reads: d_orders = Set -7,0; d_users = Set -8,-1
+SELECT * FROM d_orders a JOIN d_users b ON b.user_id = a.user_id JOIN (VALUES (0, 1), (7, 8)) v(n, m) ON a.dt = date_sub(:biz_date, v.n) AND b.dt = date_sub(:biz_date, v.m);
+
+-- case: listed_windows
+-- reads: d_orders = Set -4,-3,-2,0
+SELECT v.name, sum(a.amount) AS amount FROM d_orders a JOIN (VALUES ('today', 0, 0), ('before', 2, 4)) v(name, l, f) ON a.dt BETWEEN date_sub(:biz_date, v.f) AND date_sub(:biz_date, v.l) GROUP BY v.name;
+
+-- case: listed_shifts_without_a_null
+-- reads: d_orders = Set -7,-1
+SELECT * FROM d_orders a JOIN (VALUES ('d1', 1), ('d7', 7), (NULL, 30)) v(k, n) ON a.dt = date_sub(:biz_date, v.n) AND v.k IS NOT NULL;
+
+-- case: numbers_of_a_range_without_one
+-- reads: d_orders = Set -3,-1
+SELECT * FROM d_orders a JOIN range(1, 4) r ON a.dt = date_sub(:biz_date, cast(r.id AS int)) WHERE r.id <> 2;
+
+-- case: every_second_number_of_a_sequence
+-- reads: d_orders = Set -6,-4,-2,0
+SELECT * FROM d_orders a JOIN (SELECT explode(sequence(0, 6)) AS n) r ON a.dt = date_sub(:biz_date, r.n) WHERE r.n % 2 = 0;
+
+-- case: days_in_a_query_of_a_list
+-- reads: d_orders = Set -7,-1
+SELECT * FROM d_orders a WHERE a.dt IN (SELECT date_sub(:biz_date, n) FROM VALUES (0, 'x'), (1, 'y'), (7, 'y') v(n, k) WHERE k = 'y');
+
+-- case: days_that_exist_in_a_list
+-- reads: d_orders = Set -7,-1
+SELECT * FROM d_orders a WHERE EXISTS (SELECT 1 FROM VALUES (0, 'x'), (1, 'y'), (7, 'y') v(n, k) WHERE a.dt = date_sub(:biz_date, v.n) AND v.k = 'y');
+
+-- case: no_day_of_a_list_without_rows
+-- reads: d_orders = Range -9..0
+SELECT * FROM d_orders a WHERE a.dt BETWEEN date_sub(:biz_date, 9) AND :biz_date AND a.dt NOT IN (SELECT date_sub(:biz_date, n) FROM VALUES (0, 'x') v(n, k) WHERE k = 'z');
+
+-- case: a_day_or_one_of_a_list_without_rows
+-- reads: d_orders = Set -3
+SELECT * FROM d_orders a WHERE a.dt = date_sub(:biz_date, 3) OR a.dt IN (SELECT date_sub(:biz_date, n) FROM VALUES (0, 'x') v(n, k) WHERE k = 'z');
+
+-- case: listed_shifts_by_case
+-- reads: d_orders = Set -7,-1,0
+SELECT * FROM d_orders a JOIN (VALUES ('today'), ('yesterday'), ('week')) v(k) ON a.dt = CASE v.k WHEN 'today' THEN :biz_date WHEN 'yesterday' THEN date_sub(:biz_date, 1) ELSE date_sub(:biz_date, 7) END;
+
+-- case: hours_of_a_list
+-- reads: h_clicks = Set 0,12
+SELECT * FROM h_clicks a JOIN (VALUES ('00'), ('12')) v(h) ON a.dt = :biz_date AND a.hour = v.h;
+
+-- case: full_join_using_the_date
+-- reads: d_orders = Set 0; d_users = Set 0
+SELECT dt, o.amount, u.status FROM d_orders o FULL JOIN d_users u USING (dt) WHERE dt = :biz_date;
+
+-- case: grouping_sets_above_the_date
+-- reads: d_orders = Set 0
+SELECT * FROM (SELECT dt, status, sum(amount) AS amount FROM d_orders GROUP BY GROUPING SETS ((dt, status), (dt))) WHERE dt = :biz_date;
+
+-- case: field_of_a_struct_with_the_date
+-- reads: d_orders = Set -1
+WITH x AS (SELECT named_struct('k', struct(dt AS d, user_id), 'n', amount) AS s FROM d_orders) SELECT s.n FROM x WHERE s.k.d = date_sub(:biz_date, 1);
+
+-- case: this_week_by_its_year
+-- reads: d_orders = all week
+SELECT * FROM d_orders WHERE extract(yearofweek FROM dt) = extract(yearofweek FROM :biz_date) AND extract(week FROM dt) = extract(week FROM :biz_date);
+
+-- case: shift_by_one_of_two_intervals
+-- reads: d_orders = Set -7,-1
+SELECT * FROM d_orders a WHERE a.dt = :biz_date - CASE WHEN a.amount > 1 THEN INTERVAL 1 DAY ELSE INTERVAL 7 DAY END;
+
+-- case: shift_by_one_of_two_numbers_of_days
+-- reads: d_orders = Set -7,-1
+SELECT * FROM d_orders a WHERE a.dt = :biz_date - if(a.amount > 1, 1, 7) * INTERVAL 1 DAY;
+
+-- case: shift_by_a_made_interval
+-- reads: d_orders = Set -7,-1
+SELECT * FROM d_orders a WHERE a.dt = :biz_date - make_interval(0, 0, 0, if(a.amount > 1, 1, 7));
+
+-- case: listed_intervals
+-- reads: d_orders = Set -7,-1
+SELECT * FROM d_orders a JOIN (VALUES (INTERVAL 1 DAY), (INTERVAL 7 DAY)) v(i) ON a.dt = :biz_date - v.i;
+
+-- case: listed_days
+-- reads: d_orders = Set -7,0
+SELECT * FROM d_orders a JOIN (VALUES (:biz_date), (date_sub(:biz_date, 7))) v(d) ON a.dt = v.d;
+
+-- case: one_of_the_listed_days
+-- reads: d_orders = date -1 year
+SELECT * FROM d_orders a JOIN (VALUES ('now', :biz_date), ('last year', add_months(:biz_date, -12))) v(k, d) ON a.dt = v.d WHERE v.k <> 'now';
+
+-- case: listed_ends
+-- reads: d_orders = to_date month
+SELECT * FROM d_orders a JOIN (VALUES (to_date(date_trunc('MONTH', :biz_date)), :biz_date)) v(f, t) ON a.dt BETWEEN v.f AND v.t;
+
+-- case: every_second_number_of_a_range
+-- reads: d_orders = Set -8,-6,-4,-2,0
+SELECT * FROM d_orders a, range(0, 10, 2) r WHERE a.dt = date_sub(:biz_date, int(r.id));
+
+-- case: pivot_then_where
+-- reads: d_orders = Set 0
+SELECT * FROM (SELECT dt, shop, q, amount FROM d_orders) PIVOT (sum(amount) FOR q IN (1, 2)) WHERE dt = :biz_date;
+
+-- case: pivot_of_two_aggregates_with_a_name
+-- reads: d_orders = Range -6..0
+SELECT * FROM (SELECT dt, shop, q, amount FROM d_orders) PIVOT (sum(amount) AS s, count(amount) AS c FOR q IN ('a' AS one, 'b' AS two)) AS p WHERE p.dt BETWEEN date_sub(:biz_date, 6) AND :biz_date;
+
+-- case: unpivot_with_a_name
+-- reads: d_orders = Set 0
+SELECT * FROM d_orders UNPIVOT INCLUDE NULLS (v FOR n IN (a AS 'A', b AS 'B')) AS u WHERE u.dt = :biz_date;
+
+-- case: month_of_two_numbers_in_a_text
+-- reads: d_orders = all month
+SELECT * FROM d_orders WHERE concat(year(dt), '-', lpad(month(dt), 2, '0')) = date_format(:biz_date, 'yyyy-MM');

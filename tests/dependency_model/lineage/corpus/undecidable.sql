@@ -133,10 +133,6 @@ SELECT * FROM (SELECT dt, user_id FROM d_orders TABLESAMPLE (10 PERCENT)) WHERE 
 -- reads: d_orders = Set 0
 SELECT * FROM (SELECT user_id, status, amount FROM d_orders WHERE dt = :biz_date) PIVOT (sum(amount) FOR status IN ('paid', 'open'));
 
--- case: pivoted_filtered_above
--- reads: d_orders = undecidable
-SELECT * FROM (SELECT dt, status, amount FROM d_orders) PIVOT (sum(amount) FOR status IN ('paid', 'open')) WHERE dt = :biz_date;
-
 -- case: scalar_without_a_table
 -- reads: d_orders = Set 0
 SELECT * FROM d_orders WHERE dt = (SELECT :biz_date);

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import sys
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from tidemark.dependency_model.lineage import three_valued_logic as logic
+from tidemark.dependency_model.lineage.functions.shaped_texts import substring
 from tidemark.dependency_model.lineage.value_range import (
     Range,
     Special,
     Type,
     Value,
-    monotone,
+    hull,
     point,
     pointwise,
     spanning,
@@ -46,17 +48,20 @@ def _of_texts(compute: Callable[..., str]) -> Function:
 
 
 def concatenate(conversion: Conversion, *parts: Value) -> Value:
-    """`concat` and `||`. The range is exact up to the first part whose length varies."""
+    """`concat` and `||`. The range is exact up to the first part whose length varies, or that is imprecise."""
     texts = [conversion.cast(part, Type.STRING) for part in parts]
-    ranges = [text for text in texts if isinstance(text, Range)]
-    if len(ranges) < len(texts):
+    ranges = [text for text in takewhile(lambda text: isinstance(text, Range), texts) if isinstance(text, Range)]
+    if any(not isinstance(text, Range) and text is not Special.IMPRECISE for text in texts):
         return pointwise(lambda *values: point(Type.STRING, "".join(value.low for value in values)), *texts)
     low, high = [range_.low for range_ in ranges], [range_.high for range_ in ranges]
-    for at, range_ in enumerate(ranges[:-1]):
+    is_whole = len(ranges) == len(texts)
+    for at, range_ in enumerate(ranges[:-1] if is_whole else ranges):
         if len(range_.low) != len(range_.high):
-            low, high = low[: at + 1], [*high[:at], _GREATEST]
+            low, high, is_whole = low[: at + 1], [*high[:at], _GREATEST], True
             break
-    is_shaped = all(range_.is_point or range_.is_shaped for range_ in ranges)
+    if not is_whole:
+        high.append(_GREATEST)
+    is_shaped = len(ranges) == len(texts) and all(range_.is_point or range_.is_shaped for range_ in ranges)
     return Range(Type.STRING, "".join(low), "".join(high), is_shaped)
 
 
@@ -66,22 +71,6 @@ def _join(conversion: Conversion, separator: Value, *parts: Value) -> Value:
         return separator
     there = [part for part in parts if part is not Special.NULL]
     return concatenate(conversion, *[slice_ for part in there for slice_ in (separator, part)][1:])
-
-
-def _part(text: str, start: int, length: int | None = None) -> str:
-    begin = int(start) - 1 if start > 0 else len(text) + int(start) if start < 0 else 0
-    stop = len(text) if length is None else begin + int(length)
-    return text[max(begin, 0) : max(stop, 0)]
-
-
-def _substring(conversion: Conversion, text: Value, start: Value, length: Value | None = None) -> Value:
-    others = (start,) if length is None else (start, length)
-    is_prefix = isinstance(start, Range) and start.is_point and start.low in (0, 1)
-    return (monotone if is_prefix else pointwise)(
-        lambda *values: point(Type.STRING, _part(*(value.low for value in values))),
-        conversion.cast(text, Type.STRING),
-        *others,
-    )
 
 
 def _pad(text: str, length: int, fill: str = " ") -> str:
@@ -102,6 +91,27 @@ def _like(conversion: Conversion, text: Value, pattern: Value) -> Value:
     return spanning(_liked, conversion.cast(text, Type.STRING), pattern)
 
 
+def _of_condition(holds: Callable[[str, str], bool]) -> Function:
+    """A condition on two texts."""
+
+    def function(conversion: Conversion, text: Value, other: Value) -> Value:
+        return pointwise(
+            lambda first, second: logic.TRUE if holds(first.low, second.low) else logic.FALSE,
+            conversion.cast(text, Type.STRING),
+            conversion.cast(other, Type.STRING),
+        )
+
+    return function
+
+
+def _elt(_: Conversion, place: Value, *values: Value) -> Value:
+    """`elt(place, a, b, ...)`: it counts from 1."""
+    if not isinstance(place, Range):
+        return pointwise(lambda value: value, place)
+    first, last = int(place.low) - 1, int(place.high)
+    return hull(values[first:last]) if first >= 0 and last <= len(values) else Special.UNKNOWN
+
+
 def _starts_with(conversion: Conversion, text: Value, beginning: Value) -> Value:
     return spanning(_starting, conversion.cast(text, Type.STRING), conversion.cast(beginning, Type.STRING))
 
@@ -112,16 +122,6 @@ def _starting(texts: Range, beginning: Range) -> Value:
     if high < beginning.low or beginning.low < low:
         return logic.FALSE
     return logic.TRUE if low == high else Special.IMPRECISE
-
-
-def _between(text: str, delimiter: str, part: int) -> str:
-    """`split_part`: parts count from 1, or from -1 at the end; others are empty."""
-    number = int(part)
-    if not number:
-        raise ValueError("Spark refuses the part 0")
-    parts = text.split(delimiter) if delimiter else [text]
-    at = number - 1 if number > 0 else len(parts) + number
-    return parts[at] if 0 <= at < len(parts) else ""
 
 
 def _liked(texts: Range, like: Range) -> Value:
@@ -146,17 +146,16 @@ def _pattern(like: str) -> re.Pattern[str]:
 TEXTS: dict[str, Function] = {
     "concat": concatenate,
     "concat_ws": _join,
-    "substring": _substring,
-    "left": lambda conversion, text, length: _substring(conversion, text, point(Type.NUMBER, 1), length),
-    "right": _of_texts(lambda text, length: text[-int(length) :] if length > 0 else ""),
+    "left": lambda conversion, text, length: substring(conversion, text, point(Type.NUMBER, 1), length),
     "lpad": _of_texts(_pad),
     "rpad": _of_texts(_padded_right),
-    "replace": _of_texts(lambda text, old, new="": text.replace(old, new) if old else text),
     "upper": _of_texts(str.upper),
     "lower": _of_texts(str.lower),
     "trim": _of_texts(lambda text: text.strip(" ")),
     "length": _length,
     "like": _like,
     "starts_with": _starts_with,
-    "split_part": _of_texts(_between),
+    "ends_with": _of_condition(str.endswith),
+    "contains": _of_condition(str.__contains__),
+    "elt": _elt,
 }
