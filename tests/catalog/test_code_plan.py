@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import select, update
 
 from tests.catalog.changed_project import AGAIN, DAYS, NOW, TABLES, compute, declare, rewrite, warehouse_at
 from tests.state_store.examples import chain
 from tidemark.catalog.code_plan import CodePlan, code_plan
 from tidemark.dependency_model.slice import Slice
 from tidemark.state_store.code_registry import CodeRegistry
+from tidemark.state_store.schema import CODE_VERSIONS, SLICE_CODES
 from tidemark.state_store.store import StateStore
 from tidemark.state_store.transition import Facts
 from tidemark.warehouse.code_change import ChangeKind
@@ -75,6 +77,26 @@ def test_a_rule_changes_no_row(root: Path) -> None:
     rewrite(root, "[id]", "[id, region]", "dwd/sales.yaml")
     (planned,) = plan_of(root).entities
     assert (planned.change.kind, planned.outdated, planned.touched) == (ChangeKind.RULES, (), {})
+
+
+def test_code_that_was_stored_with_the_inputs_of_its_rules_has_not_changed(root: Path) -> None:
+    rule = "quality: [{reconcile: {value: count(*), equals: SELECT count(*) FROM ods_sales WHERE dt = :biz_date}}]"
+    rewrite(root, "period: day\n", f"period: day\n{rule}\n", "dws/amounts.yaml")
+    compute(root)
+    warehouse = warehouse_at(root)
+    store = StateStore.of(warehouse.settings)
+    with store.database.writing() as connection:
+        columns = CODE_VERSIONS.c
+        (content,) = connection.execute(select(columns.content).where(columns.entity == "amounts")).scalars()
+        older = json.loads(content)
+        older["rows"]["depends_on"] += "; completed ods_sales Set 0 completed"
+        stored = update(CODE_VERSIONS).where(columns.entity == "amounts")
+        connection.execute(stored.values(content=json.dumps(older), code="of an older version"))
+        connection.execute(
+            update(SLICE_CODES).where(SLICE_CODES.c.entity == "amounts").values(code="of an older version")
+        )
+    store.close()
+    assert plan_of(root).entities == ()
 
 
 def test_another_offset_changes_rows(root: Path) -> None:

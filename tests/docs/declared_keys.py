@@ -41,7 +41,7 @@ from tidemark.dependency_model.entity.quality_rules import (
 )
 from tidemark.dependency_model.entity.refresh import Refresh
 
-INTERNAL: Final = frozenset({"name", "layer", "file", "computed"})
+INTERNAL: Final = frozenset({"name", "layer", "file", "computed", "rule_inputs"})
 """What the files themselves say."""
 
 

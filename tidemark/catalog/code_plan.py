@@ -180,12 +180,20 @@ def _change(
     if stored.entity in warehouse.unread and "depends_on" in now.rows:
         # The inputs of the function are unknown until `check` looks at it: they are no difference of the declaration.
         old = replace(old, rows={**old.rows, "depends_on": now.rows["depends_on"]})
+    old = _without_inputs_of_rules(old, warehouse.entities[stored.entity].rule_inputs)
     columns = warehouse.columns
     change = code_change(
         old, now, lambda column: columns.is_read(stored.entity, column), lambda: goes_by_clock(stored.entity)
     )
     gone = upstream_change(old, now, lambda table, column: columns.is_used_by(stored.entity, f"{table}.{column}"))
     return replace(change, kind=ChangeKind.BREAKING, words=(*change.words, *gone)) if gone else change
+
+
+def _without_inputs_of_rules(code: EntityCode, tables: frozenset[str]) -> EntityCode:
+    """Code that was stored with them, by an older version of Tidemark or before a rule's table left the query."""
+    needed = code.rows.get("depends_on", "").split("; ")
+    left = "; ".join(text for text in needed if tables.isdisjoint(text.split(" ")[:2]))
+    return replace(code, rows={**code.rows, "depends_on": left}) if left else code
 
 
 def _is_slice(warehouse: Warehouse, slice_: Slice) -> bool:

@@ -5,6 +5,7 @@ none, another rule, an additional column, and so on to a breaking one (D4).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
@@ -50,6 +51,8 @@ class CodeChange:
     """Whether slices of the older code may differ from results of the present code."""
 
 
+_LONGEST: Final = 120
+_DEFAULT_SETTINGS: Final = re.compile(r"(?:severity='block'|where=None|quarantine=False)(?:, )?")
 NO_CHANGE: Final = CodeChange(ChangeKind.NONE)
 UNKNOWN_CHANGE: Final = CodeChange(
     ChangeKind.UNKNOWN, frozenset({ALL_COLUMNS}), ("its code was not kept",), outdates=True
@@ -70,7 +73,7 @@ def code_change(old: EntityCode, new: EntityCode, is_read: IsRead, goes_by_clock
     change = query_change(old.query, new.query)
     if change:
         return CodeChange(_kind(change, is_read), change.columns, tuple(_words(change, is_read)), change.added, True)  # noqa: FBT003
-    rules = tuple(_differences(old.rules, new.rules))
+    rules = tuple(_rule_differences(old.rules, new.rules))
     return CodeChange(ChangeKind.RULES, words=rules) if rules else NO_CHANGE
 
 
@@ -115,9 +118,21 @@ def _differences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     return [f"{name}: {_short(old, name)} -> {_short(new, name)}" for name in names if old.get(name) != new.get(name)]
 
 
-def _short(values: Mapping[str, str], name: str, most: int = 120) -> str:
+def _rule_differences(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
+    """Rules that come or go, without their default settings; other differences as they are."""
+    yield from _differences(*({name: text for name, text in code.items() if name != "quality"} for code in (old, new)))
+    before, after = ([*filter(None, code.get("quality", "").split("; "))] for code in (old, new))
+    for there, others, word in ((before, after, "gone"), (after, before, "new")):
+        for rule in there:
+            if rule not in others:
+                name, _, settings = rule.partition("(")
+                shown = f"{name.lower()}({_DEFAULT_SETTINGS.sub('', settings)}"
+                yield f"quality: {shown if len(shown) <= _LONGEST else f'{shown[:_LONGEST]}...'} is {word}"
+
+
+def _short(values: Mapping[str, str], name: str) -> str:
     text = values.get(name, "none")
-    return text if len(text) <= most else f"{text[:most]}..."
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _function_words(old: EntityCode, new: EntityCode) -> list[str]:

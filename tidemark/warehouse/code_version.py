@@ -131,7 +131,10 @@ def _rows_of(entity: Entity) -> dict[str, str]:
         "kind": entity.kind.value,
         "period": str(entity.period),
         "depends_on": _joined(
-            _read(state.entity_state, needed) for state in entity.states for needed in state.depends_on
+            _read(state.entity_state, needed)
+            for state in entity.states
+            for needed in state.depends_on
+            if needed.entity not in entity.rule_inputs
         ),
         "time_zone": entity.time_zone,
         "week_start": entity.week_start,

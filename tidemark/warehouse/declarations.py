@@ -165,7 +165,11 @@ class _ReadSoFar:
         except EntityError as error:
             self._tell(error)
             return
-        self._agree(name, agreement)
+        entity = self.entities[name]
+        stated = {needed.entity for state in entity.states for needed in state.depends_on}
+        in_yaml = (table for table, read in reads.items() if read.where.startswith(f"{entity.file}:"))
+        of_rules = frozenset(in_yaml) - stated if name not in self.copies else frozenset[str]()
+        self._agree(name, replace(agreement, entity=replace(agreement.entity, rule_inputs=of_rules)))
         self.problems += agreement.missing
 
     def read_function(self, name: str, path: Path, known: InferenceCache) -> None:

@@ -215,6 +215,30 @@ def test_slices_that_need_more_as_declared_now_are_listed_before_the_center_star
     assert json.loads(plan(root, "amounts", "--json").output)["widened"] == []
 
 
+def test_a_rule_that_reads_another_table_outdates_nothing(started: Path) -> None:
+    """Later slices wait for that table; rows that exist do not depend on it."""
+    equals = "SELECT count(*) FROM ods_sales WHERE dt = :biz_date"
+    rule = f"quality: [{{reconcile: {{value: count(*), equals: {equals}}}}}]"
+    rewrite(started, "period: day\n", f"period: day\n{rule}\n", "dws/amounts.yaml")
+    assert {needed.entity for needed in warehouse_at(started).entities["amounts"].depends_on} == {"sales", "ods_sales"}
+    told = plan(started)
+    assert told.exit_code == ExitCode.OK
+    assert told.output.splitlines() == [
+        "amounts: rules",
+        f"  quality: reconcile(value='count(*)', equals='{equals}', tolerance=0.0) is new",
+        "no slice is outdated",
+    ]
+    compute(started)
+    rewrite(started, rule, "quality: [{unique: [region]}]", "dws/amounts.yaml")
+    assert [line for line in plan(started).output.splitlines() if "outdated" in line] == ["no slice is outdated"]
+
+
+def test_a_table_of_a_query_and_a_rule_is_an_input_of_the_rows(started: Path) -> None:
+    rule = "quality: [{reconcile: {value: sum(amount), equals: SELECT sum(amount) FROM sales WHERE dt = :biz_date}}]"
+    rewrite(started, "period: day\n", f"period: day\n{rule}\n", "dws/amounts.yaml")
+    assert warehouse_at(started).entities["amounts"].rule_inputs == frozenset()
+
+
 @pytest.mark.spark
 def test_a_type_that_delta_refuses_is_said_before_a_run_meets_it(root: Path) -> None:
     amounts = pa.table(

@@ -124,7 +124,8 @@ class CapturedSource:
 class Entity:
     """The declaration of an entity with its defaults. `layer` is the name of its folder, `file` its file.
 
-    `computed`: a query or function computes it. `own_asset`: an asset in the project's own code computes it when the
+    `computed`: a query or function computes it. `rule_inputs` are tables that only its quality rules read: slices wait
+    for them, but rows do not depend on them. `own_asset`: an asset in the project's own code computes it when the
     center launches it.
 
     The first slice contains `start`. The last one ends at or before `end`, if the entity has an end.
@@ -202,6 +203,7 @@ class Entity:
     layer: str = ""
     file: str = ""
     computed: bool = False
+    rule_inputs: frozenset[str] = frozenset()
 
     @property
     def calendar(self) -> Calendar:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tidemark.dependency_model.entity.yaml_document import Document, Path
 
 _ADAPTER = TypeAdapter(Entity)
-INTERNAL = frozenset({"layer", "file", "computed"})
+INTERNAL = frozenset({"layer", "file", "computed", "rule_inputs"})
 """Fields of an entity that files must not declare."""
 _PROBES = (
     Probe,
@@ -130,7 +130,7 @@ def _key_of(path: Path) -> str:
 def _about_key(key: str) -> str | None:
     if key.lstrip("+-").isdecimal():
         return 'inside braces a comma ends the value: put the offset in quotes, "Set 0,-1"'
-    return did_you_mean(key, _KEYS)
+    return did_you_mean(key, [other for other in _KEYS if other != key])
 
 
 def _as_written(document: Document, path: Path) -> Path:

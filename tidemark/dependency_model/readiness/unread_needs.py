@@ -1,6 +1,7 @@
 """The required inputs of a slice's present declaration that its run did not read: a declaration may have changed.
 
-Inputs of weak clauses are not required. With `last_available` any slice suffices.
+Inputs of weak clauses are not required, and rows do not depend on tables that only quality rules read. With
+`last_available` any slice suffices.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ def unread_needs(
 
 
 def _unread(graph: DependencyGraph, slice_: Slice, read: frozenset[Slice], state: str) -> Iterator[Slice]:
+    of_rules = graph.entity(slice_.entity).rule_inputs
     for requirement in graph.requirements(slice_, state):
-        if requirement.dependency.weak is not None:
+        if requirement.dependency.weak is not None or requirement.dependency.entity in of_rules:
             continue
         if not requirement.or_older:
             yield from (used for used in requirement.slices if used not in read)
