@@ -25,6 +25,7 @@ from tidemark.spark.object_store.gcs_settings import gcs_settings
 from tidemark.spark.object_store.s3_jars import s3_jars
 from tidemark.spark.object_store.s3_settings import s3_settings
 from tidemark.spark.user_settings import user_settings
+from tidemark.system.account import unknown_account
 from tidemark.system.azure_access import AzureAccess
 from tidemark.system.errors import JavaMissingError, SparkStartError
 from tidemark.system.files import writable_directory
@@ -94,6 +95,8 @@ def _start(settings: Settings, further: Mapping[str, str]) -> None:
     problem = java_problem()
     if problem:
         raise JavaMissingError.of(problem)
+    if (account := unknown_account()) is not None:
+        raise SparkStartError.of_unknown_account(account)
     if not isinstance(settings.warehouse, Path):
         # A lake on disk does not need the library of object stores.
         from tidemark.storage.conditional_put import require_conditional_put  # noqa: PLC0415

@@ -134,6 +134,21 @@ class SparkStartError(TerminalError):
             hint="if memory is too small, set TIDEMARK_SPARK_MEMORY",
         )
 
+    @classmethod
+    def of_unknown_account(cls, number: int) -> Self:
+        return cls(
+            "Spark does not start for an account without a name",
+            expected="an entry of this account in the password file, which Hadoop's login reads",
+            found=f"the account {number}",
+            hint=add_account(number),
+        )
+
+
+def add_account(number: int) -> str:
+    """What gives an account a name."""
+    entry = f"tidemark:x:{number}:0::/tmp:/bin/false"
+    return f"as root: echo {entry} >> /etc/passwd; in a container, run the image by an account that it has"
+
 
 class SparkConfError(TerminalError):
     """A user's Spark setting that cannot be used."""

@@ -30,7 +30,7 @@ def test_this_machine_is_sound(tmp_path: Path) -> None:
     answer = json.loads(asked.stdout)
     assert answer["healthy"] is True
     assert [finding["subject"] for finding in answer["findings"]] == [
-        "Python", "Java", "Spark's jars", "Spark's classes",
+        "Python", "Java", "Account", "Spark's jars", "Spark's classes",
         "Data", "Dagster's storage", "Dagster's runs", "Disk space", "Memory", "Port",
     ]  # fmt: skip
 

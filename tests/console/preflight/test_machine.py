@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
 from tests.console.machines import fake_java, without_java
 from tidemark.console.preflight import machine
+from tidemark.spark import session
 from tidemark.spark.class_archive import class_archive
+from tidemark.system import account
 from tidemark.system.check_finding import Finding, PreflightError, require_no_problem
+from tidemark.system.errors import SparkStartError
+from tidemark.system.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _INSTALL = "install a JDK or JRE 17 or newer (Debian and Ubuntu: openjdk-17-jre-headless), or set JAVA_HOME to one"
+
+
+def test_an_account_without_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container that runs as any number: Hadoop's login ends Spark with a Java trace."""
+    assert machine.account().verdict == "ok"
+
+    def no_entry(number: int) -> NoReturn:
+        raise KeyError(f"getpwuid(): uid not found: {number}")
+
+    monkeypatch.setattr(account.pwd, "getpwuid", no_entry)
+    monkeypatch.setattr(account.os, "geteuid", lambda: 54321)
+    finding = machine.account()
+    assert (finding.verdict, finding.found) == ("problem", "the account 54321 has no entry in the password file")
+    assert "echo tidemark:x:54321:0::/tmp:/bin/false >> /etc/passwd" in finding.to_do
+    monkeypatch.setattr(session, "is_started", lambda: False)
+    with pytest.raises(SparkStartError, match=r"account without a name.*54321"):
+        session.spark_session(Settings.at(tmp_path))
 
 
 def test_a_machine_without_java(tmp_path: Path) -> None:

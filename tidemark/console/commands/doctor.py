@@ -76,7 +76,7 @@ def examine(env: Mapping[str, str]) -> list[Finding]:
     if ui_port.verdict == "problem":
         # `tidemark up` may use the port.
         ui_port = replace(ui_port, verdict="warning")
-    programs = [machine.python(), machine.java(env), machine.jars(), machine.class_archive()]
+    programs = [machine.python(), machine.java(env), machine.account(), machine.jars(), machine.class_archive()]
     rest = [machine.memory(), ui_port]
     try:
         settings = Settings.load(env)

@@ -93,6 +93,7 @@ def _require_ready_machine(settings: Settings, port: int, env: Mapping[str, str]
     require_no_problem(
         [
             machine.java(env),
+            machine.account(),
             machine.writable("Data", settings.data, "TIDEMARK_DATA"),
             machine.writable("Dagster's storage", dagster_home(settings, env), "DAGSTER_HOME"),
             port_finding(HOST, port),

@@ -73,7 +73,7 @@ def _require_ready_machine(settings: Settings, port: int, env: Mapping[str, str]
 
     ui = [port_finding(HOST, port)] if port else []
     data = machine.writable("Data", settings.data, "TIDEMARK_DATA")
-    require_no_problem([machine.java(env), *servers(), data, *ui])
+    require_no_problem([machine.java(env), machine.account(), *servers(), data, *ui])
 
 
 def _announce(running: Chain, *, as_json: bool) -> None:

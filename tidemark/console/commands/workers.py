@@ -64,7 +64,9 @@ def _serve(settings: Settings, *, as_json: bool) -> None:
     from tidemark.warm_runs.worker_options import folder_in  # noqa: PLC0415
 
     home, log = dagster_home(settings, os.environ), settings.data / "logs" / "workers.log"
-    require_no_problem([machine.java(os.environ), machine.writable("Data", settings.data, "TIDEMARK_DATA")])
+    require_no_problem(
+        [machine.java(os.environ), machine.account(), machine.writable("Data", settings.data, "TIDEMARK_DATA")]
+    )
     prepare_home(settings, home)
     beat = ServiceBeat(settings.data, "workers")
     hide_notices()

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 import psutil
 
+from tidemark.system.account import account_name, unknown_account
 from tidemark.system.check_finding import Finding
-from tidemark.system.errors import DiskPathError
+from tidemark.system.errors import DiskPathError, add_account
 from tidemark.system.files import is_open_to_others, writable_directory
 
 if TYPE_CHECKING:
@@ -43,6 +44,14 @@ def java(env: Mapping[str, str]) -> Finding:
         return Finding("Java", "ok", "Java 17 or newer")
     cause, _, to_do = problem.partition(": ")
     return Finding("Java", "problem", cause, to_do)
+
+
+def account() -> Finding:
+    """Whether the account has a name: without one, Spark does not start."""
+    number = unknown_account()
+    if number is None:
+        return Finding("Account", "ok", account_name())
+    return Finding("Account", "problem", f"the account {number} has no entry in the password file", add_account(number))
 
 
 def jars(base: Path | None = None) -> Finding:
