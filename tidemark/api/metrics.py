@@ -55,7 +55,7 @@ class _StatusCollector(Collector):
         yield from _families(_PREFIX, self._status())
 
     def describe(self) -> list[Metric]:
-        """Nothing, so that the status is not read before a scrape."""
+        """Returns no metrics, so that the status is not read before a scrape."""
         return []
 
 

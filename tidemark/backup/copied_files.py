@@ -71,7 +71,7 @@ def publish(unfinished: Path, folder: Path) -> None:
 
 
 def total_bytes(files: Iterable[Path]) -> int:
-    """The bytes of all files; a file that disappears meanwhile counts 0."""
+    """The bytes of all files; a file that disappears in the meantime counts 0."""
     return sum(map(_size, files))
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _LOST: Final = "lost"
 _KEPT: Final = 32
-"""The most contents that are kept, besides the last one of our own."""
+"""The most contents that are kept. The last content that we wrote is kept in addition."""
 
 
 class DataCondition(Enum):

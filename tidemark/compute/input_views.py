@@ -265,7 +265,7 @@ def required_slices(warehouse: Warehouse, slice_: Slice) -> dict[str, tuple[Slic
 
 
 def any_of(partitions: Iterable[Mapping[str, object]]) -> Column:
-    """A predicate on partition columns that Delta prunes by."""
+    """A predicate on partition columns, by which Delta prunes files."""
     partitions = list(partitions)
     if len(partitions[0]) == 1:
         (name,) = partitions[0]

@@ -1,4 +1,4 @@
-"""Quarantine: rows that broke a rule with `quarantine`, kept with its name in a Delta table beside the entity's.
+"""Quarantine: keeps rows that broke a rule with `quarantine`, with the rule's name, in a separate Delta table.
 
 A row is stored as JSON, so the table's columns may change. The rows of a slice and rule are replaced whenever the slice
 is judged, and removed once the rule holds.

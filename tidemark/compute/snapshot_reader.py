@@ -47,7 +47,7 @@ class Snapshots:
         return cls(runtime.spark, runtime)
 
     def read(self, entity: str, slice_key: str) -> DataFrame:
-        """The rows of a slice, `dt` (and `hour`) last; of a captured table the whole table, with late changes.
+        """The rows of a slice, with `dt` (and `hour`) last; for a captured table, all its rows and late changes.
 
         Raises SnapshotMissingError, InputMissingError for a computed slice that is not completed, and RowsMissingError.
         """

@@ -1,4 +1,4 @@
-"""A few rows for display, in the types by which delta-rs reads a table, without another read of its log."""
+"""A few rows for display, with the types that delta-rs gives a table, without another read of the table's log."""
 
 from __future__ import annotations
 

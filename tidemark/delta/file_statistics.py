@@ -58,9 +58,9 @@ class FileStatistics:
         return int(pc.sum(self.files["size_bytes"]).as_py() or 0)
 
     def add_actions(self, names: Collection[str]) -> list[dict[str, Any]] | None:
-        """The `add` actions of some files, by file name; None if only the log has them completely.
+        """The `add` actions of some files; None if they cannot be made without the log.
 
-        They have no statistics, which reading and removing a file do not need.
+        The actions have no statistics, because reading and removing a file do not need them.
         """
         values = {name: self.files[f"partition.{name}"] for name in self.partition_columns}
         has_plain_values = all(any(is_kind(value.type) for is_kind in _PLAIN) for value in values.values())

@@ -1,1 +1,4 @@
-"""OpenLineage events of runs, by its own client: other catalogs read from them the inputs of each slice."""
+"""OpenLineage events of runs, sent by OpenLineage's own client.
+
+Other catalogs read the inputs of each slice from them.
+"""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Timing(NamedTuple):
-    """A slice reached a run state at `at`, seconds since 1970; in which run, with how many rows, by which code.
+    """The time `at` which a slice reached a run state, in seconds since 1970, with the run, its rows and its code.
 
     The last three are None or empty if not reported, or if the slice was computed again since (code).
     """

@@ -65,7 +65,7 @@ class FindingBook:
 
 
 def _columns(shard: AuditedShard, rows: Mapping[str, DifferenceKind], look: RowLook) -> tuple[str, ...]:
-    """The columns in which rows with other values differ."""
+    """The columns with different values in the rows that differ."""
     pairs = [(look.source[key], look.lake[key][0].text) for key, kind in rows.items() if kind is DifferenceKind.DIFFERS]
     names = {name for pair in pairs for name in shard.compared.differing_columns(*pair)}
     return tuple(column.name for column in shard.compared.columns if column.name in names)

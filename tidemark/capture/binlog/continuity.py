@@ -207,7 +207,7 @@ def _by_gtids(progress: BinlogProgress, runs: Sequence[Run], place: int) -> _Ver
 
 
 def _newer(progress: BinlogProgress, run: Run) -> _Verdict | tuple[FindingKind, str]:
-    """The next transaction of the sequence goes on.
+    """The verdict on newer transactions: the next one of the sequence continues the log.
 
     Any other one is a finding, because some may be missing before it.
     """

@@ -1,7 +1,7 @@
 """Commits by another program that changed rows of a captured table, and RESTORE.
 
-After such a commit the rows no longer match capture's offsets, so a merge would build on wrong rows. A RESTORE to a
-version of capture's own repairs the table.
+After such a commit the rows no longer match capture's offsets, so a merge would build on wrong rows. A RESTORE to one
+of capture's own versions repairs the table.
 """
 
 from typing import Any, Final, NamedTuple

@@ -1,7 +1,7 @@
 """How far each table has read each instance, as notes in the state store.
 
-Commands and the audit read them between steps. A table's commits have the same, but a table without changes may have no
-commits for hours.
+Commands and the audit read them between steps. A table's commits also record this, but a table without changes may have
+no commits for hours.
 """
 
 import json

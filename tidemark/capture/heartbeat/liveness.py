@@ -1,6 +1,6 @@
 """Liveness of instances: their newest heartbeats, judged at the time of the capture's last look.
 
-Nothing can arrive between two passes, five minutes apart, and that does not make an instance broken.
+No heartbeat can arrive between two passes, which are five minutes apart. This does not make an instance broken.
 """
 
 from collections.abc import Iterable, Mapping

@@ -70,7 +70,7 @@ def _trim(path: TableLocation, before: datetime) -> int:
     if not table_exists(path):
         return 0
     state = last_commit(path)
-    # The newest commit's state stays readable, so it is repeated.
+    # Repeat the newest commit's state, so that it stays readable.
     said = {"userMetadata": state.state.to_json()} if state else {}
     properties = CommitProperties(custom_metadata=said)
     table = open_table(path)

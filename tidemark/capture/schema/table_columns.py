@@ -1,4 +1,4 @@
-"""The columns of a captured table: in the lake, and as each shard writes them from which offset on.
+"""The columns of a captured table: in the lake, and as each shard writes them, with the offset from which that holds.
 
 Shards are altered one after the other, and records from before an ALTER are read after it. So a value is read in the
 form that its own shard had at its own offset, and then converted to the lake's type.

@@ -63,7 +63,8 @@ COUNT_LIMIT = 200_000
 LIST_LIMIT = 1_000
 """The most single counts in a `Set`."""
 PERIODS_LIMIT = 4_000
-"""The most periods that `all day -1` and similar offsets may look away, and the most that they may name."""
+"""The most periods between a slice and the periods of `all day -1` and similar offsets, and the most that they may
+have."""
 START = "start"
 
 Runs = tuple[tuple[int, int], ...]
@@ -166,7 +167,7 @@ def runs_of(counts: Iterable[int]) -> Runs:
 
 
 def checked_runs(runs: Runs, limit: int) -> Runs:
-    """The same runs. Raises ParseError if they are empty or count too far."""
+    """The same runs. Raises ParseError if they are empty or their counts are too large."""
     if not runs or any(first > last for first, last in runs):
         raise ParseError("this offset has no slices", hint="a range goes from the lower count to the higher one")
     if max(-runs[0][0], runs[-1][1]) > limit:
