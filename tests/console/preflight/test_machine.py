@@ -10,7 +10,6 @@ from tests.console.machines import fake_java, without_java
 from tidemark.console.preflight import machine
 from tidemark.spark import session
 from tidemark.spark.class_archive import class_archive
-from tidemark.system import account
 from tidemark.system.check_finding import Finding, PreflightError, require_no_problem
 from tidemark.system.errors import SparkStartError
 from tidemark.system.settings import Settings
@@ -28,8 +27,8 @@ def test_an_account_without_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def no_entry(number: int) -> NoReturn:
         raise KeyError(f"getpwuid(): uid not found: {number}")
 
-    monkeypatch.setattr(account.pwd, "getpwuid", no_entry)
-    monkeypatch.setattr(account.os, "geteuid", lambda: 54321)
+    monkeypatch.setattr("pwd.getpwuid", no_entry)
+    monkeypatch.setattr("os.geteuid", lambda: 54321)
     finding = machine.account()
     assert (finding.verdict, finding.found) == ("problem", "the account 54321 has no entry in the password file")
     assert "echo tidemark:x:54321:0::/tmp:/bin/false >> /etc/passwd" in finding.to_do
