@@ -309,6 +309,21 @@ def test_readers_of_data_without_rules_that_is_back_do_not_wait_for_rules(tmp_pa
     assert world.status(f"trips@{DAY}").quality.value == "passed"
 
 
+def test_a_backfill_that_changes_nothing_does_not_answer_what_a_changed_project_asked(tmp_path: Path) -> None:
+    def project(more: str) -> dict[str, str]:
+        return {"a": A_DAY, "b": A_DAY, "c": f"{{period: day, reprocess: ask, depends_on: [a{more}]}}"}
+
+    world = ChangingWorld(tmp_path, project(""))
+    world.settle()
+    number = world.dagster_backfill(f"a@{DAY}")
+    world.declare(project(", b"))
+    world.step()
+    assert world.status(f"c@{DAY}").asked
+    world.stored.abandon(number, {Slice("a", DAY)})
+    assert (world.settle(), world.phase(number)) == ([], "done")
+    assert world.status(f"c@{DAY}").asked
+
+
 @pytest.mark.parametrize("is_dagsters", [True, False])
 def test_what_is_deleted_at_the_end_of_its_run_does_not_leave_its_backfill_open(
     tmp_path: Path, *, is_dagsters: bool

@@ -113,7 +113,9 @@ class BackfillDriver:
         if event is None:
             return
         is_there = status.run_state is RunState.COMPLETED
-        if step.act is Act.KEEP and not (is_there and status.tainted and not self._has_bad_inputs(slice_, known)):
+        is_question = status.asked and not backfill.plan.members[slice_].is_decided  # a question from outside
+        is_kept = is_there and status.tainted and not is_question and not self._has_bad_inputs(slice_, known)
+        if step.act is Act.KEEP and not is_kept:
             return
         if step.act is Act.ASK and (not is_there or status.tainted):
             return
