@@ -1,4 +1,4 @@
-"""A webhook of somebody else's on a free port: keeps what it is sent, answers as it is told."""
+"""A foreign webhook on a free port: stores the messages that it gets, and answers as configured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may do what over HTTP: every endpoint, every scope, every way to be named, and what the audit log says of it."""
+"""Access over HTTP: every endpoint, every scope, every kind of identity, and the audit log's entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""?as_of= on the catalog's page and on slices: what was answered then is answered again; what is no time is told."""
+"""?as_of= of the catalog's page and of slices: the answers of that time; an invalid time is an error."""
 
 from __future__ import annotations
 

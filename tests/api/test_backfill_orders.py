@@ -1,4 +1,4 @@
-"""Backfills over HTTP that are asked for wrongly: told in words, and nothing is kept."""
+"""Invalid requests for backfills over HTTP: they are refused with a message, and nothing is stored."""
 
 from __future__ import annotations
 

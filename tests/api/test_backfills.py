@@ -1,4 +1,4 @@
-"""Backfills over HTTP: planned, approved, paused, resumed, cancelled, told; and what is refused changes nothing."""
+"""Backfills over HTTP: planned, approved, paused, resumed, cancelled and shown; refused requests change nothing."""
 
 from __future__ import annotations
 

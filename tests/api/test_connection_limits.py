@@ -1,4 +1,4 @@
-"""Deadlines of connections, and that idle, slow and half-sent ones keep nobody out and nothing from ending."""
+"""Deadlines of connections: idle, slow and half-sent connections block no new one, and do not delay the end."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HALF_SENT = "\r\n".join((*HEAD, "Content-Length: 100", "", "{")).encode()
 
 
 def answer_to_trickle(opened: socket.socket) -> bytes:
-    """What a server answers to somebody who sends a byte every tenth of a second, until it closes."""
+    """The answer of a server to a client that sends a byte every tenth of a second, until the server closes."""
     opened.settimeout(0.1)
     answer = b""
     while True:

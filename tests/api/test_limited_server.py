@@ -1,4 +1,4 @@
-"""A server as a process under attack: few files, many sockets, and the end that it is told."""
+"""A server process under attack: few files, many sockets, and a stop signal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What those who watch over a service are told: whether it works, and its figures in Prometheus' format."""
+"""The monitoring of a service: whether it works, and its metrics in Prometheus' format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tidemark doctor --after-restore`: what is behind what, told first, and brought together when asked to."""
+"""`tidemark doctor --after-restore`: shows which store is behind, and makes them consistent if requested."""
 
 from __future__ import annotations
 

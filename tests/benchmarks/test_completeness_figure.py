@@ -1,4 +1,4 @@
-"""The completeness figure, small: every plant is found, and nothing else is told."""
+"""The completeness figure in small: every planted fault is found, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of overheads: capture's merge and a plain one make the same rows, and their ratios are told."""
+"""The figure of overheads: capture's merge and a plain merge make the same rows, and their ratios are reported."""
 
 from __future__ import annotations
 

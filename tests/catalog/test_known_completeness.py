@@ -1,4 +1,4 @@
-"""Completeness that is known from before is the completeness that would be counted now, whatever was told meanwhile."""
+"""Cached completeness equals a new count, whatever was reported in the meantime."""
 
 from __future__ import annotations
 

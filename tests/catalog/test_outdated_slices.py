@@ -1,4 +1,4 @@
-"""Slices that another version of their query computed are told; descriptions, comments and rules change nothing."""
+"""Slices that another version of their query computed are listed; descriptions, comments and rules change nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs told of slices last: equal to all transitions read again, over any histories, slices and instants."""
+"""The last reports of runs about slices: equal to a replay of all transitions, for any histories and instants."""
 
 from __future__ import annotations
 

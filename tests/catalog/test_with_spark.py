@@ -1,4 +1,4 @@
-"""Our own writes, repair, clustering and vacuum are nobody else's; statements of another Spark are."""
+"""Our own writes, repair, clustering and vacuum are not foreign; statements of another Spark are."""
 
 from __future__ import annotations
 

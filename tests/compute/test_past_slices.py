@@ -1,4 +1,4 @@
-"""Slices opened as of a past instant: exactly the versions that were told by then, or a clear error."""
+"""Slices at a past instant: exactly the versions that were reported by then, or a clear error."""
 
 from __future__ import annotations
 

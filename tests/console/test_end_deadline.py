@@ -1,4 +1,4 @@
-"""A process that is told to stop ends in time, also where no handler of Python's gets its turn."""
+"""A process that is asked to stop ends in time, even if Python's signal handlers do not run."""
 
 from __future__ import annotations
 

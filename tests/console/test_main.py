@@ -1,4 +1,4 @@
-"""The group of commands: what it lists, what it loads, and how errors reach whoever called."""
+"""The group of commands: what it lists and loads, and how errors reach the caller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probes on what other programs wrote: DuckDB, delta-rs, SQLite, a web server; a day is no other."""
+"""Probes of data that other programs wrote: DuckDB, delta-rs, SQLite, a web server."""
 
 from __future__ import annotations
 

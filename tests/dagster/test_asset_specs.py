@@ -1,4 +1,4 @@
-"""What Dagster is told of the main job, compared with what was agreed on."""
+"""The specs of the main job in Dagster, compared with the recorded ones."""
 
 from __future__ import annotations
 

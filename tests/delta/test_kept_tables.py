@@ -1,4 +1,4 @@
-"""A log in an object store is read once: the newest version is asked for each time, and never a stale one told."""
+"""A log in an object store is read once: the newest version is requested each time, and no stale one is returned."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def warmed(place: ObjectLocation) -> KeptTables:
 
 
 def files(tables: KeptTables, place: ObjectLocation, version: int | None = None) -> tuple[int, int]:
-    """The version that is told, and how many files it has."""
+    """The version of the opened table, and the number of its files."""
     table = tables.open(place, version)
     return table.version(), pa.table(table.get_add_actions()).num_rows
 

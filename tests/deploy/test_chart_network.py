@@ -1,4 +1,4 @@
-"""Who may reach whom: exactly what is listed here, read out of the chart's network policies."""
+"""The allowed connections: exactly those that are listed here, read from the chart's network policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Under a real `tidemark up`, tables are added to a project and go green: nobody launches or retries anything."""
+"""Under a real `tidemark up`, tables are added to a project and become green without a launch or a retry by hand."""
 
 from __future__ import annotations
 

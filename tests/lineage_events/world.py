@@ -1,4 +1,4 @@
-"""A small warehouse whose runs are told to a receiver in memory."""
+"""A small warehouse whose runs are reported to a receiver in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every damage that is planted in a replica is found, told and repaired, and nothing else is."""
+"""Every planted damage of a replica is found, reported and repaired, and nothing else is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every kind of Java that does not do is told with what to install."""
+"""Every unsuitable Java is reported with the package to install."""
 
 import stat
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Results of rules: each judgement is kept, the newest is told first, and plain SQL reads them."""
+"""Results of rules: each result is stored, the newest comes first, and plain SQL can read them."""
 
 from __future__ import annotations
 

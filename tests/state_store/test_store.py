@@ -1,4 +1,4 @@
-"""What is appended is there as it was told, in order, once - and the projection is what the last transition says."""
+"""Appended transitions are stored once, in order, and the projection has the last transition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every FileStore does, whatever is underneath: called with an empty store, which is left as it is told there."""
+"""The behaviour of every FileStore, whatever store is underneath. Each function gets an empty store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log that somebody appends to stays small, and its newest lines are there."""
+"""A log with an active writer stays small, and its newest lines are kept."""
 
 from pathlib import Path
 

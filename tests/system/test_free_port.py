@@ -1,4 +1,4 @@
-"""Ports for servers: no two callers get the same, and a server gets the one that it was told."""
+"""Ports for servers: no two callers get the same port, and a server gets the requested one."""
 
 from __future__ import annotations
 

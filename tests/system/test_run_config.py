@@ -1,4 +1,4 @@
-"""Of a run's configuration a caller says plain values of ops, and nothing else."""
+"""A caller can set only plain values of ops in a run's configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process that is no web server is started with."""
+"""The environment of processes that are not web servers."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _read(root: Path, folder: str) -> Declarations:
 
 
 def _same(first: Declarations, other: Declarations) -> bool:
-    """Errors are compared as they are told."""
+    """Errors are compared by their text."""
     told = [list(map(str, declarations.problems)) for declarations in (first, other)]
     return told[0] == told[1] and replace(first, problems=()) == replace(other, problems=())
 

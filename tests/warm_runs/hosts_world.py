@@ -26,7 +26,7 @@ CODE, OTHER_CODE = "code 1", "code 2"
 
 @dataclass(eq=False)
 class ModelWorker:
-    """A worker that executes a run until it is told that the run is over."""
+    """A worker that executes a run until the test ends the run."""
 
     host: ModelHost
     pid: int = 0

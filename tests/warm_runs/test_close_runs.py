@@ -1,4 +1,4 @@
-"""What Dagster is told of a run that waits for a worker: that it is starting, so that its monitor lets it wait."""
+"""The state of a waiting run in Dagster: it is starting, so Dagster's monitor lets it wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which worker takes which run, and when one is replaced: on workers that are no processes."""
+"""The worker that takes a run, and the replacement of workers; the workers are not processes."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class AuditedSource(RuleBasedStateMachine):
 
     @rule(key=KEYS, kind=st.sampled_from(DifferenceKind))
     def plant(self, key: str, kind: DifferenceKind) -> None:
-        """What no change says: a lost row, a second one, another value, one that nobody wrote."""
+        """Plant a difference without a change record: a lost row, a second one, another value, an unknown row."""
         lake = self.model.lake
         if kind is DifferenceKind.EXTRA:
             lake.setdefault(key, [LakeRow("0", 0)])

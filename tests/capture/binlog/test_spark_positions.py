@@ -1,4 +1,4 @@
-"""Records that were read before, told from new ones: against a loop over the ranges."""
+"""Records that were read before are distinguished from new ones; compared with a loop over the ranges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of two data folders with one warehouse the newer one captures, and the older one is refused with words."""
+"""The newer of two data folders with one warehouse captures; the older one is refused with a message."""
 
 from datetime import UTC, datetime
 from pathlib import Path

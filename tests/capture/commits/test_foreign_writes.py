@@ -1,4 +1,4 @@
-"""What others did to a captured table since capture's last commit: told, unless the rows are the same."""
+"""Changes of other programs to a captured table since capture's last commit: reported, unless the rows are the same."""
 
 from __future__ import annotations
 

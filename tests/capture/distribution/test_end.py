@@ -1,4 +1,4 @@
-"""A member that is told to stop while its broker is silent ends in time, and nothing is lost or doubled by it."""
+"""A member that is stopped while its broker is silent ends in time, and no message is lost or duplicated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes of topics: what somebody else wrote between them changes nothing."""
+"""Notes of topics: values that other programs write between them change nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Idle, broken and live are told apart, and said."""
+"""Idle, broken and live instances are distinguished and described."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of a writer's clock and the servers' the one is believed that the others bear out."""
+"""A writer's clock and the servers' clocks: the clock that the others confirm is trusted."""
 
 from hypothesis import given
 from hypothesis import strategies as st

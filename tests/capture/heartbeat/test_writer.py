@@ -1,4 +1,4 @@
-"""Heartbeats in a real server: written, told from each other in its binlog, and refused in words."""
+"""Heartbeats in a real server: written, distinguished in its binlog, and refused with a message."""
 
 from __future__ import annotations
 

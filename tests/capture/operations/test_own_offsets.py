@@ -1,4 +1,4 @@
-"""Each table has an offset of its own: what one cannot read, or has to read again, is no matter of the others."""
+"""Each table has a separate offset: a table that cannot read, or must read again, does not affect the others."""
 
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ def test_each_table_of_a_statement_is_examined(world: StatementWorld) -> None:
 
 
 def test_a_load_of_rows_that_are_not_there_sweeps_nothing(world: StatementWorld) -> None:
-    """The connector says that it has read them before it says that somebody asked."""
+    """The connector reports the end of the load before the request."""
     world.stream.execute("ALTER TABLE orders_0 DROP PARTITION p9", NOON, ORDERS)
     world.step()
     world.stream.loaded("orders_0", "EMPTY")

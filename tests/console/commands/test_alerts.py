@@ -1,4 +1,4 @@
-"""`tidemark alerts`: what is open and what was, where it was told; `--test`; channels that `check` refuses."""
+"""`tidemark alerts`: open and finished alerts and their channels; `--test`; channels that `check` refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that are no query of bounded size end at the guard; others reach the application as they are."""
+"""Requests without a query of bounded size end at the guard; others reach the application unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may change what through Dagster's web server, and that each change is in the audit log before it is done."""
+"""The rights to change something through Dagster's web server, and the audit log, written before each change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stopping ends the whole family of a process, stubborn members and orphans too, and nobody else."""
+"""Stopping ends all child processes, even stubborn ones and orphans, and no other process."""
 
 from __future__ import annotations
 

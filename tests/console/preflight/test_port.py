@@ -1,4 +1,4 @@
-"""Who has a port, and which one to take instead."""
+"""The process that uses a port, and the port to use instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who gets into a database that is started here, and what they may do with its files."""
+"""The accounts of a database that is started here, and their rights on its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A repair from the launchpad: the slice is repaired, checked and told, and what was made of it is asked for again."""
+"""A repair from the launchpad: the slice is repaired, checked and reported, and downstream slices are requested."""
 
 from __future__ import annotations
 

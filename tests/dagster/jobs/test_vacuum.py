@@ -1,4 +1,4 @@
-"""VACUUM from the launchpad: a dry run unless told otherwise, tagged versions stay, each table tells what went."""
+"""VACUUM from the launchpad: a dry run by default, tagged versions stay, and deleted files are reported by table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slices whose rows are told by other columns than `dt` and `hour`: computed, read, checked, repaired, exported."""
+"""Slices with other partition columns than `dt` and `hour`: computed, read, checked, repaired, exported."""
 
 from __future__ import annotations
 

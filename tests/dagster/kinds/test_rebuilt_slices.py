@@ -1,4 +1,4 @@
-"""Rebuilt slices in real runs: one writer a slice, and other content told from the same."""
+"""Rebuilt slices in real runs: one writer for each slice, and unchanged content is recognized."""
 
 from __future__ import annotations
 

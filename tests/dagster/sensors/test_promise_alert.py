@@ -1,4 +1,4 @@
-"""A real Dagster instance, its sensor and a webhook: a slice that is delayed on purpose is told of before its time."""
+"""A real Dagster instance, its sensor and a webhook: an alert about a delayed slice comes before its promised time."""
 
 from __future__ import annotations
 

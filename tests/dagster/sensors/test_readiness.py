@@ -1,4 +1,4 @@
-"""The readiness sensor on a small warehouse and a real Dagster instance: the right runs, once, whoever ran what."""
+"""The readiness sensor on a small warehouse and a real Dagster instance: the right runs, each once."""
 
 from __future__ import annotations
 

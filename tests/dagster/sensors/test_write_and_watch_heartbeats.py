@@ -1,4 +1,4 @@
-"""Who is not heard: a failed check on the tables that it holds back, told once, and a passed one when it is heard."""
+"""An instance without heartbeats: a failed check of the tables that it holds, reported once; later a passed one."""
 
 from __future__ import annotations
 

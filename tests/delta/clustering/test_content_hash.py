@@ -1,4 +1,4 @@
-"""Whatever the table and whoever else writes: no version that clustering makes has another content."""
+"""For any table and any other writers, no version of a clustering has other content."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""The contract with private interfaces: the installed version has all of it, the adapter uses it, and nobody else."""
+"""The contract with private interfaces: the installed version has all of them, and only the adapter uses them."""
 
 import ast
 import re

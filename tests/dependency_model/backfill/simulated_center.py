@@ -1,4 +1,4 @@
-"""A center without a store: statuses, runs and backfills in memory, moved on in any order by whoever drives it."""
+"""A center without a store: statuses, runs and backfills in memory, which a test advances in any order."""
 
 from __future__ import annotations
 

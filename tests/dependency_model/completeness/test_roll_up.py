@@ -108,7 +108,7 @@ def test_deleted_counts_use_no_memory() -> None:
 
 @dataclass
 class Reference:
-    """All that was told, summed anew at each question."""
+    """All reported counts, summed again at each question."""
 
     grid: SlotGrid
     begins: datetime

@@ -1,4 +1,4 @@
-"""A graph changed entity by entity is the graph built anew."""
+"""A graph that is changed entity by entity equals a newly built graph."""
 
 from __future__ import annotations
 

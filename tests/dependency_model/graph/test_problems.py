@@ -1,4 +1,4 @@
-"""What is wrong between entities, and cycles told from spirals."""
+"""Problems between entities, and cycles as opposed to spirals."""
 
 from __future__ import annotations
 

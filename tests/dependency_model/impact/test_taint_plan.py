@@ -1,4 +1,4 @@
-"""A taint goes by what was read, and by the graph only where nobody told it; against going through all pairs."""
+"""A taint follows the recorded inputs, and the graph only without them; compared with a fixpoint over all pairs."""
 
 from __future__ import annotations
 

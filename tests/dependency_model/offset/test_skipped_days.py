@@ -1,4 +1,4 @@
-"""Days that a zone skipped are no slices: no offset names one, and both directions agree around them."""
+"""Days that a zone skipped are not slices: no offset names one, and both directions agree around them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A slice against its history: what is noise, what is not, and what is told where there is little to go by."""
+"""A slice compared with its history: noise, anomalies, and results with little history."""
 
 from __future__ import annotations
 

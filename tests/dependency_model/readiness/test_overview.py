@@ -1,4 +1,4 @@
-"""What is late, failed and waiting is told from declarations, statuses and the time alone."""
+"""Late, failed and waiting slices follow from declarations, statuses and the time alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why nobody takes a slice, in words."""
+"""The reasons, in words, why readers do not accept a slice."""
 
 from __future__ import annotations
 

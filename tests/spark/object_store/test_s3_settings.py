@@ -1,4 +1,4 @@
-"""What a session of Spark is started with for a lake in an object store, and what nobody may set otherwise."""
+"""The settings of a Spark session for a lake in an object store, which users cannot change."""
 
 from __future__ import annotations
 
