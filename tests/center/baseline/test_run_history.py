@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from tests.dependency_model.world import graph
@@ -69,3 +71,29 @@ def test_days_that_one_query_computes_share_its_time() -> None:
     history.note(Timing(days[3], "completed", RunState.COMPLETED, 150.0, 1, "r"))
     told = [observed.amount for _, observed in history.runs("first")]
     assert told == pytest.approx([19.0, 31 / 3, 31 / 3, 31 / 3])
+
+
+def test_a_history_that_is_loaded_at_once_says_nothing_of_later_arrivals() -> None:
+    """Eight days of files are there when the center starts; the newest one is a usual arrival, at four in the morning."""
+    history, midnight = RunHistory(GRAPH, ()), datetime(2024, 6, 9, tzinfo=UTC)
+    for number in range(8):
+        loaded = (midnight + timedelta(hours=2, seconds=number)).timestamp()
+        history.note(_arrival(midnight - timedelta(days=8 - number), loaded))
+    assert history.times("up").count == 1
+    assert history.times("up").typical(midnight.timestamp()) == pytest.approx(4 * 3_600 + 7)  # the day ended in Paris
+
+
+def test_late_arrivals_of_later_days_are_learned() -> None:
+    """A feed that is always 32 hours late: only its first arrival could be a load."""
+    history, midnight = RunHistory(GRAPH, ()), datetime(2024, 6, 1, tzinfo=UTC)
+    for number in range(10):
+        day = midnight + timedelta(days=number)
+        history.note(_arrival(day, (day + timedelta(days=1, hours=30)).timestamp()))
+    assert history.times("up").count == 9
+    assert history.times("up").typical((midnight + timedelta(days=12)).timestamp()) == pytest.approx(
+        32 * 3_600
+    )  # days end in Paris
+
+
+def _arrival(day: datetime, at: float) -> Timing:
+    return Timing(Slice("up", f"{day:%Y-%m-%d}"), "observed", RunState.COMPLETED, at, 1, None)

@@ -22,6 +22,7 @@ from tidemark.state_store.timings import timings
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
+    from tidemark.dependency_model.entity.sub_partition import Sub
     from tidemark.dependency_model.graph import DependencyGraph
     from tidemark.dependency_model.slice import Slice
     from tidemark.state_store.database import Database
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 LOOKED_BACK: Final = timedelta(days=90)
 _BACKFILLED_AFTER: Final = timedelta(days=3).total_seconds()
 """An arrival this long after its window is a repair or a replay."""
+_LOAD_SECONDS: Final = 3_600.0
+"""A load of history may take this long, and a quarter of a period."""
 _LATELY: Final = 7
 _TOGETHER_SECONDS: Final = 2.0
 
@@ -55,6 +58,7 @@ class RunHistory:
         self._failures: dict[str, int] = defaultdict(int)
         self._learned: dict[str, LearnedTimes] = {}
         self._there: set[Slice] = set()
+        self._first_arrivals: dict[tuple[str, Sub], float] = {}
         self._launched: dict[Slice, float] = {}
         self._under_way = RunsUnderWay()
         self._ended_together: dict[str, _EndedTogether] = {}
@@ -142,9 +146,18 @@ class RunHistory:
                 self._share(slice_.entity, timing)
         elif slice_ not in self._there:
             delay = timing.at - window.end.replace(tzinfo=UTC).timestamp()
-            if delay <= _BACKFILLED_AFTER:
+            if delay <= _BACKFILLED_AFTER and not self._is_loaded(timing, delay, window.duration.total_seconds()):
                 self._learn(slice_, Observed(timing.at, delay, groups))
             self._there.add(slice_)
+
+    def _is_loaded(self, timing: Timing, delay: float, length: float) -> bool:
+        """Whether an arrival belongs to a load of history, which says nothing of the times of later arrivals.
+
+        The load is what came with the first arrival of a sub-partition. Its newest slice may be a usual one: it is no
+        later than the length of its window.
+        """
+        first = self._first_arrivals.setdefault((timing.slice.entity, timing.slice.sub), timing.at)
+        return delay > length and timing.at - first <= max(length / 4, _LOAD_SECONDS)
 
     def _learn(self, slice_: Slice, observed: Observed) -> None:
         entity = slice_.entity
