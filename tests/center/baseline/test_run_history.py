@@ -74,7 +74,7 @@ def test_days_that_one_query_computes_share_its_time() -> None:
 
 
 def test_a_history_that_is_loaded_at_once_says_nothing_of_later_arrivals() -> None:
-    """Eight days of files are there when the center starts; the newest one is a usual arrival, at four in the morning."""
+    """Eight days of files are there when the center starts. The newest day came at four in the morning, as usual."""
     history, midnight = RunHistory(GRAPH, ()), datetime(2024, 6, 9, tzinfo=UTC)
     for number in range(8):
         loaded = (midnight + timedelta(hours=2, seconds=number)).timestamp()
