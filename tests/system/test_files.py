@@ -71,7 +71,7 @@ def test_every_folder_of_data_is_made_for_its_owner() -> None:
 def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file")
     for path in (tmp_path / "data", tmp_path / "data" / "warehouse"):
-        with pytest.raises(DiskPathError, match=rf"{path}: cannot be written: .*TIDEMARK_DATA"):
+        with pytest.raises(DiskPathError, match=rf"{path}: the folder cannot be written: .*TIDEMARK_DATA"):
             writable_directory(path)
 
 
