@@ -10,6 +10,7 @@ from tidemark.center.backfill_planning import plan_of
 from tidemark.center.backfills import BackfillDriver
 from tidemark.center.center import DependencyCenter
 from tidemark.center.dispatch import DagsterRunState, Dispatch
+from tidemark.center.errors import LaunchError
 from tidemark.center.fact import CHANGED, Fact
 from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.pools import Pools
@@ -35,12 +36,15 @@ REQUEST = BackfillRequest("ann", "the feed repeated itself", "some slices")
 
 
 class Runs:
-    """Every run that was asked for, with its slices."""
+    """Every run that was asked for, with its slices; refuses them while `is_down`."""
 
     def __init__(self) -> None:
         self.slices: dict[str, list[str]] = {}
+        self.is_down = False
 
     def launch(self, run_id: str, slices: Sequence[Slice], pool: str, backfill: int | None = None) -> None:  # noqa: ARG002
+        if self.is_down:
+            raise LaunchError("no answer")
         self.slices.setdefault(run_id, [str(slice_) for slice_ in slices])
 
     def state(self, run_id: str) -> DagsterRunState:
@@ -50,9 +54,12 @@ class Runs:
 class ChangingWorld:
     """`declare` is a new process of the center, with other declarations."""
 
-    def __init__(self, folder: Path, texts: Mapping[str, str], *, attempts: int = 2, **more: str) -> None:
+    def __init__(
+        self, folder: Path, texts: Mapping[str, str], *, attempts: int = 2, together: int = 1, **more: str
+    ) -> None:
         self.now = datetime(2031, 5, 6, 12, tzinfo=UTC)
         self.runs, self.attempts, self.told = Runs(), attempts, 0
+        self.together = together
         self.start, self.pools = more.get("start", DAY), more.get("pools", "default=9")
         self.store = StateStore(Database.at(folder / "state.db"))
         self.stored = Backfills(self.store.database)
@@ -68,7 +75,7 @@ class ChangingWorld:
             self.center,
             self.runs,
             Pools.parse(self.pools),
-            policy=LaunchPolicy(attempts=self.attempts, together=1),
+            policy=LaunchPolicy(attempts=self.attempts, together=self.together),
             clock=lambda: self.now,
             backfills=self.driver,
         )
