@@ -76,7 +76,7 @@ def test_a_version_that_breaks_a_rule_is_never_tagged_and_the_next_slice_is_judg
     held, below = status(host, f"orders@{TUESDAY}"), status(host, f"spent@{TUESDAY}")
     assert (held.run_state, held.quality, held.valid) == (RunState.FAILED, Quality.FAILED, False)
     assert below.run_state is RunState.WAITING
-    with pytest.raises(SnapshotMissingError, match=r"before it orders 2026-03-23 is tagged.*a blocking rule failed"):
+    with pytest.raises(SnapshotMissingError, match=r"before it, orders 2026-03-23 is tagged.*a blocking rule failed"):
         Snapshots(spark, shop.runtime).read("orders", TUESDAY)
     assert Snapshots(spark, shop.runtime).read("orders", MONDAY).count() == 1
 

@@ -89,7 +89,7 @@ def _is_own(name: str, value: PartitionValue) -> Column:
     column, own = sf.col(quote(name)), literal(value)
     is_own = column.try_cast(type_of(value)).eqNullSafe(own)
     shown = sf.coalesce(column.cast("string"), sf.lit("NULL"))
-    told = f"the partition column {name} is only removed if its value is the slice's own,  {value}; found in a row: "
+    told = f"the partition column {name} is only removed if its value is the slice's own, {value}; found in a row: "
     advice = f" - leave {name} out of the SELECT list, or keep the slice's rows alone"
     failing = sf.raise_error(sf.concat(sf.lit(told), shown, sf.lit(advice)))
     return sf.when(is_own, sf.lit(True)).otherwise(failing.cast("boolean"))  # noqa: FBT003 - a value of SQL

@@ -41,7 +41,7 @@ def test_a_load_of_the_table_or_of_the_shard_is_found(
 ) -> None:
     _state(monkeypatch, state)
     for shard in (None, FIRST):
-        with pytest.raises(LoadUnderWayError, match="under way") as refused:
+        with pytest.raises(LoadUnderWayError, match="a load is still running") as refused:
             refuse_load_under_way(settings, Database.of(settings), ORDERS, shard)
         assert refused.value.found == FIRST
         assert "--again" in str(refused.value.hint)

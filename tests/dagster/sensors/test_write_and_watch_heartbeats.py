@@ -92,7 +92,7 @@ def test_a_check_fails_without_heartbeats_of_an_instance_and_passes_with_them(
 
         assert sensor.tick(a=9 * MINUTE, b=61 * MINUTE) == {"orders": False, "orders_1h": False, "users": False}
         assert sensor.tick(a=MINUTE, b=MINUTE) == {"orders": True, "orders_1h": True, "users": True}
-        assert "users goes on: a is live again" in capfd.readouterr().err
+        assert "users continues: a is live again" in capfd.readouterr().err
         assert sensor.in_the_log("orders") == [True, False, False, True]
         assert sensor.in_the_log("patient") == [True]
 

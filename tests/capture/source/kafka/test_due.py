@@ -23,7 +23,7 @@ def test_records_that_retention_dropped_are_said_and_hold_their_instance_alone()
     due = KafkaIntake(Known({"a": Bounds(7, 10), "b": Bounds(0, 5)})).due({"a": 4, "b": 0}, {}, 1)
     assert due.units == [OffsetRange("b", 0, 5)]
     assert isinstance(due.problems["a"], OffsetsLostError)
-    assert "dropped 3 records" in str(due.problems["a"])
+    assert "3 records expired in Kafka" in str(due.problems["a"])
 
 
 def test_a_recreated_topic_is_not_read() -> None:
