@@ -174,7 +174,7 @@ def test_ten_years_by_mistake_are_asked_about_first(client: Client) -> None:
         status, answer = client.ask("POST", "/v1/backfills", {**decade, **more})
         error = answer["error"]
         assert (status, error["found"], error["expected"]) == (400, "3,653", "at most 1,000 without confirmation")
-        assert error["message"] == "table=a&&dt=20240602..20340602 stands for 3,653 slices"
+        assert error["message"] == "table=a&&dt=20240602..20340602 means 3,653 slices"
         assert '"yes": true' in error["hint"]
     assert numbers(client) == []
     assert len(plan(client, subject=decade["subject"], yes=True)["slices"]) == 3_654
