@@ -63,7 +63,9 @@ def test_a_file_that_is_too_big_is_named_before_spark_sees_it(tmp_path: Path) ->
     path = bomb(tmp_path / "a" / "000000000000.jsonl.gz", MAX_LINE_BYTES * 2)
     intake = FileIntake(tmp_path)
     due = intake.due({"a": 0}, {}, 1)
-    with pytest.raises(FileTooBigError, match=rf"{path}: the change file is too big when expanded.*found a line of") as caught:
+    with pytest.raises(
+        FileTooBigError, match=rf"{path}: the change file is too big when expanded.*found a line of"
+    ) as caught:
         intake.scan(None, due, (), {"a": 0})  # type: ignore[arg-type]  # Spark is not asked
     assert caught.value.path == path
 
