@@ -178,7 +178,7 @@ def _change(
     except ValueError:
         return UNKNOWN_CHANGE
     if stored.entity in warehouse.unread and "depends_on" in now.rows:
-        # The inputs of the function are unknown until `check` looks at it: they are no difference of the declaration.
+        # `check` has not analysed the function yet, so its inputs are unknown. They do not count as a change.
         old = replace(old, rows={**old.rows, "depends_on": now.rows["depends_on"]})
     old = _without_inputs_of_rules(old, warehouse.entities[stored.entity].rule_inputs)
     columns = warehouse.columns

@@ -14,7 +14,7 @@ from tidemark.state_store.row_codec import sub_text
 from tidemark.warehouse.code_version import EntityCode, entity_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from tidemark.dependency_model.entity.sub_partition import Sub
@@ -87,15 +87,15 @@ def declared_changes(
     names = [name for name in graph.topological() if not graph.entity(name).is_project]
     if not before:
         return []
-    gone = {name: _versions(codes, name) for name in before if name not in graph}
+    removed = {name: _versions(codes, name) for name in before if name not in graph}
     renamed: dict[str, str] = {}
     for name in names:
         if name not in before:
             version = entity_code(warehouse, warehouse.entities[name], warehouse.columns.outside).version
-            former = next((old for old, versions in gone.items() if version in versions), None)
-            if former and former not in renamed.values():
+            former = next((old for old, versions in removed.items() if version in versions), None)
+            if former:
                 renamed[name] = former
-    removed = (name for name in gone if name not in renamed.values())
+                del removed[former]
     return [
         *(DeclaredChange(name, DeclaredChangeKind.REMOVED) for name in removed),
         *(
@@ -136,35 +136,33 @@ def _of_entity(node: Node, before: Extents | None, former: str | None, now: int)
         yield DeclaredChange(node.name, DeclaredChangeKind.PARTS, _listed(removed), _listed(added), new)
     if node.grid is not None:
         was = {there[text]: range(first, stop) for text, (_, first, stop) in before.items() if text in there}
-        yield from _moved_start(node, was, now)
-        yield from _moved_end(node, was, now)
+        yield from _moved(node, was, now)
 
 
-def _moved_start(node: Node, before: Mapping[Sub, range], now: int) -> Iterator[DeclaredChange]:
-    moved = [(sub, was, there) for sub, was, there in _both(node, before) if was.start != there.start]
-    if moved:
-        new = ((sub, range(there.start, min(was.start, there.stop))) for sub, was, there in moved)
-        gone = ((sub, range(was.start, min(there.start, was.stop))) for sub, was, there in moved)
-        sub, was, there = moved[0]
-        old_start, start = _key(node, sub, was.start), _key(node, sub, there.start)
-        ended, count = _ended(node, new, now), _count(node, gone, now)
-        yield DeclaredChange(node.name, DeclaredChangeKind.START, old_start, start, ended, count)
+def _moved(node: Node, before: Mapping[Sub, range], now: int) -> Iterator[DeclaredChange]:
+    """The bounds of time that moved, with the first sub-partition whose bound moved as the example."""
+    both = [(sub, was, node.existing_of(sub)) for sub, was in before.items()]
+    sides: tuple[tuple[DeclaredChangeKind, Callable[[range], int], Callable[[range, range], range]], ...] = (
+        (DeclaredChangeKind.START, lambda numbers: numbers.start, _earlier),
+        (DeclaredChangeKind.END, lambda numbers: numbers.stop - 1, _later),
+    )
+    for kind, bound, beyond in sides:
+        moved = [(sub, was, there) for sub, was, there in both if bound(was) != bound(there)]
+        for sub, was, there in moved[:1]:
+            new = _ended(node, ((sub, beyond(there, was)) for sub, was, there in moved), now)
+            gone = _ended(node, ((sub, beyond(was, there)) for sub, was, there in moved), now)
+            old, bound_now = (_key(node, sub, bound(numbers)) for numbers in (was, there))
+            yield DeclaredChange(node.name, kind, old, bound_now, new, sum(slices.length for slices in gone))
 
 
-def _moved_end(node: Node, before: Mapping[Sub, range], now: int) -> Iterator[DeclaredChange]:
-    moved = [(sub, was, there) for sub, was, there in _both(node, before) if was.stop != there.stop]
-    if moved:
-        new = ((sub, range(max(was.stop, there.start), there.stop)) for sub, was, there in moved)
-        gone = ((sub, range(max(there.stop, was.start), was.stop)) for sub, was, there in moved)
-        sub, was, there = moved[0]
-        old_end, end = _key(node, sub, was.stop - 1), _key(node, sub, there.stop - 1)
-        ended, count = _ended(node, new, now), _count(node, gone, now)
-        yield DeclaredChange(node.name, DeclaredChangeKind.END, old_end, end, ended, count)
+def _earlier(numbers: range, others: range) -> range:
+    """The numbers of a range before the first of the others."""
+    return range(numbers.start, min(others.start, numbers.stop))
 
 
-def _both(node: Node, before: Mapping[Sub, range]) -> Iterator[tuple[Sub, range, range]]:
-    """The slices of each sub-partition before and now."""
-    return ((sub, was, node.existing_of(sub)) for sub, was in before.items())
+def _later(numbers: range, others: range) -> range:
+    """The numbers of a range after the last of the others."""
+    return range(max(others.stop, numbers.start), numbers.stop)
 
 
 def _key(node: Node, sub: Sub, number: int) -> str:
@@ -179,19 +177,14 @@ def _all_of(node: Node, subs: Iterable[Sub], now: int) -> tuple[SliceRange, ...]
 
 def _ended(node: Node, ranges: Iterable[tuple[Sub, range]], now: int) -> tuple[SliceRange, ...]:
     """The slices of each range that have ended."""
-    cut = ((sub, _cut(node, sub, numbers, now)) for sub, numbers in ranges)
+    grids = ((sub, numbers, node.grid_of(sub)) for sub, numbers in ranges)
+    cut = (
+        (sub, range(numbers.start, min(numbers.stop, grid.at(now))) if grid else numbers)
+        for sub, numbers, grid in grids
+    )
     return tuple(
         SliceRange(node.slice(ended[0], sub), node.slice(ended[-1], sub), len(ended)) for sub, ended in cut if ended
     )
-
-
-def _count(node: Node, ranges: Iterable[tuple[Sub, range]], now: int) -> int:
-    return sum(len(_cut(node, sub, numbers, now)) for sub, numbers in ranges)
-
-
-def _cut(node: Node, sub: Sub, numbers: range, now: int) -> range:
-    grid = node.grid_of(sub)
-    return range(numbers.start, min(numbers.stop, grid.at(now))) if grid else numbers
 
 
 def _listed(subs: Iterable[str]) -> str:

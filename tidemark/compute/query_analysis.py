@@ -75,6 +75,10 @@ class QueryAnalysis:
 
     def problems(self) -> dict[str, EntityError]:
         """The errors of the queries by entity, upstream first. Raises errors of Spark's start."""
+        return self._problems_by_entity
+
+    @cached_property
+    def _problems_by_entity(self) -> dict[str, EntityError]:
         if self._path is None:  # nothing was ever computed here, and there is no cache
             return {}
         entries: dict[str, Any] = {}

@@ -19,10 +19,17 @@ def may_be_in(texts: Mapping[str, str | None], partitions: Sequence[Mapping[str,
     return any(all(_may_be(texts[name], value) for name, value in partition.items()) for partition in partitions)
 
 
-def _may_be(text: str | None, value: PartitionValue) -> bool:
-    if text is None or isinstance(value, str):
-        return text == value
+def logged_value(text: str | None, like: PartitionValue) -> PartitionValue | None:
+    """A value of the log in the type of `like`; the text itself if it is not a value of this type."""
+    if text is None or isinstance(like, str):
+        return text
     try:
-        return (int(text) if isinstance(value, int) else date.fromisoformat(text)) == value
+        return int(text) if isinstance(like, int) else date.fromisoformat(text)
     except ValueError:
-        return True
+        return text
+
+
+def _may_be(text: str | None, wanted: PartitionValue) -> bool:
+    value = logged_value(text, wanted)
+    is_unknown = isinstance(value, str) and not isinstance(wanted, str)
+    return is_unknown or value == wanted

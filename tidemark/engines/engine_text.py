@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from tidemark.delta.rows_without_spark import equal_to
 from tidemark.engines.column_types import type_name
 from tidemark.engines.errors import EngineCannotReadError
+from tidemark.engines.table_uri import known_everywhere
 from tidemark.quoting import clickhouse, datafusion, spark
 from tidemark.strict_json import json_text
 
@@ -148,9 +149,7 @@ def _scheme(location: SliceLocation) -> str:
 
 
 def _uri(location: SliceLocation) -> str:
-    """The table's URI with `s3://`, because these engines do not know Hadoop's `s3a://`."""
-    text = str(location.table)
-    return f"s3://{text.removeprefix('s3a://')}" if text.startswith("s3a://") else text
+    return known_everywhere(str(location.table))
 
 
 _EVERYWHERE: Final = frozenset({_ON_DISK, "s3a", "gs", "abfss", "hdfs"})

@@ -8,7 +8,7 @@ from tidemark.catalog.notes import iceberg_troubles
 from tidemark.delta.iceberg_metadata import IcebergMetadata
 from tidemark.engines.engine_text import EngineText
 from tidemark.engines.errors import NotInIcebergError
-from tidemark.engines.iceberg.table_uri import table_uri
+from tidemark.engines.table_uri import table_uri
 from tidemark.quoting import datafusion, spark
 from tidemark.strict_json import json_text
 

@@ -71,8 +71,13 @@ def _plain(text: str) -> str:
         return text
 
 
-def _imported(text: str) -> Iterator[str]:
+@lru_cache(maxsize=4096)
+def _imported(text: str) -> tuple[str, ...]:
     """The names that may be modules in imports: `from a.b import c` may mean `a`, `a.b` and `a.b.c`."""
+    return tuple(_imported_names(text))
+
+
+def _imported_names(text: str) -> Iterator[str]:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):

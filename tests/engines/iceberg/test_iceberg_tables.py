@@ -28,9 +28,9 @@ from tidemark.dependency_model.slice import Slice
 from tidemark.engines.engine_text import engine_text
 from tidemark.engines.iceberg.iceberg_tables import IcebergTables
 from tidemark.engines.iceberg.manifests import ManifestFolder
-from tidemark.engines.iceberg.table_uri import table_uri
 from tidemark.engines.iceberg.unused_files import delete_unused
 from tidemark.engines.slice_location import slice_location, tag_location
+from tidemark.engines.table_uri import table_uri
 from tidemark.state_store.snapshot_registry import SnapshotRegistry
 from tidemark.state_store.store import StateStore
 
@@ -45,7 +45,7 @@ from pathlib import Path
 from tests.engines.iceberg.test_iceberg_tables import runtime_at
 from tidemark.engines.iceberg.iceberg_tables import IcebergTables
 from tidemark.engines.iceberg.manifests import ManifestFolder
-from tidemark.engines.iceberg.table_uri import table_uri
+from tidemark.engines.table_uri import table_uri
 from tidemark.engines.iceberg.unused_files import delete_unused
 runtime = runtime_at(Path(sys.argv[1]))
 IcebergTables(runtime.warehouse, runtime.database).write("daily")

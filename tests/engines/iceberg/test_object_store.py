@@ -16,7 +16,7 @@ from tidemark.delta.iceberg_metadata import IcebergMetadata
 from tidemark.delta.open_table import delta_rs_options
 from tidemark.engines.iceberg.iceberg_table import IcebergTable
 from tidemark.engines.iceberg.named_rows import NamedRows
-from tidemark.engines.iceberg.table_uri import table_uri
+from tidemark.engines.table_uri import table_uri
 
 if TYPE_CHECKING:
     from tests.components.s3_server import S3Server

@@ -149,8 +149,8 @@ def new(
     Exit codes: 0 written, 1 the query or the name is not valid, 2 wrong usage.
     With --json: {"files": [...], "depends_on": [{"entity", "offset"}],
                   "rewrites": [{"line", "was", "becomes", "to_do"}],
-                  "past": {"slices", "first", "last"}}; first and last are null if there are no past slices. If
-                  rewrites are left to do: {"query", "rewrites"}, in which becomes is null.
+                  "past": {"slices", "first", "last"}}. Without past slices, first and last are null. If
+                  the query still needs rewrites: {"query", "rewrites"}; becomes is null in these.
     """  # noqa: D301 - \b is click's mark for a verbatim paragraph
     from tidemark.system.settings import Settings  # noqa: PLC0415 - keeps --help fast
 

@@ -197,7 +197,7 @@ def _resolve(dependency: Dependency, down: Entity, up: Entity) -> Dependency:
         offset = Offset(OffsetKind.TO_DATE, (), down.granularity)
     if (offset == STATIC) != up.is_static:
         what = "static" if up.is_static else "by period"
-        raise EntityError(f"{up.name} is {what}: the offset '{offset}' means none of its slices", expected=str(natural))
+        raise EntityError(f"{up.name} is {what}: the offset '{offset}' matches no slice of it", expected=str(natural))
     if offset == SINCE_START and up.start is None:
         raise EntityError(
             f"'since start' is not possible with {up.name}: it has no start",

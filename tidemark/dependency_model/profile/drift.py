@@ -52,7 +52,7 @@ class DriftDistance(NamedTuple):
 
 
 def drift(column: str, now: Dated, past: Sequence[Dated]) -> DriftDistance | None:
-    """The distance; None if there are no values now, or no past slice with values.
+    """The distance from the past slices. None if the column has no values now, or had none in all past slices.
 
     Raises EntityError for a column without a known distribution.
     """

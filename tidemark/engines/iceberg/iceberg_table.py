@@ -28,8 +28,8 @@ from tidemark.engines.iceberg.manifests import ManifestFolder
 from tidemark.engines.iceberg.named_rows import MAIN, NamedRows
 from tidemark.engines.iceberg.partition_index import LastChanges, files_by_partition
 from tidemark.engines.iceberg.partition_text import partition_value
-from tidemark.engines.iceberg.table_uri import file_uri, table_uri
 from tidemark.engines.iceberg.unused_files import delete_unused
+from tidemark.engines.table_uri import file_uri, table_uri
 from tidemark.storage.stored_files import stored_files
 from tidemark.strict_json import json_text
 
@@ -171,8 +171,8 @@ class _Writing:
     def _files_now(self, rows: NamedRows) -> Files:
         columns = tuple(rows.partition)
         if columns not in self._by_partition:
-            if missing := set(columns) - set(self.content.metadata.get("partitionColumns") or ()):
-                there = self.content.metadata.get("partitionColumns") or ()
+            there = self.content.metadata.get("partitionColumns") or ()
+            if missing := set(columns) - set(there):
                 raise IcebergCannotHoldError.columns(self.delta.name, sorted(missing), there)
             self._by_partition[columns] = files_by_partition(self.content, rows.partition)
         return self._by_partition[columns].get(tuple(rows.partition.values()), {})

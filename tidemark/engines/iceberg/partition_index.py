@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from datetime import date
 from typing import TYPE_CHECKING, Any, Final
 
 from tidemark.delta.internals.log_files import commit_actions
+from tidemark.delta.logged_partition import logged_value
 from tidemark.dependency_model.time.partition_columns import PartitionValue
 
 if TYPE_CHECKING:
@@ -23,17 +23,8 @@ _ALL: Final = object()
 
 
 def values_in(logged: Mapping[str, str | None], like: Partition) -> Values:
-    """The values of the columns of `like` in a file's partition. Other writers write `07` for 7."""
-    return tuple(_value(logged.get(name), value) for name, value in like.items())
-
-
-def _value(text: str | None, like: PartitionValue) -> PartitionValue | None:
-    if text is None or isinstance(like, str):
-        return text
-    try:
-        return int(text) if isinstance(like, int) else date.fromisoformat(text)
-    except ValueError:
-        return text
+    """The values of the columns of `like` in a file's partition."""
+    return tuple(logged_value(logged.get(name), value) for name, value in like.items())
 
 
 def files_by_partition(content: VersionContent, like: Partition) -> dict[Values, Files]:
