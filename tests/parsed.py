@@ -19,3 +19,9 @@ ONE_PROCESS: Final = pytest.mark.xdist_group("source")
 def tree_of(path: Path) -> ast.Module:
     """The syntax tree of a Python file. It is shared: do not change it."""
     return ast.parse(path.read_text("utf-8"))
+
+
+@cache
+def nodes_of(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """All nodes of a shared tree, walked once."""
+    return tuple(ast.walk(tree))

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tests.parsed import tree_of
+from tests.parsed import nodes_of, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -105,7 +105,7 @@ def in_file(path: Path) -> tuple[Text, ...]:
     documents = {id(node): line for node, line in _docstrings(tree)}
     docstrings = (
         (node.lineno, " ".join(str(node.value).split()))
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.Constant) and id(node) in documents
     )
     kinds = {"docstring": docstrings, "comment": _comments(source), "message": _messages(tree, set(documents))}
@@ -141,8 +141,10 @@ def _long_sentences(text: Text) -> Iterator[int]:
 
 def _docstrings(tree: ast.Module) -> Iterator[tuple[ast.Constant, int]]:
     """Docstrings, and the strings below attributes and constants."""
-    for node in ast.walk(tree):
-        for statement in getattr(node, "body", ()) if not isinstance(node, ast.Lambda | ast.IfExp) else ():
+    for node in nodes_of(tree):
+        if not isinstance(node, ast.stmt | ast.Module | ast.ExceptHandler | ast.match_case):
+            continue
+        for statement in getattr(node, "body", ()):
             value = statement.value if isinstance(statement, ast.Expr) else None
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 yield value, statement.lineno
@@ -167,8 +169,8 @@ def _comments(source: str) -> Iterator[tuple[int, str]]:
 
 def _messages(tree: ast.Module, documents: set[int]) -> Iterator[tuple[int, str]]:
     """String literals of three words or more; values in them are written as X."""
-    inner = {id(value) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for value in node.values}
-    for node in ast.walk(tree):
+    inner = {id(value) for node in nodes_of(tree) if isinstance(node, ast.JoinedStr) for value in node.values}
+    for node in nodes_of(tree):
         if isinstance(node, ast.JoinedStr):
             words = "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -15,7 +15,7 @@ import grimp
 import pytest
 
 import tidemark
-from tests.parsed import ONE_PROCESS, tree_of
+from tests.parsed import ONE_PROCESS, nodes_of, tree_of
 from tests.project import CHECKOUT
 from tidemark.dependency_model.graph.topological_order import components
 
@@ -55,7 +55,7 @@ def test_no_class_name_stands_twice() -> None:
     """Who reads `Progress` in a message or a stack need not ask which one."""
     places: dict[str, list[str]] = {}
     for path in sorted(ENGINE.rglob("*.py")):
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(tree_of(path)):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(f"{path.relative_to(ENGINE)}:{node.lineno}")
     assert not {name: where for name, where in places.items() if len(where) > 1}

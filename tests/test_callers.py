@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from tests.docs.written_commands import ROOT
-from tests.parsed import ONE_PROCESS, tree_of
+from tests.parsed import ONE_PROCESS, nodes_of, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +89,7 @@ def name_of(file: Path) -> str:
 
 def imported() -> Iterator[str]:
     for tree in trees().values():
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module:
@@ -113,7 +113,7 @@ def used_names() -> Counter[str]:
     """How often each name is read; a word in a text may be one that is looked up by it."""
     names = Counter[str]()
     for tree in trees().values():
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             if isinstance(node, ast.Name):
                 names[node.id] += 1
             elif isinstance(node, ast.Attribute):

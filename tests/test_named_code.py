@@ -13,7 +13,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from tests.parsed import ONE_PROCESS, tree_of
+from tests.parsed import ONE_PROCESS, nodes_of, tree_of
 from tests.project import CHECKOUT
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _prose(path: Path) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(lines, start=1):
         if comment := re.search(r"(?:^|\s)#\s.*", line):
             yield number, comment[0]
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(tree_of(path)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield from enumerate(node.value.value.splitlines(), start=node.lineno)
 
@@ -148,8 +148,8 @@ def _defined(body: Iterable[ast.stmt], inside: str = "") -> Iterator[str]:
 
 def _names_in(tree: ast.Module) -> Iterator[str]:
     """All identifiers of a module, and the words of its texts: keys, columns, settings. Its docstrings do not count."""
-    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    said = {id(node.value) for node in nodes_of(tree) if isinstance(node, ast.Expr)}
+    for node in nodes_of(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
             yield from re.findall(r"\w+", node.value)
         for field in ("id", "attr", "arg", "name", "asname", "module"):

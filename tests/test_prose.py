@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.parsed import ONE_PROCESS, tree_of
+from tests.parsed import ONE_PROCESS, nodes_of, tree_of
 from tests.prose import ROOT, RULES, Text, findings, texts
 
 if TYPE_CHECKING:
@@ -150,8 +150,8 @@ def bindings(path: Path) -> Iterator[tuple[str, int]]:
     An error's parameter `found`, beside `expected`, says what it holds; so does a field of that name.
     """
     tree, is_of_errors = tree_of(path), path.name == "errors.py"
-    fields = {id(node.target) for node in ast.walk(tree) if isinstance(node, ast.AnnAssign)}
-    for node in ast.walk(tree):
+    fields = {id(node.target) for node in nodes_of(tree) if isinstance(node, ast.AnnAssign)}
+    for node in nodes_of(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
             yield node.id, node.lineno
         elif isinstance(node, ast.arg) and not (node.arg == "found" and is_of_errors):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.parsed import ONE_PROCESS, tree_of
+from tests.parsed import ONE_PROCESS, nodes_of, tree_of
 from tests.project import CHECKOUT
 from tidemark.strict_json import json_text
 
@@ -49,7 +49,7 @@ def test_only_this_module_writes_json() -> None:
     calls = [
         f"{path.relative_to(CHECKOUT)}:{node.lineno}"
         for path in (CHECKOUT / "tidemark").rglob("*.py")
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(tree_of(path))
         if isinstance(node, ast.Attribute) and node.attr in ("dumps", "dump") and ast.unparse(node.value) == "json"
     ]
     assert [call for call in calls if not call.startswith("tidemark/strict_json.py")] == []

@@ -49,6 +49,7 @@ def write(lake: Lake, session: SparkSession, day: str, amounts: Iterable[int]) -
     return replaced.version
 
 
+@pytest.mark.long
 def test_ours_and_foreign(tmp_path: Path, session: SparkSession) -> None:
     lake, database = Lake(tmp_path / "lake"), Database.at(tmp_path / "state.db")
     first = write(lake, session, FIRST, [1, 2])

@@ -10,6 +10,7 @@ import pytest
 
 from tests.center.launchers import FileLauncher, MemoryLauncher
 from tests.center.test_center import NOW, CenterWorld
+from tests.examples import each
 from tidemark.center.backfill_planning import plan_of
 from tidemark.center.backfills import BackfillDriver
 from tidemark.center.dispatch import Dispatch
@@ -251,7 +252,7 @@ def test_what_a_person_rebuilds_meanwhile_still_reaches_slices_outside_of_it(wor
 
 @pytest.mark.slow
 @pytest.mark.parametrize("point", POINTS)
-@pytest.mark.parametrize("is_cancelled", [False, True])
+@pytest.mark.parametrize("is_cancelled", each(2, [True, False]))
 def test_killed_at_any_point_it_goes_on_to_the_same_end(tmp_path: Path, point: str, *, is_cancelled: bool) -> None:
     world = BackfillWorld(tmp_path, FileLauncher(tmp_path / "runs"))
     world.fill()

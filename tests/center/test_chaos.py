@@ -12,6 +12,7 @@ import pytest
 from tests.center.chaos import killed_until_done, problems, start
 from tests.components.availability import POSTGRESQL, require
 from tests.components.postgres import postgres
+from tests.examples import each
 from tests.state_store.conftest import BOTH, empty_database
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def trials(url: str, folder: Path, seeds: range) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("kind", each(2, BOTH))
 def test_killed_at_any_point(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     server = request.getfixturevalue("postgres_server").url if kind == "postgresql" else ""
     assert trials(server, tmp_path, range(6)) > 3

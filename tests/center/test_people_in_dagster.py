@@ -30,6 +30,7 @@ from dagster_graphql.schema import create_schema
 
 from tests.center import people_location
 from tests.center.people_location import DAYS
+from tests.examples import each
 from tests.project import write_project
 from tidemark.center.code_location import CodeLocation
 from tidemark.center.fact import Fact
@@ -445,7 +446,7 @@ def test_a_run_that_is_deleted_before_the_service_has_read_of_it_is_asked_for_ag
             people.close()
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", each(2, HOSTS))
 def test_people_in_dagster(tmp_path: Path, host: str) -> None:
     play(host, tmp_path, 0, 6)
 

@@ -9,6 +9,7 @@ import dagster as dg
 import pytest
 
 from tests.center.changing_world import DAY, ChangingWorld
+from tests.examples import each
 from tidemark.center.detectors.event_log import EventLogDetector
 from tidemark.center.launchers.run_tags import run_tags
 from tidemark.dagster.granted_slice_manifests import FORCE_TAG, granted_manifests, manifest_metadata
@@ -196,7 +197,7 @@ def test_copied_tags_say_nothing(home: RepeatedRuns) -> None:
     ("end", "asked"),
     [("cancelled", []), ("interrupted", [f"clean@{DAY}"]), ("lost", [f"clean@{DAY}"]), ("deleted", [f"clean@{DAY}"])],
 )
-@pytest.mark.parametrize("is_own", [True, False], ids=["of the center", "by hand"])
+@pytest.mark.parametrize("is_own", each(2, [True, False]), ids=["of the center", "by hand"])
 def test_what_follows_says_how_a_run_ended(home: RepeatedRuns, end: str, asked: list[str], *, is_own: bool) -> None:
     run = home.queued(home.asked if is_own else {})
     home.tick()

@@ -72,6 +72,7 @@ def world(tmp_path: Path) -> Served:
     return made
 
 
+@pytest.mark.long
 def test_what_is_ready_is_run_on_a_warm_worker_and_sigterm_ends_everything(world: Served) -> None:
     with world.center_at() as center:
         until(lambda: '"active"' in world.log(), "an active center")

@@ -86,6 +86,7 @@ def test_a_table_of_mariadb_keeps_its_types(
             cursor.execute("DROP DATABASE copied")
 
 
+@pytest.mark.long
 def test_records_of_a_topic_are_copied_by_their_times(
     spark: SparkSession, tmp_path: Path, kafka_server: Kafka, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,6 +103,7 @@ def test_mariadb_on_a_local_clock_and_over_shards(mariadb_server: MariaDb) -> No
             cursor.execute("DROP USER counter@'127.0.0.1'")
 
 
+@pytest.mark.long
 def test_kafka_by_offsets(kafka_server: Kafka) -> None:
     kafka_server.create_topic("counted", config={"retention.ms": "-1"})
     producer = Producer({"bootstrap.servers": kafka_server.bootstrap_servers, "log_level": 0})

@@ -60,6 +60,7 @@ def test_an_instance_has_a_file_a_day_and_the_heartbeats_that_close_the_last(ins
     assert closing == [HEARTBEAT] * 3
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_it_leads_to_what_the_oracle_saw_at_the_last_midnight(oracle: dict[str, Any]) -> None:
     tables = replay.state(SAMPLE, INSTANCES, end_of(Settings()))

@@ -48,8 +48,8 @@ def parquet(path: Path) -> None:
     ("pattern", "file", "write"),
     [
         ("orders/{dt}/*.csv", "orders/2026-03-24/a.csv", csv),
-        ("orders/{dt}", "orders/2026-03-24/a.jsonl", json_lines),
-        ("orders-{start:%Y%m%d}.csv", "orders-20260324.csv", csv),
+        pytest.param("orders/{dt}", "orders/2026-03-24/a.jsonl", json_lines, marks=pytest.mark.long),
+        pytest.param("orders-{start:%Y%m%d}.csv", "orders-20260324.csv", csv, marks=pytest.mark.long),
         ("{key}-*.parquet", "2026-03-24-part?.parquet", parquet),
     ],
     ids=["csv of a folder", "a folder", "a file a day", "parquet beside others"],

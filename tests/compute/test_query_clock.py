@@ -87,6 +87,7 @@ def test_rules_have_sparks_meaning(spark: SparkSession, tmp_path: Path) -> None:
     assert [check.name for check in done.audit.checks if not check.passed] == ["freshness_2", "reconcile_5", "unique_2"]
 
 
+@pytest.mark.long
 def test_profiles_and_spans_are_in_utc(spark: SparkSession, tmp_path: Path) -> None:
     _, done = computed(spark, tmp_path, "SELECT paid_at, seen_at FROM sales WHERE dt = :biz_date", "quality: []\n")
     assert done.audit.event_times == ("2026-03-22 23:30:00", "2026-03-23 23:30:00")

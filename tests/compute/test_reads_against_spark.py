@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from tests.dependency_model.lineage.corpus import cases
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS, VIEWS
+from tests.examples import each
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.parsed_query import read_query
@@ -106,7 +107,7 @@ def _check(session: SparkSession, tables: dict[str, DataFrame], case: Case, days
 
 @pytest.mark.parametrize(
     "case",
-    [case if number % 6 == 0 else pytest.param(case, marks=pytest.mark.long) for number, case in enumerate(ODD)],
+    each(18, ODD),
     ids=lambda case: case.name,
 )
 def test_the_slices_that_are_named_are_enough(session: SparkSession, tables: dict[str, DataFrame], case: Case) -> None:

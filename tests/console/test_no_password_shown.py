@@ -15,6 +15,7 @@ import psutil
 import pytest
 from click.testing import CliRunner
 
+from tests.examples import each
 from tests.processes import command_line
 from tests.project import CHECKOUT, write_project
 from tidemark.console.main import main
@@ -149,11 +150,10 @@ def line_of(path: tuple[str, ...], command: click.Command, folder: Path) -> list
 
 
 # A Kafka that does not answer is waited for by every command that asks it.
-_FORMS: Final = [pytest.param(form, marks=pytest.mark.long if form == "kafka" else ()) for form in STORES]
+_FORMS: Final = each(4, STORES)
 
 
-_OF_ONE_STORE: Final = ("azure", "two users")
-_LAKE_FORMS: Final = [pytest.param(form, marks=pytest.mark.long if form in _OF_ONE_STORE else ()) for form in LAKES]
+_LAKE_FORMS: Final = each(4, LAKES)
 
 
 @pytest.mark.spark

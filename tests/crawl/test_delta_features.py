@@ -73,6 +73,7 @@ def test_rules_are_counted_among_the_rows_of_the_table(
     assert (sight.is_there, sight.watermark) == (True, "2026-03-30T23:59:59+00:00")
 
 
+@pytest.mark.long
 def test_a_table_without_partitions_is_counted_as_a_whole(spark: SparkSession, tmp_path: Path) -> None:
     probed_table(spark, tmp_path / DAY, f"{HIDDEN}, {MAPPED}", by="")
     rules = "quality: [{not_null: [SHOP]}, {unique: [id]}]\n"

@@ -6,6 +6,7 @@ import dagster as dg
 import pytest
 from dagster._core.definitions.partitions.context import partition_loading_context
 
+from tests.examples import each
 from tidemark.dagster.partitions import partitions_definition
 from tidemark.dependency_model.entity import parse_entity
 from tidemark.dependency_model.graph import DependencyGraph
@@ -41,7 +42,9 @@ def test_slices_are_dagsters_partitions(period: str, zone: str, start: str, unti
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("period", "end"), [*((case[0], case[3]) for case in CASES), ("hour", "2026-03-29T12")])
+@pytest.mark.parametrize(
+    ("period", "end"), each(3, [("hour", "2026-03-29T12"), *((case[0], case[3]) for case in CASES)])
+)
 def test_an_entity_that_came_to_rest_has_no_partitions_after_its_end(period: str, end: str) -> None:
     start = "2026-01-01" if period == "10min" else "2019-12-28"  # else three hundred thousand partitions
     entity = parse_entity(f"{{period: {period}, time_zone: Europe/Paris, start: {start}, end: {end}}}", "e")

@@ -50,6 +50,7 @@ def test_hidden_rows_are_neither_counted_nor_read(spark: SparkSession, target: M
     assert read_table(spark, target.path).count() == ROWS
 
 
+@pytest.mark.long
 def test_small_files_are_folded_into_the_next_one(spark: SparkSession, target: MergeTarget) -> None:
     for number in range(2, 8):
         report = merged(spark, target, number, [("u", number), ("u", number + 100), ("c", ROWS + number)])

@@ -52,6 +52,7 @@ def test_a_change_feed(spark: SparkSession, lake: TableLocation) -> None:
     assert (again.replayed, again.version, current_version(path)) == (True, 2, 2)
 
 
+@pytest.mark.long
 def test_a_generated_column(spark: SparkSession, lake: TableLocation) -> None:
     path = lake
     spark.sql(

@@ -155,6 +155,7 @@ def test_vectors_that_were_switched_off_again_hide_rows(spark: SparkSession, lak
     assert in_order(read_partition(lake, {"n": 1})) == by_spark(spark, lake, {"n": 1})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("features", "stored"),
     [

@@ -139,6 +139,7 @@ def count_rows(frame: DataFrame) -> Counter[tuple[date, str, int]]:
     return Counter((row["dt"], row["hour"], row["id"]) for row in frame.collect())
 
 
+@pytest.mark.long
 def test_the_rows_given_back_have_their_partition_last_also_when_a_column_came_later(
     spark: SparkSession, lake: TableLocation
 ) -> None:

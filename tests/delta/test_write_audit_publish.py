@@ -101,6 +101,7 @@ def test_a_table_without_partitions_is_published_as_a_whole(spark: SparkSession,
         assert [row.id for row in read_table(spark, path).collect()] == [expected]
 
 
+@pytest.mark.long
 def test_columns_with_other_names_in_files(spark: SparkSession, lake: TableLocation) -> None:
     path = lake
     write(spark, path, [1], [2])

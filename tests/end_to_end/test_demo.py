@@ -107,6 +107,7 @@ def test_it_was_killed_on_its_way(replayed: tuple[DemoWorld, Recording]) -> None
     assert killed.returncode == -signal.SIGKILL, killed.stdout + killed.stderr
 
 
+@pytest.mark.long
 def test_a_second_run_changes_nothing(replayed: tuple[DemoWorld, Recording]) -> None:
     demo, recording = replayed
     before = table_versions(demo.world)

@@ -87,6 +87,7 @@ def test_the_wait_is_bounded_and_the_error_names_the_holder(tmp_path: Path, hold
     assert "set TIDEMARK_OLAP to a PostgreSQL URL" in str(busy.value)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_several_processes_get_their_turn(tmp_path: Path) -> None:
     def run(name: str) -> int:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 DAY = "2026-03-28"
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_spark_reads_the_rows_that_deletion_vectors_leave(spark: SparkSession, tmp_path: Path) -> None:
     lakes = TwoLakes.at(tmp_path)

@@ -44,6 +44,7 @@ def test_a_cluster_has_its_own_java(tmp_path: Path) -> None:
     assert not [option for option in options if option.startswith("-XX:SharedArchiveFile")]
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_the_archive_of_the_setup_is_one_that_java_takes(tmp_path: Path) -> None:
     """`-Xshare:on` ends a JVM that cannot use its archive, where a session's own goes on without."""

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from py4j.protocol import Py4JJavaError
 
 from tidemark.spark.internals import Jvm, hadoop_configuration
@@ -45,6 +46,7 @@ class Log:
         return self.java("org.apache.hadoop.fs.Path")(f"file:{self.folder / name}")
 
 
+@pytest.mark.long
 def test_one_of_four_writers_gets_a_version(spark: SparkSession, tmp_path: Path) -> None:
     """Java has no lock here: what holds for threads holds for processes."""
 

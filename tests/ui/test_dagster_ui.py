@@ -27,6 +27,7 @@ def test_assets_stand_in_their_layers(pages: DagsterPages) -> None:
     pages.shot("catalog")
 
 
+@pytest.mark.long
 def test_a_partitions_page_tells_of_that_partition(pages: DagsterPages) -> None:
     """Its rows and its drawing are seen without a button; `test_every_asset` compares the pages of two days."""
     pages.open_partition("ads_gmv_course", _DAY)

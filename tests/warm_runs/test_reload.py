@@ -47,6 +47,7 @@ def said(warm: WarmHome) -> str:
     return line
 
 
+@pytest.mark.long
 def test_definitions_and_plans_are_loaded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package, data, home = tmp_path / "reloaded_location", tmp_path / "data", tmp_path / "home"
     for folder in (package, data / "cache"):

@@ -66,6 +66,7 @@ def test_a_step_that_fails_fails_its_run_alone(warm: WarmHome) -> None:
     assert warm.ended(warm.launch("quick")) == "SUCCESS"
 
 
+@pytest.mark.long
 def test_a_crash_fails_its_run_and_says_so(warm: WarmHome) -> None:
     run, after = warm.launch("dying"), warm.launch("quick")
     assert warm.ended(run) == "FAILURE"

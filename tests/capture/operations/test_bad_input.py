@@ -71,6 +71,7 @@ def streams() -> tuple[Stream, Stream]:
     return a, b
 
 
+@pytest.mark.long
 def test_a_truncated_file_is_named_and_a_whole_copy_goes_on(capture: Capture, streams: tuple[Stream, Stream]) -> None:
     a, b = streams
     a.land(capture.settings.landing, 0)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.long
 def test_nothing_is_merged_on_top_of_a_restored_version(spark: SparkSession, tmp_path: Path) -> None:
     world = StatementWorld(spark, tmp_path)
     world.step()

@@ -286,6 +286,7 @@ def test_a_file_that_expands_to_a_bomb_is_named_and_others_go_on(
     assert read_table(spark, settings.warehouse / "ods_orders").count() == 1
 
 
+@pytest.mark.long
 def test_a_column_without_a_type_and_an_excluded_one_stop_nothing(spark: SparkSession, tmp_path: Path) -> None:
     a = Stream("a")
     kinds = {**USERS, "NOTE": "VARCHAR", "note": "VARCHAR", "place": "GEOMETRY"}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.long
 def test_a_quarantined_change_holds_the_tag_until_it_is_accepted(spark: SparkSession, tmp_path: Path) -> None:
     settings, stream = Settings.at(tmp_path / "data"), Stream("a")
     registry = SnapshotRegistry.at(settings.state_db)

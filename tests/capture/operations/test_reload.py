@@ -161,6 +161,7 @@ def test_a_table_of_which_nothing_is_left_in_the_topic_begins_with_its_load(
     assert world.orders() == {1: "1.00", 2: "1.00"}
 
 
+@pytest.mark.long
 def test_a_range_of_keys_is_the_sources_again_and_other_rows_stay(world: ReloadWorld) -> None:
     for number in (3, 4, 5):
         world.topic.change("orders_0", None, order(number, "1.00", 23), at("2026-03-23 10:30"))

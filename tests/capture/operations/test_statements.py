@@ -90,6 +90,7 @@ def test_truncate_keeps_later_rows_and_other_shards(world: StatementWorld) -> No
     assert world.tagged() == ["2026-03-23"]
 
 
+@pytest.mark.long
 def test_old_rows_get_the_default_and_a_dropped_columns_values_do_not_come_back(world: StatementWorld) -> None:
     stream = world.stream
     world.step()
@@ -251,6 +252,7 @@ def test_shards_that_vanish_in_the_midst_of_a_minute_halt_the_table_until_each_i
     assert world.rows() == {("2", 1)}
 
 
+@pytest.mark.long
 def test_a_shard_that_is_dropped_and_made_again_has_the_rows_that_came_after_it(world: StatementWorld) -> None:
     dropped = world.stream.drop("orders_0", TEN)
     world.stream.declare("orders_0", ORDERS, TEN)

@@ -83,6 +83,7 @@ def test_debeziums_form_of_a_zero_timestamp_is_null(spark: SparkSession, tmp_pat
     assert rows[1].timestamp() == 1
 
 
+@pytest.mark.long
 def test_a_statement_of_canals_is_carried_out_and_zero_dates_are_null(spark: SparkSession, tmp_path: Path) -> None:
     world = CanalWorld(spark, tmp_path)
     insert = flat("INSERT", {"order_id": "1", "order_date": "2026-03-23"})

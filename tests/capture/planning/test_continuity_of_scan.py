@@ -93,6 +93,7 @@ def test_redelivered_records_change_nothing(capture: OrderCapture) -> None:
     assert capture.orders() == {1: "3.00"}
 
 
+@pytest.mark.long
 def test_a_key_that_moves_is_a_delete_and_an_insert_at_one_position(capture: OrderCapture) -> None:
     a, b = start_stream("a", "orders_0"), start_stream("b", "orders_1")
     a.change("orders_0", None, paid("1.00"), at("2026-03-23 10:00"))

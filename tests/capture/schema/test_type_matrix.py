@@ -76,6 +76,7 @@ NEW_TYPES = {
 IN_LAKE = [EXAMPLES[kind][1] for kind in TYPES]
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_no_value_is_another_one_for_a_change(spark: SparkSession, tmp_path: Path) -> None:
     """All that is applied at once: the older rows, those of a shard that is not altered yet, and the new ones."""

@@ -51,7 +51,7 @@ REFUSED = [Event.FAILED, Event.QUALITY_FAILED]
     ("rules", "crashed", "quality", "events"),
     [
         (RULES, False, Quality.FAILED, REFUSED),
-        (OF_ANOMALIES, False, Quality.FAILED, REFUSED),
+        pytest.param(OF_ANOMALIES, False, Quality.FAILED, REFUSED, marks=pytest.mark.long),
         (RULES, True, Quality.UNKNOWN, [Event.FAILED]),
     ],
 )

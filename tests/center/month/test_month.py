@@ -15,6 +15,7 @@ from tests.center.month.play import COUNTED, STRICT, Month, declarations
 from tests.components.availability import POSTGRESQL, require
 from tests.components.postgres import postgres
 from tests.dagster.sensors.test_external_programs import web_server
+from tests.examples import each
 from tidemark.center.detectors import outside
 from tidemark.system.settings import Settings
 from tidemark.warehouse.warehouse import load_warehouse
@@ -73,7 +74,7 @@ def play(folder: Path, host: str, seed: int, days: int, events: int, burst: int,
     return month
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", each(2, HOSTS))
 def test_some_days_of_others(tmp_path: Path, host: str) -> None:
     month = play(tmp_path, host, 5, 2, 40, 20)
     assert (month.played, month.settled >= 3) == (40, True)

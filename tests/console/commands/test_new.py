@@ -11,6 +11,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from tests.examples import each
 from tests.project import CHECKOUT, write_project
 from tidemark.console.main import main
 from tidemark.system.project_root import DECLARATIONS
@@ -218,34 +219,37 @@ def test_an_offset_that_is_none_leaves_no_file(root: Path, offset: str, code: in
 
 @pytest.mark.parametrize(
     ("columns", "system", "query", "condition"),
-    [
-        (
-            "{ds: yyyyMMdd}",
-            "dataworks",
-            "SELECT 1 AS a FROM clicks WHERE ds = '${bizdate}'",
-            "ds = date_format(:biz_date, 'yyyyMMdd')",
-        ),
-        (
-            "{ds: int yyyyMMdd}",
-            "dataworks",
-            "SELECT 1 AS a FROM clicks WHERE ds = ${bizdate}",
-            "ds = int(date_format(:biz_date, 'yyyyMMdd'))",
-        ),
-        ("{p_date: date}", "airflow", "SELECT 1 AS a FROM clicks WHERE p_date = '{{ ds }}'", "p_date = :biz_date"),
-        (
-            "{dt: yyyyMMdd}",
-            "dataworks",
-            "SELECT 1 AS a FROM clicks WHERE dt = '${bizdate}'",
-            "dt = date_format(:biz_date, 'yyyyMMdd')",
-        ),
-        ("{dt: date}", "airflow", "SELECT 1 AS a FROM clicks WHERE dt = '{{ ds }}'", "dt = :biz_date"),
-        (
-            "{ds: yyyy-MM-dd}",
-            "dbt",
-            "SELECT 1 AS a FROM clicks {% if is_incremental() %} WHERE ds > (SELECT MAX(ds) FROM {{this}}) {% endif %}",
-            "ds = date_format(:biz_date, 'yyyy-MM-dd')",
-        ),
-    ],
+    each(
+        3,
+        [
+            (
+                "{ds: yyyyMMdd}",
+                "dataworks",
+                "SELECT 1 AS a FROM clicks WHERE ds = '${bizdate}'",
+                "ds = date_format(:biz_date, 'yyyyMMdd')",
+            ),
+            (
+                "{ds: int yyyyMMdd}",
+                "dataworks",
+                "SELECT 1 AS a FROM clicks WHERE ds = ${bizdate}",
+                "ds = int(date_format(:biz_date, 'yyyyMMdd'))",
+            ),
+            ("{p_date: date}", "airflow", "SELECT 1 AS a FROM clicks WHERE p_date = '{{ ds }}'", "p_date = :biz_date"),
+            (
+                "{dt: yyyyMMdd}",
+                "dataworks",
+                "SELECT 1 AS a FROM clicks WHERE dt = '${bizdate}'",
+                "dt = date_format(:biz_date, 'yyyyMMdd')",
+            ),
+            ("{dt: date}", "airflow", "SELECT 1 AS a FROM clicks WHERE dt = '{{ ds }}'", "dt = :biz_date"),
+            (
+                "{ds: yyyy-MM-dd}",
+                "dbt",
+                "SELECT 1 FROM clicks {% if is_incremental() %} WHERE ds > (SELECT MAX(ds) FROM {{this}}) {% endif %}",
+                "ds = date_format(:biz_date, 'yyyy-MM-dd')",
+            ),
+        ],
+    ),
 )
 def test_declared_partition_columns_are_written(
     tmp_path: Path, columns: str, system: str, query: str, condition: str

@@ -56,6 +56,7 @@ def test_a_dead_program_is_an_error(warehouse: Warehouse) -> None:
             partner.pass_time(datetime(2026, 3, 24, tzinfo=PARIS))
 
 
+@pytest.mark.long
 @pytest.mark.components
 def test_it_writes_into_an_object_store(object_store: S3Server, tmp_path: Path) -> None:
     stored = load_warehouse(Settings.at(tmp_path / "data", warehouse=object_store.location("partner")))

@@ -28,6 +28,7 @@ CANARY = "canary-8f1d"
 CLASS = "io.debezium.connector.mariadb.MariaDbConnector"
 
 
+@pytest.mark.long
 def test_only_allow_listed_variables_are_read(
     kafka_server: Kafka, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

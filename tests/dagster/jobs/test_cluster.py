@@ -131,6 +131,7 @@ def test_days_before_are_compacted_too_where_many_files_came_late(tmp_path: Path
     assert sorted(rows) == sorted((number, day, days[day]) for number, day in landed)
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_slice_then_the_rest_then_nothing(spark: SparkSession, tmp_path: Path) -> None:
     warehouse = warehouse_of(tmp_path)

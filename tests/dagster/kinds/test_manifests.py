@@ -115,6 +115,7 @@ def test_estimated_then_completed(world: RunningWarehouse) -> None:
     assert world.rows(f"early@{MONDAY}") == [(9,)], "what it made of the estimate is computed again"
 
 
+@pytest.mark.long
 def test_a_run_by_hand_is_judged_by_the_same_clauses(world: RunningWarehouse) -> None:
     """No center ever ran: what Dagster knows is all there is."""
     arrive(world, f"facts@{MONDAY}")

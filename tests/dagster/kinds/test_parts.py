@@ -31,6 +31,7 @@ PARTED = {
 }
 
 
+@pytest.mark.long
 def test_each_part_is_computed_when_its_own_day_is_there(spark: SparkSession, tmp_path: Path) -> None:
     with running(spark, tmp_path, PARTED, project=TWO_DAYS) as world:
         world.arrive(f"sold@{MONDAY}/region=cn", [(2,), (3,)], "n INT")

@@ -71,6 +71,7 @@ def test_a_run_is_refused_while_another_one_computes_the_slice(world: RunningWar
     assert world.host.center.status(slice_).run_state in (RunState.COMPLETED, RunState.FAILED)
 
 
+@pytest.mark.long
 def test_rows_are_compared_each_as_often_whatever_their_order_and_files(spark: SparkSession, tmp_path: Path) -> None:
     path, partition = tmp_path / "table", {"dt": DAY}
 

@@ -43,6 +43,7 @@ FILES = {
 }
 
 
+@pytest.mark.long
 def test_word_count(spark: SparkSession, tmp_path: Path) -> None:
     with running(spark, tmp_path, FILES, project=PROJECT) as world:
         world.arrive("word_prominence@2026-02", [("tide", 10)], "word STRING, weight INT")

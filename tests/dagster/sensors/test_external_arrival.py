@@ -40,6 +40,7 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
         yield opened
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_an_asset_of_another_process_and_code_location_releases_its_day(
     tmp_path: Path, instance: dg.DagsterInstance

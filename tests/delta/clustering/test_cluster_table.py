@@ -30,6 +30,7 @@ def everything_in(path: TableLocation) -> list[str]:
     return sorted([*store.names(), *store.names_in(LOG)])
 
 
+@pytest.mark.long
 def test_an_optimize_that_changes_nothing_but_the_files(spark: SparkSession, lake: TableLocation) -> None:
     path = create_table(spark, lake / "t", spark.range(3000).selectExpr(*ROWS, "id % 2 = 0 AS even"))
     before = content(spark, path)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import each
 from tidemark.delta.clustering.column_ranks import rank_column
 
 TYPES = {
@@ -32,7 +33,7 @@ def rank(value: object) -> tuple[int, object]:
     return 1, value.encode() if isinstance(value, str) else value
 
 
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", each(2, TYPES))
 @settings(deadline=None)
 @given(data=st.data())
 def test_positions_are_in_order(name: str, data: st.DataObject) -> None:

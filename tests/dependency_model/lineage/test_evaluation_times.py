@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dependency_model.lineage.worlds import PARIS
+from tests.examples import each
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline
 from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.parsed_query import read_query
@@ -50,7 +51,7 @@ def _is_told(sql: str, down: EntityOutline, up: EntityOutline) -> bool:
 
 
 @pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("rare", OF_DAYS)
+@pytest.mark.parametrize("rare", each(2, OF_DAYS))
 def test_a_day_that_is_singled_out_is_looked_at(rare: str, start: str) -> None:
     sql = f"SELECT x FROM t WHERE dt = :biz_date OR dt = date_sub(:biz_date, 1) AND {rare}"  # noqa: S608
     assert _is_told(sql, EntityOutline("down", Period.DAY, PARIS, start), EntityOutline("t", Period.DAY, PARIS, start))
@@ -58,7 +59,7 @@ def test_a_day_that_is_singled_out_is_looked_at(rare: str, start: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("zone", [PARIS, pytest.param(UTC, marks=pytest.mark.long)])
-@pytest.mark.parametrize("rare", OF_HOURS)
+@pytest.mark.parametrize("rare", each(2, OF_HOURS))
 def test_an_hour_that_is_singled_out_is_looked_at(rare: str, zone: Calendar) -> None:
     sql = (
         "SELECT x FROM t WHERE dt = :biz_date AND hour = :biz_hour "  # noqa: S608

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from tests.examples import each
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.inference import infer
 from tidemark.dependency_model.lineage.parsed_query import read_query
@@ -32,18 +33,18 @@ NOW = "unix_timestamp(:period_start)"
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("down", "condition", "offset"),
-    [
-        (Period.HOUR, f"{HOUR} BETWEEN :period_start - INTERVAL 6 HOURS AND :period_start", "Range -6..0"),
-        pytest.param(
-            *(Period.HOUR, f"{CUT} > :period_start - INTERVAL 6 HOURS AND {CUT} <= :period_start", "Range -5..0"),
-            marks=pytest.mark.long,
-        ),
-        (Period.HOUR, f"{TEXT} >= :period_start - INTERVAL 1 DAY AND {TEXT} < :period_start", "Range -24..-1"),
-        (Period.HOUR, f"{SECONDS} > {NOW} - 7200 AND {SECONDS} <= {NOW}", "Set -1,0"),
-        (Period.HOUR, f"{PIPED} >= :period_start - INTERVAL 2 HOURS AND {PIPED} < :period_start", "Set -2,-1"),
-        (Period.DAY, f"dt BETWEEN date_sub(:biz_date, 1) AND :biz_date AND {SHANGHAI} = :biz_date", "Range -8..15"),
-        (Period.DAY, f"{HOUR} >= :period_start - INTERVAL 6 HOURS AND {HOUR} < :period_end", "Range -6..23"),
-    ],
+    each(
+        3,
+        [
+            (Period.HOUR, f"{HOUR} BETWEEN :period_start - INTERVAL 6 HOURS AND :period_start", "Range -6..0"),
+            (Period.HOUR, f"{CUT} > :period_start - INTERVAL 6 HOURS AND {CUT} <= :period_start", "Range -5..0"),
+            (Period.HOUR, f"{TEXT} >= :period_start - INTERVAL 1 DAY AND {TEXT} < :period_start", "Range -24..-1"),
+            (Period.HOUR, f"{SECONDS} > {NOW} - 7200 AND {SECONDS} <= {NOW}", "Set -1,0"),
+            (Period.HOUR, f"{PIPED} >= :period_start - INTERVAL 2 HOURS AND {PIPED} < :period_start", "Set -2,-1"),
+            (Period.DAY, f"dt BETWEEN date_sub(:biz_date, 1) AND :biz_date AND {SHANGHAI} = :biz_date", "Range -8..15"),
+            (Period.DAY, f"{HOUR} >= :period_start - INTERVAL 6 HOURS AND {HOUR} < :period_end", "Range -6..23"),
+        ],
+    ),
 )
 def test_the_last_hours(down: Period, condition: str, offset: str) -> None:
     assert _read(f"SELECT * FROM clicks WHERE {condition}", down, UTC) == offset

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from tests.dependency_model.lineage.worlds import PARIS, START, SUBJECTS
+from tests.examples import each
 from tidemark.dependency_model.lineage import timeless_reach
 from tidemark.dependency_model.lineage.entity_outline import EntityOutline, QuerySession
 from tidemark.dependency_model.lineage.inference import infer
@@ -25,12 +26,8 @@ _FORMS = (
 )
 
 
-EACH_FORM = (0, 9, 2, 3, 4, 5, 14, 7)
-OTHERS = [seed for seed in range(16) if seed not in EACH_FORM]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [*EACH_FORM, *(pytest.param(seed, marks=pytest.mark.long) for seed in OTHERS)])
+@pytest.mark.parametrize("seed", each(4, range(16)))
 def test_what_is_moved_is_what_would_be_found(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(seed)
     condition = _FORMS[seed % len(_FORMS)].format(a=random.randint(1, 40), b=random.randint(0, 9))

@@ -10,6 +10,7 @@ from hypothesis import given
 
 from tests.dependency_model.reference import clock
 from tests.dependency_model.zones import HARD, Hard, calendars, instants, periods
+from tests.examples import each
 from tidemark.dependency_model.time import Calendar, Period
 from tidemark.errors import CalendarError, NoSuchSliceError, ParseError
 
@@ -17,7 +18,7 @@ DATABASE_ZONES = [hard for hard in HARD if not hard.zone.startswith("UTC+")]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("hard", DATABASE_ZONES, ids=lambda hard: f"{hard.zone}-{hard.year}")
+@pytest.mark.parametrize("hard", each(3, DATABASE_ZONES), ids=lambda hard: f"{hard.zone}-{hard.year}")
 @pytest.mark.parametrize("period", Period)
 def test_slices_begin_where_the_clock_says(hard: Hard, period: Period) -> None:
     grid, starts = Calendar(hard.zone).grid(period), clock(hard.zone, hard.year).starts(period)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.capture.source.envelope.workload import COLUMNS, Change, canal, debezium, workload
 from tests.capture.source.kafka.sent import messages
+from tests.examples import each
 from tidemark.capture.apply.table_changes_by_batch import table_changes
 from tidemark.capture.planning.commit_planner import PlannedBatch, Span
 from tidemark.capture.planning.continuity_of_scan import BinlogOrder
@@ -60,7 +61,7 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-@pytest.mark.parametrize("instance", ["a", "b"])
+@pytest.mark.parametrize("instance", each(2, ["a", "b"]))
 def test_changes_are_those_that_were_made(spark: SparkSession, scan: Scan, instance: str) -> None:
     columns = declared(scan, instance)
     span = {name: Span(0, scan.ends[name] if name == instance else 0) for name in ("a", "b")}
