@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from tidemark.center.health import HealthCondition, HealthWatch
+from tidemark.center.health import HealthCondition, HealthWatch, StoredHealth
+from tidemark.state_store.database import Database
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Watched:
@@ -52,3 +58,20 @@ def test_a_center_that_stands_by_needs_no_ticks_and_no_workers(watched: Watched)
     watched.health.begin(HealthCondition.TICKS)
     assert watched.work(60, HealthCondition.LED) == []
     assert watched.work(1, HealthCondition.LED) == [f"{HealthCondition.TICKS.value} for 61 s"]
+
+
+def test_troubles_are_stored_when_they_begin_and_end_and_every_half_minute(tmp_path: Path) -> None:
+    database, now = Database.at(tmp_path / "state.db"), [0.0]
+    try:
+        stored, reader = StoredHealth(database, lambda: now[0]), StoredHealth(database)
+        seen = []
+        for second, troubles in [(0, []), (70, ["a for 61 s"]), (75, ["a for 66 s"]), (100, ["a for 91 s"]), (101, [])]:
+            now[0] = second
+            stored.put(troubles)
+            seen.append(reader.get())
+        assert seen == ["", "a for 61 s", "a for 61 s", "a for 91 s", ""]
+        StoredHealth(database).put(["b"])
+        StoredHealth(database).put([])
+        assert reader.get() == "", "a new center removes what the one before it stored"
+    finally:
+        database.close()

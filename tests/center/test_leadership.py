@@ -34,6 +34,25 @@ def test_it_is_held_from_the_beginning_and_let_go_of_in_the_end(database: Databa
     assert other.hold() == ("other", 2)
 
 
+def test_the_active_one_calls_beside_and_its_errors_lose_no_lease(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leadership, "_EVERY_SECONDS", 0.01)
+    called: list[int] = []
+
+    def beside() -> None:
+        called.append(1)
+        raise ValueError("unforeseen")
+
+    other = Lease(database, "other", 60)
+    other.hold()
+    with Leadership(Lease(database, "one", 60), beside) as leads:
+        assert not called
+        other.release()
+        until(lambda: len(called) > 3, "calls beside the lease")
+        assert leads.fencing_token == 2
+
+
 def test_one_that_stands_by_takes_its_turn(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leadership, "_EVERY_SECONDS", 0.01)
     first = Lease(database, "first", 60)

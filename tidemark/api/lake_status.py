@@ -72,14 +72,15 @@ class OpenBackfillModel(BaseModel):
 
 
 class LakeStatusModel(BaseModel):
-    """`pressing` are problems that need a person, worst first. `without_center` is a warning if no center runs.
+    """Problems that need a person in `pressing`, worst first, and all entities.
 
+    `center_trouble` is a warning if no center runs, or if the active one does not work.
     `unreadable` has, by entity, the reason why its table cannot be read; `not_in_iceberg` the reason why its newest
     slices are not in its Iceberg metadata.
     """
 
     now: datetime
-    without_center: str
+    center_trouble: str
     pressing: list[PressingModel]
     entities: list[EntityStandsModel]
     backfills: list[OpenBackfillModel]
@@ -94,7 +95,7 @@ def lake_status(
     names = {entry.entity for entry in entries}
     return LakeStatusModel(
         now=stands.now,
-        without_center=stands.without_center,
+        center_trouble=stands.center_trouble,
         pressing=pressing(stands, entries),
         entities=[_entity(stands, entry) for entry in entries],
         backfills=_open_backfills(None if is_past else stands.store),

@@ -65,7 +65,7 @@ def explained_slice(stands: WarehouseStatus, slice_: Slice, state: str) -> tuple
     if explanation.status and (others := explanation.status.issues - {slice_}):
         held_back[slice_] = [*held_back.get(slice_, ()), *stands.broken_rules(others)]
     is_open = explanation.status is not None and explanation.status.run_state not in THERE
-    idle = [stands.without_center] if is_open and stands.without_center else []
+    idle = [stands.center_trouble] if is_open and stands.center_trouble else []
     if stands.store is None:
         return explanation, Background(held_back, failure=[*stands.failure(slice_), *idle])
     chain = waiting_chain(graph, slice_, stands.known, stands.now) if stands.known and graph.exists(slice_) else []

@@ -12,6 +12,7 @@ from tidemark.capture.operations.untagged_reason import untagged_reason
 from tidemark.catalog.notes import iceberg_troubles, unreadable_tables
 from tidemark.catalog.outdated_slices import outdated_slices
 from tidemark.catalog.told_rules import told_rules
+from tidemark.center.health import StoredHealth
 from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.dependency_model.entity import EntityKind
 from tidemark.dependency_model.profile.comparison import words
@@ -206,6 +207,14 @@ class WarehouseStatus:
         if self._is_past or any(lease.startswith(f"{CENTER},") for lease in held):
             return ""
         return "no center runs: start `tidemark up` or `tidemark center`"
+
+    @cached_property
+    def center_trouble(self) -> str:
+        """A warning that no center runs, or that the active one does not work; empty otherwise, and for the past."""
+        if self._is_past or self.without_center or self.store is None:
+            return self.without_center
+        found = StoredHealth(self.store.database).get()
+        return f"the center does not work: {found}; its log says why" if found else ""
 
     def broken_rules(self, slices: Iterable[Slice]) -> list[str]:
         """Results of failed rules for a few slices: `orders@2026-03-24: unique: 2 rows ..`."""

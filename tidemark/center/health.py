@@ -1,4 +1,4 @@
-"""The health of the center: one answer for `/health`, `tidemark health` and Prometheus.
+"""The health of the center: one answer for `/health`, `tidemark health`, `tidemark status`, the console and Prometheus.
 
 Each condition must be observed repeatedly. A condition that was not observed for a minute is a trouble, whether it
 failed, hangs, or was never true.
@@ -10,8 +10,12 @@ import time
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from tidemark.state_store.notes import Notes
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tidemark.state_store.database import Database
 
 PATIENCE_SECONDS: Final = 60.0
 
@@ -53,3 +57,31 @@ class HealthWatch:
         """Conditions that were false for longer than a minute, as sentences without a full stop."""
         ages = {condition: self.seconds(condition) for condition in list(self._seen)}
         return [f"{what.value} for {age:.0f} s" for what, age in ages.items() if age > PATIENCE_SECONDS]
+
+
+class StoredHealth:
+    """The troubles of the active center in the state store, for `tidemark status` and pages of other processes."""
+
+    _NAME: Final = "center"
+    _EVERY_SECONDS: Final = 30.0
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
+        self._notes, self._clock = Notes(database, "center trouble"), clock
+        self._stored: str | None = None
+        self._stored_at = 0.0
+
+    def put(self, troubles: list[str]) -> None:
+        """Store the troubles if some begin or end, and every 30 seconds while they last. Raises StateStoreDownError."""
+        text = "; ".join(troubles)
+        is_changed = self._stored is None or bool(text) != bool(self._stored)
+        if not is_changed and (not text or self._clock() - self._stored_at < self._EVERY_SECONDS):
+            return
+        if text:
+            self._notes.put({self._NAME: text})
+        else:
+            self._notes.remove(self._NAME)
+        self._stored, self._stored_at = text, self._clock()
+
+    def get(self) -> str:
+        """The troubles that the active center stored last; empty without any. Raises StateStoreDownError."""
+        return self._notes.get(self._NAME) or ""

@@ -14,6 +14,8 @@ from tidemark.state_store.lease import LeaseState
 from tidemark.system.turn_boundary import TurnBoundary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tidemark.state_store.lease import Lease
 
 _EVERY_SECONDS: Final = 1.5
@@ -22,10 +24,12 @@ _EVERY_SECONDS: Final = 1.5
 class Leadership:
     """Tries to hold the lease until it is closed; `fencing_token` shows success."""
 
-    def __init__(self, lease: Lease) -> None:
-        self._lease = lease
+    def __init__(self, lease: Lease, beside: Callable[[], None] = lambda: None) -> None:
+        """`beside` is called in the same thread after each renewal, whatever the center's own thread does."""
+        self._lease, self._beside = lease, beside
         self._held, self._until, self._answered_at = LeaseState("", None), 0.0, float("-inf")
         self._closed, self._boundary = Event(), TurnBoundary("the lease of the center is not renewed")
+        self._boundary_beside = TurnBoundary("the health of the center is not stored")
         self._thread = Thread(target=self._keep, name="lease", daemon=True)
 
     @property
@@ -67,7 +71,8 @@ class Leadership:
             self._keep_once()
 
     def _keep_once(self) -> None:
-        self._boundary.run(self._hold)
+        if self._boundary.run(self._hold) and self.fencing_token is not None:
+            self._boundary_beside.run(self._beside)
 
     def _hold(self) -> None:
         asked_at = time.monotonic()

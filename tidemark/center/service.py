@@ -17,7 +17,7 @@ from tidemark.center.baseline import CenterForecast
 from tidemark.center.center_tick import CenterTick
 from tidemark.center.dispatch import TOGETHER, Dispatch
 from tidemark.center.event_wakeup import Waker, waker_of
-from tidemark.center.health import HealthCondition, HealthWatch
+from tidemark.center.health import HealthCondition, HealthWatch, StoredHealth
 from tidemark.center.isolated_steps import IsolatedSteps
 from tidemark.center.launch_policy import LaunchPolicy
 from tidemark.center.launchers.direct_runs import DirectRuns
@@ -83,8 +83,9 @@ class Service:
         self.store, self.center = self._intake.store, self._intake.center
         self.store.write.fence = _NOWHERE
         lease = Lease(self.store.database, holder_name("center"), LEASE_SECONDS, insists=True)
-        self.leadership = Leadership(lease)
         self.figures, self.health = ServiceFigures(), HealthWatch()
+        stored_health = StoredHealth(self.store.database)
+        self.leadership = Leadership(lease, lambda: stored_health.put(self.health.troubles()))
         self._instance, self._tell = instance, tell
         self._hosts = SharedCapacities(warehouse.settings)
         self._pools = Pools(self._hosts)

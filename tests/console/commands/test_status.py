@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from tests.console.commands.slices_there import DONE, RUN, THEN, report
 from tidemark.catalog.notes import iceberg_troubles, unreadable_tables
+from tidemark.center.health import StoredHealth
 from tidemark.console.commands.status import StatusLook, watched
 from tidemark.console.exit_codes import ExitCode
 from tidemark.console.main import main
@@ -167,7 +168,23 @@ def test_a_warning_is_shown_until_a_center_runs(settings: Settings) -> None:
     database = Database.of(settings)
     try:
         Lease(database, "sensor of this test", 60.0).hold()
-        assert json.loads(status("--json"))["without_center"] == ""
+        assert json.loads(status("--json"))["center_trouble"] == ""
+    finally:
+        database.close()
+
+
+def test_a_center_that_does_not_work_is_the_first_line(settings: Settings) -> None:
+    report(settings)
+    database = Database.of(settings)
+    try:
+        Lease(database, "sensor of this test", 60.0).hold()
+        StoredHealth(database).put(["no tick has succeeded for 95 s"])
+        first = status().splitlines()[0]
+        assert first == "the center does not work: no tick has succeeded for 95 s; its log says why"
+        assert json.loads(status("--json"))["center_trouble"] == first
+        assert first in CliRunner().invoke(main, ["explain", "dwd_orders", "2026-03-28"]).output
+        StoredHealth(database).put([])
+        assert json.loads(status("--json"))["center_trouble"] == ""
     finally:
         database.close()
 

@@ -86,7 +86,7 @@ def status(
                   "anomalies": {slice: what is unusual}, "failures": {slice: why the newest failed, and what to do},
                   "waits_for": {"slice", "because": [...]} | null,
                   "outdated": [...]}],
-                  "without_center": a warning that no center runs, or empty,
+                  "center_trouble": a warning that no center runs, or that it does not work, or empty,
                   "backfills": [{"number", "phase", "asked", "open", "asking"}],
                   "unreadable": {entity: why its table cannot be read},
                   "not_in_iceberg": {entity: why its metadata was not written}}, and "lost_store" if the state store
@@ -176,6 +176,8 @@ class StatusLook:
             return
         if self._is_lost:
             print_line(BUILT_AGAIN, "bold red")
+        if told.center_trouble and not stands.without_center:
+            print_line(told.center_trouble, "bold red")
         for name, why in told.unreadable.items():
             print_line(f"the table of {name} cannot be read: {why}", "bold red")
         for name, why in told.not_in_iceberg.items():

@@ -41,7 +41,7 @@ export function TodayPage(props: { refused: () => void; onChanges: (take: (chang
           as of <Time at={told.now} zone={viewerZone} /> ({viewerZone})
         </p>
       </header>
-      {told.without_center && <p class="trouble" role="alert"><Sentence text={told.without_center} /></p>}
+      {told.center_trouble && <p class="trouble" role="alert"><Sentence text={told.center_trouble} /></p>}
       <Sums told={told} />
       {told.pressing.length === 0 ? <AllWell /> : <Lines lines={told.pressing} />}
       <AtRisk told={promised.data?.baselines ?? []} />
