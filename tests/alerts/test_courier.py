@@ -54,10 +54,11 @@ class Sender:
     def __init__(self) -> None:
         self.sent: list[tuple[str, str]] = []
         self.refused: set[str] = set()
+        self.error: Exception = ChannelError("not taken", found="503")
 
     def __call__(self, channel: str, message: AlertMessage) -> None:
         if channel in self.refused:
-            raise ChannelError("not taken", found="503")
+            raise self.error
         self.sent.append((channel, message.id))
 
 
@@ -122,6 +123,15 @@ def test_a_dead_receiver_is_given_up_in_the_end(post: Post) -> None:
         post.send(timedelta(hours=1))
     assert post.states() == [(DeliveryState.GIVEN_UP.value, ATTEMPTS)]
     assert post.outbox.of(post.book.open())[0].problem == "not taken: found 503"
+
+
+def test_an_unforeseen_error_counts_as_an_attempt_and_its_text_is_not_kept(post: Post) -> None:
+    post.wants("x")
+    post.sender.refused, post.sender.error = {"a"}, KeyError("https://hook.example/secret")
+    for _ in range(ATTEMPTS + 3):
+        post.send(timedelta(hours=1))
+    assert post.states() == [(DeliveryState.GIVEN_UP.value, ATTEMPTS)]
+    assert post.outbox.of(post.book.open())[0].problem == "unexpected KeyError"
 
 
 def test_a_slow_receiver_keeps_no_other_waiting_and_is_not_asked_twice(database: Database) -> None:

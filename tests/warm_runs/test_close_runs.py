@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import dagster as dg
 import pytest
 
+from tests.until import until
+from tidemark.warm_runs import close_runs
 from tidemark.warm_runs.close_runs import DagsterRunCloser
 from tidemark.warm_runs.run_journal import Journal
 
@@ -60,3 +62,27 @@ def test_a_run_that_a_user_cancels_stays_cancelled(instance: dg.DagsterInstance,
     run = instance.get_run_by_id(run_id)
     assert run is not None
     assert run.status is dg.DagsterRunStatus.CANCELING
+
+
+def test_a_run_that_cannot_be_closed_delays_no_other(
+    instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, is_full = Journal(tmp_path), True
+    remove, (first, second) = journal.remove, (starting(instance), starting(instance))
+
+    def remove_or_fail(run_id: str) -> None:
+        if run_id == first and is_full:
+            raise OSError("no space left on device")
+        remove(run_id)
+
+    monkeypatch.setattr(close_runs, "_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(journal, "remove", remove_or_fail)
+    closer = DagsterRunCloser(instance, journal)
+    for run_id in (first, second):
+        closer.take(run_id)
+        closer.close(run_id, "its worker is gone")
+    until(lambda: journal.runs() == [first], "the second run is closed")
+    is_full = False
+    until(lambda: not journal.runs(), "the first run is closed")
+    assert {instance.get_run_by_id(run_id).status for run_id in (first, second)} == {dg.DagsterRunStatus.FAILURE}
+    closer.finish(10)

@@ -52,6 +52,8 @@ class Courier:
                 pass
         except TidemarkError as error:  # the store does not answer, or another center sends now: due messages stay
             _LOGGER.warning("alerts to %s wait: %s", channel, error)
+        except Exception as error:  # noqa: BLE001 - the next call tries it again
+            _LOGGER.warning("alerts to %s wait: unexpected %s", channel, type(error).__name__)
         finally:
             with self._lock:
                 del self._busy[channel]
@@ -66,6 +68,10 @@ class Courier:
             self._send(channel, delivery.message)
         except (ChannelError, ChannelSettingError) as error:
             self._outbox.fail(delivery, str(error))
+            return False
+        except Exception as error:  # noqa: BLE001 - a message that cannot be sent is given up after some attempts
+            # The text may hold the address of the channel, which is secret.
+            self._outbox.fail(delivery, f"unexpected {type(error).__name__}")
             return False
         crash_point("alerts.sent")
         self._outbox.end(delivery)

@@ -51,10 +51,20 @@ class DagsterRunCloser:
 
     def _work(self) -> None:
         while (order := self._queue.get()) is not None:
-            run_id, why, end = order
-            while not tell_end(self._instance, run_id, why, end):
-                self._is_ending.wait(_AGAIN_SECONDS)
+            while not self._is_closed(*order):
+                if not self._is_ending.wait(_AGAIN_SECONDS):
+                    self._queue.put(order)  # the others must not wait for one that cannot be closed
+                    break
+
+    def _is_closed(self, run_id: str, why: str, end: OutsideEnd | None) -> bool:
+        try:
+            if not tell_end(self._instance, run_id, why, end):
+                return False
             self._journal.remove(run_id)
+        except Exception:  # noqa: BLE001 - a thread that ended here would close no run any more
+            traceback.print_exc()
+            return False
+        return True
 
 
 def tell_waiting(instance: DagsterInstance, run_id: str, words: str) -> None:
