@@ -113,6 +113,19 @@ def test_a_slice_that_was_there_is_gone_once_that_stayed_so(world: Simulation) -
     assert [settled for settled, _ in world.settled] == [slice_]
 
 
+def test_an_unforeseen_error_of_a_probe_is_a_failed_look_without_its_text(world: Simulation) -> None:
+    def answer(now: datetime) -> Sight:
+        if now < at(10):
+            raise ValueError("mysql://u:secret@host")
+        return there()
+
+    slice_ = world.watch("clicks", answer)
+    world.go_on(5)
+    assert str(world.crawler.errors[slice_]) == "the probe failed unexpectedly: found ValueError"
+    world.go_on(120)
+    assert [settled for settled, _ in world.settled] == [slice_]
+
+
 def test_a_source_that_lies_is_not_believed_while_its_counts_move(world: Simulation) -> None:
     rows = iter([10, 12, 9, 14, 13, 20, 5, 21, *[30] * 1000])
     world.watch("clicks", lambda _: there(next(rows)))

@@ -202,6 +202,9 @@ class Crawler:
                 result: Sight | TidemarkError = self._look(slice_)
             except TidemarkError as error:
                 result = error
+            except Exception as error:  # noqa: BLE001 - drivers and readers of files raise what they like
+                # Its text may hold a password of the source.
+                result = ProbeError("the probe failed unexpectedly", found=type(error).__name__)
             self._answers.put(_Answer(slice_, system, look, result))
 
         self._run(slice_, work)
